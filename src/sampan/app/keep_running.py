@@ -1,7 +1,7 @@
 """`keep_running`: restarts a background loop of the server when it fails, so that the server keeps running.
 
 The store may be unavailable, or a client may have written unexpected data. The loops are level-based: they read the
-present state, not the changes. So a restarted loop continues where it stopped.
+current state, not the changes. So a restarted loop continues where it stopped.
 """
 
 import asyncio

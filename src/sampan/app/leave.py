@@ -39,7 +39,7 @@ def leave(settings: LeaveSettings) -> None:
 
 @contextmanager
 def _only_agent(root: Path) -> Iterator[None]:
-    """Prevent an agent from starting. Raises `StartError` if one runs."""
+    """Hold the lock of the agent's directory, so that no agent starts. Raises `StartError` if one runs."""
     with (root / INSTANCE_FILE).open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

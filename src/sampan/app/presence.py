@@ -20,9 +20,9 @@ _log = logging.getLogger("sampan.app")
 
 
 class Presence:
-    """Registration of one server.
+    """Registration of one server: its address in the Service `kubernetes`, and its identity Lease.
 
-    `service` has the address of this server. If the store can be shared, it has those of all servers.
+    The Service has the address of this server. If the store can be shared, it has those of all servers.
     """
 
     def __init__(self, settings: UpSettings, cluster: Cluster, own: Address, keys: ServerKeys) -> None:

@@ -83,7 +83,7 @@ class Client:
         dry_run: bool | None = None,
         request_timeout_s: float | None = None,
     ) -> "Client":
-        """Return a client of the same server with other request defaults. None keeps the present one.
+        """Return a client of the same server with other request defaults. None keeps the current one.
 
         It shares connections and mapper with this one: close only one of the two.
         """

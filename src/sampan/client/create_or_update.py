@@ -23,7 +23,7 @@ from sampan.resource import Object
 
 T = TypeVar("T")
 Mutate = Callable[[T | None], T]
-"""Function that returns the desired object. Its argument is the present object, which it may change in place, or None.
+"""Function that returns the desired object. Its argument is the current object, which it may change in place, or None.
 """
 
 

@@ -95,6 +95,7 @@ class TokenFile:
 
     async def renewed(self, refused: Credentials) -> Credentials:
         """Return the token that the file now contains."""
+        # If they differ, another request has already renewed the token, and this one was sent with the old.
         if self._credentials == refused:
             self._read()
         assert self._credentials is not None
@@ -139,6 +140,7 @@ class CertificateFiles:
 
     async def renewed(self, refused: Credentials) -> Credentials:
         """Return the certificate that the files now contain, with the other source's renewed credentials."""
+        # As above: many requests may be refused at once, and one read of the files serves all.
         if self._certificate == refused.certificate:
             self._read()
         inner = await self._inner.renewed(replace(refused, certificate=None))
@@ -185,8 +187,10 @@ class CredentialsTransport:
         except CredentialError as error:
             _log.warning("server refused the credentials; cannot renew them: %s", error)
             return response
+        # The same credentials would be refused again, so the caller gets the first response.
         if renewed == used:
             return response
+        # Before the second request, or the first response would occupy a connection of the pool.
         await response.aclose()
         return await self._send(request, renewed)
 

@@ -24,7 +24,7 @@ class IdleLimit:
 
     @property
     def seconds(self) -> float:
-        """The present limit."""
+        """The current limit."""
         return min(self.with_bookmarks_s, self.without_s) if self._bookmarks else self.without_s
 
     def expired(self) -> None:

@@ -37,9 +37,11 @@ class LoopThread:
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
+            # Under the lock: a call that another thread adds after this point would never end.
             calls, self._calls = self._calls or set(), None
         self._running.loop.call_soon_threadsafe(self._running.stop.set)
         self._thread.join()
+        # The loop may have stopped before `_begin` ran for a call. Its caller would wait forever without this.
         for call in calls:
             call.end()
 
@@ -49,6 +51,7 @@ class LoopThread:
         """
         call = _Call(coroutine)
         with self._lock:
+            # A call from the thread of the loop would wait for itself.
             usable = self._calls is not None and threading.current_thread() is not self._thread
             if usable:
                 cast("set[_Call[Any]]", self._calls).add(call)
@@ -60,6 +63,7 @@ class LoopThread:
             return call.future.result()
         except asyncio.CancelledError:
             raise ClientError("the client is closed") from None
+        # KeyboardInterrupt in the calling thread: the task must end before the caller leaves its own `with` blocks.
         except BaseException:
             if not call.future.done():
                 self._running.loop.call_soon_threadsafe(call.cancel)
@@ -81,6 +85,7 @@ class LoopThread:
         async with asyncio.TaskGroup() as group:
             self._started.set_result(_Running(asyncio.get_running_loop(), group, stop))
             await stop.wait()
+            # The task group waits for its tasks, so they are cancelled before it ends.
             for task in asyncio.all_tasks() - {asyncio.current_task()}:
                 task.cancel()
 
@@ -135,6 +140,7 @@ class _Call(Generic[R]):
     def end(self) -> None:
         """Release the waiting caller: the task has ended or was never created."""
         if self.task is None:
+            # A coroutine that never ran warns about it when it is collected, unless it is closed.
             self.coroutine.close()
         if not self.future.done():
             self.future.set_exception(asyncio.CancelledError())

@@ -172,7 +172,8 @@ class ResourceClient(Generic[T]):
     async def apply(self, obj: T | Object, *, field_manager: str = "", force: bool = False, subresource: str = "") -> T:
         """Create or change the object with server-side apply. The manager then owns the fields of `obj`.
 
-        Fields that the manager has applied before and now omits are given up. A dict needs only the fields to apply.
+        The manager loses ownership of fields that it applied before and now omits. A dict needs only the fields to
+        apply.
 
         Raises `Conflict` if the apply changes fields of other managers, unless `force`. Raises `ValueError` without a
         manager.
@@ -206,7 +207,7 @@ class ResourceClient(Generic[T]):
     async def delete_collection(
         self, options: DeleteOptions = DeleteOptions(), selection: ListOptions = ListOptions()
     ) -> None:
-        """Request the deletion of all objects that match the selection, each on its own."""
+        """Request the deletion of all objects that match the selection. The server deletes them one by one."""
         arguments = self._deletion(options)
         # The response is a list of the deleted objects.
         arguments["headers"] = {"accept": self._endpoint.list_accept}

@@ -104,14 +104,17 @@ class _Attempts:
     def request(self) -> HttpRequest:
         """Return the request with the rest of its timeout."""
         timeout_s = self._request.timeout_s
+        # The first attempt needs no copy of the request, and most requests have only one.
         if timeout_s is None or not (self._responses or self._errors):
             return self._request
         return replace(self._request, timeout_s=timeout_s - (self._time() - self._begin))
 
     def wait_after_error(self, error: TransportError) -> float | None:
         """Return the delay before the next attempt; None if there is none."""
+        # The time of the caller is over after a timeout. New attempts with the same missing credentials fail alike.
         if isinstance(error, TransportTimeout | CredentialError) or self._request.stream:
             return None
+        # The server may have carried out the write. To send it again could create a second object or fail with 409.
         if error.sent and self._request.method not in _READS:
             return None
         return self._wait_after_failure()
@@ -139,6 +142,7 @@ class _Attempts:
     def _if_time(self, wait_s: float) -> float | None:
         end_s = self._time() - self._begin + wait_s
         timeout_s = self._request.timeout_s
+        # Return the error now instead of after a wait whose following attempt would have no time left.
         if end_s > self._policy.total_s or (timeout_s is not None and end_s >= timeout_s):
             return None
         return wait_s
@@ -148,6 +152,8 @@ async def _discard(response: HttpResponse) -> None:
     """Discard a response. A short body is read so that the connection can be reused."""
     length = response.headers.get("content-length", "")
     try:
+        # HTTP/1.1 can reuse a connection only after the whole body is read. For a long one, a new connection is
+        # cheaper.
         if length.isdecimal() and int(length) <= _READ_BYTES_MAX:
             await response.read()
     except TransportError:

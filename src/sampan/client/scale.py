@@ -1,4 +1,4 @@
-"""`Scale`: desired and present number of replicas. Source: autoscaling/v1 (1.36)."""
+"""`Scale`: desired and current number of replicas. Source: autoscaling/v1 (1.36)."""
 
 from dataclasses import replace
 from typing import Final

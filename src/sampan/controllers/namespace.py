@@ -2,8 +2,8 @@
 
 Source: kube-controller-manager pkg/controller/namespace/namespace_controller.go, deletion (1.36).
 
-Unlike there, a deletion is handled immediately, not after five seconds. That delay is for API servers that see each
-other's writes late. Remaining objects are checked again soon, then less and less often, up to the estimate.
+Unlike in Kubernetes, a deletion is handled immediately, not after five seconds. That delay is for API servers that see
+each other's writes late. Remaining objects are checked again soon, then less and less often, up to the estimate.
 """
 
 import datetime as dt
@@ -70,6 +70,7 @@ class NamespaceController:
             return None
 
     async def _empty(self, namespace: Object, deleted_at: dt.datetime) -> Result | None:
+        # First, because the server then refuses new objects in the namespace; else deleting could go on forever.
         namespace = await self._terminate(namespace)
         findings = await self._content.delete(meta(namespace).name, deleted_at)
         await self._write_conditions(namespace, findings)
@@ -117,6 +118,7 @@ class NamespaceController:
             latest = await self._namespaces.get(name)
             if meta(latest).uid != uid or not _has_finalizer(latest):
                 return
+            # Other finalizers belong to other controllers, which may still have work to do.
             others = sorted(set(latest["spec"]["finalizers"]) - {FINALIZER})
             finalized = {**latest, "spec": {**latest["spec"], "finalizers": others}}
             await self._namespaces.subresource("finalize").update(name, finalized)
@@ -129,6 +131,7 @@ def _has_finalizer(namespace: Object) -> bool:
 
 
 def _is_deleting(ref: Ref[Any]) -> bool:
+    # The search of the bytes is fast and sorts out nearly all namespaces. Only a hit is decoded.
     return b'"deletionTimestamp"' in ref.raw and ref.deletion_timestamp is not None
 
 

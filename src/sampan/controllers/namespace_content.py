@@ -2,7 +2,7 @@
 
 Source: kube-controller-manager pkg/controller/namespace/deletion/namespaced_resources_deleter.go (1.36).
 
-Unlike there, it sends no delete request for a resource without objects: a namespace has none of most resources.
+Unlike in Kubernetes, it sends no delete request for a resource without objects: a namespace has none of most resources.
 The conditions count the remaining Pods too.
 """
 
@@ -94,7 +94,7 @@ class NamespaceContent:
         findings.estimate_s = max(findings.estimate_s, estimate_s)
 
     async def _present(self, info: ResourceInfo, namespace: str) -> Sequence[ObjectMeta]:
-        """Return the metadata of the present objects; an empty list if the resource cannot be listed."""
+        """Return the metadata of the current objects; an empty list if the resource cannot be listed."""
         if "list" not in info.verbs:
             return ()
         objects = self._client.resource(info, namespace=namespace).metadata_only()

@@ -107,6 +107,7 @@ class Owned(Generic[T]):
         also when another client has changed an object first: the caller retries.
         """
         metadata = meta(owner)
+        # By UID, and orphans by namespace: labels may have changed, so the selector alone would miss owned objects.
         found = await self._objects.by_index(CONTROLLER_INDEX, metadata.uid, orphan_key(metadata.namespace))
         deleting = metadata.deletion_timestamp is not None
         claimed: list[T] = []
@@ -120,6 +121,7 @@ class Owned(Generic[T]):
                 (claimed if fits else released).append(obj)
             elif fits and not deleting and meta(obj).deletion_timestamp is None:
                 adopted.append(obj)
+        # Only before an adoption: the check costs a request, and is needed only there.
         if adopted:
             await self._check_owner(owner)
         if released and not deleting:
@@ -163,6 +165,7 @@ class Owned(Generic[T]):
         `finalizers` is the patch directive for the finalizer, if there is one.
         """
         metadata = meta(obj)
+        # The uid is a precondition: the server refuses the patch for a new object of the same name.
         fields: Object = {"uid": metadata.uid, "ownerReferences": [change]}
         if self._finalizer:
             fields[finalizers] = [self._finalizer]

@@ -26,6 +26,7 @@ def pod_from_template(template: Object, owner: Object, *, generate_name: str = "
         if template_metadata.get(field):
             metadata[field] = copy.copy(template_metadata[field])
     pod: Object = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": copy.copy(template["spec"])}
+    # After the copied fields: a template cannot choose another namespace than its owner's.
     metadata["namespace"] = meta(owner).namespace
     set_controller_reference(owner, pod)
     return pod
@@ -50,6 +51,7 @@ class PodControl:
         try:
             created = await self._pods.in_namespace(metadata.namespace).create(pod)
         except ApiError as error:
+            # The namespace's deletion will remove the owner, too. A retry would fail until then.
             if error.has_cause(NAMESPACE_TERMINATING):
                 return None
             self._recorder.warning(owner, "FailedCreate", f"Error creating: {error}")

@@ -102,6 +102,7 @@ class ReplicaController:
             try:
                 await self._manage(owner, pods)
             except ClientError as error:
+                # The status is written first, so that users see why Pods are missing. The error is raised afterwards.
                 failure = error
         now = self._context.clock.now()
         await write_status(self._sets, owner, self._status(owner, pods, failure, now))
@@ -120,12 +121,15 @@ class ReplicaController:
             async def create(_: int) -> None:
                 await self._pods.create(pod, owner)
 
+            # A template that the server refuses (a quota, an admission rule) would fail the same way for each Pod.
             await slow_start(min(-surplus, BURST), create)
         elif surplus > 0:
             now = self._context.clock.now()
+            # If all Pods are deleted, their order does not matter.
             related = await self._related(owner) if surplus < len(pods) else ()
             victims = first_to_delete(pods, related, min(surplus, BURST), now)
             ends = [self._pods.delete(pod, owner) for pod in victims]
+            # Every deletion is attempted. The first error then causes a retry of the rest.
             results = await asyncio.gather(*ends, return_exceptions=True)
             for result in results:
                 if isinstance(result, BaseException):
@@ -159,6 +163,8 @@ class ReplicaController:
         status["observedGeneration"] = meta(owner).generation
         if failure is None:
             remove_status_condition(status, _REPLICA_FAILURE)
+        # Written once and not updated, as in Kubernetes: a message that changes with each retry would cause endless
+        # writes.
         elif find_status_condition(status, _REPLICA_FAILURE) is None:
             reason = "FailedCreate" if len(pods) < _desired(owner) else "FailedDelete"
             condition = {"type": _REPLICA_FAILURE, "status": "True", "reason": reason, "message": str(failure)}

@@ -85,6 +85,7 @@ class Connection(asyncio.Protocol):
         if self.closed or self._transport.is_closing():
             raise ConnectionResetError("connection is closed")
         self._transport.write(data)
+        # Shielded, because the future belongs to the connection: cancelling one caller must not cancel it for all.
         if self._can_write is not None:
             await asyncio.shield(self._can_write)
 
@@ -143,6 +144,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
+        # A writer that waits must notice the end, or it would wait forever.
         self.resume_writing()
         response = self._response
         if response is not None:
@@ -178,6 +180,7 @@ class Connection(asyncio.Protocol):
             if not self._may_switch:
                 raise Malformed("malformed HTTP response: 101 without a request for an upgrade")
             self._state.step_response(_SWITCH)
+            # The bytes that follow are of another protocol. They stay in the socket until the tunnel reads them.
             self._transport.pause_reading()
         else:
             self._state.step_response(_HEAD)

@@ -208,6 +208,7 @@ class ConnectionPool(Generic[AnOrigin]):
     def _idle_connection(self, key: Hashable) -> Connection | None:
         idle = self._idle.get(key)
         while idle:
+            # The newest: it is least likely to be closed by the server, and the oldest can time out.
             connection = idle.pop()
             self._idle_count -= 1
             if not idle:
@@ -218,6 +219,7 @@ class ConnectionPool(Generic[AnOrigin]):
 
     async def _new(self, origin: AnOrigin) -> Connection:
         connection = await self._dial(origin)
+        # `aclose` may have run during the dial. It could not see this connection.
         if self._closing:
             connection.cut()
             raise _closed()
@@ -247,6 +249,7 @@ class ConnectionPool(Generic[AnOrigin]):
         try:
             connection = await waiter
         except asyncio.CancelledError:
+            # The slot was assigned just before the cancellation. Without this, it would be lost for the pool.
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 self._give_back(waiter.result())
             raise

@@ -64,6 +64,7 @@ class Applier(Generic[T]):
 
     def _put(self, ref: Ref[T], is_in_initial_list: bool, *, listed: bool) -> bool:
         """Add or replace an object. A list may contain an older state (a restored backup); a watch may not."""
+        # A list comes from one consistent read, so it always wins, even if the server went back in time.
         if not listed and not self._freshness.is_new(ref, self._indexer.get(ref.key)):
             self._metrics.stale += 1
             return False
@@ -72,12 +73,14 @@ class Applier(Generic[T]):
             for registration in self._registrations:
                 registration.notify_added(ref, is_in_initial_list)
             return True
+        # Deleted and created again between two lists: late events of the old object must not replace the new one.
         if old.uid != ref.uid:
             self._freshness.deleted(old.uid, ref.resource_version)
         self._notify_updated(old, ref)
         return True
 
     def _notify_updated(self, old: Ref[T], new: Ref[T]) -> None:
+        # The UID too: after a restore from a backup, another object may have the same version.
         same = old.resource_version == new.resource_version and old.uid == new.uid
         for registration in self._registrations:
             if not same or registration.resyncing:
@@ -90,6 +93,7 @@ class Applier(Generic[T]):
             return False
         ref = last_known(obj)
         self._freshness.deleted(ref.uid, ref.resource_version)
+        # Handlers never saw an object that was created and deleted between two batches.
         if known is not None:
             self._indexer.remove(obj.key)
             for registration in self._registrations:
@@ -99,6 +103,7 @@ class Applier(Generic[T]):
     def _replace(self, delta: Delta[T], is_in_initial_list: bool) -> None:
         """Replace the store, then notify handlers of the deletions, then of the rest in the order of the list."""
         before = {ref.key: ref for ref in self._indexer.refs()}
+        # The store first: a handler that reads other objects must see the new list.
         self._indexer.replace(delta.refs, delta.resource_version)
         changed: list[tuple[Ref[T] | None, Ref[T]]] = [
             (before.pop(ref.key, None), ref) for ref in delta.refs if self._indexer.get(ref.key) is ref

@@ -64,6 +64,7 @@ class DeltaFIFO(Generic[T]):
         """Queue DELETED, unless neither the queue nor the store has the key: then a list has reported it before."""
         self._populated = True
         self._reach(ref.resource_version)
+        # Without this check, an object that was added and deleted during a gap would be reported as deleted only.
         if ref.key in self._deltas or self._known.get(ref.key) is not None:
             self._put(DeltaType.DELETED, ref)
 
@@ -78,13 +79,16 @@ class DeltaFIFO(Generic[T]):
             if key not in listed and newest is not None:
                 deleted += 1
                 self._put(DeltaType.DELETED, DeletedFinalStateUnknown(key, last_known(newest)))
+        # Objects of the store. Keys in the queue got their tombstone above.
         for key in list(self._known.keys()):
             known = self._known.get(key)
             if key not in listed and key not in self._deltas and known is not None:
                 deleted += 1
                 self._put(DeltaType.DELETED, DeletedFinalStateUnknown(key, known))
         self._newest = resource_version
+        # Also for an empty list: the consumer must see the version and that the informer has synced.
         self._filled.set()
+        # Only the first list counts as the initial one, even if it is empty: handlers wait for its end.
         if not self._populated:
             self._populated = True
             self._initial_left = len(listed) + deleted
@@ -112,12 +116,14 @@ class DeltaFIFO(Generic[T]):
         """Take all deltas of up to `BATCH_MAX` keys. The last batch ends with a BOOKMARK of the version reached."""
         await self._filled.wait()
         is_in_initial_list = not self.has_synced()
+        # A batch never mixes keys of the first list with later ones, because `is_in_initial_list` applies to all of it.
         limit = min(BATCH_MAX, self._initial_left or BATCH_MAX)
         keys = [key for key, _ in zip(self._deltas, range(limit), strict=False)]
         deltas = [delta for key in keys for delta in self._deltas.pop(key)]
         self._initial_left = max(self._initial_left - len(keys), 0)
         if not self._deltas:
             self._filled.clear()
+            # Only now does the consumer have everything up to this version: keys are not in the order of versions.
             if self._newest:
                 deltas.append(Delta(DeltaType.BOOKMARK, None, self._newest))
         if len(self._deltas) < 2 * BATCH_MAX:

@@ -144,6 +144,7 @@ class SharedInformerFactory:
 
     async def shutdown(self) -> None:
         """Stop all started informers."""
+        # One at a time, because `start` may run while this method waits for a task to end.
         while self._tasks:
             _, task = self._tasks.popitem()
             await _stop(task)

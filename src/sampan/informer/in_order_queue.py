@@ -90,6 +90,7 @@ class InOrderQueue(Generic[T]):
         count = 0
         for delta in islice(self._deltas, BATCH_MAX):
             if delta.type in _ALONE:
+                # A list or resync at the front is taken alone. Behind other deltas, it waits for the next batch.
                 count = count or 1
                 break
             count += 1

@@ -108,6 +108,7 @@ class Indexer(Generic[T]):
             return
         if self._closed is not None:
             raise self._closed
+        # One future for each caller, not one condition for all: only callers whose version is reached wake up.
         waiting = (resource_version, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         try:
@@ -141,6 +142,7 @@ class Indexer(Generic[T]):
         self._filled.set()
         for name, function in self._functions.items():
             index = self._indexes[name]
+            # The index function runs on the old state, because the values under which it was filed are not stored.
             if old is not None:
                 _take(index, function, old)
             _put(index, function, ref)
@@ -157,6 +159,7 @@ class Indexer(Generic[T]):
 
     def replace(self, refs: Sequence[Ref[T]], resource_version: str) -> None:
         """Replace all objects."""
+        # New dicts, not changes in place: a reader sees the old list or the new one, never a mixture.
         self._refs = {ref.key: ref for ref in refs}
         for name, function in self._functions.items():
             index: _Index = {}
@@ -194,6 +197,7 @@ class Indexer(Generic[T]):
 
 def _values(function: IndexFunction[T], ref: Ref[T]) -> Iterable[str]:
     try:
+        # A function of the user must not break the store. `tuple` runs a generator here, inside the `try`.
         return tuple(function(ref))
     except Exception:
         _log.exception("index function %r failed for %s, which is not indexed", function, ref.key)
@@ -214,5 +218,6 @@ def _take(index: _Index, function: IndexFunction[T], ref: Ref[T]) -> None:
         keys = index.get(value)
         if keys is not None:
             keys.pop(ref.key, None)
+            # Empty values are removed, or an index on a frequently changing field would grow without end.
             if not keys:
                 del index[value]

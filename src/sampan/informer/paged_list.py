@@ -56,12 +56,15 @@ class PagedList(Generic[T]):
                 options = replace(self._options(resource_version), limit=0, resource_version_match="")
                 continue
             await self._take_in(page.items, refs)
+            # The version of the first page: all pages are of that state, and later pages may have no version.
             version = version or page.resource_version
             if not page.continue_token:
                 return refs, version
+            # A broken proxy or aggregated server would make this an endless loop.
             if page.continue_token == options.continue_token:
                 raise TransportError("the server repeats the same page of a list", sent=True)
             if resource_version == "0":
+                # A server with a watch cache returns everything for "0" and ignores the limit.
                 self._pages_always = True
             options = replace(
                 options, continue_token=page.continue_token, resource_version=None, resource_version_match=""
@@ -79,4 +82,5 @@ class PagedList(Generic[T]):
                 ref = self._reader.object(item)
                 if ref is not None:
                     refs.append(ref)
+            # Decoding a large page would block the loop for longer than a health check or lease renewal tolerates.
             await asyncio.sleep(0)

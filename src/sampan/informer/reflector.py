@@ -115,9 +115,11 @@ class Reflector(Generic[T]):
         stream = await self._stream() if self._streaming else None
         if stream is None:
             await self._list()
+            # A list that succeeds after a broken stream shows that streams, not the server, are the problem.
             self._stream_failures += 1
             self._streaming = self._streaming and self._stream_failures < STREAM_FAILURES_MAX
         else:
+            # The limit is for consecutive failures: a server that restarts now and then keeps its streams.
             self._stream_failures = 0
         await self._watch(stream)
 
@@ -138,6 +140,7 @@ class Reflector(Generic[T]):
         try:
             return await self._paged_list.read(desired)
         except ApiError as error:
+            # A server that has compacted the version, or whose cache is behind it, can still list its newest state.
             if not desired or not is_unavailable(error):
                 raise
         self._position.unavailable = True
@@ -152,6 +155,7 @@ class Reflector(Generic[T]):
         while True:
             try:
                 return await self._read_stream()
+            # An overloaded server would be hurt more by a plain list than by another attempt to stream.
             except TooManyRequests as error:
                 await self._retry(error, "requesting a streaming list again")
             except (BadRequest, Invalid, StreamStalled) as error:
@@ -159,6 +163,7 @@ class Reflector(Generic[T]):
                 self._streaming = False
                 break
             except (ClientError, TransformError) as error:
+                # The second attempt requests no version, so this `continue` happens at most once for a failure.
                 if is_unavailable(error) and self._position.for_stream():
                     self._position.unavailable = True
                     continue
@@ -182,10 +187,12 @@ class Reflector(Generic[T]):
             refs, version = await StreamedList(self._reader, self._settings).read(stream)
         except BaseException:
             self.metrics.watch_failures += 1
+            # `BaseException`: a cancelled list must also close its connection, or the server keeps sending to it.
             await stream.aclose()
             raise
         self._store.replace(refs, version)
         self._position.listed(version)
+        # The initial events of a streamed list have no order, but everything after its final bookmark has.
         self._ordered = True
         return stream
 
@@ -196,6 +203,7 @@ class Reflector(Generic[T]):
         loop = asyncio.get_running_loop()
         watch_retry = WatchRetry(self._settings)
         while True:
+            # The lifetime of each watch counts: one that ends in less than a second would otherwise become a busy loop.
             began = loop.time()
             try:
                 brought = await self._follow(stream or self._begin_watch(), accepted=stream is not None)
@@ -207,12 +215,13 @@ class Reflector(Generic[T]):
                 if watch_retry.was_short(loop.time() - began, brought):
                     self.metrics.short_watches += 1
                     await asyncio.sleep(self._next_delay_s())
+            # Only the first watch continues the streamed list. Later ones are new requests.
             stream = None
 
     def _begin_watch(self) -> EventStream:
         self.metrics.watches += 1
         version = self._position.resource_version
-        # A watch without a version starts with the present objects, in no order of versions.
+        # A watch without a version starts with the current objects, in no order of versions.
         self._ordered = version not in ("", "0")
         return self._begin(
             ListOptions(
@@ -247,6 +256,7 @@ class Reflector(Generic[T]):
             return brought
         except (ClientError, TransformError) as error:
             self.metrics.watch_failures += 1
+            # A broken connection can end a healthy watch. An error of the server means that the watch itself is wrong.
             accepted = accepted and isinstance(error, TransportError)
             raise
         finally:
@@ -262,6 +272,8 @@ class Reflector(Generic[T]):
             for event in batch:
                 version = self._take_in_one(event) or version
         finally:
+            # Also after an error in the middle of a batch: the events before it are in the store and must not be sent
+            # again.
             self._position.advance(version)
 
     def _take_in_one(self, event: RawEvent) -> str:
@@ -272,6 +284,7 @@ class Reflector(Generic[T]):
         if kind == "BOOKMARK":
             self._ordered = True
             bookmark = self._reader.bookmark(event)
+            # A proxy may switch to a server whose cache is behind. Going back would deliver old events a second time.
             if bookmark is None or older(bookmark.resource_version, self._position.resource_version):
                 return ""
             self._store.bookmark(bookmark.resource_version)
@@ -282,6 +295,8 @@ class Reflector(Generic[T]):
         self.metrics.events += 1
         if kind == "ADDED":
             self._store.add(ref, ordered=self._ordered)
+            # An object of an unordered start can be newer than one that follows, so its version does not cover the
+            # rest.
             return ref.resource_version if self._ordered else ""
         if kind == "MODIFIED":
             self._store.update(ref)
@@ -298,4 +313,5 @@ class Reflector(Generic[T]):
 
     def _timeout_seconds(self) -> int:
         shortest, longest = self._settings.watch_s_min, self._settings.watch_s_max
+        # Random, so that the watches of many informers do not end and restart in the same second.
         return int(shortest + self._settings.rand() * (longest - shortest))

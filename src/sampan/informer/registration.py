@@ -88,6 +88,7 @@ class Registration(Generic[T]):
         if self._removed:
             return
         self._removed = True
+        # The task may be in a call. It sees the empty queue and `_removed` afterwards, and ends.
         self._notices.clear()
         self._filled.set()
         if not self._running:
@@ -122,6 +123,7 @@ class Registration(Generic[T]):
             return
         self._notices.append(notice)
         self._filled.set()
+        # A list of 100,000 objects fills the queue at once, which does not mean that the handler is slow.
         if many:
             self._warn_at += 1
         elif len(self._notices) >= self._warn_at:
@@ -146,6 +148,7 @@ class Registration(Generic[T]):
                     self._synced.set()
                     continue
                 calls += 1
+                # A handler without awaits would otherwise block the loop for the whole first list.
                 if await self._call(notice) or calls >= _EVENTS_PER_YIELD:
                     calls = 0
                     await asyncio.sleep(0)
@@ -162,6 +165,7 @@ class Registration(Generic[T]):
             await result
         except asyncio.CancelledError:
             task = asyncio.current_task()
+            # Only a cancellation of this task ends it. A handler may also await another task that was cancelled.
             if task is None or task.cancelling():
                 raise
             _log.exception("handler %r awaited a cancelled task", self.handler)

@@ -55,6 +55,7 @@ class StreamedList(Generic[T]):
             end = self._take_in(stream, batch)
             if end is not None:
                 return list(self._refs.values()), end.resource_version
+            # Only new objects count as progress: a server without support sends bookmarks and changes for hours.
             if len(self._refs) > before:
                 stalled_at = loop.time() + self._settings.stream_stall_s
 
@@ -65,12 +66,14 @@ class StreamedList(Generic[T]):
             if event.type == "BOOKMARK":
                 bookmark = self._reader.bookmark(event)
                 if bookmark is not None and bookmark.ends_initial_events:
+                    # Events after the bookmark belong to the watch that continues on the same stream.
                     stream.push_back(batch[at:])
                     return bookmark
                 continue
             ref = self._reader.object(bytes(event.object))
             if ref is None:
                 continue
+            # A server without support for the option sends changes among the initial objects.
             if event.type == "DELETED":
                 self._refs.pop(ref.key, None)
             else:

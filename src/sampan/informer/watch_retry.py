@@ -30,6 +30,7 @@ class WatchRetry:
             return False
         if not isinstance(error, ServerError):
             return True
+        # The last failure is long ago, so this one starts a new series.
         if now - self._failed_at >= self._settings.internal_error_s:
             self._failing_since = now
         self._failed_at = now

@@ -60,10 +60,12 @@ class NodeAdmission:
     def admit(self, node: str, uid: str, raw: bytes) -> Refusal | None:
         """Admit and count a Pod, or return the reason for a refusal. A counted Pod stays admitted."""
         taken = self._of(node)
+        # Admission happens once. A change of taints or labels must not stop a Pod that already runs.
         if uid in taken.pods:
             return None
         demand = demand_of(raw)
         desired, ports = demand.amounts(), demand.host_ports()
+        # In the order of the kubelet, because only the first reason is reported.
         refusal = _insufficient(taken, desired) or self._misplaced(node, demand)
         if refusal is None and ports and _conflict(ports, taken.ports):
             refusal = _predicate("NodePorts", "node(s) didn't have free ports for the requested pod ports")
@@ -100,6 +102,7 @@ class NodeAdmission:
             return
         for resource, value in found[0].items():
             taken.used[resource] -= value
+        # No other Pod has these ports: admission refuses a conflict.
         taken.ports.difference_update(found[1])
 
     def _of(self, node: str) -> _Taken:

@@ -72,6 +72,7 @@ class NodeClaim:
     async def obtain(self) -> None:
         """Wait until this agent owns the node. Returns at once if the node has no owner, or was this agent's before."""
         while True:
+            # The lock first: it needs no network, and the agent that has it is certainly on this machine.
             if self._lock() and await self._tried():
                 self._won()
                 return
@@ -121,6 +122,7 @@ class NodeClaim:
         try:
             lease = await self._leases.get(self._name)
         except NotFound:
+            # The Lease was deleted, but its owner may still run Pods and create the Lease again.
             if self._foreign is not None and not self._is_over():
                 return False
             await self._leases.create(self._lease())
@@ -130,6 +132,7 @@ class NodeClaim:
             self._look_at(lease, holder)
             if not self._is_over():
                 return False
+        # With the resourceVersion that was read, so only one of several standby agents takes the node over.
         await self._leases.update(self._taken(lease))
         if holder != self._instance:
             _log.warning("took over node %s from %s, which did not renew its lease", self._name, _machine(holder))

@@ -51,6 +51,7 @@ class Images:
             pulled = await self._find_or_pull(runtime, pod, container)
         except ImageError as error:
             return self._failed(pod, container, error)
+        # A success after failures is reported even then, or the last event would remain a failure.
         if self._backoffs.pop(key, None) is None and self._failures_only:
             return None
         if pulled:
@@ -91,6 +92,7 @@ class Images:
         backoff = self._backoffs.get(key)
         if backoff is None or self._clock.now().timestamp() >= backoff.until:
             return None
+        # From now on the status shows ImagePullBackOff, so no wake-up is needed for the change.
         backoff.shown_at = 0.0
         text = f'Back-off pulling image "{container.image}"'
         self._events.normal(pod, "BackOff", text, container.name)

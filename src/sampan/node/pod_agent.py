@@ -149,6 +149,7 @@ class PodAgent:
             await self._recover()
         pod = self._pod(request.key)
         known = self._known.get(request.key)
+        # A Pod of a StatefulSet is created again with its name. Everything of the old one must be gone first.
         if known is not None and (pod is None or pod.metadata.uid != known.uid):
             await self._forget(request.key, known)
             known = None
@@ -157,8 +158,10 @@ class PodAgent:
             return None
         if known is None:
             known = self._known[request.key] = _Known(pod.metadata.uid, pod.spec.node_name)
+        # At once, not when it is deleted: its resources are free for other Pods of the node.
         if pod.has_ended:
             self._release(known)
+        # Deletion comes before every other reason to stop, because it also removes the object.
         if pod.metadata.deletion_timestamp is not None:
             await self._end(pod, home, known)
             return None
@@ -219,6 +222,7 @@ class PodAgent:
         deadline_s = pod.spec.active_deadline_seconds
         if deadline_s is not None and self._active_s(pod) >= deadline_s:
             return _OVERDUE
+        # A start time means that this Pod was admitted before. A restarted agent must not reject it now.
         if self._admission is None or pod.status.get("startTime"):
             return None
         ref = self._informer.indexer.get(pod.key)
@@ -238,15 +242,17 @@ class PodAgent:
         self._worker.report_refusal(pod, refusal.reason, refusal.message, warning=rejected)
         status: Status = {"phase": "Failed", "reason": refusal.reason, "message": message}
         if rejected:
+            # The kubelet sets it for a rejected Pod, too, and clients compute ages with it.
             status["startTime"] = pod.status.get("startTime") or format_time(self._clock.now())
         await self._write(pod, known, {**status, "conditions": []})
         self._release(known)
         await self._finish(known.written or pod, home, known)
 
     async def _end_by_force(self, pod: Pod, home: NodeHome, known: _Known, end: ForcedEnd) -> None:
-        """Stop a Pod that its node has evicted, then write its last status. Its conditions come first."""
+        """Stop a Pod that its node has evicted, then write its last status. Its conditions are written first."""
         conditions = end.conditions(pod, self._clock.now())
         await self._write(pod, known, {"phase": pod.status.get("phase", "Pending"), "conditions": conditions})
+        # The write has changed the Pod, and the next write must differ from the new state.
         pod = self._pod(pod.key) or pod
         if not await self._worker.stop(pod, home, grace_s_max=end.grace_s_max):
             return  # The runtime calls `changed` when they have ended.
@@ -304,6 +310,7 @@ class PodAgent:
 
     async def _delete(self, pod: Pod) -> None:
         """Delete the API object of a Pod whose containers have ended. Finalizers may delay it."""
+        # A second delete with grace period 0 would change nothing: the object waits for its finalizers.
         if pod.metadata.deletion_grace_period_seconds == 0 and pod.metadata.finalizers:
             return
         pods = self._pods.in_namespace(pod.metadata.namespace)
@@ -325,6 +332,7 @@ class PodAgent:
         if self._admission is None:
             return
         self._admission.release(known.node, known.uid)
+        # Freed resources may be enough for a resize that had to wait.
         waiting = set(self._worker.resizes.deferred()) - {known.uid}
         for key, each in self._known.items() if waiting else ():
             if each.uid in waiting and each.node == known.node:

@@ -127,7 +127,7 @@ class PodWorker:
         await self._support.unmount(pod.metadata.uid)
 
     def recover(self, uids: set[str]) -> None:
-        """Clean up what an earlier agent has left of all Pods but these."""
+        """Clean up the volumes and files of an earlier agent for all Pods except `uids`."""
         self._support.recover(uids)
 
     def report_refusal(self, pod: Pod, reason: str, message: str, *, warning: bool) -> None:

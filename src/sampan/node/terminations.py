@@ -76,9 +76,11 @@ class Terminations:
             if record is None or not record.is_running:
                 continue
             kill = kills.get(name)
+            # A restarted container has the same name and another ID: the old shutdown does not concern it.
             if kill is None or kill.id != record.id:
                 kill = _Kill(record.id, deadline, runtime, place, place.pod.spec.container(name))
                 if _is_sidecar(place, name):
+                    # The order of `_in_order` puts everything that uses a sidecar before it in this list.
                     kill.before = tuple(before)
                 kills[name] = kill
                 note = message or f"Stopping container {name}"
@@ -95,6 +97,8 @@ class Terminations:
             record = records.get(name)
             if record is None or record.id != kill.id or not record.is_running:
                 kill.ended.set()
+                # After the call of the runtime the task ends by itself. Before, it waits for a hook that is pointless
+                # now.
                 if kill.task is not None and not kill.stop_sent:
                     kill.task.cancel()
                 if kills is not None:
@@ -112,12 +116,15 @@ class Terminations:
         try:
             async with asyncio.timeout_at(kill.deadline) as kill.timeout:
                 handler = kill.container.lifecycle.pre_stop
+                # With a grace period of 0 no hook runs, as in Kubernetes.
                 if handler is not None and kill.deadline > loop.time():
                     await self._pre_stop(kill)
                 for each in kill.before:
                     await each.ended.wait()
         except TimeoutError:
             pass  # The grace period is over.
+        # Before the await, so that `_hasten` calls the runtime again instead of moving a timeout that has no effect
+        # now.
         kill.timeout, kill.stop_sent = None, True
         await self._stop(kill)
 
@@ -137,6 +144,7 @@ class Terminations:
     def _hasten(self, kill: _Kill, deadline: float) -> None:
         kill.deadline = deadline
         if kill.timeout is not None:
+            # The task is still in the hook or waits for others: an earlier deadline takes effect at once.
             kill.timeout.reschedule(deadline)
         elif kill.stop_sent:
             name = f"earlier end of {kill.place.pod.key}/{kill.container.name}"

@@ -19,6 +19,7 @@ _MOUNT_INFO: Final = "/proc/self/mountinfo"
 _NOT_PERMITTED: Final = (1, 13, 19, 38)
 """EPERM, EACCES, ENODEV, ENOSYS."""
 
+# Python has no function to mount, and a process of `mount` would take milliseconds for each volume.
 _libc = ctypes.CDLL(None, use_errno=True)
 _log = logging.getLogger("sampan.node")
 
@@ -78,8 +79,10 @@ class TmpfsMounts:
 def unmount_below(directory: Path, *, source: str = "") -> None:
     """Unmount every tmpfs at or below a directory, or only those of a source. Does nothing where there are none."""
     prefix = os.path.realpath(directory)
+    # In reverse order of the mounts: a mount inside another one must go first.
     for path in reversed(_tmpfs_mounts(source)):
         if path == prefix or path.startswith(f"{prefix}/"):
+            # Detached: a process may still have a file open, which would make an ordinary unmount fail.
             _libc.umount2(os.fsencode(path), _MNT_DETACH)
 
 

@@ -75,10 +75,12 @@ class Cache:
 
     def deleted(self, key: str, response: Any) -> None:
         """Record a deletion request; `response` is the response."""
+        # The object still exists with a deletion timestamp, so the deletion counts as an update.
         if response is not None and _stays(response):
             self.wrote(response)
             return
         known = self._written.get(key) or self._informer.indexer.get(key)
+        # By UID, not by key: a new object of the same name must not look deleted.
         uid = meta(response).uid if response is not None else known.uid if known else ""
         if uid:
             version = known.resource_version if known else meta(response).resource_version
@@ -116,7 +118,7 @@ class Cache:
             self.wrote(obj)
 
     async def get(self, key: str) -> Ref[Any] | None:
-        """Return the present or a later state of the object. Raises `StaleCache`."""
+        """Return the current or a later state of the object. Raises `StaleCache`."""
         await self._reach_own(key)
         if not self._informer.has_synced():
             await self._synced()
@@ -124,7 +126,7 @@ class Cache:
         return None if ref is None or ref.uid in self._gone else ref
 
     async def refs(self, namespace: str, selector: str) -> list[Ref[Any]]:
-        """Return the present or later states of the objects of a namespace ("" for all). Raises `StaleCache`."""
+        """Return the current or later states of the objects of a namespace ("" for all). Raises `StaleCache`."""
         await self._reach_all()
         lister: Lister[Any] = self._informer.lister()
         found = lister.namespaced(namespace).refs(selector) if namespace else lister.refs(selector)
@@ -141,6 +143,7 @@ class Cache:
         reached = self._informer.last_resource_version
         while self._written:
             key, write = next(iter(self._written.items()))
+            # The oldest write comes first, so the first one that the cache lacks ends the search.
             if not reached or older(reached, write.resource_version):
                 break
             del self._written[key]
@@ -166,6 +169,7 @@ class Cache:
         if write is None:
             return
         await self._reach(write.resource_version)
+        # Another write of the same object may have replaced it while this task waited.
         if self._written.get(key) is write:
             del self._written[key]
 

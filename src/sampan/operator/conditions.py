@@ -43,7 +43,7 @@ def find_condition(conditions: list[C], type: str) -> C | None:
 def set_condition(conditions: list[C], new: C, clock: Clock) -> bool:
     """Add a condition, or replace the one of its type. Return True if anything changed.
 
-    The transition time changes only with the status. It is that of `new`, or the present time if `new` has none.
+    The transition time changes only with the status. It is that of `new`, or the current time if `new` has none.
     """
     existing = find_condition(conditions, _get(new, "type"))
     if existing is None:

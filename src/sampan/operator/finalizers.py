@@ -69,7 +69,7 @@ async def patch_finalizer_in(client: ResourceClient[T], obj: T, name: str) -> T:
 
 
 async def patch_finalizer_out(client: ResourceClient[T], obj: T, name: str) -> T | None:
-    """Remove the finalizer on the server, from the present state. Return None if the object no longer exists.
+    """Remove the finalizer on the server, from the current state. Return None if the object no longer exists.
 
     If the object has changed since it was read, for example by a status update, it is read again.
     """

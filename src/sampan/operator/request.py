@@ -37,7 +37,7 @@ class Result:
     requeue_after_s: float | None = None
     """Reconcile again after so many seconds, or earlier after a change. None or ≤ 0: only after a change."""
     priority: int | None = None
-    """Priority of that next reconcile; None keeps the present one."""
+    """Priority of that next reconcile; None keeps the current one."""
 
 
 class RetryLater(Exception):

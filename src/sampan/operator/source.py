@@ -51,7 +51,7 @@ class HandlerHost(Protocol[T]):
         ...
 
     def add_handler(self, handler: EventHandler[T]) -> Registration:
-        """Register a handler for all present objects and all changes."""
+        """Register a handler for all current objects and all changes."""
         ...
 
 

@@ -94,6 +94,7 @@ class ListAtom(Atom):
         if not value or value.__class__ is not list:
             return LEAF
         try:
+            # orjson refuses integers beyond 64 bits, which JSON allows.
             text = orjson.dumps(value)
         except orjson.JSONEncodeError:
             return self._added(value)
@@ -102,6 +103,7 @@ class ListAtom(Atom):
             known = self._added(value)
             if len(text) <= _TEXT_BYTES_MAX:
                 if len(self._known) >= _KNOWN_MAX:
+                    # Cleared as a whole: an LRU would cost more at each hit than rare refills do.
                     self._known.clear()
                 self._known[text] = known
         return known

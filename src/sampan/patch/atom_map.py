@@ -93,6 +93,8 @@ class MapAtom(Atom):
                 result[element] = LEAF
                 continue
             owned = atom.fields(item)
+            # An applied null or empty map owns the field itself. So does a key of a map, which the schema does not
+            # declare.
             if item is None or item == {} or name not in known:
                 owned = LEAF if owned is None else with_self(owned)
             if owned is not None:
@@ -100,9 +102,11 @@ class MapAtom(Atom):
         return result or None
 
     def compare(self, old: Any, new: Any) -> Change:
+        # Python's `==` takes 1, 1.0 and True for equal, which are different JSON. So it decides only for typed fields.
         if old is new or (self._exact and old == new):
             return SAME
         if not old and not new:
+            # An empty map and null differ for Kubernetes, although neither has fields.
             return SAME if old.__class__ is new.__class__ else MODIFIED
         before: dict[str, Any] = old if old.__class__ is dict else {}
         after: dict[str, Any] = new if new.__class__ is dict else {}
@@ -114,6 +118,7 @@ class MapAtom(Atom):
         fields = self._fields
         for name, value in after.items():
             was = before.get(name, MISSING)
+            # A fast path: most fields are unchanged, and identical or strings.
             if was is value or (value.__class__ is str and was == value):
                 continue
             element, atom, zero = fields.get(name) or self.field(name)
@@ -122,6 +127,7 @@ class MapAtom(Atom):
                 if zero is MISSING:
                     changed[element] = LEAF if atom is SCALAR or atom is ATOMIC else atom.added(value)
                     continue
+                # Go writes the zero value of such a field, so for Kubernetes it was there before.
                 was = zero
             if atom is SCALAR and was.__class__ is value.__class__:
                 if was != value:
@@ -132,6 +138,7 @@ class MapAtom(Atom):
                 changed[element] = more
             if less is not None:
                 removed[element] = less
+        # Each name in `after` is new or in `before`. If the counts match, no name is gone and the search is saved.
         if len(after) - new_names < len(before):
             self._find_removed(before, after, changed, removed)
         return _in_order(changed), _in_order(removed)
@@ -154,6 +161,7 @@ class MapAtom(Atom):
 
     def merge(self, old: Any, new: Any) -> Any:
         if new.__class__ is not dict:
+            # structured-merge-diff treats an applied null as "no opinion" about a map that has content.
             return old if old and new is None else copy_json(new)
         if not old or old.__class__ is not dict:
             return copy_json(new)
@@ -178,6 +186,7 @@ class MapAtom(Atom):
             removed = items.get(field.element)
             if removed is None:
                 result[name] = item
+            # Only fields below it are removed, not the field itself.
             elif removed and SELF not in removed:
                 result[name] = field.atom.remove(item, removed)
         return result or None
@@ -195,6 +204,7 @@ class MapAtom(Atom):
         return result
 
     def reconcile(self, items: FieldSet) -> FieldSet:
+        # Without a schema there is nothing to adapt to.
         if self._declared is None and self.entry is DEDUCED:
             return items
         result: FieldSet | None = None
@@ -206,6 +216,7 @@ class MapAtom(Atom):
                 adapted = atom.reconcile(below)
                 if adapted is not below:
                     if result is None:
+                        # Copied at the first change only: field sets are shared and never changed in place.
                         result = dict(items)
                     result[element] = adapted
         return items if result is None else result

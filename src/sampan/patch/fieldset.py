@@ -79,6 +79,7 @@ def union(left: FieldSet, right: FieldSet) -> FieldSet:
         elif mine is other:
             continue
         elif not mine:
+            # The field itself is a member in `left` (a leaf), and must stay one next to the members below it.
             merged = with_self(other)
         elif not other:
             merged = with_self(mine)
@@ -136,6 +137,7 @@ def difference(left: FieldSet, right: FieldSet) -> FieldSet:
             else:
                 changed = True
             continue
+        # A leaf in `right` removes the field itself, but not the members below it, which have their own path.
         rest = difference(mine, other) if other else without_self(mine)
         if rest is not mine:
             changed = True

@@ -87,6 +87,7 @@ def check(patch: Any) -> None:
             value = operation.get(name)
             if value is not None and not isinstance(value, str):
                 raise _malformed(value, f"Go struct field jsonPatchOp.{name} of type string")
+    # After the form, because Kubernetes reports a malformed patch (400) before a long one (413).
     if len(patch) > OPERATIONS_MAX:
         raise request_entity_too_large(
             f"The allowed maximum operations in a JSON patch is {OPERATIONS_MAX}, got {len(patch)}"
@@ -126,6 +127,7 @@ class _State:
         if pointer is None:
             raise MissingValueError(_no_pointer(operation["op"], field))
         tokens = pointer.split("/")
+        # A pointer without a slash has no container, so it fails as in Go.
         container = self.doc if len(tokens) > 1 else None
         for token in tokens[1:-1]:
             if not isinstance(container, dict | list):
@@ -147,6 +149,7 @@ def _no_pointer(kind: str, field: str) -> str:
 
 
 def _unescape(token: str) -> str:
+    # In this order: `~01` stands for `~1`, not for a slash (RFC 6901, 4).
     return token.replace("~1", "/").replace("~0", "~") if "~" in token else token
 
 
@@ -158,6 +161,7 @@ def _index(items: list[Any], token: str, length: int) -> int:
         given = parse_integer(token, function="Atoi")
     except ValueError as error:
         raise NotApplicableError(str(error)) from None
+    # The Go library accepts negative indices, counted from the end, although RFC 6902 does not.
     index = given + length if given < 0 else given
     if not 0 <= index < length:
         raise NotApplicableError(f"Unable to access invalid index: {given}: invalid index referenced")
@@ -203,6 +207,7 @@ def _error_context(where: str) -> Iterator[None]:
 def _add(state: _State, operation: Object) -> None:
     container, token = state.find(operation, "path", 'add operation does not apply: doc is missing path: "{}"')
     with _error_context(f"error in add for path: '{operation['path']}'"):
+        # A copy, because later operations may change the document, and the patch is applied again after a conflict.
         _insert(container, token, copy_json(operation.get("value")))
 
 
@@ -235,6 +240,7 @@ def _move(state: _State, operation: Object) -> None:
     container, token = state.find(operation, "from", "move operation does not apply: doc is missing from path: {}")
     with _error_context(f"error in move for path: '{token}'"):
         value = _get(container, token)
+        # Deleted before the destination is resolved: the destination pointer applies to the document without the value.
         _delete(container, token)
     missing = "move operation does not apply: doc is missing destination path: {}"
     container, token = state.find(operation, "path", missing)
@@ -248,6 +254,7 @@ def _copy(state: _State, operation: Object) -> None:
         value = _get(*source)
     missing = "copy operation does not apply: doc is missing destination path: {}"
     container, token = state.find(operation, "path", missing)
+    # The limit stops a small patch that doubles the document with each `copy`.
     if value is not None:
         state.copied_bytes += _size_bytes(value)
         if state.copied_bytes > COPY_BYTES_MAX:

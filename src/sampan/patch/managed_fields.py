@@ -110,6 +110,7 @@ class _Changes:
         """Return the added or modified fields and the removed fields."""
         found = self._found.get(version)
         if found is None:
+            # No change in one version means no change in any, so the conversion of both objects is saved.
             found = self._found[version] = self._compare(self._old, self._new, version) if self._own != SAME else SAME
         return found
 
@@ -126,6 +127,7 @@ def _other_entries(entries: list[Entry], changes: _Changes, force: bool) -> list
         fields: FieldSet = entry["fieldsV1"]
         if changed is not None:
             contested = intersection(fields, changed)
+            # Ownership moves with force. The entry is also recorded in `conflicts`, in case the apply is not forced.
             if contested:
                 conflicts.append((entry, contested))
                 fields = difference(fields, contested)
@@ -197,6 +199,7 @@ class FieldManager:
         format of metav1.Time. Fails only if `convert` does; `new` is then unchanged.
         """
         metadata = new["metadata"]
+        # Removed before the comparison: the entries describe fields and are not fields themselves.
         given = metadata.pop("managedFields", None)
         entries = current_entries(live, given, ignore_given=subresource != "")
         if live is not None and not entries:
@@ -206,7 +209,7 @@ class FieldManager:
         try:
             updated = self._update(live, new, owner, entries, now)
         except ElementError:
-            # A list item has no identity. The object is stored without managedFields.
+            # A list item has no identity. As in Kubernetes, the write succeeds, and the object is stored untracked.
             return
         except Exception:
             if given is not None:
@@ -239,6 +242,7 @@ class FieldManager:
                 fields = difference(fields, more)
             if fields:
                 updated.append(entry if fields is entry["fieldsV1"] else with_fields(entry, fields))
+        # The manager had no entry, or only one whose version is gone.
         if is_new:
             updated.append(make_entry(owner, version, now, changed or LEAF))
         return in_order(cap(updated))
@@ -277,6 +281,8 @@ class FieldManager:
         except Conflicts as conflicts:
             if not by_kubectl or request.live is None:
                 raise conflicts.error() from None
+            # A user of kubectl may move from client-side to server-side apply: the fields of the annotation
+            # `last-applied` may change owner without force.
             version = request.api_version
             allowed = allowed_conflicts(request.live, version, self._schema_for(version), self._own_atom(version))
             rest = conflicts.without(allowed)
@@ -316,9 +322,12 @@ class FieldManager:
         version, owner = request.api_version, request.owner
         atom = self._own_atom(version)
         fields = self._without_reset(atom.fields(request.config) or LEAF, owner[3])
+        # A copy is merged: `before` stays as it is, because conflicts are found by comparing the two.
         before = request.untracked_live()
         merged: Object = atom.merge(copy_json(before), request.config)
         own, others = self._split(request)
+        # Prune only if the manager dropped a field since its last apply. Sets of different versions cannot be compared,
+        # so a change of version counts, too.
         if own is not None and (own["apiVersion"] != version or difference(own["fieldsV1"], fields)):
             owned = [(entry["apiVersion"], entry["fieldsV1"]) for entry in others]
             merged = self._pruner.prune(merged, own, [*owned, (version, fields)])
@@ -328,6 +337,7 @@ class FieldManager:
             kept = _other_entries(others, self._changes(before, merged, version, owner[3]), force)
         own_fields = strip(fields)
         if own_fields:
+            # An apply without effect must not change the time: it would be a write, and wake all watchers.
             time = (own or {}).get("time") if same else request.now
             kept = [*kept, make_entry(owner, version, time, own_fields)]
         if kept:
@@ -340,6 +350,7 @@ class FieldManager:
         others: list[Entry] = []
         for entry in request.entries:
             fields = self._reconciled(entry)
+            # None: the version is no longer served. Empty: the entry owns nothing. Both kinds are dropped.
             if not fields:
                 continue
             adapted = entry if fields is entry["fieldsV1"] else with_fields(entry, fields)
@@ -372,6 +383,7 @@ class FieldManager:
         atom = self._own_atom(version) if version == own else self._atom_for(version)
         if atom is None:
             return SAME
+        # Conversion is expensive, so the object's own version is compared without it.
         if version != own:
             old = self._convert(old, version) if old else old
             new = self._convert(new, version)

@@ -25,6 +25,7 @@ def merge(original: list[Any], patch: list[Any], merge_key: str, merge_items: Me
         return _interleave(merged, patch, original, "")
     if not merge_key:
         raise unexpected("cannot merge lists without merge key for struct")
+    # Directives first: an item may be deleted and added again in one patch.
     original, patch = _follow_directives(original, patch, merge_key)
     merged = _merge_maps(list(original), patch, merge_key, merge_items)
     return _interleave(merged, patch, original, merge_key)
@@ -46,6 +47,7 @@ def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
     kept = [item for item in patch if not (merge_key and _is_map(item).get(_DIRECTIVE) == "delete")]
     position = 0
     for item in order:
+        # Directives other than delete have no place in the order.
         while position < len(kept) and isinstance(kept[position], dict) and _DIRECTIVE in kept[position]:
             position += 1
         if position == len(kept):
@@ -116,6 +118,7 @@ def _follow_directives(original: list[Any], patch: list[Any], merge_key: str) ->
             raise unexpected("merging lists cannot yet be specified in the patch")
         else:
             raise unexpected(f"unknown patch type: {plain(directive)} in map: {plain(item)}")
+    # `get`, not `_key`: Kubernetes tolerates items of the original without their merge key here.
     if deleted:
         original = [found for found in original if found.get(merge_key) not in deleted]
     return (kept, []) if replace else (original, kept)
@@ -124,6 +127,7 @@ def _follow_directives(original: list[Any], patch: list[Any], merge_key: str) ->
 def _merge_maps(merged: list[Any], patch: list[Any], merge_key: str, merge_items: MergeItems) -> list[Any]:
     positions: dict[Any, int] = {}
     for index, item in enumerate(merged):
+        # The first of several items with the same key is merged, as in Kubernetes, which searches from the start.
         if merge_key in item:
             positions.setdefault(item[merge_key], index)
     for item in patch:
@@ -146,6 +150,7 @@ def _interleave(merged: list[Any], order: list[Any], server_order: list[Any], me
 
     Interleaving keeps the server's order between an item in `order` and the other items.
     """
+    # Reversed, so that the first of several equal items decides.
     desired = {_key(item, merge_key): index for index, item in reversed(list(enumerate(order)))}
     known: dict[Any, int] = {}
     for index, item in enumerate(server_order):
@@ -156,11 +161,13 @@ def _interleave(merged: list[Any], order: list[Any], server_order: list[Any], me
         key = _key(item, merge_key)
         (named if key in desired else others).append((key, item))
     named.sort(key=lambda pair: desired[pair[0]])
+    # Items that the server does not have (-1) come first; the sort is stable, so they keep their order.
     others.sort(key=lambda pair: known.get(pair[0], -1))
     result = []
     position = 0
     for key, item in named:
         here = known.get(key, -1)
+        # An item that the server does not know has no position to compare, so it is placed without waiting.
         while position < len(others) and here >= 0 and 0 <= known.get(others[position][0], -1) < here:
             result.append(others[position][1])
             position += 1

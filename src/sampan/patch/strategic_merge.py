@@ -47,10 +47,12 @@ def merge_map(original: Object, patch: Object, schema: Schema | None) -> Object:
     """Merge `patch` into `original`. May change both."""
     if _DIRECTIVE in patch:
         return _follow_directive(patch)
+    # Most maps have no directive, and this path avoids three searches in each.
     if not any(key[:1] == "$" for key in patch):
         for key, value in patch.items():
             _merge_field(original, key, value, schema)
         return original
+    # Kubernetes handles the directives in this order, and each removes its own key from the patch.
     _retain_keys(original, patch)
     _set_element_orders(original, patch, schema)
     for key, value in patch.items():
@@ -99,6 +101,7 @@ def _set_element_orders(original: Object, patch: Object, schema: Schema | None) 
         field = _field(schema, key)
         merge_key = field.patch_merge_key
         strategic_list.check_order(desired or [], order, merge_key)
+        # An order without a list has nothing to sort. kubectl sends it if all items were removed elsewhere.
         if found is None and desired is None:
             continue
         if desired is None:
@@ -108,6 +111,7 @@ def _set_element_orders(original: Object, patch: Object, schema: Schema | None) 
         else:
             merged = _merge_lists(list(found), list(desired), field)
         original[key] = strategic_list.in_order(merged or [], order, found or [], desired or [], merge_key)
+        # The list is merged already. The loop over the other fields must not merge it again.
         patch.pop(key, None)
 
 
@@ -117,6 +121,7 @@ def _delete_from_list(original: Object, key: str, value: Any, schema: Schema | N
         original.pop(key, None)
     elif isinstance(current, list) and isinstance(value, list):
         field = _field(schema, key)
+        # Kubernetes looks at the first item to learn the type, which is impossible for two empty lists.
         if not (current or value):
             return
         if strategic_list.are_maps(current, value):
@@ -125,6 +130,7 @@ def _delete_from_list(original: Object, key: str, value: Any, schema: Schema | N
             original[key] = strategic_list.delete_scalars(current, value)
     elif isinstance(current, dict) and isinstance(value, dict):
         _merge_field(original, key, value, schema)
+    # A quirk of Kubernetes: for values of other types, the directive replaces the field.
     elif key in original and current.__class__ is value.__class__:
         original[key] = value
 
@@ -141,6 +147,7 @@ def _merge_field(original: Object, key: str, value: Any, schema: Schema | None) 
     if isinstance(value, list) and isinstance(current, list):
         original[key] = _merge_lists(current, value, _field(schema, key))
         return
+    # A null in a new map means "absent", as in JSON merge patch: there is no value that it could delete.
     if current is None or current.__class__ is not value.__class__:
         _discard_nulls(value)
     value, keep = _without_directives(value)

@@ -36,7 +36,7 @@ class ResourceRegistry:
         return self._served.get((group, version, resource))
 
     def add(self, *definitions: ResourceDefinition) -> None:
-        """Serve these; each replaces what was registered for its group and resource."""
+        """Serve these resources. Each replaces an earlier one of the same group and name."""
         for definition in definitions:
             self._forget(definition.group, definition.resource)
             self._definitions[definition.group, definition.resource] = definition

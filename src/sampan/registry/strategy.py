@@ -81,7 +81,7 @@ class Strategy:
     reset_metadata: ClassVar[dict[str, Any] | None] = None
     """FieldsV1 of the metadata that writers of /status never own."""
     field_label_aliases: ClassVar[dict[str, str]] = {}
-    """Old names of selectable fields and their present names (`spec.host` of pods)."""
+    """Old names of selectable fields and their current names (`spec.host` of pods)."""
     keeps_status_on_update = True
     """PUT/PATCH of this endpoint does not change the status if /status is served."""
     default_propagation = "Background"

@@ -95,6 +95,8 @@ class Scheduler:
             queued = await self._parts.queue.pop()
             next_step = await self._try(queued)
             if next_step is not None:
+                # Wait here, in the choosing task: more decisions in advance would be made from a state that bindings
+                # may change.
                 await self._slots.acquire()
                 tasks.create_task(self._in_slot(next_step), name=f"bind {queued.pod.key}")
             if loop.time() >= yield_at:
@@ -120,6 +122,7 @@ class Scheduler:
     async def _try(self, queued: QueuedPod) -> NextStep | None:
         """Find a Node for a Pod; return the next step."""
         parts, pod = self._parts, queued.pod
+        # The Pod may have been deleted or bound while it was in the queue.
         if pod.uid not in parts.pending or pod.is_terminating or parts.cache.get(pod.uid) is not None:
             parts.queue.done(pod.uid)
             return None
@@ -134,6 +137,7 @@ class Scheduler:
             _log.error("cannot schedule %s: %s", pod.key, one_line(error), exc_info=traceback_of(error))
             return functools.partial(self._failed, profile, queued, str(error))
         placed = pod.on(node_name)
+        # Before the first await after the decision: the next Pod must see this one on its Node.
         parts.cache.assume(placed)
         try:
             for plugin in profile.framework.reserves:
@@ -187,9 +191,12 @@ class Scheduler:
 
     def _undo(self, framework: Framework, cycle: Cycle, placed: PodInfo) -> None:
         """Release the Node and all reservations of a Pod that is not bound."""
+        # In reverse, so that each plugin still finds what it relied on. A plugin also unreserves what it never
+        # reserved.
         for plugin in reversed(framework.reserves):
             plugin.unreserve(cycle, placed)
         if self._parts.cache.forget(placed.uid) is not None:
+            # For other Pods the room on the Node is free again, as after a deletion.
             self._parts.queue.on_event(ClusterEvent.POD_DELETED, placed)
 
     # Failures
@@ -214,6 +221,7 @@ class Scheduler:
         if nominated is not None:
             self._parts.metrics.preemptions += 1
             self._parts.queue.nominator.set(queued.pod, nominated)
+        # Before the eviction: the deletions of the victims are events that must find the Pod in the queue.
         self._requeue(queued, error.plugins)
         return functools.partial(self._make_room, profile, queued.pod, str(error), (nominated, actuate))
 

@@ -58,7 +58,7 @@ _COUNTERS: Final[dict[str, tuple[str, dict[str, str], Callable[[WatchCache], int
 
 
 class CacheMetrics:
-    """Collector for Prometheus."""
+    """Prometheus collector of the watch caches."""
 
     def __init__(self) -> None:
         self.caches: Callable[[], Mapping[GroupResource, WatchCache]] = dict

@@ -21,7 +21,7 @@ _LABELS: Final = ("verb", "host")
 
 
 class ClusterMetrics:
-    """Collector for Prometheus."""
+    """Prometheus collector of one cluster: CEL, webhooks and Service addresses."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

@@ -46,7 +46,7 @@ class Reloads:
 
 
 class EncryptionMetrics:
-    """Collector for Prometheus. `server` is the name of this server."""
+    """Prometheus collector of encryption at rest. `server` is the name of this server."""
 
     def __init__(
         self, measures: EncryptionMeasures, reloads: Reloads, kms: Callable[[], Sequence[KmsPlugin]], server: str

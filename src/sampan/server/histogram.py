@@ -43,7 +43,7 @@ class Histogram(Durations):
         return family
 
     def whole(self, buckets: Sequence[float]) -> tuple[float, list[float]]:
-        """Return the sum, and the counts in a subset of the buckets, over all labels."""
+        """Return the totals over all labels: the sum, and the counts in a subset of the buckets."""
         sums = [sum(column) for column in zip(*list(self.series.values()), strict=True)]
         return (sums[0], self._regrouped(sums[1:], buckets)) if sums else (0.0, [0.0] * (len(buckets) + 1))
 

@@ -52,7 +52,7 @@ class Connection(Reading, asyncio.Protocol):
         self._closing: GracefulClose | None = None
         self._patient = False
         self._started = 0.0
-        """Monotonic time at which the present request left the queue."""
+        """Monotonic time at which the current request left the queue."""
 
     # --- the transport's callbacks
 

@@ -39,7 +39,9 @@ RequestOf = Callable[[asyncio.Task[object]], Request | None]
 
 
 class LoopWatch:
-    """Collector for Prometheus. Runs between `start` (called on the loop) and `stop`."""
+    """Detector of a blocked event loop, and the Prometheus collector of the delays. Runs between `start` (called on the
+    loop) and `stop`.
+    """
 
     def __init__(self, request_of: RequestOf, *, interval_s: float = INTERVAL_S, block_s: float = BLOCK_S) -> None:
         """`request_of` returns the request that a task serves, or None."""

@@ -15,7 +15,7 @@ _UNLIMITED: Final = 2.0**64
 
 
 class ProcessMetrics:
-    """Collector for Prometheus. `netstat` is the file with the traffic counters of the network namespace."""
+    """Prometheus collector of this process. `netstat`: file with the traffic counters of the network namespace."""
 
     def __init__(self, netstat: Path = _NETSTAT) -> None:
         self._netstat = netstat

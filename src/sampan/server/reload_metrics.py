@@ -21,7 +21,7 @@ def hash_of(content: str | bytes) -> str:
 
 
 class ReloadMetrics:
-    """Collector for Prometheus, for one configuration of one server."""
+    """Prometheus collector of the reloads of one configuration of one server."""
 
     def __init__(self, what: str, server_hash: str, now: Callable[[], float] = unix_time) -> None:
         """`what` is authentication or authorization. `server_hash` identifies the server."""

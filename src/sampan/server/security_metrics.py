@@ -10,7 +10,7 @@ from sampan.server.reload_metrics import ReloadMetrics, hash_of
 
 
 class SecurityMetrics:
-    """Collector for Prometheus, of one server."""
+    """Prometheus collector of authentication and authorization, of one server."""
 
     def __init__(self, server_id: str = "") -> None:
         """`server_id` identifies the server. Metrics show its hash."""

@@ -48,7 +48,7 @@ class Sent:
 
 
 class WatchMetrics:
-    """Collector for Prometheus. Record on the event loop."""
+    """Prometheus collector of watches. Values are recorded on the event loop."""
 
     def __init__(self) -> None:
         self._sizes = Histogram(

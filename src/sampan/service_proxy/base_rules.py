@@ -55,6 +55,8 @@ def pod_ranges(family: Family, options: RuleOptions, node: NodeFacts) -> tuple[s
 def base_fragment(family: Family, options: RuleOptions, node: NodeFacts, service_cidrs: Iterable[str]) -> Fragment:
     """Return chains with hooks, chains that they share, and the empty maps."""
     chains = {
+        # Only new connections are checked: the kernel applies NAT to the later packets of a flow without consulting
+        # rules.
         "filter-prerouting": ("ct state new jump firewall-check",),
         "filter-output-early": ("ct state new jump firewall-check",),
         "filter-input": ("ct state new jump nodeports-check", "ct state new jump services-check"),
@@ -81,8 +83,10 @@ def base_fragment(family: Family, options: RuleOptions, node: NodeFacts, service
 
 
 _HOOKS: Final = {
+    # Before the NAT hook (-100), because afterwards the packet no longer has the address of the load balancer.
     "filter-prerouting": "type filter hook prerouting priority -110;",
     "filter-output-early": "type filter hook output priority -110;",
+    # After NAT: a packet that still has a Service address was not translated, so no endpoint serves it.
     "filter-input": "type filter hook input priority 0;",
     "filter-forward": "type filter hook forward priority 0;",
     "filter-output": "type filter hook output priority 0;",
@@ -114,6 +118,7 @@ def _destination(family: Family) -> str:
 def _to_node_ports(family: Family, options: RuleOptions, node: NodeFacts, container: str) -> tuple[str, ...]:
     """Return the rule that looks up NodePorts, for the chosen addresses of the node."""
     chosen = options.node_port_addresses
+    # The kernel does not route packets from loopback to another host, so a NodePort cannot work there.
     where = f"{family.name} daddr != {family.loopback}"
     if chosen:
         ranges = family.ranges(node.addresses if chosen == (PRIMARY,) else chosen)
@@ -124,7 +129,7 @@ def _to_node_ports(family: Family, options: RuleOptions, node: NodeFacts, contai
 
 
 def _masqueraded(family: Family, options: RuleOptions, node: NodeFacts) -> tuple[str, ...]:
-    """Return the rule for clients outside of the Pods' ranges: an endpoint's reply would not come back to them."""
+    """Return the rule that masquerades clients outside the Pods' ranges, so that the reply passes this node again."""
     to_cluster_ip = f"{family.name} daddr @{CLUSTER_IPS}"
     if options.masquerade_all:
         return (f"{to_cluster_ip} {MASQUERADE}",)
@@ -145,6 +150,7 @@ def _masquerading(family: Family) -> tuple[str, ...]:
         # An endpoint that reaches itself through its Service would get packets from its own address.
         f"ct status dnat {source} @{HAIRPINS} masquerade fully-random",
         f"meta mark and {MARK:#x} == 0 return",
+        # The bit is cleared, so that the packet is not masqueraded again on another path, such as a tunnel.
         f"meta mark set meta mark and {0xFFFFFFFF ^ MARK:#x}",
         "masquerade fully-random",
     )

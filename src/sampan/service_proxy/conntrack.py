@@ -62,10 +62,12 @@ class UdpTargets:
     by_node_port: Mapping[int, Set[Socket]]
 
     def is_stale(self, flow: Flow) -> bool:
-        """Return True if the flow goes to something that is no endpoint of its port."""
+        """Return True if the flow's destination is no longer an endpoint of the Service port."""
         endpoints = self.by_destination.get(flow.destination)
         if endpoints is None:
             endpoints = self.by_node_port.get(flow.destination.port)
+        # Without any endpoint the flow stays: new packets are rejected by the rules, and a new endpoint may appear
+        # soon.
         return bool(endpoints) and flow.endpoint not in (endpoints or ())
 
 
@@ -73,8 +75,10 @@ def delete_flows(family: Family, is_stale: Callable[[Flow], bool]) -> int:
     """Delete the stale UDP flows and return their number. Raises `OSError`."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_NETFILTER) as netlink:
         netlink.settimeout(_TIMEOUT_S)
+        # A node may have 100,000 flows. The kernel drops what does not fit, and the list would be incomplete.
         netlink.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)
         netlink.bind((0, 0))
+        # A list first: requests on the same socket would mix their replies with the rest of the dump.
         stale = [flow for flow in _flows(netlink, family) if is_stale(flow)]
         for flow in stale:
             netlink.send(_message(_DELETE, _REQUEST | _ACK, family, flow.original))
@@ -91,6 +95,7 @@ def _flows(netlink: socket.socket, family: Family) -> Iterator[Flow]:
             continue
         original, reply = _ends(attributes[_ORIGINAL]), _ends(attributes[_REPLY])
         if original is not None and reply is not None:
+            # 0x8000 marks a nested attribute, which the kernel requires in a request but need not send.
             yield Flow(original[1], reply[0], _attribute(_ORIGINAL | 0x8000, attributes[_ORIGINAL]))
 
 
@@ -109,6 +114,7 @@ def _messages(netlink: socket.socket) -> Iterator[bytes]:
                 return
             if kind == _ERROR:
                 code = -struct.unpack_from("=i", data, 16)[0]
+                # 0 is the acknowledgement. 2 (ENOENT): the flow has ended by itself in the meantime.
                 if code not in (0, 2):
                     raise OSError(code, "the kernel refused a request for connection tracking")
                 return
@@ -147,4 +153,5 @@ def _attribute(kind: int, value: bytes) -> bytes:
 
 
 def _aligned(length: int) -> int:
+    # Netlink aligns messages and attributes to four bytes.
     return (length + 3) & ~3

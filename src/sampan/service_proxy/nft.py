@@ -50,6 +50,7 @@ class NftLibrary:
         error = self._library.nft_ctx_get_error_buffer(self._context)
         if failed:
             raise NftError(_first_error(error.decode(errors="replace")))
+        # `str` only for the type checker: ctypes returns Any.
         return str(output.decode(errors="replace"))
 
 
@@ -84,5 +85,6 @@ def open_nft() -> Nft:
 
 def _first_error(text: str) -> str:
     """Return the first line with an error; the others show the text of the commands."""
+    # "rror" matches "Error:" and "error:".
     lines = [line.strip() for line in text.splitlines() if "rror" in line or "denied" in line or "permitted" in line]
     return " ".join(lines[:1] or [text.strip()])[:_MESSAGE_LENGTH_MAX] or "nft failed without a message"

@@ -76,7 +76,9 @@ class _PortWriter:
             if chosen:
                 self._choice(prefix, chosen)
         for endpoint in {*self.selection.cluster, *self.selection.local}:
+            # A Pod that reaches itself through its Service must see another source address, or it would drop the reply.
             if endpoint.local:
+                # Source and destination are the same address: this is exactly a packet from an endpoint to itself.
                 key = element(HAIRPINS, endpoint.address, endpoint.address, self.port.protocol, endpoint.port)
                 self.elements[key] = ""
         self._internal()
@@ -92,6 +94,7 @@ class _PortWriter:
             chain = self._chain("local" if self.port.internal_local else "cluster")
             self.elements[element(SERVICE_IPS, *key)] = f"goto {chain}"
         else:
+            # A separate map, which a filter chain looks up: a chain of type nat cannot reject packets.
             self.elements[element(UNSERVED_IPS, *key)] = self._refusal
 
     # ---- traffic to external addresses and NodePorts
@@ -118,6 +121,7 @@ class _PortWriter:
     def _external_rules(self) -> tuple[str, ...]:
         cluster = self._chain("cluster")
         if not self.port.external_local:
+            # The endpoint may be on another node, whose reply must come back through this one to be translated.
             return MASQUERADE, f"goto {cluster}"
         header = self.family.name
         rules = []
@@ -183,6 +187,7 @@ class _PortWriter:
             dnat = f"meta l4proto {self.port.protocol} dnat to {target}"
             self.chains[chain] = (f"update @{clients} {{ {source} }}", dnat)
             again.append(f"{source} @{clients} goto {chain}")
+            # The choice is only for clients without an entry in a set; `again` comes first in the chain.
             chains.append(chain)
         if len(chains) <= FEW:
             return (*again, *_one_of([f"goto {chain}" for chain in chains]))

@@ -36,6 +36,7 @@ class Changes:
         lines = [
             *(f"add {_with_name(definition, table, name)}" for name, definition in self.new_sets.items()),
             *(f"add chain {table} {name}{_hook(hook)}" for name, hook in self.new_chains.items()),
+            # Old rules go before elements and chains that they refer to: nftables refuses to delete what is in use.
             *(f"flush chain {table} {name}" for name in self.emptied),
             *(f"delete element {table} {where} {{ {keys} }}" for where, keys in _grouped(self.old_elements)),
             *(f"add rule {table} {chain} {rule}" for chain, rule in self.rules),
@@ -70,6 +71,7 @@ class Table:
             return
         for key in before.elements:
             self._claims[key].pop(owner)
+            # `defaultdict` would otherwise keep an empty entry for each address that ever existed.
             if not self._claims[key]:
                 del self._claims[key]
         for key, value in fragment.elements.items():
@@ -115,14 +117,17 @@ class Table:
         self._written.clear()
         self._written_elements.clear()
         self._dirty = set(self._fragments)
+        # `add` first: `delete` fails for a table that does not exist, and `add` does nothing for one that does.
         replace = f"add table {self.name}\ndelete table {self.name}\nadd table {self.name}\n"
         return replace + self._changes(self._dirty).commands(self.name)
 
     def _changes(self, owners: Iterable[str]) -> Changes:
         changes = Changes()
+        # In a fixed order, so that the same change always gives the same commands.
         for owner in sorted(owners):
             _change_parts(changes, self._written.get(owner, EMPTY), self._fragments.get(owner, EMPTY))
         for key in sorted(self._touched(owners)):
+            # By key, not by owner: an address may pass from one Service to another in the same transaction.
             before, after = self._written_elements.get(key), self._value(key)
             if before == after:
                 continue
@@ -140,6 +145,7 @@ class Table:
 
     def _value(self, key: ElementKey) -> str | None:
         claims = self._claims.get(key)
+        # Any fixed choice would do, but it must not depend on the order of events, or nodes would differ.
         return claims[min(claims)] if claims else None
 
 

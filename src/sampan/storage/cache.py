@@ -206,7 +206,7 @@ class WatchCache:
             self.poll()
 
     def poll_events(self) -> int:
-        """Poll if this resource has changed, and return `changed`. Else `revision` stays behind."""
+        """Return `changed` after reading pending events. Without events, `revision` is not brought up to date."""
         if self._watch is not None and self._watch.has_events:
             self.poll()
         return self._changed

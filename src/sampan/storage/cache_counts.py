@@ -32,7 +32,7 @@ class CacheCounts:
         self.loads = 0
         """Number of times that the whole resource was read from the store."""
         self.lists = self.listed = 0
-        """Lists served at the present revision, and the records in them."""
+        """Lists served at the current revision, and the records in them."""
         self.begun = 0
         """Objects sent to watches as their initial state."""
         self.stored_lists = self.fetched = self.found = 0

@@ -46,7 +46,7 @@ class Compactor:
             await self._sleep(self._interval_s)
 
     async def _interval(self, then: int) -> int:
-        """Compact to the revision of one interval ago; 0 if it is unknown. Return the present revision."""
+        """Compact to the revision of one interval ago; 0 if it is unknown. Return the current revision."""
         now = await self._store.revision()
         if then and (not isinstance(self._store, SharedStore) or await self._store.claim_compaction(then)):
             try:

@@ -67,7 +67,7 @@ def _ordered(obj: Object, metadata: dict[str, Any]) -> Object:
 
 
 def splice(value: bytes, revision: int) -> bytes:
-    """Return a stored value with its resourceVersion filled in. Raises `ValueError` if it has no place for it."""
+    """Return a stored value with its resourceVersion filled in. Raises `ValueError` if it has no placeholder."""
     at = value.index(MARKER) + _MARKER_SIZE
     return b"%b%d%b" % (value[:at], revision, value[at:])
 

@@ -30,6 +30,7 @@ class Expiry:
     def add(self, due: float, key: str, revision: int) -> None:
         """Add a row that expires. Call it on the event loop after `start`."""
         heapq.heappush(self._heap, (due, key, revision))
+        # The new row is the first to expire, so the timer is set too late.
         if self._expire is not None and self._heap[0][0] == due:
             self._set_timer()
 
@@ -60,6 +61,7 @@ class Expiry:
         self._cancel_timer()
         if self._heap:
             left_s = min(self._heap[0][0] - self._clock(), self._interval_s * _INTERVALS_MAX)
+            # At least one interval: rows that expire together are deleted in one batch.
             self._timer = asyncio.get_running_loop().call_later(max(left_s, self._interval_s), self._look)
 
     def _cancel_timer(self) -> None:

@@ -47,6 +47,7 @@ class EventRing:
         times = self._times
         while len(times) > self._max or (len(times) > self._min and times[0] < oldest_kept):
             times.popleft()
+            # All events after the dropped one remain, so its revision is the lowest that a watch can resume from.
             self.reaches = self._events.popleft().revision
 
     def after(self, revision: int) -> list[CacheEvent]:

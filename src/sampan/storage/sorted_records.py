@@ -1,4 +1,4 @@
-"""`SortedRecords`: the present state of one resource, in key order. Lists are slices."""
+"""`SortedRecords`: the current state of one resource, in key order. Lists are slices."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence

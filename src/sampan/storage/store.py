@@ -32,7 +32,7 @@ class KeyExists(StoreError):
 
 
 class Conflict(StoreError):
-    """The key is not at the expected revision. `current` is its present row (None: absent)."""
+    """The key is not at the expected revision. `current` is its current row (None: absent)."""
 
     def __init__(self, key: str, current: "KeyValue | None") -> None:
         super().__init__(key)
@@ -183,7 +183,7 @@ class Store(Protocol):
         """Wait until all earlier requests have completed. Health checks use it to see that writes still complete."""
 
     async def get(self, key: str) -> KeyValue | None:
-        """Return the present row, or None."""
+        """Return the current row, or None."""
 
     async def range(
         self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True

@@ -52,6 +52,7 @@ class Watcher:
 
     async def __aenter__(self) -> Self:
         """Raise `Compacted` if the watch begins at a compacted revision."""
+        # A compacted start must be an error before the response begins: then it is a 410 and not a broken stream.
         if self._bridge is not None:
             await self._cross(self._bridge)
         return self
@@ -73,8 +74,10 @@ class Watcher:
                 return self._take()
             if self._error is None and (timeout_s is None or timeout_s > 0):
                 await self._signal.wait(timeout_s)
+            # A timeout without events: a poll may bring events that the store has not dispatched yet.
             if not self._ready():
                 self._cache.poll()
+        # Earlier events are delivered before the error, so the client can resume after the last of them.
         if self._error is not None and not self._ready():
             raise self._error
         return self._take()
@@ -109,10 +112,12 @@ class Watcher:
         if self._error is None:
             if self._future:
                 deliveries = self._beyond(deliveries)
+            # A single batch larger than the buffer must pass, or no watcher could ever receive it.
             if self._pending and len(self._pending) + len(deliveries) > self._buffer_max:
                 self._groups.counts.slow += 1
                 self.end(WatcherTooSlow("the watcher did not take its events in time"))
                 return
+            # Only the first event wakes the task. Later ones are taken together with it.
             if not self._pending:
                 if self._prompt:
                     self.wake()
@@ -142,6 +147,7 @@ class Watcher:
 
     async def _cross(self, bridge: Bridge) -> None:
         events, reached = await bridge(self._position)
+        # Later events are in `_pending` already, from the moment that the watch was added.
         self._first += self._group.select([e for e in events if e.revision <= self._bridged_from])
         self._position = reached
         if reached >= self._bridged_from:
@@ -153,7 +159,9 @@ class Watcher:
             deliveries = deliveries + self._pending if deliveries else self._pending
             self._pending = []
             if self._error is None:
+                # Nothing is pending up to the cache's revision, so a bookmark may report it.
                 self._position = max(self._position, self._cache.revision)
+            # After an error the cache may be ahead of what this watcher received, so only delivered events count.
             elif deliveries:
                 self._position = max(self._position, deliveries[-1][1].revision)
         return Batch(deliveries, self._position)
@@ -183,6 +191,7 @@ class WatchGroup:
             made: T = known[2]
             return made
         made = make(events)
+        # A cached result of a lone watcher would be kept in memory and never used.
         if len(self.watchers) > 1:
             self._made[form] = first, last, made
         return made
@@ -190,7 +199,9 @@ class WatchGroup:
     def offer(self) -> None:
         """Pass the selected events to all watchers."""
         chosen, self.chosen = self.chosen, []
+        # The cached results belong to the last batch. Each batch is encoded once for the whole group.
         self._made.clear()
+        # A copy: `offer` may end a slow watcher, which removes it from the list.
         for watcher in tuple(self.watchers):
             watcher.offer(chosen)
 
@@ -215,6 +226,8 @@ class WatchGroup:
         previous = event.previous
         before = previous is not None and matches(previous)
         if event.type != "DELETED" and matches(event.record):
+            # For a watch with a selector, an object that begins to match is new, and one that ceases to match is
+            # deleted.
             return ("MODIFIED" if before else "ADDED"), event
         if not before or previous is None:
             return None
@@ -278,6 +291,8 @@ class WatchGroups:
         for event in events:
             key = event.record.key
             namespace = key[: key.rfind("/") + 1]
+            # A cluster-scoped resource has no namespace: its directory is the prefix itself, which must not count
+            # twice.
             for scope in (self._prefix, namespace, key) if namespace != self._prefix else (namespace, key):
                 for group in self._by_scope.get(scope, {}).values():
                     delivery = group.see(event)

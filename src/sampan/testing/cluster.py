@@ -264,7 +264,7 @@ class Cluster(Expectations):
     # States
 
     async def fork(self) -> State:
-        """Return a copy of the present state. The cluster continues."""
+        """Return a copy of the current state. The cluster continues."""
         return State((await self.server()).store.fork(), unix_time())
 
     async def restore(self, state: State) -> None:

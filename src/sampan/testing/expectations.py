@@ -188,7 +188,7 @@ class Expectations(ObjectVerbs):
     async def _look(
         self, what: str | Callable[[], Any], predicate: Predicate, namespace: str | None
     ) -> tuple[Any, list[str]]:
-        """Return the present state, and its differences from the predicate."""
+        """Return the current state, and its differences from the predicate."""
         if callable(what):
             state = what()
             if inspect.isawaitable(state):

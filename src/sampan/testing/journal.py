@@ -64,7 +64,7 @@ class Journal:
         self._listeners.append(listener)
 
     async def run(self, store: MemoryStore) -> None:
-        """Follow a store from its present revision, until cancelled."""
+        """Follow a store from its current revision, until cancelled."""
         after = await store.revision()
         async with store.watch(_PREFIX, prefix_end(_PREFIX), after) as watch:
             async for batch in watch:

@@ -46,10 +46,10 @@ def _failing(command: Callable[..., int]) -> Callable[..., int]:
 @_failing
 @on_server
 async def diff_command(client: Client, *, revisions: tuple[str, ...], show_managed_fields: bool) -> int:
-    """Show the differences between two revisions of an object, or between a revision and the present state.
+    """Show the differences between two revisions of an object, or between a revision and the current state.
 
     REV is a resourceVersion from `kubectl sampan history`, or that of any other write. Without @REV, TYPE/NAME is the
-    present state. Exit code 0: no differences, 1: differences, 2: an error.
+    current state. Exit code 0: no differences, 1: differences, 2: an error.
 
     \b
     kubectl sampan diff deployment/web@1234

@@ -42,7 +42,7 @@ async def state_at(client: Client, target: ObjectTarget, revision: str) -> Objec
 
 
 async def revisions(client: Client, target: ObjectTarget) -> AsyncGenerator[Revision, None]:
-    """Yield the states of an object from the present one back to its creation, as far as the server has them.
+    """Yield the states of an object from the current one back to its creation, as far as the server has them.
 
     Sends one request for each state. Raises `NotFound`. States before a deletion are not included.
     """

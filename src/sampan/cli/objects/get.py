@@ -231,7 +231,7 @@ async def _responses(
 async def _watch(
     client: Client, targets: Sequence[ObjectTarget], desired: Desired, printer: TablePrinter, *, first: bool
 ) -> None:
-    """Print the present objects, then each change, until interrupted."""
+    """Print the current objects, then each change, until interrupted."""
     if len(targets) != 1 or len(targets[0].names) > 1:
         raise TargetError("you may only watch a single resource or type of resource at a time")
     [target] = targets

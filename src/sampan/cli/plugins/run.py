@@ -1,4 +1,4 @@
-"""Execution of plugins, in place of this process."""
+"""Run a plugin: its program replaces this process (`exec`)."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`run`: the warm parent with everything imported that its servers need."""
+"""`run`: the warm parent: a process with all modules imported, from which servers fork."""
 
 import os
 import sys

@@ -46,6 +46,7 @@ class Cleaner:
         if left > dt.timedelta():
             return Result(left.total_seconds())
         try:
+            # A client may delete and create a request of the same name at any time.
             await self._requests.delete(request.name, DeleteOptions(uid=meta(csr).uid))
         except NotFound:
             return None

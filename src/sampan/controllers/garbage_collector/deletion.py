@@ -9,8 +9,8 @@
 
 Source: pkg/controller/garbagecollector/garbagecollector.go `attemptToDeleteItem` (1.36).
 
-Unlike there, the first attempt trusts the graph and does not read the object. The deletion has the resourceVersion as
-a precondition, so a changed object causes a conflict and is then read.
+Unlike in Kubernetes, the first attempt trusts the graph and does not read the object. The deletion has the
+resourceVersion as a precondition, so a changed object causes a conflict and is then read.
 """
 
 import logging

@@ -116,6 +116,7 @@ class GarbageCollector:
             self._redefined.clear()
             period_s = self._discovery_period_s
             try:
+                # The mapper caches discovery, and a new CRD is what this loop looks for.
                 self._mapper.invalidate()
                 self._monitors.sync(await self._mapper.discovered(), tasks)
                 self._discovered.set()
@@ -126,6 +127,7 @@ class GarbageCollector:
             try:
                 async with asyncio.timeout(period_s):
                     await self._redefined.wait()
+                    # A Helm chart may define dozens of kinds at once: one discovery serves all.
                     await asyncio.sleep(_SETTLING_S)
             except TimeoutError:
                 pass
@@ -134,6 +136,7 @@ class GarbageCollector:
         """Return the watched resources and those defined since the last discovery."""
         known = {monitor.info.gvr: monitor.info for monitor in self._monitors}
         try:
+            # A kind defined seconds ago may already have dependents that must be orphaned.
             known.update(watchable(await discover(self._client.rest)))
         except ClientError as error:
             _log.info("cannot discover the server's new resources: %s", error)
@@ -162,6 +165,7 @@ async def _work(queue: WorkQueue[Node], attempt: Callable[[Node], Awaitable[bool
             done = await attempt(node)
         except Exception as error:
             _log.error("cannot process %r: %s", node, one_line(error), exc_info=traceback_of(error))
+            # A bug in one object must not end the worker, which would leave all other garbage.
             done = False
         if done:
             queue.forget(node)
@@ -169,5 +173,6 @@ async def _work(queue: WorkQueue[Node], attempt: Callable[[Node], Awaitable[bool
             queue.add_rate_limited(node)
         queue.done(node)
         count += 1
+        # `get` does not wait while the queue is full, and an attempt may find its answer without I/O.
         if not count % _YIELD_EVERY:
             await asyncio.sleep(0)

@@ -3,8 +3,8 @@
 Concurrency: all calls run on one event loop and never await, so every change is atomic.
 Source: pkg/controller/garbagecollector/graph_builder.go (1.36).
 
-Unlike there, a dependent is processed immediately if its owner already waits for the deletion of its dependents. A
-virtual node is removed with its last dependent.
+Unlike in Kubernetes, a dependent is processed immediately if its owner already waits for the deletion of its
+dependents. A virtual node is removed with its last dependent.
 """
 
 from collections.abc import Callable, Iterable
@@ -91,11 +91,13 @@ class Graph:
         if node is None:
             return
         self._unlink(node, node.owners)
+        # An owner may wait for this dependent in the foreground, and nothing else would wake it.
         self._queue_waiting(node.owners)
         node.owners = ()
         if not node.dependents:
             del self._nodes[uid]
             return
+        # Its dependents still refer to it, so the node stays, as one whose existence a worker must check.
         node.is_virtual = True
         node.is_deleting = node.has_orphan = node.has_foreground = False
         self._to_delete.add(node)
@@ -150,6 +152,7 @@ class Graph:
             if owner is None:
                 identity = Identity(*reference[:4], node.identity.namespace)
                 owner = self._nodes[reference.uid] = Node(identity, is_virtual=True)
+                # Linked at once: the check of the owner then finds the dependent and can queue it.
                 owner.add_dependent(node)
                 self._to_delete.add(owner)  # A worker checks whether it exists.
                 continue

@@ -1,6 +1,6 @@
 """`Monitors`: the set of watched resources.
 
-Concurrency: each monitor runs as a task of the group that `Monitors` is given; it is cancelled when its resource goes.
+Concurrency: each monitor is a task of the group passed to `Monitors`. It is cancelled when its resource is removed.
 Source: pkg/controller/garbagecollector/graph_builder.go `syncMonitors` (1.36).
 """
 

@@ -2,8 +2,8 @@
 
 Source: pkg/controller/garbagecollector/garbagecollector.go `attemptToOrphanWorker`, `orphanDependents` (1.36).
 
-Unlike there, the server is also searched for dependents. A dependent created just before may not be in the graph yet,
-and would later be deleted because its owner is gone.
+Unlike in Kubernetes, the server is also searched for dependents. A dependent created just before may not be in the
+graph yet, and would later be deleted because its owner is gone.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ class Orphaning:
         return True
 
     async def _dependents(self, info: ResourceInfo, owner: Identity, gate: asyncio.Semaphore) -> list[Identity]:
-        """Return the dependents on the server. If the resource cannot be listed, the graph's dependents must do."""
+        """Return the dependents on the server. If the resource cannot be listed, return those in the graph."""
         async with gate:
             try:
                 return await self._objects.dependents(info, owner)

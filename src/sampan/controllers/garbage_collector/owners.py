@@ -2,7 +2,7 @@
 
 Source: pkg/controller/garbagecollector/garbagecollector.go `isDangling`, `classifyReferences` (1.36).
 
-Unlike there, the server is not queried for an owner that is in the graph. If that owner is deleted later, its
+Unlike in Kubernetes, the server is not queried for an owner that is in the graph. If that owner is deleted later, its
 dependents are queued again. Only the server's answer can make an owner count as *absent*.
 """
 

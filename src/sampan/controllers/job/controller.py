@@ -102,6 +102,7 @@ class JobController:
         job = await self._jobs.find(request)
         spec = JobSpec.of(job) if job is not None else None
         if job is None or spec is None or spec.managed_elsewhere or finished_condition(job) is not None:
+            # The Job is finished or gone. A later Job of the same name starts without a backoff.
             self._failures.pop(request.key, None)
             return None
         if spec.mode not in _MODES:
@@ -110,6 +111,7 @@ class JobController:
         uid, failures = self._failures.get(request.key, ("", Failures()))
         try:
             pods = await self._owned.claim(job, _selector(job))
+            # A Job that was deleted and created again must not inherit the backoff of the first.
             failures = failures if uid == meta(job).uid else Failures()
             return await self._sync(observe(job, pods, self._clock.now(), failures))
         except OwnerGone:
@@ -131,6 +133,7 @@ class JobController:
         if sync.end is not None:
             # The Pods keep their finalizers, because they must be counted before they are removed.
             await self._delete(state, sync, state.active, self._pods.delete)
+            # An active Pod could still succeed or fail, so the Job ends only when all deletions were accepted.
             if sync.error is not None:
                 sync.end = None
         else:

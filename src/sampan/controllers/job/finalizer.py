@@ -38,7 +38,7 @@ class FinalizerRemoval:
                 raise
 
     async def release_all(self, pods: Sequence[Pod]) -> tuple[set[str], ClientError | None]:
-        """Release Pods. Return the UIDs of those without finalizer now, and the first error, if any."""
+        """Remove the finalizer from Pods. Return the UIDs of those that have none now, and the first error, if any."""
         results = await asyncio.gather(*map(self.release, pods), return_exceptions=True)
         released: set[str] = set()
         failure: ClientError | None = None

@@ -54,6 +54,7 @@ class PodCgroups:
         for file, text in self._files(pod).items():
             hierarchy = self._root if self._is_v2 else self._root / file.partition("/")[0]
             place = hierarchy / path.lstrip("/") / file.rpartition("/")[2]
+            # A Pod's limit must never be below a container's: it rises before theirs, and falls after them.
             if not (only_raise and _is_above(place.read_text(), text)):
                 place.write_text(text)
 
@@ -61,6 +62,7 @@ class PodCgroups:
         """Remove the cgroup of a Pod that has ended, with everything below it."""
         hierarchies = [self._root] if self._is_v2 else _directories(self._root)
         for hierarchy in hierarchies:
+            # The kernel removes only empty cgroups, so the deepest come first.
             for directory, _, _ in os.walk(hierarchy / path.lstrip("/"), topdown=False):
                 with contextlib.suppress(OSError):
                     os.rmdir(directory)
@@ -70,6 +72,8 @@ class PodCgroups:
         for name in path.strip("/").split("/"):
             if self._is_v2:
                 with contextlib.suppress(OSError):
+                    # In v2 a controller works in a cgroup only if every parent delegates it. Some may be delegated
+                    # already.
                     (place / "cgroup.subtree_control").write_text("+cpu +memory +pids")
             place /= name
             place.mkdir(exist_ok=True)
@@ -81,6 +85,7 @@ class PodCgroups:
         quota_us = cpu_quota_us(_limit(containers, "cpu", overhead))
         memory = _limit(containers, "memory", overhead)
         if self._is_v2:
+            # The formula of runc: it maps the shares of v1 (2 to 262144) to the weights of v2 (1 to 10000).
             weight = 1 + (shares - SHARES_MIN) * 9999 // (SHARES_MAX - SHARES_MIN)
             files = {"cpu.weight": str(weight)}
             if quota_us:
@@ -112,4 +117,5 @@ def _sum(containers: Iterable[Container], kind: str, resource: str) -> int:
 def _limit(containers: Iterable[Container], resource: str, overhead: Mapping[str, int]) -> int:
     """Return the limit of a Pod: the sum and its overhead, if every container has one; else 0."""
     found = [amounts(each.resources.limits).get(resource, 0) for each in containers]
+    # One container without a limit makes the Pod unlimited.
     return sum(found) + overhead.get(resource, 0) if all(found) else 0

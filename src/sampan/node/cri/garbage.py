@@ -53,6 +53,7 @@ class CriGarbage:
             desired = await self._desired()
             if desired is None:
                 return
+            # Whole Pods first: this removes their containers and sandboxes at once.
             for uid in self._runtime.own_pods() - desired:
                 await self._runtime.remove_sandbox(uid)
             await self._runtime.drop_directories(desired)
@@ -61,6 +62,7 @@ class CriGarbage:
             containers = [each for each in await self._containers() if each.uid in own]
             for container in dead_containers(containers, ended):
                 await self._runtime.remove_dead_container(container.uid, container.id)
+            # Again, because a sandbox can be removed only when the containers removed above are gone from it.
             containers = await self._containers()
             sandboxes = [each for each in await self._sandboxes() if each.uid in own]
             for sandbox in dead_sandboxes(sandboxes, containers, ended):
@@ -106,6 +108,7 @@ class CriGarbage:
             containers = await self._client.list_containers()
         except CriError as error:
             raise OSError(str(error)) from error
+        # Without the image of the sandboxes, the next Pod could not start on a node without a registry.
         return {self._own_image} | set(_names(containers))
 
     async def image_disk(self) -> Disk:

@@ -57,7 +57,7 @@ class RuntimeHealth:
         return found is None or (int(found[1]), int(found[2])) >= _MOUNTS_IMAGES
 
     async def changed(self) -> None:
-        """Wait for a change."""
+        """Wait until a condition or the version of the runtime changes."""
         await self._changed.wait()
         self._changed.clear()
 

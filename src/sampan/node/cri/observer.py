@@ -118,7 +118,7 @@ class CriObserver:
 
     @property
     def applies_resources(self) -> bool:
-        """Requests and limits are cgroups'."""
+        """True: the runtime enforces requests and limits with cgroups."""
         return True
 
     # ---- tasks
@@ -130,6 +130,7 @@ class CriObserver:
             try:
                 await self._connect()
                 group.create_task(self._check_status(), name="status of the container runtime")
+                # Before `_is_running` is set: a caller must not create what the runtime already has.
                 await self._relist()
                 self._is_running.set()
                 group.create_task(self._follow_events(), name="events of the container runtime")
@@ -162,10 +163,12 @@ class CriObserver:
 
     async def _relist_for_ever(self) -> None:
         while True:
+            # Events can be lost, so there is a list now and then even with them, as the kubelet's evented PLEG has.
             wait_s = RELIST_WITH_EVENTS_S if self._has_events else RELIST_S
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):
                     await self._wake.wait()
+            # Before the list: an event during the list must cause another one.
             self._wake.clear()
             try:
                 await self._relist()
@@ -183,6 +186,7 @@ class CriObserver:
                 self._has_events = False
             except CriError as error:
                 self._has_events = False
+                # Some runtimes have no events. The short period of lists replaces them.
                 if error.is_unimplemented:
                     return
             await asyncio.sleep(STATUS_S)
@@ -211,9 +215,11 @@ class CriObserver:
 
     async def _merge_runs(self, pod: CriPod, listed: Iterable[AnyMessage], began: float) -> bool:
         found = {each.id: each for each in listed}
+        # A container that was created after the list began is not in it, and is not gone.
         gone = [id for id, run in pod.runs.items() if id not in found and run.known_at < began]
         for id in gone:
             del pod.runs[id]
+        # The status of each container is an extra call, so only changed states cause one.
         stale = [id for id, each in found.items() if id not in pod.runs or pod.runs[id].state != each.state]
         for id in stale:
             await self._refresh(pod, id)
@@ -232,6 +238,7 @@ class CriObserver:
         name = status.labels.get(CONTAINER_NAME, status.metadata.name)
         record = container_record(self.health.name, status)
         if record is not None and not record.is_running:
+            # In a thread: the log may be large, and the disk slow.
             text = await asyncio.to_thread(self._termination_message, pod, record, dict(status.annotations))
             record = replace(record, message=text or record.message)
         now = asyncio.get_running_loop().time()
@@ -241,7 +248,7 @@ class CriObserver:
         return run
 
     def _termination_message(self, pod: CriPod, record: ContainerRecord, annotations: Mapping[str, str]) -> str:
-        """Return what the container has written as the reason of its end."""
+        """Return the termination message that the container wrote to its file or, by policy, the end of its log."""
         data = b""
         if annotations.get(MESSAGE_PATH):
             path = message_file(self._settings.root, pod.uid, record.name, record.restart_count)
@@ -262,6 +269,7 @@ class CriObserver:
                 for run in list(known.runs.values()):
                     if run.record is not None and run.record.is_running:
                         path = self._log_file(known, run.name, run.record.restart_count)
+                        # The runtime has the old file open, and writes to it until a call makes it reopen.
                         if await asyncio.to_thread(rotate, path, self._clock.now()):
                             with contextlib.suppress(CriError):
                                 await self._client.reopen_container_log(run.id)

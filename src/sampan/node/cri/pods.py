@@ -83,6 +83,7 @@ class CriPod:
         for name in {run.name for run in self.runs.values()}:
             known = [run.record for run in self.runs_of(name) if run.record is not None]
             if known:
+                # Without `previous`, or each restart would keep one more record in memory.
                 previous = replace(known[1], previous=None) if len(known) > 1 else self.lost.get(name)
                 records[name] = replace(known[0], previous=previous)
         self.records = records
@@ -131,6 +132,7 @@ def merge_sandboxes(pod: CriPod, listed: Iterable[AnyMessage], began: float) -> 
         if known_before is None:
             pod.sandboxes[id] = sandbox
             changed = True
+        # A sandbox stopped after the list began may be in the list as ready.
         elif known_before.is_ready != sandbox.is_ready and known_before.known_at < began:
             known_before.is_ready = sandbox.is_ready
             changed = True

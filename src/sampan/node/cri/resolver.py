@@ -77,6 +77,7 @@ def dns_message(resolver: Resolver) -> AnyMessage:
 def _cluster_first(pod: Pod, dns: ClusterDns, node: Resolver) -> Resolver:
     services = f"svc.{dns.domain}"
     searches = [f"{pod.metadata.namespace}.{services}", services, dns.domain]
+    # 5 dots: `name.namespace.svc.cluster.local` has four, so it is still completed by the search domains.
     return Resolver(list(dns.servers), _unique([*searches, *node.searches]), ["ndots:5"])
 
 
@@ -93,6 +94,7 @@ def _cut(resolver: Resolver) -> list[str]:
     """Shorten a resolver to the limits of libc, and return what was left out."""
     faults = []
     if len(resolver.servers) > SERVERS_MAX:
+        # glibc reads only three servers. More would be ignored without a message.
         del resolver.servers[SERVERS_MAX:]
         shown = " ".join(resolver.servers)
         faults.append(

@@ -23,6 +23,7 @@ def routes_of(networks: Mapping[str, PodNetworkOf], own: str) -> dict[str, str]:
     found = {}
     for name, network in networks.items():
         for cidr in network.cidrs if name != own else ():
+            # A colon distinguishes IPv6 from IPv4. A gateway must be of the family of its route.
             gateway = next((each for each in network.addresses if (":" in each) == (":" in cidr)), "")
             if gateway and not ipaddress.ip_address(gateway).is_loopback:
                 found[cidr] = gateway
@@ -37,6 +38,7 @@ async def set_routes(desired: Mapping[str, str]) -> None:
     current = await _own_routes()
     for cidr, gateway in current.items():
         if desired.get(cidr) != gateway:
+            # With all attributes, so that the kernel deletes exactly this route and not another one to the CIDR.
             await _ip(cidr, "del", cidr, "via", gateway, "proto", PROTOCOL)
     for cidr, gateway in desired.items():
         if current.get(cidr) == gateway:

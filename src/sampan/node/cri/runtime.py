@@ -61,10 +61,13 @@ class CriRuntime(CriStreams):
             known.cgroup = cgroup_parent(pod, self._settings.cgroup_root)
             if not pod.has_ended:
                 recorded = (lost(record, now) for record in status_records(pod))
+                # A reboot removes the containers, but their restart counts and exit codes are still in the Pod's
+                # status.
                 known.lost = {record.name: record for record in recorded if record.name not in known.records}
             await self._adopt(known)
             known.update()
         for known in self._pods:
+            # Only own Pods: several agents, or other clients of CRI, may share one runtime.
             if known.uid not in desired and known.instance == self._settings.instance:
                 self._spawn(self._remove_orphan(known), f"removal of {known.key}")
         await self.drop_directories(desired)
@@ -75,6 +78,7 @@ class CriRuntime(CriStreams):
         if newest is not None and newest.is_ready:
             with contextlib.suppress(CriError):
                 pod.addresses = _addresses(await self._client.pod_sandbox_status(newest.id))
+        # The agent was killed between create and start. A new attempt uses the same name, which must be free.
         for run in [run for run in pod.runs.values() if run.record is None]:
             await self._remove_run(pod, run)
 
@@ -108,6 +112,7 @@ class CriRuntime(CriStreams):
             return
         async with known.lock:
             run = known.runs.get(id)
+            # Checked again under the lock: the container may have been replaced since the collector listed it.
             if run is not None and run.record is not None and not run.record.is_running:
                 await self._remove_run(known, run)
 
@@ -143,6 +148,7 @@ class CriRuntime(CriStreams):
         async with known.lock:
             newest = known.newest
             has_network = bool(known.addresses) or pod.spec.host_network
+            # A Pod that is being deleted gets no new sandbox: its network would be set up only to be removed.
             if metadata.deletion_timestamp is not None or (newest is not None and newest.is_ready and has_network):
                 return known.addresses
             try:
@@ -160,6 +166,7 @@ class CriRuntime(CriStreams):
         if known.sandboxes:
             self._report(pod, "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.")
             for old in list(known.sandboxes.values()):
+                # Before the new sandbox, because CNI may assign the address of the old one only after its release.
                 await self._client.stop_pod_sandbox(old.id)
                 old.is_ready = False
         place = PodPlace(pod, self._settings.host_ips)
@@ -175,6 +182,7 @@ class CriRuntime(CriStreams):
         full_name = fully_qualified(place, dns.domain) if pod.spec.set_hostname_as_fqdn else ""
         config = sandbox_config(place, node, attempt=known.next_attempt, dns=dns_message(resolver), hostname=full_name)
         await asyncio.to_thread(self._make_directories, config.log_directory, known.cgroup, pod)
+        # Recorded at once with the time, so that a list that began earlier does not remove it from the memory.
         id = await self._client.run_pod_sandbox(config, handler)
         status = await self._client.pod_sandbox_status(id)
         now = asyncio.get_running_loop().time()
@@ -215,6 +223,7 @@ class CriRuntime(CriStreams):
         if known is None:
             return
         async with known.lock:
+            # The sandbox is stopped as a whole below, which ends all containers.
             for _, task in known.stops.values():
                 task.cancel()
             for sandbox in list(known.sandboxes.values()):
@@ -254,6 +263,7 @@ class CriRuntime(CriStreams):
             raise NotCreated("CreateContainerError", "the Pod has no sandbox")
         async with known.lock:
             record = known.records.get(container.name)
+            # Another sync of the same Pod has started this run already.
             if record is not None and container.name not in known.lost and record.restart_count >= restart_count:
                 return
             await self._drop_old_runs(known, container.name)
@@ -313,6 +323,7 @@ class CriRuntime(CriStreams):
         start.directory.mkdir(parents=True, exist_ok=True)
         if start.config.termination_message_path:
             start.message_file.write_bytes(b"")
+            # The container may run as any user.
             start.message_file.chmod(0o666)
         place = PodPlace(start.pod, self._settings.host_ips, known.addresses)
         hosts = hosts_file(self._settings.root, known.uid)
@@ -322,6 +333,7 @@ class CriRuntime(CriStreams):
     async def _drop_old_runs(self, known: CriPod, name: str) -> None:
         """Remove all runs but the newest ended one, and those that were never started."""
         ended = [run for run in known.runs_of(name) if run.record is not None]
+        # The newest ended run stays, for `kubectl logs --previous`.
         for run in [*ended[1:], *(run for run in known.runs_of(name) if run.record is None)]:
             with contextlib.suppress(CriError):
                 await self._remove_run(known, run)

@@ -95,6 +95,7 @@ class Expansion:
     async def _expand(self, volume: CsiVolume, driver: Driver, claim: Claim, size: str) -> None:
         uid = volume.pod.metadata.uid
         secrets = await self._requests.secrets(volume.expand_secret)
+        # Before the call: if the agent is killed, the next one continues, because an expansion must not be abandoned.
         await self._write(claim, {"allocatedResourceStatuses": {"storage": "NodeResizeInProgress"}})
         try:
             await driver.client.call(
@@ -123,6 +124,7 @@ class Expansion:
         self._retries[volume.key] = tries + 1, asyncio.get_running_loop().time() + wait_s
         text = f'NodeExpandVolume.NodeExpandVolume failed for volume "{volume.spec_name}" : {error}'
         self._events.warning(volume.pod, "VolumeResizeFailed", text)
+        # The driver cannot do it at this size. A user must change the claim, so retries would be useless.
         if error.code in _INFEASIBLE:
             await self._write(claim, {"allocatedResourceStatuses": {"storage": "NodeResizeInfeasible"}})
 

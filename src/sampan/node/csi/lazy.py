@@ -116,6 +116,6 @@ class LazyCsi:
             self._agent.recover(uids)
 
     def stats(self, uid: str) -> Sequence[dict[str, Any]]:
-        """Return the newest figures of a Pod's volumes."""
+        """Return the newest statistics of a Pod's volumes."""
         found: Sequence[dict[str, Any]] = () if self._agent is None else self._agent.stats.of_pod(uid)
         return found

@@ -83,12 +83,14 @@ class CsiMounts:
         """Mount a volume for a Pod, unless it is mounted. Raises `VolumeFault`, `Missing`, `Unreadable`, `OSError`."""
         uid = volume.pod.metadata.uid
         known = self._mounted.get((uid, volume.name))
+        # Without the lock: this is the usual case, at each sync of each Pod.
         if known is not None and (known.due_at is None or known.due_at > self._now()):
             return self._result(known)
         async with self.lock(volume.key):
             details = await self._references.csi_driver(volume.driver)
             _check_mode(volume, details)
             driver = self._driver(volume)
+            # Before the call: a failed mount may have staged the volume, and the Pod's end must then unstage it.
             self._users.setdefault(volume.key, set()).add(uid)
             try:
                 await self._mount(volume, driver, details, is_again=known is not None)
@@ -106,6 +108,7 @@ class CsiMounts:
         attachment = self._attachments.name(volume) if attaches else ""
         if STAGE in driver.capabilities and not volume.is_inline and volume.key not in self._staged:
             await self._publisher.stage(volume, driver, attachment, context)
+            # After success only, so that the next attempt stages again.
             self._staged.add(volume.key)
         await self._publisher.publish(
             volume, driver, details, attachment=attachment, context=context, is_again=is_again
@@ -123,6 +126,7 @@ class CsiMounts:
             try:
                 await asyncio.to_thread(give_to_group, path, group, only_on_mismatch=only_on_mismatch)
             except OSError as error:
+                # The volume counts as not mounted, so that the next sync tries the group again before containers start.
                 del self._mounted[volume.pod.metadata.uid, volume.name]
                 text = f"applyFSGroup failed for vol {volume.handle}: {error}"
                 raise VolumeFault(text, volume=volume.spec_name) from error
@@ -204,6 +208,7 @@ class CsiMounts:
         if users:
             return
         self._users.pop(key, None)
+        # Another Pod still has it published, as recorded on disk, perhaps by an earlier agent.
         if any(each.key == key for each in self._records.published()):
             return
         try:
@@ -212,9 +217,11 @@ class CsiMounts:
             _log.warning("cannot unstage volume %s of driver %s, retrying: %s", key[1], key[0], error)
 
     async def _unstage(self, key: Key) -> None:
+        # Before the call: after a failure, the state of the volume is unknown, and it must be staged again.
         self._staged.discard(key)
         for staged in [each for each in self._records.staged() if each.key == key]:
             await self._publisher.unstage(staged, self._drivers.get(key[0]))
+        # Last: a volume must not be detached from the node while it is mounted.
         await self._attachments.release(key)
 
     async def sweep(self, is_gone: Callable[[str], bool]) -> bool:
@@ -228,6 +235,7 @@ class CsiMounts:
                 _log.warning("cannot unmount the volumes of pod %s, which is gone, retrying: %s", uid, error)
         for staged in self._unused():
             async with self.lock(staged.key):
+                # Checked again under the lock, because a Pod may have requested the volume meanwhile.
                 if staged.key not in self._users:
                     await self._drop_user(staged.key, "")
                     done = done and not staged.directory.exists()

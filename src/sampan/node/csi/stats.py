@@ -37,7 +37,7 @@ class VolumeStats:
         self._found: dict[str, list[dict[str, Any]]] = {}
 
     def of_pod(self, uid: str) -> Sequence[dict[str, Any]]:
-        """Return the figures of a Pod's volumes."""
+        """Return the statistics of a Pod's volumes."""
         return self._found.get(uid, ())
 
     async def run(self) -> None:
@@ -47,7 +47,7 @@ class VolumeStats:
             await asyncio.sleep(PERIOD_S)
 
     async def look(self) -> None:
-        """Read the figures of all volumes, one after the other."""
+        """Read the statistics of all volumes, one after the other."""
         found: dict[str, list[dict[str, Any]]] = {}
         for volume in self._mounts.mounted():
             uid = volume.pod.metadata.uid

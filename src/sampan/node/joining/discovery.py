@@ -60,8 +60,10 @@ def check_hash(text: str) -> str:
 
 async def discover(server: str, trust: Trust) -> bytes:
     """Return the verified CA certificates (PEM) of the cluster. Raises `JoinError`."""
+    # There is no CA yet to verify with. Nothing secret is sent, and the result is not trusted before the checks below.
     unverified = await _cluster_info(server, TlsOptions(insecure=True), trust.token)
     authorities = _authorities(_signed_content(unverified, trust.token))
+    # Before the second request, so that nothing is sent to a server whose CA is not the expected one.
     if trust.ca_hashes:
         _check_hashes(authorities, trust.ca_hashes)
     # Now the server must show a certificate of that CA, and the same information.
@@ -117,6 +119,7 @@ def _authorities(kubeconfig: str) -> bytes:
         found = x509.load_pem_x509_certificates(pem)
     except (yaml.YAMLError, TypeError, KeyError, ValueError) as error:
         raise JoinError(f"the cluster information has no valid CA certificate: {error}") from error
+    # Every holder of the token can sign the content, so its size needs a limit.
     if len(found) > _CERTIFICATES_MAX:
         raise JoinError(f"the cluster information has more than {_CERTIFICATES_MAX} CA certificates")
     return pem

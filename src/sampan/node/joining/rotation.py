@@ -53,10 +53,12 @@ class CertificateRotation:
 
     async def _renew_once(self) -> None:
         """Wait until the certificate must be renewed, and renew it."""
+        # Read each time, because another process may have joined the node again.
         current = self._credentials.read()
         if current is None:
             raise JoinError("the files of the node's certificate are missing: join the cluster again")
         await sleep_until(renewal_time(current.certificate), self._clock)
+        # With a new key: a stolen old key becomes useless when its certificate expires.
         renewed = await request_certificate(self._client, self._node, timeout_s=APPROVAL_S)
         self._credentials.write_certificate(renewed)
         _log.info("client certificate renewed", extra={"until": str(renewed.certificate.not_valid_after_utc)})

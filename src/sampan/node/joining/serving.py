@@ -66,8 +66,10 @@ class ServingCertificate:
         """Use the stored certificate until it must be renewed; then get and use a new one."""
         stored = self._stored()
         if stored is not None:
+            # Also right after a renewal, because the loop reads the new certificate back from the file.
             self._use(stored)
             await sleep_until(renewal_time(stored.certificate), self._clock)
+        # The approver compares the request with the addresses of the Node, and would deny an earlier request.
         await self._registered()
         renewed = await request_serving_certificate(self._client, self._node, self._hosts, timeout_s=APPROVAL_S)
         self._credentials.write_serving(renewed)

@@ -398,7 +398,7 @@ def _read_spec(channel: int) -> _Spec:
 
 
 def _launch(channel: int) -> None:
-    """Set up and execute what the agent has sent."""
+    """Set up and run the process whose description the agent has sent."""
     os.set_inheritable(channel, False)
     _report(channel, f"S{os.getpid()}")
     spec = _read_spec(channel)

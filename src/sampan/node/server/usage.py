@@ -23,7 +23,7 @@ _BUSY: Final = (0, 1, 2, 5, 6, 7)
 
 
 ReadVolumeStats = Callable[[str], Sequence[Mapping[str, Any]]]
-"""Returns the figures of the volumes of a Pod by its uid, as /stats/summary shows them."""
+"""Returns the statistics of the volumes of a Pod by its uid, as /stats/summary shows them."""
 
 
 def no_volume_stats(uid: str) -> Sequence[Mapping[str, Any]]:

@@ -92,7 +92,7 @@ class CsiPort(Protocol):
         ...
 
     def stats(self, uid: str) -> Sequence[Mapping[str, Any]]:
-        """Return the newest figures of a Pod's volumes, as in /stats/summary."""
+        """Return the newest statistics of a Pod's volumes, as in /stats/summary."""
         ...
 
 

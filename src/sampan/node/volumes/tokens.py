@@ -50,6 +50,7 @@ class Tokens:
             return known
         try:
             fresh = await self._request(pod, account, desired)
+        # The API server may be away for a while. The old token works until it expires, so Pods can still start.
         except (Missing, Unreadable):
             if known is None or now >= known.expires_at:
                 raise
@@ -75,6 +76,7 @@ class Tokens:
         except ClientError as error:
             raise Unreadable(f"failed to fetch token: {error}") from error
         expires_at = parse_time(response["status"]["expirationTimestamp"]).timestamp()
+        # The server may shorten or extend the lifetime, so the response has the true one.
         lasts_s = float(response["spec"].get("expirationSeconds") or desired.expiration_seconds)
         made_at = expires_at - lasts_s
         renew_at = made_at + min(lasts_s * RENEW_AT, RENEW_S_MAX)

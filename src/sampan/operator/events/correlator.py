@@ -112,6 +112,7 @@ class EventCorrelator:
 
     def _new_name(self, event: Event) -> str:
         """Return a new name. Clocks are coarser than names, and two names must never be equal."""
+        # Two events within a microsecond would get the same name, and the second create would fail with 409.
         self._named_ns = max(int(event.time.timestamp() * 1_000_000) * 1000, self._named_ns + 1)
         return event_name(event.regarding, self._named_ns)
 
@@ -126,6 +127,7 @@ class EventCorrelator:
         similar.notes[_digest(event.note)] = None
         if len(similar.notes) < _SIMILAR_MAX:
             return event, event.key()
+        # The set is full, so it stays at its maximum: further notes are only known to be more than that.
         similar.notes.popitem()
         return replace(event, note=shortened(_COMBINED + event.note), related=None), key
 
@@ -133,8 +135,10 @@ class EventCorrelator:
         key = _digest(event.spam_key())
         bucket = self._buckets.recall(key)
         if bucket is None:
+            # A full bucket equals a new one, so it need not be stored.
             self._buckets.drop_while(lambda each: each.tokens_at(now) >= _SPAM_BURST)
             bucket = self._buckets.keep(key, _Bucket(now))
+        # Refilled on use, from the passed time, so no task or timer is needed for each object.
         bucket.tokens, bucket.filled_at = bucket.tokens_at(now), now
         if bucket.tokens < 1.0:
             return False

@@ -78,6 +78,7 @@ class LeaderElector:
         """
         if not self._leads:
             return False
+        # Both clocks must agree that the lease is valid. The stricter one wins.
         return not self.is_leader() or seconds() >= self._observed_real + self._observed.duration_s
 
     def check(self, tolerance_s: float = 20.0) -> None:
@@ -124,6 +125,7 @@ class LeaderElector:
         renewing.cancel()
         await asyncio.wait({renewing})
         self._leading.set(0)
+        # A lost lease belongs to another candidate, or may do so soon.
         if self.config.release_on_exit and not self._lost:
             await self._release()
 
@@ -139,10 +141,12 @@ class LeaderElector:
         """Return the delay until the next attempt: random, but not beyond the end of the observed lease."""
         pause_s = self.config.retry_period_s * (1.0 + JITTER_FACTOR * random.random())
         left_s = self._observed_at + self._observed.duration_s - self._now()
+        # Without this, a failover would take up to one more retry period after the end of the lease.
         return left_s + _AFTER_THE_END_S if 0 < left_s < pause_s else pause_s
 
     async def _try_to_lead(self) -> bool:
         try:
+            # One hanging request must not block the candidate for longer than an attempt may take.
             async with asyncio.timeout(self.config.renew_deadline_s):
                 return await self._try_acquire_or_renew()
         except TimeoutError:
@@ -161,6 +165,7 @@ class LeaderElector:
         try:
             async with asyncio.timeout(self.config.renew_deadline_s):
                 while not await self._try_acquire_or_renew():
+                    # No retry: another candidate may already work, so this one must stop at once.
                     if self.leader not in ("", self.config.identity):
                         return f"{self.leader} has taken the lease {self.config.name}"
                     await asyncio.sleep(self.config.retry_period_s)
@@ -193,6 +198,7 @@ class LeaderElector:
     async def _take(self, record: LeaseRecord) -> bool:
         """Write this candidate into the lease that was just read, if that is allowed."""
         is_mine = record.holder == self.config.identity
+        # An empty holder means that the lease was released, so there is no need to wait for its end.
         if record.holder and not is_mine and self._is_valid():
             return False
         # The holder with this identity may be this process before a restart: the transitions do not increase.
@@ -237,6 +243,7 @@ class LeaderElector:
             await self._lease.update(replace(record, holder="", duration_s=1, acquire_time=now, renew_time=now))
         except Conflict:
             return False
+        # So that `is_leader` is false at once, not only when the local lease would have expired.
         self._observed = LeaseRecord("", 1)
         _log.info("lease %s released by %s", self.config.name, self.config.identity)
         return True

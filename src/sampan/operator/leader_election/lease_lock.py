@@ -42,7 +42,7 @@ class Lease(Protocol):
         ...
 
     def time(self) -> str:
-        """Return the present time in the format of records."""
+        """Return the current time in the format of records."""
         ...
 
 
@@ -59,7 +59,7 @@ class LeaseLock:
         return f"{self._leases.namespace}/{self._name}"
 
     def time(self) -> str:
-        """Return the present time as a MicroTime."""
+        """Return the current time as a MicroTime."""
         return format_micro_time(self._clock.now())
 
     async def get(self) -> LeaseRecord | None:

@@ -17,7 +17,7 @@ class ClientCollector:
         registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the families with the present values."""
+        """Yield the families with the current values."""
         counts = self._counts
         requests = CounterMetricFamily(
             "rest_client_requests_total", "Requests sent, by what came of them", labels=["code", "method", "host"]

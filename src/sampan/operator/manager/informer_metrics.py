@@ -40,7 +40,7 @@ class InformerCollector:
         return list(self._families([]))
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the families with the present values."""
+        """Yield the families with the current values."""
         return self._families(self._informers())
 
     def _families(self, informers: Sequence[SharedInformer[Any]]) -> Iterator[Metric]:

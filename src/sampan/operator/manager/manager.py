@@ -7,7 +7,7 @@
 
 Concurrency: `run` owns one task group; every runnable is a task in it. Groups start one after the other, each when the
 one before is ready (`Group`), and end in reverse. The leader-elected group starts when this replica leads, and has
-ended before the lease is given back. When a runnable fails, everything ends in that order and `run` raises its error.
+ended before the lease is released. When a runnable fails, everything ends in that order and `run` raises its error.
 Source: controller-runtime pkg/manager/internal.go (0.24).
 """
 

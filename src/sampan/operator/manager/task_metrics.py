@@ -18,7 +18,7 @@ class TaskCollector:
         return [_family(0)]
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the family with the present number. Must be called on the event loop."""
+        """Yield the family with the current number. Must be called on the event loop."""
         yield _family(len(asyncio.all_tasks()))
 
 

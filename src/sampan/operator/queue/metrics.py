@@ -86,7 +86,7 @@ class WorkQueueMetrics:
         return list(_Families().all())
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the families with the present values of every queue."""
+        """Yield the families with the current values of every queue."""
         families = _Families()
         for metrics in self._queues.values():
             families.add(metrics)

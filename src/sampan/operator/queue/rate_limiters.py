@@ -39,6 +39,7 @@ class ItemExponentialFailureRateLimiter:
     def when(self, item: Hashable) -> float:
         """Return the delay in seconds: 5 ms, 10 ms, 20 ms, …"""
         failures = self._failures.get(item, 0)
+        # Grows with distinct failing items only. The controller calls `forget` after success and for deleted objects.
         self._failures[item] = failures + 1
         # A float cannot hold 2 ** 1024; the maximum is reached long before.
         return min(self._base_delay_s * 2.0 ** min(failures, 1000), self._max_delay_s)

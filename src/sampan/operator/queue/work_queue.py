@@ -123,6 +123,7 @@ class WorkQueue(Generic[K]):
             return
         if priority > item.priority:
             self._raise_priority(item, priority)
+        # A key with a delay becomes due now. One that is due or dirty stays where it is: this is the merge.
         if item.ready_at is not None:
             self._waiting -= 1
             self._make_due(item)
@@ -143,9 +144,12 @@ class WorkQueue(Generic[K]):
         else:
             if priority > item.priority:
                 self._raise_priority(item, priority)
+            # Due already, or due earlier: the earliest time wins. The later request is covered by that run.
             if item.ready_at is None or item.ready_at <= ready_at:
                 return
+        # An older entry in the heap stays there. It is stale now and is skipped, which is cheaper than removing it.
         item.ready_at = ready_at
+        # The number orders entries of equal time by arrival, and keeps the heap from comparing items.
         self._sequence += 1
         heappush(self._delayed, (ready_at, self._sequence, item))
         self._drop_stale_timers()
@@ -205,6 +209,7 @@ class WorkQueue(Generic[K]):
             return
         self._metrics.work.observe(self._loop.time() - started)
         item = self._items.get(key)
+        # The key was added while it was processed. It enters a lane only now, so two workers never have it at once.
         if item is not None and item.ready_at is None:
             self._enter_lane(item)
         elif self._draining is not None:
@@ -214,6 +219,7 @@ class WorkQueue(Generic[K]):
 
     def shut_down(self) -> None:
         """Accept and hand out no more keys, and drop the queued ones. Ends a drain, too."""
+        # Set first: the getters that `_wake_all` wakes check it and must not wait again.
         self._shutting_down = True
         self._drop_waiting()
         self._items.clear()
@@ -242,6 +248,7 @@ class WorkQueue(Generic[K]):
         item.ready_at = None
         item.due_since = self._loop.time()
         self._metrics.adds += 1
+        # A key that is being processed is only marked as dirty. `done` puts it into its lane.
         if item.key not in self._processing:
             self._enter_lane(item)
 
@@ -257,6 +264,7 @@ class WorkQueue(Generic[K]):
 
     def _leave_lane(self, lane: OrderedDict[K, _Item[K]], priority: int) -> None:
         self._size -= 1
+        # Some empty lanes stay, because a lane whose last key leaves usually gets another at once.
         if not lane and len(self._priorities) > _EMPTY_LANES_MAX:
             del self._lanes[priority]
             self._priorities.remove(priority)
@@ -276,6 +284,7 @@ class WorkQueue(Generic[K]):
         if not lane:
             priority = next(priority for priority in reversed(self._priorities) if self._lanes[priority])
             lane = self._lanes[priority]
+        # From the front: fair among keys of the same priority.
         key, item = lane.popitem(last=False)
         self._leave_lane(lane, priority)
         del self._items[key]
@@ -287,6 +296,7 @@ class WorkQueue(Generic[K]):
     def _wake_one(self) -> None:
         while self._getters:
             getter = self._getters.popleft()
+            # A cancelled getter is done. To wake it would lose the wake-up of the key.
             if not getter.done():
                 getter.set_result(None)
                 return
@@ -330,7 +340,7 @@ class WorkQueue(Generic[K]):
         return entry[2].ready_at != entry[0]
 
     def _drop_stale_timers(self) -> None:
-        """Limit the size of the heap: events may make a key with a long delay due many times."""
+        """Limit the size of the heap: a key whose delay is replaced again and again leaves an old timer each time."""
         if len(self._delayed) > 2 * self._waiting + _STALE_TIMERS_MIN:
             self._delayed = [entry for entry in self._delayed if not self._is_stale(entry)]
             heapify(self._delayed)

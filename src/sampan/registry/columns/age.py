@@ -1,4 +1,4 @@
-"""Ages and durations: cells that depend on the present time."""
+"""Ages and durations: cells that depend on the current time."""
 
 from collections.abc import Callable
 from datetime import datetime

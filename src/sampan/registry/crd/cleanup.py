@@ -1,7 +1,7 @@
 """Deletion of a CRD: delete its objects, then remove its finalizer.
 
 Concurrency: the CRD controller owns one task of `CleanUp.run` for each CRD that is being deleted. A run can start again
-at any time, for example after a restart, because each step reads the present state.
+at any time, for example after a restart, because each step reads the current state.
 Source: apiextensions pkg/controller/finalizer/crd_finalizer.go (1.36).
 """
 
@@ -100,7 +100,7 @@ class CleanUp:
         return self._cluster.make_endpoint(definition, definition.versions[definition.storage_version]).store
 
     async def _delete_present(self, store: ResourceStore) -> int:
-        """Delete the present objects. Return the number that is left because of finalizers."""
+        """Delete the current objects. Return the number that is left because of finalizers."""
         await store.cache.fresh()
         records = store.cache.list(store.prefix).records
         for start in range(0, len(records), _CONCURRENCY_MAX):

@@ -158,7 +158,7 @@ class CrdController:
         await self._handle_present(sorted(names), group)
 
     async def _handle_present(self, names: Iterable[str], group: asyncio.TaskGroup) -> None:
-        """Handle the present state of those named CRDs that exist."""
+        """Handle the current state of those named CRDs that exist."""
         cache = self._endpoint.store.cache
         for name in names:
             record = cache.get(cache.prefix + name)

@@ -1,7 +1,7 @@
-"""Reading of stored custom resources: each value is brought to the present schema and storage version.
+"""Reading of stored custom resources: each value is brought to the current schema and storage version.
 
 A value may have been written under an earlier schema or storage version. The cache prunes it, applies defaults and
-changes its apiVersion once, when it reads the row. Values that were written under the present definition need none of
+changes its apiVersion once, when it reads the row. Values that were written under the current definition need none of
 that.
 Source: apiextensions pkg/apiserver/customresource_handler.go (schemaCoercingDecoder, unstructuredDefaulter) (1.36).
 """
@@ -89,7 +89,7 @@ def record_extractor(definition: ResourceDefinition) -> Extract:
 
 
 def _selectable(definition: ResourceDefinition) -> Callable[[Object], dict[str, str]] | None:
-    """Return what computes the selectable fields of an object in each version that declares some.
+    """Return the functions, by version, that compute the selectable fields of an object.
 
     The fields of a version are those of the object in that version. They are missing if the server cannot convert it
     here: with a webhook in all versions but the stored one, with rules if they fail.

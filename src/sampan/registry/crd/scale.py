@@ -20,7 +20,7 @@ def spec_faults(paths: ScalePaths, obj: Object) -> Iterator[FieldError]:
 
 
 def status_faults(paths: ScalePaths, obj: Object) -> Iterator[FieldError]:
-    """Yield the faults of the present replicas and of the selector."""
+    """Yield the faults of the current replicas and of the selector."""
     yield from _replicas_faults(paths.status_replicas, obj)
     if paths.label_selector:
         value, fault = _take(obj, paths.label_selector)

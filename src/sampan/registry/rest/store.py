@@ -149,7 +149,7 @@ class ResourceStore:
                     raise
 
     async def record(self, namespace: str, name: str) -> Record:
-        """Return the present state of an object by a quorum read. Raises 404."""
+        """Return the current state of an object by a quorum read. Raises 404."""
         record = (await self.fresh_cache()).get(self.key(namespace, name))
         if record is None:
             raise self.not_found(name)

@@ -235,7 +235,7 @@ class Call:
         self.query, self.url = "", reply.location
 
     def failure(self, text: str, *, may_pass: bool = False) -> WebhookError:
-        """Return the error for a call that failed in this state."""
+        """Return the error for a failed call. Its text depends on how far the call got."""
         if self.has_response:
             text = f"unexpected error when reading response body. Please retry. Original error: {text}"
             return WebhookError(text, may_pass=may_pass)

@@ -18,12 +18,12 @@ def decode(write: Write) -> None:
 
 
 async def change(write: Write) -> None:
-    """Make the wanted object: the verb's part. Raises `StatusError`."""
+    """Compute the desired object from the body. Each verb does this in its own way. Raises `StatusError`."""
     write.desired = await write.change.make(write)
 
 
 def convert(write: Write) -> None:
-    """Convert the wanted object from the request's version to the one that the strategy works in."""
+    """Convert the desired object from the request's version to the one that the strategy works in."""
     assert write.endpoint is not None
     conversion = write.endpoint.version.conversion
     if conversion is not None:

@@ -93,7 +93,7 @@ class Gate(Protocol):
 
 
 class Observer(Protocol):
-    """Observer of the steps, such as a trace."""
+    """Observer of the steps of a write, such as the recorder of a trace."""
 
     def step(self, name: str, write: "Write") -> AbstractContextManager[Any]:
         """Return a context in which the step of this name runs."""

@@ -49,6 +49,7 @@ class Cache:
         """Add a Pod to its Node before the informer reports it."""
         assert pod.uid not in self._pods
         self._add(pod)
+        # No expiry before the binding has finished: a plugin may wait for a volume for many minutes.
         self._assumed[pod.uid] = None
         self.has_assumed.set()
 
@@ -67,6 +68,7 @@ class Cache:
     def confirm(self, uid: str, node_name: str) -> bool:
         """Confirm an assumed Pod; return True if the Node is the assumed one, so that nothing changes."""
         pod = self._pods.get(uid)
+        # Another scheduler may have bound the Pod to another Node. The caller then replaces the Pod.
         if uid not in self._assumed or pod is None or pod.node_name != node_name:
             return False
         del self._assumed[uid]
@@ -75,6 +77,7 @@ class Cache:
     def set_pod(self, pod: PodInfo) -> PodInfo | None:
         """Add or replace a Pod that the informer reports on a Node; return its earlier state."""
         old = self._remove(pod.uid)
+        # The informer's state is the truth, so a later failure of the binding must not remove it.
         self._assumed.pop(pod.uid, None)
         self._add(pod)
         return old

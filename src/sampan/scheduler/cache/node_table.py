@@ -84,6 +84,7 @@ class NodeTable:
         """Add or update a Node."""
         row = self._row(node.metadata.name)
         old = self.nodes[row]
+        # Image counts are changed by difference, because a Node reports its images every few seconds.
         self._count_images(old, -1)
         self._count_images(node, 1)
         self.nodes[row] = node
@@ -93,6 +94,7 @@ class NodeTable:
         allocatable = amounts(node.status.allocatable)
         self.pod_limit[row] = allocatable.pop(PODS, 0)
         columns = [self._column(resource) for resource in allocatable]
+        # A resource that the Node no longer reports must not keep its old amount.
         self.allocatable[:, row] = 0
         self.allocatable[columns, row] = list(allocatable.values())
         self.topology.node_changed(row, node.metadata.labels)
@@ -163,12 +165,14 @@ class NodeTable:
         return row
 
     def _free_if_unused(self, row: int) -> None:
+        # A row with Pods must stay: the Node may be added again, and its Pods count against it at once.
         if not self.alive[row] and not self.pods[row]:
             del self.rows[self.names[row]]
             self.names[row] = ""
             self._free.append(row)
 
     def _grow(self) -> None:
+        # Doubled, so that adding n Nodes copies each row only a constant number of times on average.
         old, self.size = self.size, self.size * 2
         for name in ("allocatable", "requested", "nonzero", "pod_count", "pod_limit"):
             setattr(self, name, grown(getattr(self, name), self.size))
@@ -178,6 +182,7 @@ class NodeTable:
         self.names += [""] * old
         self.nodes += [None] * old
         self.pods += [{} for _ in range(old)]
+        # From high to low, because `pop` takes the last: rows are used in ascending order.
         self._free = list(range(self.size - 1, old - 1, -1))
         self.topology.grow()
 

@@ -42,6 +42,7 @@ class Domains:
 
     def set(self, row: int, value: str | None) -> None:
         """Set the label value of a row."""
+        # Numbers are never reused. Counts by domain of a cycle therefore stay valid while Nodes change.
         self.ids[row] = -1 if value is None else self.numbers.setdefault(value, len(self.numbers))
 
     def sums(self, counts: Ints) -> Ints:

@@ -89,7 +89,7 @@ class FilterPlugin(Plugin, Protocol):
         ...
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """Return the result for one row with changed Pods. Called after `filter` in the same cycle."""
+        """Return the result of `filter` for one Node with changed Pods. Called after `filter` in the same cycle."""
         ...
 
 

@@ -21,6 +21,7 @@ class Nominator:
 
     def set(self, pod: PodInfo, node_name: str) -> None:
         """Nominate a Pod. An empty name removes its nomination."""
+        # First, because a Pod is nominated to one Node only, and the new name may be empty.
         self.remove(pod.uid)
         if node_name:
             self._nodes[pod.uid] = node_name

@@ -98,6 +98,7 @@ class SchedulingQueue:
 
     def add(self, pod: PodInfo) -> None:
         """Add a new Pod without a Node."""
+        # A list after a broken watch reports known Pods as added.
         if pod.uid in self._in_flight or self._find(pod.uid) is not None:
             self.update(pod)
             return
@@ -114,9 +115,11 @@ class SchedulingQueue:
         old, queued.pod = queued.pod, pod
         self.nominator.set(pod, pod.nominated_node_name or self.nominator.node_of(pod.uid))
         if pod.uid in self._active:
+            # The heap must be ordered again; other fields do not affect the order.
             if pod.priority != old.priority:
                 self._active.put(queued, queued.order)
         elif pod.uid in self._in_flight and _changed(old, pod):
+            # The attempt in progress works with the old state. If it fails, the change counts as a missed event.
             self._events.add(RecordedEvent(ClusterEvent.SELF_UPDATED, old, pod))
         elif pod.uid in self._unschedulable and _changed(old, pod):
             if queued.gate:
@@ -171,8 +174,10 @@ class SchedulingQueue:
         else:
             queued.failures += 1
             queued.errors = 0
+        # A list before `done`, which drops the events.
         missed = list(self._events.missed(uid))
         self.done(uid)
+        # What the Pod needs may have happened during the attempt. To wait for another event could be forever.
         if error or not plugins or any(self._helps(queued, event) for event in missed):
             self._back_off(queued, ATTEMPT_FAILED, error=error)
         else:
@@ -214,6 +219,7 @@ class SchedulingQueue:
         if queued.gate:
             self._park(queued, event)
             return
+        # Gated time does not count: the latency metrics start when the Pod may be scheduled.
         if not queued.attempts:
             queued.first_at = _now()
         self._active.put(queued, queued.order)
@@ -238,6 +244,7 @@ class SchedulingQueue:
         self._back_off(queued, event)
 
     def _back_off(self, queued: QueuedPod, event: str, *, error: bool = False) -> None:
+        # From the time of the failure: the time in the unschedulable part counts as backoff.
         ends_at = queued.added_at + self._backoff.after(queued.errors if error else queued.failures)
         if ends_at <= _now():
             self._enqueue(queued, event)

@@ -32,6 +32,7 @@ class UnschedulablePods:
     def put(self, queued: QueuedPod) -> None:
         """Add a Pod. Its `plugins` must not change while it is here."""
         self.remove(queued.pod.uid)
+        # Pods of a profile that the same plugins rejected wait for the same events. One check serves the whole group.
         group = (queued.pod.constraints.scheduler_name, queued.plugins)
         self._group_of[queued.pod.uid] = group
         self._groups.setdefault(group, {})[queued.pod.uid] = queued

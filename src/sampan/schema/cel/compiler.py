@@ -238,7 +238,7 @@ class Compiler:
         return code.call(impl, args, cost)
 
     def _constant_membership(self, node: Call, value: Code, items: list[Any]) -> Code | None:
-        """Compile a test against constants, which costs only its operand."""
+        """Compile `value in [constants]`. Only the value has a cost: the list is built once, at compile time."""
         if not items:
             return constant(False)
         if any(type(item) not in (str, int, UInt, float, bool, type(None)) for item in items):

@@ -43,7 +43,7 @@ class Library:
 
 
 def late(cost: Callable[[tuple[Any, ...], Any], int]) -> Callable[[tuple[Any, ...], Any], int]:
-    """Mark a cost function as depending on the result."""
+    """Mark a cost function that needs the result of the call, so it runs after the call."""
     LATE_COSTS.add(cost)
     return cost
 

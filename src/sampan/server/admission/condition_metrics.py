@@ -24,7 +24,7 @@ def ignore_evaluation(seconds: float, errors: int) -> None:
 
 
 class ConditionMetrics:
-    """Collector for Prometheus. Record on the event loop.
+    """Prometheus collector of match conditions. Values are recorded on the event loop.
 
     Labels: name of the webhook or policy, its kind, the step (admit or validate), and the operation.
     """

@@ -52,7 +52,7 @@ class ConfigurationReader:
 
 
 class PlainReader:
-    """Reads a configuration without version and kind."""
+    """Reads a configuration that has no `apiVersion` and `kind`."""
 
     def __init__(self, schema: Schema) -> None:
         self._decode = DecoderCompiler().compile(schema)

@@ -14,7 +14,7 @@ _REQUEST: Final = ("request_operation", "resource", "subresource")
 
 
 class PodSecurityMetrics:
-    """Collector for Prometheus. The most frequent series exist from the start."""
+    """Prometheus collector of the decisions of PodSecurity. The most frequent series exist from the start."""
 
     def __init__(self) -> None:
         self.evaluations = Counter(

@@ -62,7 +62,7 @@ class AuditContext:
     def body_read(self, value: Any, recorded: Callable[[], Any]) -> None:
         """Record the decoded body before it is changed: an object, a patch, or the options of a deletion.
 
-        `recorded` returns the value for events.
+        `recorded` returns the form of the value that events contain.
         """
         if self._reference is None:
             return

@@ -13,7 +13,7 @@ _SHOWN_MAX = 10
 
 
 class AuditMetrics:
-    """Collector for Prometheus. Values are recorded on the event loop."""
+    """Prometheus collector of audit events. Values are recorded on the event loop."""
 
     def __init__(self) -> None:
         self.events = Counter("apiserver_audit_event_total", "Audit events passed to the backends.", ())

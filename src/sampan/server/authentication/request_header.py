@@ -60,7 +60,7 @@ class RequestHeaderAuthenticator:
         """Cache by certificate: generation of the CAs, start and end of the validity."""
 
     def recall(self, request: Request) -> UserInfo | None:
-        """Return the user that the proxy names. It never waits, and takes precedence over cached credentials of other
+        """Return the user that the proxy names. Needs no I/O, and takes precedence over cached credentials of other
         kinds.
         """
         try:

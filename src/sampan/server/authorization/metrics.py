@@ -17,7 +17,9 @@ _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0
 
 
 class AuthorizationMetrics:
-    """Collector for Prometheus. Labels are type and name of an authorizer, and the `result` of a webhook request."""
+    """Prometheus collector of authorization webhooks. Labels are type and name of an authorizer, and the `result` of a
+    webhook request.
+    """
 
     def __init__(self) -> None:
         self.conditions = Histogram(

@@ -46,8 +46,8 @@ def rebalance(levels: Collection[PriorityLevel]) -> float:
 
 
 def _item(level: PriorityLevel) -> AllocationItem:
-    """Return the class of a level for the allocation. A level gets back the seats that it lent as soon as it needs
-    them.
+    """Return the bounds of a level for the allocation of seats. A level gets back the seats that it lent as soon as it
+    needs them.
     """
     lower = float(max(level.lower, min(level.nominal, level.demand.high_watermark)))
     return AllocationItem(max(lower, level.demand.smoothed), lower, float(level.upper))

@@ -28,7 +28,7 @@ class DemandMeter:
         self._duration_s = self._area = self._area_of_squares = 0.0
 
     def advance(self, passed_s: float) -> None:
-        """Integrate the present value over the passed time."""
+        """Integrate the current value over the passed time."""
         level = self.level
         self._duration_s += passed_s
         if level:

@@ -88,7 +88,7 @@ class WorkEstimator:
 
 
 def _sends_initial_objects(request: Request) -> bool:
-    """Return True if a watch begins with all present objects."""
+    """Return True if a watch begins with all current objects."""
     if request.wire.param("sendInitialEvents") in ("true", "1"):
         return True
     return request.wire.param("resourceVersion") in ("", "0")

@@ -72,7 +72,7 @@ _USAGES: Final = {
 
 
 class FlowControlMetrics:
-    """Collector for Prometheus."""
+    """Prometheus collector of flow control."""
 
     def __init__(self, controller: FlowController) -> None:
         self._controller = controller

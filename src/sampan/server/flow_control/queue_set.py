@@ -87,7 +87,7 @@ class QueueSet:
         self._dispatch()
 
     def catch_up(self) -> None:
-        """Update the measurements to the present time."""
+        """Update the measurements to the current time."""
         self._sync()
 
     def start(self, flow: Flow, work: Work) -> Ticket | None:
@@ -109,8 +109,11 @@ class QueueSet:
             return None
         self._queues[queue.index] = queue
         if not queue.waiting and not queue.executing:
+            # An idle queue saves no credit: otherwise it could later take all seats for a long time.
             queue.next_dispatch_r = self._r
+            # An active queue has waiting or running requests. R advances more slowly the more of them share the seats.
             self._active += 1
+        # Only without waiting requests, or a new one would overtake them.
         if not self.waiting and self.seats_in_use + ticket.seats <= self.limit:
             # No request is ahead of it, so it need not be queued.
             self._robin = queue.index
@@ -127,6 +130,7 @@ class QueueSet:
         now = self._sync()
         self._dequeue(ticket)
         self._refuse(ticket.flow, reason)
+        # A separate metric: in Kubernetes the wait of refused requests is not part of that of executed ones.
         ticket.flow.stats.waits_in_vain.observe(now - ticket.arrival)
         queue = ticket.queue
         assert queue is not None
@@ -157,6 +161,7 @@ class QueueSet:
                 queue.bound()
             elif not queue.executing:
                 self._active -= 1
+        # A write costs more after its response: its events are sent to all watches.
         if ticket.work.additional_s > 0:
             self._later(ticket.work.additional_s, partial(self._release_later, ticket))
         else:
@@ -186,6 +191,7 @@ class QueueSet:
             self.demand.advance(passed)
             self.usage.add((self.seats_in_use, self.seats_waiting, self.executing, self.waiting), passed)
             if self._active:
+                # Virtual time does not pass faster than seats are wanted, or idle seats would count as service.
                 desired = self.seats_in_use + self.seats_waiting
                 self._r += passed * min(desired, self.limit) / self._active
         return now
@@ -193,6 +199,7 @@ class QueueSet:
     def _choose(self, hand: tuple[int, ...]) -> Queue:
         """Return the queue of the hand with the least work. The first candidate rotates."""
         size = len(hand)
+        # Rotates, so that among equal queues not always the first of the hand gets the request.
         offset = self._enqueues % size
         self._enqueues += 1
         best = self._queue(hand[offset])
@@ -257,6 +264,7 @@ class QueueSet:
         def virtual_finish(queue: Queue) -> tuple[float, bool, int]:
             oldest = queue.oldest()
             assert oldest is not None
+            # `queue.index < first` sorts the queues up to the last served one to the end: this is the round robin.
             return queue.next_dispatch_r + oldest.work.seat_seconds, queue.index < first, queue.index
 
         return min(self._with_waiting, key=virtual_finish)

@@ -74,7 +74,9 @@ class Usage:
             self._fold(seats, places)
 
     def read(self) -> _Series:
-        """Return the values by measure: the sum, then the buckets, in nanoseconds. The last bucket has no bound."""
+        """Return the histogram of each measure: the sum, then the buckets, in nanoseconds. The last bucket is
+        unbounded.
+        """
         return _folded(self._current)
 
     def _fold(self, seats: int, places: int) -> None:

@@ -55,7 +55,7 @@ class Http2Connection(asyncio.Protocol):
         self.write_paused_at = 0.0
         self._waits_for_turn = False
         self._useful_data_frames = 0
-        """DATA frames of the present slice that brought data to an open stream."""
+        """DATA frames of the current slice that brought data to an open stream."""
         self._deaf = False
         """True if frames from the client are no longer processed."""
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)

@@ -19,7 +19,7 @@ HUFFMAN_BYTES_MAX = 128 << 10
 FIELDS_MAX = 4096
 """Fields in one header block. The h2 library needs about 10 µs to validate one."""
 _TABLE_SIZE_UPDATES_MAX = 2
-"""An encoder needs no more at the start of a block: the smallest size since the last block, then the present one."""
+"""An encoder needs no more at the start of a block: the smallest size since the last block, then the current one."""
 _FIELD_OVERHEAD_BYTES = 32
 _INTEGER_SHIFT_MAX = 28
 
@@ -100,7 +100,7 @@ class _Block:
             raise InvalidTableSizeError("Encoder did not shrink table size to within the max")
 
     def _integer(self, mask: int) -> int:
-        """Read an integer whose first bits are those of `mask` in the present byte (RFC 7541, 5.1)."""
+        """Read an integer whose first bits are those of `mask` in the current byte (RFC 7541, 5.1)."""
         value = self._data[self._at] & mask
         self._at += 1
         if value < mask:

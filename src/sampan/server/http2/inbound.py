@@ -23,7 +23,7 @@ class Inbound:
         self._budget = budget
         self._data = bytearray()
         self._rest = _PREFACE_BYTES
-        """Bytes that the present frame (or the connection preface) still needs."""
+        """Bytes that the current frame (or the connection preface) still needs."""
         self._more = False
         self.frames = 0
         """Frames in the last slice."""

@@ -17,7 +17,7 @@ _LEGACY: Final = "legacy"
 
 
 class ImpersonationMetrics:
-    """Collector for Prometheus. Values are recorded on the event loop."""
+    """Prometheus collector of attempts to impersonate. Values are recorded on the event loop."""
 
     def __init__(self) -> None:
         self._attempts = Histogram(

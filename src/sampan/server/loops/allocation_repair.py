@@ -106,7 +106,7 @@ class AllocationRepair:
                 parent = parent_of(address)
                 if parent == holder or (parent is not None and self._holds(parent, ip)):
                     continue
-                _log.warning("the IPAddress %s of Service %s/%s names another: repairing", ip, *holder)
+                _log.warning("repairing the owner of IPAddress %s, which Service %s/%s uses", ip, *holder)
                 await self._remove(address)
             try:
                 await self._claims.addresses.make(ip, holder)
@@ -118,7 +118,7 @@ class AllocationRepair:
         record = self._services.cache.get(self._services.key(*holder))
         held = record is not None and ip in map(canonical, held_ips(decode(record.value)))
         if held:
-            _log.error("the cluster IP %s was assigned to several Services, one is %s/%s", ip, *holder)
+            _log.error("several Services use the cluster IP %s, one is %s/%s: delete all but one", ip, *holder)
         return held
 
     async def _drop_orphan(self, address: Object, held: _Held) -> None:
@@ -126,7 +126,7 @@ class AllocationRepair:
         if (metadata.get("labels") or {}).get(MANAGED_BY_LABEL) != ALLOCATOR or metadata["name"] in held.holders:
             return
         if self._clock.now() - parse_time(metadata["creationTimestamp"]) > GRACE:
-            _log.warning("no Service has the IPAddress %s: it is given back", metadata["name"])
+            _log.warning("no Service uses the IPAddress %s; releasing it", metadata["name"])
             await self._remove(address)
         else:
             self._young = True
@@ -146,7 +146,7 @@ class AllocationRepair:
         self._leaks = Counter({port: self._leaks[port] + 1 for port in leaked})
         gone = [port for port, times in self._leaks.items() if times >= LEAKS_MIN]
         if gone:
-            _log.warning("no Service has the node ports %s: they are given back", gone)
+            _log.warning("no Service uses the node ports %s; releasing them", gone)
             await ports.free(gone)
 
     async def _claim_ports(self, missing: Iterable[int]) -> None:

@@ -58,7 +58,7 @@ def combined(present: Mapping[str, str], own: Mapping[str, str], now: datetime) 
 
 
 def _both(present: str, own: str, now: datetime) -> str:
-    """Return the union of one key, as kube-apiserver writes it. An unreadable present value is replaced."""
+    """Return the union of one key, as kube-apiserver writes it. An unreadable current value is replaced."""
     try:
         if own.startswith("["):
             names = _once([*json.loads(present or "[]"), *json.loads(own)])

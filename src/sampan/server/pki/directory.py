@@ -116,7 +116,7 @@ def write_private(path: Path, content: bytes) -> None:
     """Replace a file atomically. Only its owner may read it.
 
     A full disk does not prevent a start. A file with the same content is not written. If there is no space for a second
-    file, the present one is overwritten in place.
+    file, the current one is overwritten in place.
     """
     if _is_private(path) and path.read_bytes() == content:
         return

@@ -1,6 +1,6 @@
 """`EncryptedStore`: encrypts the values of a store; its callers see plain values.
 
-Concurrency: `providers` may be replaced at any time; each value uses the present ones. The seeds that a batch of rows
+Concurrency: `providers` may be replaced at any time; each value uses the current ones. The seeds that a batch of rows
 needs are fetched before its values are decrypted (see `Transformer.fetch_keys`).
 """
 

@@ -25,9 +25,9 @@ class Availability:
         self._probe_at = float("-inf")
 
     def record_response(self) -> None:
-        """Record an answer that needs a quorum."""
+        """Record a response that needed a quorum of etcd's members."""
         if self.away:
-            _log.info("etcd answers again")
+            _log.info("etcd is available again")
         self.away = False
         self._responded_at = self.clock()
 

@@ -89,7 +89,7 @@ class WatchStream:
         return reading.result()
 
     async def request_progress(self) -> None:
-        """Request etcd's present revision, which it sends after all events up to it."""
+        """Request etcd's current revision, which it sends after all events up to it."""
         request = WatchRequest()
         request.progress_request.SetInParent()
         await self._call.write(request)

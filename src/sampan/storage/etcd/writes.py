@@ -118,7 +118,7 @@ class Writes:
         return None
 
     async def _found(self, key: str, value: bytes) -> Revision:
-        """Return the revision of the row if a create of unknown outcome has made it. Raises `OutcomeUnknown`."""
+        """Return the revision of the row if the create, whose outcome is unknown, wrote it. Raises `OutcomeUnknown`."""
         try:
             reply = await self._client.call(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
         except StoreUnavailable as error:

@@ -31,6 +31,7 @@ async def digest_of(rows: Rows, but: frozenset[str], progress: Progress) -> Dige
         async for page in state.pages:
             counted = [row for row in page if row.key not in but]
             keys += len(counted)
+            # A sum does not depend on the order, and the target may list the rows in another one.
             total += sum(map(_number, counted))
             done += len(page)
             progress(done, state.count)
@@ -53,6 +54,7 @@ async def copy_into(rows: Rows, store: Store, *, now: float, progress: Progress)
     expiring: set[str] = set()
     async with rows.state() as state:
         async for page in state.pages:
+            # A row that expires may be gone before the copy is verified, so it is in no digest.
             lasting = [row for row in page if not row.expires_at]
             expiring.update(row.key for row in page if row.expires_at)
             keys += len(lasting)

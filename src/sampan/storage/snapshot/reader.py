@@ -62,6 +62,7 @@ def read_file(path: Path) -> Iterator[Row | tuple[str, bytes]]:
         stream = _Inflated(file, path)
         while head := stream.read(HEAD.size, or_end=True):
             kind, name_size, content_size, created, modified, expires_at = HEAD.unpack(head)
+            # Before memory is allocated for the sizes, which come from the file.
             if kind not in (ROW, FILE) or name_size > NAME_MAX or content_size > CONTENT_MAX:
                 raise SnapshotError(f"{path} has a malformed record")
             name, content = str(stream.read(name_size), "utf-8", "surrogatepass"), stream.read(content_size)
@@ -69,6 +70,7 @@ def read_file(path: Path) -> Iterator[Row | tuple[str, bytes]]:
 
 
 def _header(file: BinaryIO, path: Path) -> Header:
+    # With a limit: another kind of file may have no newline in gigabytes.
     line = file.readline(_LINE_MAX)
     try:
         form = msgspec.json.decode(line, type=_Form)
@@ -121,6 +123,7 @@ class _Inflated:
             pass
         if len(self._buffer) < size and not (or_end and not self._buffer):
             raise SnapshotError(f"{self._path} is truncated within its records")
+        # A slice of a bytearray would be a second copy.
         taken = bytes(memoryview(self._buffer)[:size])
         del self._buffer[:size]
         return taken
@@ -128,6 +131,7 @@ class _Inflated:
     def _more(self) -> bool:
         if self._zlib.eof:
             return False
+        # At most `_CHUNK` bytes of output a time: a small chunk can expand to a thousand times its size.
         packed = self._zlib.unconsumed_tail or self._file.read(_CHUNK)
         try:
             inflated = self._zlib.decompress(packed, _CHUNK)

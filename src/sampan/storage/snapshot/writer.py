@@ -33,7 +33,9 @@ async def write_snapshot(
 
     Raises `SnapshotError` if the file exists (unless `force`), `OSError`, and the errors of `rows`.
     """
+    # A draft that is renamed at the end: a reader sees the whole file or none.
     with draft_of(path, force=force) as file:
+        # Everything is read at one revision, while writes continue.
         async with rows.state() as state:
             made_at = utc_now().strftime("%Y-%m-%dT%H:%M:%SZ")
             header = Header(state.revision, rows.engine, made_at, made_by)

@@ -112,10 +112,12 @@ def _load(path: Path, summary: Summary, loader: Loader, draft: Path, progress: P
 
 def _write_private(draft: Path, name: str, content: bytes) -> None:
     parts = Path(name).parts
+    # A snapshot may come from elsewhere, and must not write outside the directory or over other files.
     if not parts or ".." in parts or parts[0] not in CREDENTIALS:
         raise SnapshotError(f"a file of the snapshot has an invalid name: {name!r}")
     target = draft.joinpath(*parts)
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Created with these permissions: between an open and a chmod, others could read the key.
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
         file.flush()
@@ -125,10 +127,12 @@ def _write_private(draft: Path, name: str, content: bytes) -> None:
 def _move(draft: Path, directory: Path) -> None:
     """Move everything to its place, the database last. Replaces what a killed restore has moved before."""
     for path in _files_first(draft):
+        # In a fixed order with the database last: its presence is the sign that the restore is complete.
         target = directory / path.name
         if target.is_dir():
             shutil.rmtree(target)
         path.replace(target)
+        # A rename is durable only when the directory is synced. Without it, a crash could reorder the renames.
         sync_directory(directory)
     draft.rmdir()
     sync_directory(directory)

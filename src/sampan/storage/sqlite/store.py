@@ -93,11 +93,13 @@ class SQLiteStore:
         """See `Store.close`."""
         if self._lock is None:
             return
+        # First, so that no new writes arrive while the queue is emptied.
         self._expiry.stop()
         await self._queue.close()
         self._broadcaster.close()
         self._reader.close()
         while not self._scrubbing.done():
+            # Repeated, because `stop` has no effect before the task has opened its connection.
             self._condition.stop()
             await asyncio.wait([self._scrubbing], timeout=_STOP_INTERVAL_S)
         await self._writer.close()
@@ -154,6 +156,8 @@ class SQLiteStore:
                 raise FutureRevision(revision, self._broadcaster.revision)
             if revision <= self._compacted:
                 raise Compacted(self._compacted, self._broadcaster.revision)
+            # The mark is durable before the first row is deleted: after a crash no reader may see a half-deleted
+            # history.
             swept = await self._writer.run(partial(compaction.mark, revision=revision))
             self._compacted = revision
             while swept < revision:
@@ -182,6 +186,7 @@ class SQLiteStore:
                 removal.add_done_callback(partial(self._expired, key, revision))
 
     def _expired(self, key: str, revision: int, future: asyncio.Future[Revision]) -> None:
+        # An unexpected error, for example of the disk. The row must not become permanent.
         if not future.cancelled() and not isinstance(future.exception(), StoreError | None):
             self._expiry.add(0, key, revision)
 
@@ -204,6 +209,7 @@ class SQLiteStore:
             except sqlite3.OperationalError:
                 if new:
                     raise
+                # SQLite needs some space to open the database, and on a full disk only the reserve provides it.
                 self._condition.give_up_reserve()
                 connection, index = self._read_index()
         except sqlite3.Error as error:

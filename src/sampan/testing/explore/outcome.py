@@ -156,7 +156,7 @@ def _plain_key(key: str, obj: Mapping[str, Any]) -> str:
 
 
 def masked(value: Any) -> Any:
-    """Return a value without what differs in each run: uids, versions and times."""
+    """Return a value without the fields that differ in each run: uids, versions and times."""
     if isinstance(value, dict):
         return {
             key: "set" if key == "deletionTimestamp" else masked(each)

@@ -377,7 +377,7 @@ class Trial:
         self._stale_view = InProcessTransport(stale.api.handler, headers=headers)
 
     async def _unfreeze(self) -> None:
-        """Let the operator read the present state: its watches of the old one end."""
+        """Let the operator read the current state: its watches of the old one end."""
         view, self._stale_view = self._stale_view, None
         if view is not None:
             await view.aclose()

@@ -62,7 +62,7 @@ class RequestReader:
         return self.half is _HEAD or self._partial != b""
 
     def take_ahead(self) -> bytes:
-        """Take what came after the head of a request for an upgrade."""
+        """Return the bytes received after the head of a request for an upgrade, and forget them."""
         ahead = bytes(self._ahead)
         self._ahead.clear()
         return ahead

@@ -59,7 +59,7 @@ class ResponseReader:
         self._first = b""
 
     def take_ahead(self) -> bytes:
-        """Take what came after the head of a response that switched protocols (101, or 2xx to CONNECT)."""
+        """Return the bytes received after the head of a response that switched protocols (101, or 2xx to CONNECT)."""
         ahead = bytes(self._ahead)
         self._ahead.clear()
         return ahead

@@ -23,7 +23,7 @@ _TARGET: Final = re.compile(r"[^\0-\x20\x7f]+")
 def request_head(method: str, target: str, headers: Iterable[tuple[str, str]], *, encoding: str = "utf-8") -> bytes:
     """Return request line and fields with the empty line. A `Repeated` value has one line for each value.
 
-    Raises `ValueError` if a part would end its line, or is no token.
+    Raises `ValueError` if a part contains a line break, or if a name is not a token of RFC 9110.
     """
     if method not in _known_tokens and not _is_token(method):
         raise ValueError(f"bad method {method!r}")

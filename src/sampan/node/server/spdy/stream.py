@@ -84,7 +84,7 @@ class SpdyStream:
         self.on_lost()
 
     def finished(self) -> None:
-        """Handle the end of the client's direction."""
+        """Handle the client's last frame: it sends no more data on this stream."""
         self.incoming.end()
         if not self._writable:
             self._carrier.forget(self)

@@ -47,6 +47,7 @@ class IssuedCertificates(CertificateSource):
             tasks.create_task(self._store.watch(self._look.set))
             delays = _RETRY.delays()
             while True:
+                # Before the check, not after: a change of the store during the check must cause another one.
                 self._look.clear()
                 try:
                     await self.refresh()
@@ -68,6 +69,7 @@ class IssuedCertificates(CertificateSource):
                 stored = await self._store.load()
                 present = _readable(stored)
                 desired = renewed(present, self._hosts, self._clock.now(), self._terms)
+                # `save` fails if another replica has written since `load`. The next round then finds its result.
                 if desired is present or await self._store.save(desired.files(), stored):
                     self._take(desired, is_new=desired is not present)
                     return
@@ -84,6 +86,7 @@ class IssuedCertificates(CertificateSource):
     def _pause_s(self) -> float:
         assert self._current is not None, "refresh has succeeded"
         due: datetime.timedelta = next_renewal(self._current, self._terms) - self._clock.now()
+        # At least a second: a certificate that is due and cannot be renewed must not cause a busy loop.
         return min(max(due.total_seconds(), 1.0), _LOOK_INTERVAL_S)
 
 

@@ -1,4 +1,4 @@
-"""`CertificateSource`: the present serving certificate and CA bundle, with notifications of changes."""
+"""`CertificateSource`: the current serving certificate and CA bundle, with notifications of changes."""
 
 import asyncio
 import datetime

@@ -17,7 +17,7 @@ class CertificateStore(Protocol):
     """Keeps a few files. Of concurrent writers that started from the same state, exactly one succeeds."""
 
     async def load(self) -> Stored | None:
-        """Return the present state; None if there is none. Raises `ClientError`, `OSError`."""
+        """Return the current state; None if there is none. Raises `ClientError`, `OSError`."""
         ...
 
     async def save(self, files: Mapping[str, bytes], before: Stored | None) -> bool:

@@ -142,7 +142,7 @@ class HubConversionStrategy(CustomResourceStrategy):
         return found
 
     def faults(self, obj: Object) -> list[FieldError]:
-        """Return the faults of a conversion against the present CRD."""
+        """Return the faults of a conversion against the current CRD."""
         found = self._results.get(self._digest(obj))
         return [fault for fault in self._findings(obj) if fault is not None] if found is None else list(found)
 

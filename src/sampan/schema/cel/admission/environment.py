@@ -44,7 +44,7 @@ class Inputs:
 
 
 class Expressions:
-    """Compiler of expressions, which may use the variables added before."""
+    """Compiles expressions, which may use the variables that `add_variable` has declared."""
 
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs

@@ -20,7 +20,7 @@ def _counter(name: str, text: str) -> Counter:
 
 
 class TokenCounts:
-    """Collector for Prometheus. Cached tokens are not counted again."""
+    """Prometheus collector of service account tokens. Cached tokens are not counted again."""
 
     def __init__(self) -> None:
         self.legacy = _counter("legacy_tokens", "Tokens that name no audience.")

@@ -47,7 +47,7 @@ async def ensure_policy(endpoint_of: Callable[[str, str, str], Endpoint | None],
 
 
 def _outstanding(endpoint: Endpoint, objects: Iterable[Object]) -> Iterable[tuple[Object, Object | None]]:
-    """Yield each expected object to write with the present one (None if there is none)."""
+    """Yield each expected object to write with the current one (None if there is none)."""
     store = endpoint.store
     store.cache.poll()
     for expected in objects:
@@ -85,7 +85,7 @@ async def _create(endpoint: Endpoint, expected: Object, clock: Clock) -> None:
 
 
 def merged(existing: Object, expected: Object) -> Object:
-    """Return a copy of the present object with all expected fields, labels and rules."""
+    """Return a copy of the current object with all expected fields, labels and rules."""
     result = dict(existing)
     metadata = result["metadata"] = dict(existing["metadata"])
     for name in ("labels", "annotations"):
