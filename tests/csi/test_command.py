@@ -21,11 +21,14 @@ from sampan.csi.sidecar.snapshots import VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSH
 from sampan.loops.resources import (
     CLUSTER_ROLES,
     CSI_NODES,
+    CSI_STORAGE_CAPACITIES,
     LEASES,
+    NODES,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
     PODS,
     SERVICE_ACCOUNTS,
+    STORAGE_CLASSES,
     VOLUME_ATTACHMENTS,
 )
 from sampan.operator.manager import Manager
@@ -126,6 +129,31 @@ async def test_the_account_of_the_guide_may_take_snapshots(tmp_path: Path) -> No
                 found = await c.until(VOLUME_SNAPSHOTS, "s", is_ready)
                 await c.delete(VOLUME_SNAPSHOTS, "s")
                 await c.until_gone(VOLUME_SNAPSHOT_CONTENTS, found["status"]["boundVolumeSnapshotContentName"])
+        log = config.with_suffix(".log").read_text()
+        assert "forbidden" not in log, log
+
+
+async def test_the_account_of_the_guide_may_publish_capacity(tmp_path: Path) -> None:
+    with running(tmp_path / "d", "--storage=memory", loops=True) as server, running_driver() as driver:
+        async with administrator(server) as c:
+            config = await account(c.client, server)
+            capacities = c.client.resource(CSI_STORAGE_CAPACITIES, namespace=NAMESPACE)
+
+            async def until(*sizes: str) -> None:
+                async with asyncio.timeout(30):
+                    while [each["capacity"] for each in await capacities.list()] != list(sizes):  # noqa: ASYNC110
+                        await asyncio.sleep(0.05)
+
+            with sampan_csi(config, driver, "--enable-capacity", "--capacity-poll-interval=100ms"):
+                await c.create(NODES, {"metadata": {"name": NODE}})
+                drivers = [{"name": NAME, "nodeID": NODE, "topologyKeys": []}]
+                await c.create(CSI_NODES, {"metadata": {"name": NODE}, "spec": {"drivers": drivers}})
+                await storage_class(c, volumeBindingMode="WaitForFirstConsumer")
+                await until("100Gi")
+                driver.set_capacity(2 << 30)
+                await until("2Gi")
+                await c.delete(STORAGE_CLASSES, "fast")
+                await until()
         log = config.with_suffix(".log").read_text()
         assert "forbidden" not in log, log
 

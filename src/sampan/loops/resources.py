@@ -49,6 +49,7 @@ CLUSTER_ROLES: Final = _resource("rbac.authorization.k8s.io", "v1", "clusterrole
 CSI_DRIVERS: Final = _resource("storage.k8s.io", "v1", "csidrivers", "CSIDriver", namespaced=False)
 CSI_NODES: Final = _resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False)
 RUNTIME_CLASSES: Final = _resource("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", namespaced=False)
+CSI_STORAGE_CAPACITIES: Final = _resource("storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity")
 STORAGE_CLASSES: Final = _resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False)
 VOLUME_ATTACHMENTS: Final = _resource("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", namespaced=False)
 VOLUME_ATTRIBUTES_CLASSES: Final = _resource(

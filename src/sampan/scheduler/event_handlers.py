@@ -3,7 +3,7 @@
 Source: pkg/scheduler/eventhandlers.go (1.36).
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import msgspec
@@ -183,9 +183,13 @@ class NamespaceHandler:
 class OtherHandler:
     """Handles kinds whose objects are not cached: each change only causes an event."""
 
-    def __init__(self, queue: SchedulingQueue, event: ClusterEvent) -> None:
+    def __init__(
+        self, queue: SchedulingQueue, event: ClusterEvent, helps: Callable[[Ref[Any], Ref[Any]], bool] | None = None
+    ) -> None:
+        """`helps` returns True if a change may help a Pod. None: every change may."""
         self._queue = queue
         self._event = event
+        self._helps = helps
 
     def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
         """Report a new object."""
@@ -193,7 +197,8 @@ class OtherHandler:
 
     def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
         """Report a changed object."""
-        self._queue.on_event(self._event)
+        if self._helps is None or self._helps(old, new):
+            self._queue.on_event(self._event)
 
     def on_delete(self, obj: Deletion[Any]) -> None:
         """Do nothing: the deletion of an object helps no Pod."""

@@ -15,7 +15,9 @@ from sampan.informer.indexer import Indexer
 from sampan.informer.registration import Registration
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import (
+    CSI_DRIVERS,
     CSI_NODES,
+    CSI_STORAGE_CAPACITIES,
     NAMESPACES,
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
@@ -45,14 +47,19 @@ from sampan.scheduler.queue.nominator import Nominator
 from sampan.scheduler.queue.scheduling_queue import SchedulingQueue
 from sampan.scheduler.registry import BUILT_IN, FACTORIES, Factory, Handle
 from sampan.scheduler.scheduler import Parts, Profile, Scheduler
+from sampan.scheduler.volumes.capacity import has_grown, is_unlimited_now
 from sampan.scheduler.volumes.storage import Storage
 
 _OTHERS: Final[Mapping[ResourceInfo, ClusterEvent]] = {
     PERSISTENT_VOLUME_CLAIMS: ClusterEvent.CLAIM_CHANGED,
     PERSISTENT_VOLUMES: ClusterEvent.VOLUME_CHANGED,
     STORAGE_CLASSES: ClusterEvent.STORAGE_CHANGED,
+    CSI_DRIVERS: ClusterEvent.DRIVER_CHANGED,
+    CSI_STORAGE_CAPACITIES: ClusterEvent.CAPACITY_CHANGED,
 }
-"""Kinds for which every change is an event."""
+"""Kinds whose changes are events."""
+_HELPS: Final = {CSI_DRIVERS: is_unlimited_now, CSI_STORAGE_CAPACITIES: has_grown}
+"""Changes that may help a Pod. For all other kinds every change may."""
 _NO_PLUGINS: Final[Mapping[str, Factory]] = {}
 
 
@@ -98,7 +105,10 @@ class _SetUp:
         informer = self._context.informer
         # Handlers of Pods come last, so that the objects that decide where Pods fit are cached first.
         registrations: list[Registration[Any]] = [
-            *(informer(kind).add_handler(OtherHandler(self._queue, event)) for kind, event in _OTHERS.items()),
+            *(
+                informer(kind).add_handler(OtherHandler(self._queue, event, _HELPS.get(kind)))
+                for kind, event in _OTHERS.items()
+            ),
             informer(NAMESPACES).add_handler(NamespaceHandler(self._cache, self._queue)),
             informer(NODES).add_handler(NodeHandler(self._cache, self._queue)),
             informer(POD_VIEW).add_handler(self._pods),

@@ -1,6 +1,7 @@
 """Service Controller of the test driver. Every method can be repeated."""
 
 import hashlib
+import json
 import time
 from typing import Any
 
@@ -101,7 +102,12 @@ class Controller:
         return {"entries": entries, "next_token": str(start + len(page)) if len(page) < len(volumes) else ""}
 
     def GetCapacity(self, request: Any) -> dict[str, Any]:
-        return {"available_capacity": 100 * GIB}
+        """Return the free storage of a segment; see `Driver.set_capacity`."""
+        path = self._settings.data / "capacity.json"
+        total, largest = json.loads(path.read_text()) if path.exists() else (100 * GIB, None)
+        used = sum(each.capacity for each in self._store.volumes.values())
+        found = {"available_capacity": max(0, total - used)}
+        return found if largest is None else {**found, "maximum_volume_size": {"value": largest}}
 
     def ControllerExpandVolume(self, request: Any) -> dict[str, Any]:
         with self._store.change():

@@ -206,6 +206,10 @@ class Driver:
         """Replace the faults."""
         _replace(self.settings.data / "faults.json", json.dumps(faults))
 
+    def set_capacity(self, total: int, largest: int | None = None) -> None:
+        """Set the size of the storage, and of the largest volume. Volumes are subtracted from `total`."""
+        _replace(self.settings.data / "capacity.json", json.dumps([total, largest]))
+
     def calls(self, *methods: str) -> list[dict[str, Any]]:
         """Return the recorded calls; of some methods only, if any are given."""
         path = self.settings.data / "calls.jsonl"

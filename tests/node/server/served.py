@@ -19,6 +19,7 @@ from sampan.http.tls import ClientCertificate, load_certificate
 from sampan.node.runtime import Runtime
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.server import NodeServer
+from sampan.node.server.usage import ReadVolumeStats, no_volume_stats
 from sampan.node.views import Pod
 from tests.node.server.fakes import POD, FakeRuntime, hosted
 
@@ -96,7 +97,12 @@ def _unchunked(body: bytes) -> bytes:
 
 
 @asynccontextmanager
-async def node(*, client: Client | None = None, log_directory: Path | None = None) -> AsyncIterator[Node]:
+async def node(
+    *,
+    client: Client | None = None,
+    log_directory: Path | None = None,
+    volume_stats: ReadVolumeStats = no_volume_stats,
+) -> AsyncIterator[Node]:
     """Run a server until it is ready."""
     runtime = FakeRuntime()
 
@@ -111,7 +117,7 @@ async def node(*, client: Client | None = None, log_directory: Path | None = Non
         log_directory=log_directory,
         configuration={"port": 10250},
     )
-    server = NodeServer(find, options, listing=lambda: hosted(runtime), client=client)
+    server = NodeServer(find, options, listing=lambda: hosted(runtime), client=client, volume_stats=volume_stats)
     running = asyncio.create_task(server.run())
     await server.ready()
     try:

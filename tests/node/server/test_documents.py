@@ -1,9 +1,12 @@
 """JSON and text documents of a node's server."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
+from tests.node.server.fakes import POD
 from tests.node.server.served import node
 
 RESOURCES = """\
@@ -81,3 +84,43 @@ async def test_other_paths_have_responses(target: str, code: int, text: bytes) -
 async def test_documents_are_read_only() -> None:
     async with node() as served:
         assert (await served.get("/pods", method="POST"))[0] == 405
+
+
+VOLUME: Mapping[str, Any] = {
+    "name": "data",
+    "pvcRef": {"name": "c", "namespace": "default"},
+    "capacityBytes": 1 << 30,
+    "availableBytes": 1000,
+    "usedBytes": 24,
+    "inodes": 100,
+    "inodesFree": 60,
+    "inodesUsed": 40,
+}
+VOLUME_METRICS = """\
+kubelet_volume_stats_capacity_bytes{namespace="default",persistentvolumeclaim="c"} 1.073741824e+09
+kubelet_volume_stats_available_bytes{namespace="default",persistentvolumeclaim="c"} 1000.0
+kubelet_volume_stats_used_bytes{namespace="default",persistentvolumeclaim="c"} 24.0
+kubelet_volume_stats_inodes{namespace="default",persistentvolumeclaim="c"} 100.0
+kubelet_volume_stats_inodes_free{namespace="default",persistentvolumeclaim="c"} 60.0
+kubelet_volume_stats_inodes_used{namespace="default",persistentvolumeclaim="c"} 40.0
+"""
+
+
+async def volume_metrics(*volumes: Mapping[str, Any]) -> str:
+    """Return the metrics of volumes of the only Pod."""
+    async with node(volume_stats=lambda uid: volumes if uid == POD.metadata.uid else ()) as served:
+        _, body = await served.get("/metrics")
+    return "".join(f"{line}\n" for line in body.decode().splitlines() if line.startswith("kubelet_volume"))
+
+
+async def test_metrics_have_the_figures_of_the_volumes_of_claims() -> None:
+    assert await volume_metrics(VOLUME, {"name": "inline", "capacityBytes": 1}) == VOLUME_METRICS
+
+
+async def test_a_claim_counts_once_in_the_metrics() -> None:
+    assert await volume_metrics(VOLUME, {**VOLUME, "usedBytes": 25}) == VOLUME_METRICS
+
+
+async def test_figures_that_a_driver_does_not_have_are_left_out_of_the_metrics() -> None:
+    expected = 'kubelet_volume_stats_used_bytes{namespace="default",persistentvolumeclaim="c"} 24.0\n'
+    assert await volume_metrics({"pvcRef": VOLUME["pvcRef"], "usedBytes": 24}) == expected

@@ -10,6 +10,7 @@ import jwt
 
 from sampan.core.token_keys import SigningKey, make_signing_key
 from sampan.registry.cluster import Cluster
+from sampan.server.admission.settings import AdmissionSettings
 from sampan.server.authentication.bootstrap_token import BootstrapTokens
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.service_account.counts import TokenCounts
@@ -104,7 +105,11 @@ class Accounts:
 
 @asynccontextmanager
 async def accounts(
-    policy: IssuePolicy | None = None, key: SigningKey = KEY, store: Store | None = None
+    policy: IssuePolicy | None = None,
+    key: SigningKey = KEY,
+    store: Store | None = None,
+    *,
+    admission: AdmissionSettings | None = None,
 ) -> AsyncIterator[Accounts]:
     """Ends with the block. On a `store` that is given the robot may be there already."""
     clock, issuer = Clock(), TokenIssuer(ISSUER, key, policy)
@@ -127,7 +132,7 @@ async def accounts(
         bootstrap = BootstrapTokens(cluster.reader, clock.seconds)
         return Identity([tokens, bootstrap], ("api",), issuer, discovery, counts)
 
-    async with served(store, identity=identity) as api:
+    async with served(store, identity=identity, admission=admission) as api:
         robot = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}}
         assert (await api.post("/api/v1/namespaces/default/serviceaccounts", robot)).code in (201, 409)
         yield Accounts(api, clock, made[0], issuer)

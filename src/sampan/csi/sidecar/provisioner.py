@@ -9,6 +9,7 @@ controller/controller.go.
 """
 
 import random
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import grpc
@@ -40,6 +41,10 @@ _UNCERTAIN: Final = frozenset(
 """Codes after which the driver may still be creating the volume."""
 
 
+def no_refresh(class_name: str, volume: Object | None) -> None:
+    """Do nothing: the capacity is not published."""
+
+
 class _Desired(NamedTuple):
     claim: Object
     storage_class: Object
@@ -48,7 +53,14 @@ class _Desired(NamedTuple):
 class Provisioner:
     """Reconciler of claims that name the driver as their provisioner."""
 
-    def __init__(self, context: ControllerContext, driver: Driver, settings: SidecarSettings) -> None:
+    def __init__(
+        self,
+        context: ControllerContext,
+        driver: Driver,
+        settings: SidecarSettings,
+        volume_changed: Callable[[str, Object | None], None] = no_refresh,
+    ) -> None:
+        """`volume_changed` gets the class, and the volume unless its creation has failed."""
         client = context.manager.client
         self._claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
         self._volumes = client.resource(PERSISTENT_VOLUMES)
@@ -58,6 +70,7 @@ class Provisioner:
         self._settings = settings
         self._planner = Planner(client, driver, settings)
         self._identity = f"{int(unix_time() * 1000)}-{random.randrange(10_000)}-{driver.name}"
+        self._volume_changed = volume_changed
         self._started: dict[Request, _Desired] = {}
         """Claims whose volumes may exist in the driver, but have no object yet."""
 
@@ -102,6 +115,7 @@ class Provisioner:
         try:
             created = (await self._driver.call("CreateVolume", **plan.request)).volume
         except CsiError as error:
+            self._volume_changed(class_name(claim), None)
             return await self._failed(request, claim, error)
         await self._check(claim, plan, created)
         await self._write(desired, plan, created)
@@ -151,6 +165,7 @@ class Provisioner:
     async def _write(self, desired: _Desired, plan: Plan, created: AnyMessage) -> None:
         claim, storage_class = desired
         volume = persistent_volume(claim, storage_class, plan, created, self._driver, self._identity)
+        self._volume_changed(class_name(claim), volume)
         try:
             await self._volumes.create(volume)
         except AlreadyExists:

@@ -5,6 +5,7 @@ controller/controller.go `deleteVolumeOperation`, `handleProtectionFinalizer`.
 """
 
 import logging
+from collections.abc import Callable
 
 from sampan.client import ApiError, Conflict, DeleteOptions, MergePatch, NotFound
 from sampan.csi.attachments import VOLUME_INDEX
@@ -12,6 +13,7 @@ from sampan.csi.errors import CsiError
 from sampan.csi.sidecar.claims import PROVISIONED_BY
 from sampan.csi.sidecar.created_volume import DELETION_SECRET, FINALIZER
 from sampan.csi.sidecar.driver import Driver
+from sampan.csi.sidecar.provisioner import no_refresh
 from sampan.csi.sidecar.secrets import secret_data
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
@@ -24,13 +26,20 @@ _log = logging.getLogger("sampan.csi")
 class Reclaimer:
     """Reconciler of volumes that the driver has provisioned."""
 
-    def __init__(self, context: ControllerContext, driver: Driver) -> None:
+    def __init__(
+        self,
+        context: ControllerContext,
+        driver: Driver,
+        volume_changed: Callable[[str, Object | None], None] = no_refresh,
+    ) -> None:
+        """`volume_changed` gets the class and the volume after a deletion."""
         client = context.manager.client
         self._client = client.direct
         self._volumes = client.resource(PERSISTENT_VOLUMES)
         self._attachments = client.resource(VOLUME_ATTACHMENTS)
         self._recorder = context.recorder(f"{driver.name.lower()}/external-provisioner")
         self._driver = driver
+        self._volume_changed = volume_changed
 
     async def reconcile(self, request: Request) -> Result | None:
         """Reconcile one volume. Raises `ApiError`, `TransportError`, `RetryLater`."""
@@ -69,6 +78,7 @@ class Reclaimer:
         except (CsiError, RetryLater) as error:
             self._recorder.warning(volume, "VolumeFailedDelete", str(error))
             raise RetryLater(str(error)) from error
+        self._volume_changed(volume["spec"].get("storageClassName") or "", volume)
         try:
             deleted = await self._volumes.delete(name, DeleteOptions(uid=meta(volume).uid)) or volume
             if FINALIZER in meta(deleted).finalizers:

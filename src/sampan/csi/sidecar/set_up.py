@@ -6,14 +6,15 @@ each failure. Only the leader works.
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from sampan.csi.attachments import index_by_volume, volume_of
 from sampan.csi.sidecar.attached_volumes import AttachedVolumes
 from sampan.csi.sidecar.attacher import Attacher, attachment_changed
+from sampan.csi.sidecar.capacity import CapacityPublisher
 from sampan.csi.sidecar.claims import class_name, provisioner_of
 from sampan.csi.sidecar.driver import Driver
-from sampan.csi.sidecar.provisioner import Provisioner
+from sampan.csi.sidecar.provisioner import Provisioner, no_refresh
 from sampan.csi.sidecar.reclaimer import Reclaimer
 from sampan.csi.sidecar.resizer import Resizer, size_changed
 from sampan.csi.sidecar.settings import SidecarSettings
@@ -24,6 +25,7 @@ from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import (
     CSI_NODES,
+    CSI_STORAGE_CAPACITIES,
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
@@ -31,10 +33,16 @@ from sampan.loops.resources import (
     VOLUME_ATTACHMENTS,
 )
 from sampan.operator.builder import Builder
+from sampan.operator.predicates import LabelChanged, Predicate, PredicateFuncs, ResourceVersionChanged, matching
 from sampan.operator.queue import ItemExponentialFailureRateLimiter
 from sampan.operator.request import Request
+from sampan.operator.source import PeriodicSource
+from sampan.resource import Object
 
 _log = logging.getLogger("sampan.csi")
+
+_APPEARANCE: Final[Predicate[Any]] = PredicateFuncs(None, lambda _, __: False)
+"""Drops updates: most of them are this process's own writes."""
 
 
 def set_up(context: ControllerContext, driver: Driver, settings: SidecarSettings, *, snapshots: bool = False) -> None:
@@ -75,7 +83,34 @@ def _set_up_attacher(context: ControllerContext, driver: Driver, settings: Sidec
     )
 
 
+def _set_up_capacity(
+    context: ControllerContext, driver: Driver, settings: SidecarSettings
+) -> Callable[[str, Object | None], None]:
+    """Add the publisher of free storage, if it is enabled. Return the function that reports changes of volumes."""
+    if not settings.enable_capacity:
+        return no_refresh
+    if "GET_CAPACITY" not in driver.controller:
+        _log.warning("no free storage is published: the driver lacks GET_CAPACITY", extra={"driver": driver.name})
+        return no_refresh
+    publisher = CapacityPublisher(context, driver, settings)
+    # One call at a time, as in external-provisioner: there may be as many segments as nodes.
+    (
+        Builder(context.manager)
+        .named("csi-capacity")
+        .for_(CSI_STORAGE_CAPACITIES, predicates=[matching(publisher.is_ours), _APPEARANCE])
+        .watches(STORAGE_CLASSES, publisher.topology_changed)
+        .watches(CSI_NODES, publisher.topology_changed, predicates=[ResourceVersionChanged()])
+        .watches(NODES, publisher.topology_changed, predicates=[LabelChanged()])
+        .watches_source(publisher.refreshes)
+        .watches_source(PeriodicSource(publisher.requests, settings.capacity_poll_interval_s))
+        .with_options(**_options(settings) | {"max_concurrent_reconciles": 1})
+        .complete(publisher)
+    )
+    return publisher.volume_changed
+
+
 def _set_up_provisioner(context: ControllerContext, driver: Driver, settings: SidecarSettings) -> None:
+    volume_changed = _set_up_capacity(context, driver, settings)
     if driver.has_topology:
         context.informer(NODES)
         context.informer(CSI_NODES)
@@ -85,7 +120,7 @@ def _set_up_provisioner(context: ControllerContext, driver: Driver, settings: Si
         .for_(PERSISTENT_VOLUME_CLAIMS)
         .watches(STORAGE_CLASSES, _claims_of_class(context, driver))
         .with_options(**_options(settings))
-        .complete(Provisioner(context, driver, settings))
+        .complete(Provisioner(context, driver, settings, volume_changed))
     )
     (
         Builder(context.manager)
@@ -93,7 +128,7 @@ def _set_up_provisioner(context: ControllerContext, driver: Driver, settings: Si
         .for_(PERSISTENT_VOLUMES)
         .watches(VOLUME_ATTACHMENTS, volume_of)
         .with_options(**_options(settings))
-        .complete(Reclaimer(context, driver))
+        .complete(Reclaimer(context, driver, volume_changed))
     )
 
 

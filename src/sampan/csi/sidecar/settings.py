@@ -36,6 +36,16 @@ class SidecarSettings:
     immediate_topology: bool = setting(
         True, "Send the topology of all nodes if no node is selected and the class names none.", negative=True
     )
+    enable_capacity: bool = setting(
+        False, "Publish the driver's free storage as CSIStorageCapacity objects, for the scheduler."
+    )
+    capacity_poll_interval_s: float = setting(
+        60.0, "Time until free storage is read again.", name="capacity-poll-interval", kind=POSITIVE_DURATION
+    )
+    capacity_for_immediate_binding: bool = setting(
+        False, "Publish free storage also for classes with immediate binding, which the scheduler does not need."
+    )
+    capacity_namespace: str = setting("kube-system", "Namespace of the CSIStorageCapacity objects.")
     snapshot_controller: bool = setting(
         True, "Make contents for VolumeSnapshots. Turn it off if snapshot-controller runs.", negative=True
     )

@@ -20,6 +20,7 @@ from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.tls import serving_context
 from sampan.node.server.trust import Authentication, Authorization, attributes_of
 from sampan.node.server.usage import ReadVolumeStats, host_usage, no_volume_stats
+from sampan.node.server.volume_metrics import VolumeCollector
 from sampan.node.sessions import Usage
 from sampan.operator.http import AnyResponse, HttpLimits, HttpListener, Request, Response
 
@@ -53,6 +54,7 @@ class NodeServer:
         clock = clock or SystemClock()
         registry = CollectorRegistry()
         ProcessCollector(registry=registry)
+        VolumeCollector(registry, listing, volume_stats)
         self._handlers = Handlers(pods, listing, node_usage, options, clock, registry, clock.now(), volume_stats)
         self._authentication = Authentication(client, clock)
         self._authorization = Authorization(client, options.node_name, clock)

@@ -33,6 +33,8 @@ class ClusterEvent(enum.Enum):
     CLAIM_CHANGED = "PvcChange"
     VOLUME_CHANGED = "PvChange"
     STORAGE_CHANGED = "StorageClassChange"
+    DRIVER_CHANGED = "CSIDriverChange"
+    CAPACITY_CHANGED = "CSIStorageCapacityChange"
     WILDCARD = "Wildcard"
     """Any change: retry in any case."""
 

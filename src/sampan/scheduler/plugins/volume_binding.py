@@ -12,6 +12,7 @@ import numpy as np
 from sampan.client.client import Client
 from sampan.client.patch import MergePatch
 from sampan.client.wait import wait_for
+from sampan.core.label_selectors import Selector
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.resource import Object
 from sampan.scheduler.cache.arrays import Ints
@@ -29,8 +30,9 @@ _REASONS: Final = (
     "node(s) didn't match PersistentVolume's node affinity",
     "node(s) didn't find available persistent volumes to bind",
     "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+    "node(s) did not have enough free storage",
 )
-_NODE_CONFLICT, _NO_VOLUME, _NO_SUCH_VOLUME = 1, 2, 4
+_NODE_CONFLICT, _NO_VOLUME, _NO_SUCH_VOLUME, _NO_SPACE = 1, 2, 4, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class _Unbound:
     free: list[PersistentVolume]
     """Matching free volumes, the smallest first."""
     storage_class: StorageClass
+    room: list[Selector] | None
+    """Nodes where a new volume fits; None for all."""
 
     def volume_on(self, name: str, labels: Labels) -> PersistentVolume | None:
         """Return the smallest volume that a Node can access, or None."""
@@ -53,6 +57,15 @@ class _Unbound:
             return False
         topologies = self.storage_class.allowed_topologies
         return not topologies or any(term.matches(labels) for term in topologies)
+
+    def code(self, name: str, labels: Labels) -> int:
+        """Return the reason why a Node is rejected, or 0."""
+        if self.volume_on(name, labels) is not None:
+            return 0
+        if not self.can_be_provisioned_on(name, labels):
+            return _NO_VOLUME
+        fits = self.room is None or any(nodes.matches(labels) for nodes in self.room)
+        return 0 if fits else _NO_SPACE
 
 
 @dataclass(slots=True)
@@ -78,6 +91,8 @@ class VolumeBinding:
         ClusterEvent.CLAIM_CHANGED: always,
         ClusterEvent.VOLUME_CHANGED: always,
         ClusterEvent.STORAGE_CHANGED: always,
+        ClusterEvent.DRIVER_CHANGED: always,
+        ClusterEvent.CAPACITY_CHANGED: always,
     }
 
     def __init__(self, storage: Storage, client: Client) -> None:
@@ -116,9 +131,10 @@ class VolumeBinding:
             return
         decided: list[tuple[Claim, PersistentVolume | None]] = []
         for each in claims.unbound:
-            volume = each.volume_on(pod.node_name, cycle.nodes.labels(row))
-            if volume is None and not each.can_be_provisioned_on(pod.node_name, cycle.nodes.labels(row)):
-                raise Unschedulable(self.name, _REASONS[1])
+            labels = cycle.nodes.labels(row)
+            if code := each.code(pod.node_name, labels):
+                raise Unschedulable(self.name, self.reasons(cycle, code)[0])
+            volume = each.volume_on(pod.node_name, labels)
             if volume is not None:
                 self._taken[volume.metadata.name] = each.claim.metadata.uid
             decided.append((each.claim, volume))
@@ -152,8 +168,8 @@ class VolumeBinding:
         name, labels = nodes.names[row], nodes.labels(row)
         if not all(reaches(volume, name, labels) for volume in claims.bound):
             return _NODE_CONFLICT
-        can = all(each.volume_on(name, labels) or each.can_be_provisioned_on(name, labels) for each in claims.unbound)
-        return 0 if can else _NO_VOLUME
+        # The first claim that cannot be provisioned is the reason, as in Kubernetes.
+        return next((code for each in claims.unbound if (code := each.code(name, labels))), 0)
 
     def _claims(self, pod: PodInfo) -> _Claims:
         """Return the Pod's claims. Raises `Unschedulable` if they are usable on no Node."""
@@ -169,7 +185,7 @@ class VolumeBinding:
             storage_class = self._storage.storage_class(claim.spec.storage_class_name or "")
             if storage_class is None or not storage_class.waits_for_pod or claim.spec.volume_name:
                 raise Unschedulable(self.name, "pod has unbound immediate PersistentVolumeClaims")
-            found.unbound.append(_Unbound(claim, self._free(claim), storage_class))
+            found.unbound.append(_Unbound(claim, self._free(claim), storage_class, self._room(claim, storage_class)))
         return found
 
     def _free(self, claim: Claim) -> list[PersistentVolume]:
@@ -177,6 +193,10 @@ class VolumeBinding:
         uid = claim.metadata.uid
         free = (each for each in self._storage.volumes() if self._taken.get(each.metadata.name, uid) == uid)
         return sorted((volume for volume in free if fits(volume, claim)), key=lambda volume: volume.storage)
+
+    def _room(self, claim: Claim, storage_class: StorageClass) -> list[Selector] | None:
+        name = claim.spec.storage_class_name or ""
+        return self._storage.room(storage_class.provisioner, name, claim.storage)
 
     # Writing
 

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from sampan.core.label_selectors import Selector
 from sampan.core.node_affinity import term_selects
 from sampan.informer.indexer import Indexer
 from sampan.scheduler.framework.cycle import Unschedulable
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.views import Labels
+from sampan.scheduler.volumes.capacity import decode_capacity, decode_driver, with_room
 from sampan.scheduler.volumes.views import (
     Claim,
     PersistentVolume,
@@ -20,10 +22,19 @@ from sampan.scheduler.volumes.views import (
 class Storage:
     """Reads and decodes objects. Nothing is cached, because few Pods have claims."""
 
-    def __init__(self, claims: Indexer[Any], volumes: Indexer[Any], classes: Indexer[Any]) -> None:
+    def __init__(
+        self,
+        claims: Indexer[Any],
+        volumes: Indexer[Any],
+        classes: Indexer[Any],
+        drivers: Indexer[Any],
+        capacities: Indexer[Any],
+    ) -> None:
         self._claims = claims
         self._volumes = volumes
         self._classes = classes
+        self._drivers = drivers
+        self._capacities = capacities
 
     def claim(self, namespace: str, name: str) -> Claim | None:
         """Return a claim by name."""
@@ -43,6 +54,13 @@ class Storage:
         """Return a class by name."""
         ref = self._classes.get(name)
         return None if ref is None else decode_storage_class(ref.raw)
+
+    def room(self, provisioner: str, storage_class: str, size: int) -> list[Selector] | None:
+        """Return the Nodes where a new volume fits; None for all, if its driver does not report its capacity."""
+        ref = self._drivers.get(provisioner)
+        if ref is None or not decode_driver(ref.raw).has_capacity:
+            return None
+        return with_room((decode_capacity(each.raw) for each in self._capacities.refs()), storage_class, size)
 
     def claims_of(self, pod: PodInfo, plugin: str) -> list[Claim]:
         """Return the claims of a Pod. Raises `Unschedulable` with the plugin's name if one is unusable."""
