@@ -68,11 +68,12 @@ soak: $(VENV)/.ready
 robustness: $(VENV)/.ready
 	$(BIN)/python -m tests.robustness $(ARGS)
 
-# Kubernetes' own tests on two nodes with containers: root, Debian and Go. The first run builds for 20 minutes.
+# Kubernetes' own tests on two nodes with containers: root, Debian and Go. The first run builds for 20 minutes, for all
+# clones of a user. ARGS=--sample: a few of them, in three minutes.
 conformance: $(VENV)/.ready
 	@$(BIN)/python -m tests.e2e.conformance $(ARGS)
 
-# A few of them in three minutes, for CI. On a machine that lacks what they need it prints what is missing, and succeeds.
+# The sample, for CI. If this machine lacks what it needs, it prints what is missing and succeeds.
 conformance-sample: $(VENV)/.ready
 	@$(BIN)/python -m tests.e2e.conformance --sample --or-skip $(ARGS)
 
@@ -100,4 +101,7 @@ clean:
 	rm -rf $(VENV) dist .neutron .neutron.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@for left in $(sort $(DATA) sampan-data); do \
 		if [ -e "$$left" ]; then echo "left: $$left (data of a cluster; remove it with: rm -r $$left)"; fi; \
+	done
+	@for left in .conformance "$${XDG_CACHE_HOME:-$$HOME/.cache}/sampan-conformance"; do \
+		if [ -e "$$left" ]; then echo "left: $$left (of make conformance; remove it with: rm -r $$left)"; fi; \
 	done

@@ -82,17 +82,18 @@ def _run(options: argparse.Namespace, root: Path, built: _Built, kept: results.R
         reports = root / "reports"
         reports.mkdir()
         suite = Suite(built.suite, found.command(), found.kubeconfig, built.kubectl, reports, options.timeout)
-        names = sample.TESTS if options.sample else [each for each in suite.names() if _is_chosen(each, options)]
-        unknown = set(names).difference(suite.names())
-        if unknown or not names:
-            print(f"conformance: no test has such a name: {', '.join(sorted(unknown))}", file=sys.stderr)
-            return 2
+        names = _chosen(suite.names(), options)
         _run_tests(suite, names, kept, options.processes)
     print(results.summary(kept, names))
     _report(f"ended after {time.monotonic() - started:.0f} s")
     if options.store:
         _report(f"stored: {results.store(kept, names, _STORED, options.nodes)}")
-    return 1 if kept.left(names) else 0
+    left = kept.left(names)
+    if left and not options.sample:
+        _report("run the rest with: make conformance ARGS=--resume")
+    if options.sample and not left:
+        shutil.rmtree(root)
+    return 1 if left else 0
 
 
 def _run_tests(suite: Suite, names: Sequence[str], kept: results.Results, processes: int) -> None:
@@ -109,7 +110,20 @@ def _run_tests(suite: Suite, names: Sequence[str], kept: results.Results, proces
                 f"{done} of {len(left)}, about {minutes:.0f} min left: {state} {result.seconds:.0f} s {result.name}"
             )
     except KeyboardInterrupt:
-        _report("stopped; go on with: make conformance ARGS=--resume")
+        _report("stopped")
+
+
+def _chosen(known: Sequence[str], options: argparse.Namespace) -> list[str]:
+    """Return the names of the tests to run. Exits if there is no such test."""
+    if options.sample:
+        chosen = list(sample.SAMPLE.values())
+        unknown = [name for name in chosen if name not in known]
+    else:
+        chosen = [name for name in known if _is_chosen(name, options)]
+        unknown = [] if chosen else [*options.sig, *options.name]
+    if unknown or not chosen:
+        sys.exit(f"conformance: no test has such a name: {', '.join(unknown)}")
+    return chosen
 
 
 def _is_chosen(name: str, options: argparse.Namespace) -> bool:

@@ -54,7 +54,7 @@ class Suite:
         """Run tests. `processes`: number of batches at a time. Cancelling ends the running processes."""
         serial = [name for name in names if "[Serial]" in name]
         parallel = [name for name in names if "[Serial]" not in name]
-        size = max(1, min(_BATCH, len(parallel) // (4 * processes)))
+        size = max(1, min(_BATCH, len(parallel) // (2 * processes)))
         # Neighbours in the list are of one kind and often equally slow, so they go to different batches.
         count = -(-len(parallel) // size)
         batches = [parallel[start::count] for start in range(count)]
