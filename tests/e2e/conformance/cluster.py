@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +35,8 @@ def cluster(root: Path, archive: Path, report: Callable[[str], None], nodes: int
     names = [f"node-{number}" for number in range(1, nodes + 1)]
     with _without_images(root, names), lan(root, names) as network:
         report("starting containerd and loading images")
-        for machine in network.machines:
-            _start_containerd(machine, archive)
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda machine: _start_containerd(machine, archive), network.machines))
         first, *others = network.machines
         data = root / "data"
         report("starting Sampan")
