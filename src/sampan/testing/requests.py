@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Final, Self
 
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
-from sampan.server.request import RequestInfo
+from sampan.server.request import Handler, Request, RequestInfo, Response
 from sampan.server.request_info import TargetCache
 
 WRITES: Final = frozenset({"create", "update", "patch", "delete", "deletecollection"})
@@ -147,20 +147,8 @@ class Gate:
         """Send a request through all interceptors. Raises what they raise, and `TransportError`."""
         target = self._targets.get(request.method, request.target.encode("latin-1"))
         info = target.info
-        sent = SentRequest(actor, len(self.requests) + 1, info, request)
-        record = RequestRecord(
-            actor,
-            sent.number,
-            info.verb,
-            info.group,
-            info.resource or info.path,
-            info.subresource,
-            info.namespace,
-            info.name,
-            self.now(),
-            limited="limit" in target.query,
-        )
-        self.requests.add(record)
+        record = self._begun(actor, info, "limit" in target.query)
+        sent = SentRequest(actor, record.number, info, request)
 
         async def proceed() -> HttpResponse:
             return await transport.send(self.rewrite(sent))
@@ -171,6 +159,36 @@ class Gate:
         response = await chain()
         self.requests.put(replace(record, code=response.status))
         return response
+
+    def recorded(self, actor: str, handler: Handler) -> Handler:
+        """Return a handler of a server that records each request, of a program for example.
+
+        Interceptors do not receive these requests.
+        """
+
+        async def handle(request: Request) -> Response:
+            record = self._begun(actor, request.info, "limit" in request.wire.query)
+            response = await handler(request)
+            self.requests.put(replace(record, code=response.status))
+            return response
+
+        return handle
+
+    def _begun(self, actor: str, info: RequestInfo, limited: bool) -> RequestRecord:
+        record = RequestRecord(
+            actor,
+            len(self.requests) + 1,
+            info.verb,
+            info.group,
+            info.resource or info.path,
+            info.subresource,
+            info.namespace,
+            info.name,
+            self.now(),
+            limited=limited,
+        )
+        self.requests.add(record)
+        return record
 
 
 def _through(interceptor: Interceptor, sent: SentRequest, proceed: Proceed) -> Proceed:

@@ -31,7 +31,7 @@ _WEEK_S = 7 * 24 * 3600.0
 @click.argument("resources", nargs=-1, metavar="[TYPE [NAME…] | TYPE/NAME…]", shell_complete=complete_type)
 @click.option(
     "--for",
-    "wanted",
+    "desired",
     required=True,
     metavar="WHAT",
     help="create, delete, condition=NAME[=STATUS], or jsonpath='{PATH}'[=VALUE].",
