@@ -16,7 +16,7 @@ from sampan.testing.predicates import (
     matches,
     owned_by,
 )
-from sampan.testing.requests import Interceptor, RequestRecord, Requests, SentRequest
+from sampan.testing.requests import Interceptor, RequestRecord, Requests, SentRequest, ServerWarning
 from sampan.testing.virtual_time import Deadlock, VirtualTimeLoop, elapsed, run_virtual, settle, virtual_time
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "Requests",
     "Running",
     "SentRequest",
+    "ServerWarning",
     "State",
     "VirtualTimeLoop",
     "elapsed",

@@ -203,6 +203,11 @@ class Cluster(Expectations):
         """Return the rights that an actor used and those that it lacked; `role` makes a ClusterRole of them."""
         return privileges_of(self.requests.by(actor))
 
+    def warnings(self) -> list[str]:
+        """Return the requests of operators to which the server responded with a warning, each once, as text."""
+        names = {each.name for each in self._running}
+        return list(dict.fromkeys(str(each) for each in self.requests.warned if each.actor in names))
+
     async def check_leaks(self) -> None:
         """Check that the operators left no orphans and no stuck deletions. Raises `Leak`."""
         if self._server is None or not self._running:
