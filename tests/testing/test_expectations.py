@@ -120,6 +120,25 @@ async def test_a_failure_shows_refused_requests_and_failed_reconciles(cluster: C
     assert cluster.privileges().refused == {("", "secrets", "patch")}
 
 
+async def make_typo(manager: Manager, request: Request) -> None:
+    """Create a Secret with a field that does not exist."""
+    if request.name == "box":
+        head = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+        await manager.client.resource(SECRETS).create({**head, "stringDate": {}})
+
+
+@pytest.mark.filterwarnings("ignore::sampan.testing.ServerWarning")
+async def test_warnings_of_the_server_are_part_of_the_requests(cluster: Cluster) -> None:
+    cluster.run(operator(make_typo))
+    await cluster.apply(BOX)
+    await cluster.eventually("secret/s")
+    assert [each.verb for each in cluster.requests.by("operator").warned] == ["create"]
+    assert cluster.requests.by("operator").warnings == ['unknown field "stringDate"']
+    assert cluster.requests.by("test").warnings == []
+    with pytest.raises(NotMet, match=r'warned: operator: create secrets default -> 201, warning: unknown field "str'):
+        await cluster.eventually("secret/s", has_condition("Ready"), within=5)
+
+
 async def test_never_and_consistently_fail_at_the_first_state_that_differs(cluster: Cluster) -> None:
     await cluster.apply(BOX)
     await cluster.consistently("cm/box", field(".data.colour") == "blue")

@@ -3,6 +3,7 @@
 from sampan.testing.cluster import Cluster, NeedsVirtualTime, NotSettled
 from sampan.testing.cluster_options import ClusterOptions, State
 from sampan.testing.expectations import NotMet
+from sampan.testing.kopf_operator import KopfOperator, kopf_operator
 from sampan.testing.leaks import Leak
 from sampan.testing.operators import Running
 from sampan.testing.predicates import (
@@ -15,7 +16,7 @@ from sampan.testing.predicates import (
     matches,
     owned_by,
 )
-from sampan.testing.requests import Interceptor, RequestRecord, Requests, SentRequest
+from sampan.testing.requests import Interceptor, RequestRecord, Requests, SentRequest, ServerWarning
 from sampan.testing.virtual_time import Deadlock, VirtualTimeLoop, elapsed, run_virtual, settle, virtual_time
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "ClusterOptions",
     "Deadlock",
     "Interceptor",
+    "KopfOperator",
     "Leak",
     "NeedsVirtualTime",
     "NotMet",
@@ -32,6 +34,7 @@ __all__ = [
     "Requests",
     "Running",
     "SentRequest",
+    "ServerWarning",
     "State",
     "VirtualTimeLoop",
     "elapsed",
@@ -40,6 +43,7 @@ __all__ = [
     "has_condition",
     "has_status",
     "is_gone",
+    "kopf_operator",
     "matches",
     "owned_by",
     "run_virtual",

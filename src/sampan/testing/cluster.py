@@ -14,6 +14,7 @@ import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Final, Self, TypeVar, overload
 
 from sampan.client import Client
@@ -29,6 +30,7 @@ from sampan.testing.cluster_transport import ClusterTransport
 from sampan.testing.expectations import Expectations
 from sampan.testing.generated.build import build_object
 from sampan.testing.journal import Journal, Write
+from sampan.testing.kopf_operator import KopfOperator, run_kopf
 from sampan.testing.leaks import Leak, leaked_objects, stored
 from sampan.testing.logical_server import LogicalServer, ServerSettings, template
 from sampan.testing.loop_set_up import quiet_informers, set_up_loops
@@ -170,12 +172,15 @@ class Cluster(Expectations):
     ) -> Running:
         """Run an operator until the end of the test. Its failure is the failure of the test.
 
-        `operator` is a `Manager`, a function that adds controllers to the manager that it gets, or an asynchronous
-        function without arguments. `name` is its actor in `requests`; `user` is its user, with the rights of RBAC.
-        `options` are those of the manager that a function gets.
+        `operator` is a `Manager`, a function that adds controllers to the manager that it gets, an asynchronous
+        function without arguments, or a `kopf_operator`. `name` is its actor in `requests`; `user` is its user, with
+        the rights of RBAC. `options` are those of the manager that a function gets. Raises `NeedsRealTime`.
         """
-        client = self.client(user, groups=groups, actor=name)
-        running = run_operator(operator, client, name, options)
+        if isinstance(operator, KopfOperator):
+            self._check_serves("an operator of kopf")
+            running = run_kopf(operator, partial(self.serve, user, groups=groups, actor=name), name)
+        else:
+            running = run_operator(operator, self.client(user, groups=groups, actor=name), name, options)
         self._running.append(running)
         return running
 
@@ -197,6 +202,11 @@ class Cluster(Expectations):
     def privileges(self, actor: str = "operator") -> Privileges:
         """Return the rights that an actor used and those that it lacked; `role` makes a ClusterRole of them."""
         return privileges_of(self.requests.by(actor))
+
+    def warnings(self) -> list[str]:
+        """Return the requests of operators to which the server responded with a warning, each once, as text."""
+        names = {each.name for each in self._running}
+        return list(dict.fromkeys(str(each) for each in self.requests.warned if each.actor in names))
 
     async def check_leaks(self) -> None:
         """Check that the operators left no orphans and no stuck deletions. Raises `Leak`."""
@@ -278,16 +288,25 @@ class Cluster(Expectations):
         await self.server()
 
     @asynccontextmanager
-    async def serve(self, user: str = "", *, groups: Sequence[str] = ()) -> AsyncIterator[Served]:
+    async def serve(
+        self, user: str = "", *, groups: Sequence[str] = (), actor: str = "program"
+    ) -> AsyncIterator[Served]:
         """Serve on a free port of 127.0.0.1 in the block, for programs in any language; see `serve.py`.
 
-        The kubeconfig has the rights of `user`; without a user, all rights. Raises `NeedsRealTime`.
+        The kubeconfig has the rights of `user`; without a user, all rights. `actor` is the name of the programs in
+        `requests`. Raises `NeedsRealTime`.
         """
-        if self.options.virtual:
-            raise NeedsRealTime("programs live in real time: mark the test with @pytest.mark.cluster(virtual=False)")
+        self._check_serves("a program")
         who = UserInfo(user, groups=tuple(groups)) if user else ADMIN
-        async with serve(await self.server(), who) as served:
+        async with serve(await self.server(), who, partial(self._gate.recorded, actor)) as served:
             yield served
+
+    def _check_serves(self, what: str) -> None:
+        if self.options.virtual:
+            raise NeedsRealTime(
+                f"{what} has connections and timers of real time, but this test runs in virtual time: "
+                "mark it with @pytest.mark.cluster(time='real')"
+            )
 
     # Life
 

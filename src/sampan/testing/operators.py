@@ -30,7 +30,15 @@ class ReconcileRecord:
 class Running:
     """An operator. `stop` ends it gracefully, `crash` at once, `restart` starts it again after either."""
 
-    def __init__(self, name: str, begin: Callable[[], Awaitable[Any]], *, repeatable: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        begin: Callable[[], Awaitable[Any]],
+        *,
+        repeatable: bool = True,
+        stop: Callable[[], None] | None = None,
+    ) -> None:
+        """`stop` begins the graceful end of an operator without a manager."""
         self.name = name
         self.repeatable = repeatable
         """False if it cannot be restarted, because the test made its manager."""
@@ -41,6 +49,7 @@ class Running:
         self.excused: tuple[type[BaseException], ...] = ()
         """Errors with which it may end without a failure of the test."""
         self._begin = begin
+        self._request_stop = stop
         self._ran = False
         self._error: BaseException | None = None
         self._tasks = TaskScope()
@@ -80,8 +89,9 @@ class Running:
 
     async def stop(self) -> None:
         """End the operator as SIGTERM does. Its leases are given back."""
-        if self.manager is not None and self.is_running:
-            self.manager.stop()
+        request_stop = self._request_stop if self.manager is None else self.manager.stop
+        if request_stop is not None and self.is_running:
+            request_stop()
             assert self._task is not None
             await asyncio.wait({self._task})
         await self._end()
@@ -135,7 +145,7 @@ def run_operator(operator: Any, client: Client, name: str, options: ManagerOptio
         return _managed(operator, client, name, options or ManagerOptions(graceful_shutdown_timeout_s=1.0))
     raise TypeError(
         f"cannot run {operator!r}: pass a Manager, a function that adds controllers to the manager it gets, "
-        "or an asynchronous function without arguments"
+        "an asynchronous function without arguments, or kopf_operator(...)"
     )
 
 

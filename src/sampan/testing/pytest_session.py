@@ -8,6 +8,7 @@ import asyncio
 import datetime as dt
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -19,6 +20,7 @@ from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.kubeconfig_cluster import cluster_of
 from sampan.testing.leaks import Leak, leaked_tasks
+from sampan.testing.requests import ServerWarning
 
 _KEY: Final = pytest.StashKey["Session"]()
 
@@ -55,6 +57,12 @@ class Session:
         for cluster in self._clusters:
             self.had_operators = self.had_operators or cluster.has_operators
             await cluster.check_leaks()
+
+    def warn(self) -> None:
+        """Issue each warning of the server to an operator as a warning of the test. Raises it with `-W error`."""
+        for cluster in self._clusters:
+            for text in cluster.warnings():
+                warnings.warn(text, ServerWarning, stacklevel=2)
 
     def leaked_tasks(self, before: Collection[asyncio.Task[Any]]) -> list[str]:
         """Return the tasks that the operators left behind."""
@@ -112,10 +120,14 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
 def wrapped(item: pytest.Function) -> Iterator[None]:
     """During the block, the test function ends its clusters."""
     test = item.obj
-    if not inspect.iscoroutinefunction(test) or _KEY not in item.stash:
+    if _KEY not in item.stash:
         yield
         return
     made = item.stash[_KEY]
+    if not inspect.iscoroutinefunction(test):
+        yield
+        made.warn()
+        return
 
     @functools.wraps(test)
     async def run(*args: Any, **kwargs: Any) -> None:
@@ -125,6 +137,7 @@ def wrapped(item: pytest.Function) -> Iterator[None]:
         try:
             await test(*args, **kwargs)
             await made.check_leaks()
+            made.warn()
         finally:
             await made.end()
         if leaks := made.leaked_tasks(before):

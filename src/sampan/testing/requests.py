@@ -16,11 +16,16 @@ from operator import attrgetter
 from typing import Final, Self
 
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
-from sampan.server.request import RequestInfo
+from sampan.client.warnings import parse_warnings
+from sampan.server.request import Handler, Request, RequestInfo, Response
 from sampan.server.request_info import TargetCache
 
 WRITES: Final = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 """Verbs that may change an object."""
+
+
+class ServerWarning(UserWarning):
+    """The server warned an operator: of a deprecated version or an unknown field, for example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ class RequestRecord:
     """Code of the response; 0: none arrived."""
     limited: bool = False
     """True if a list has a limit."""
+    warnings: tuple[str, ...] = ()
+    """Texts of the `Warning` headers of the response: deprecated versions, unknown fields and others."""
 
     @property
     def is_write(self) -> bool:
@@ -72,7 +79,8 @@ class RequestRecord:
         place = f"{self.namespace}/{self.name}".strip("/")
         part = f"/{self.subresource}" if self.subresource else ""
         result = self.code or "no response"
-        return f"{self.actor}: {self.verb} {self.resource}{part} {place} -> {result}".replace("  ", " ")
+        warned = "".join(f", warning: {each}" for each in self.warnings)
+        return f"{self.actor}: {self.verb} {self.resource}{part} {place} -> {result}".replace("  ", " ") + warned
 
 
 class Requests(Sequence[RequestRecord]):
@@ -119,6 +127,16 @@ class Requests(Sequence[RequestRecord]):
         """The requests with a response of 400 or more."""
         return self._where(lambda each: each.code >= 400)
 
+    @property
+    def warned(self) -> Self:
+        """The requests whose response has warnings."""
+        return self._where(lambda each: bool(each.warnings))
+
+    @property
+    def warnings(self) -> list[str]:
+        """Texts of the warnings of all responses, each once."""
+        return list(dict.fromkeys(text for each in self._records for text in each.warnings))
+
     def add(self, record: RequestRecord) -> None:
         """Add a record."""
         self._records.append(record)
@@ -147,20 +165,8 @@ class Gate:
         """Send a request through all interceptors. Raises what they raise, and `TransportError`."""
         target = self._targets.get(request.method, request.target.encode("latin-1"))
         info = target.info
-        sent = SentRequest(actor, len(self.requests) + 1, info, request)
-        record = RequestRecord(
-            actor,
-            sent.number,
-            info.verb,
-            info.group,
-            info.resource or info.path,
-            info.subresource,
-            info.namespace,
-            info.name,
-            self.now(),
-            limited="limit" in target.query,
-        )
-        self.requests.add(record)
+        record = self._begun(actor, info, "limit" in target.query)
+        sent = SentRequest(actor, record.number, info, request)
 
         async def proceed() -> HttpResponse:
             return await transport.send(self.rewrite(sent))
@@ -169,8 +175,44 @@ class Gate:
         for interceptor in reversed(self.interceptors):
             chain = _through(interceptor, sent, chain)
         response = await chain()
-        self.requests.put(replace(record, code=response.status))
+        self.requests.put(replace(record, code=response.status, warnings=_warnings(response.headers.get("warning"))))
         return response
+
+    def recorded(self, actor: str, handler: Handler) -> Handler:
+        """Return a handler of a server that records each request, of a program for example.
+
+        Interceptors do not receive these requests.
+        """
+
+        async def handle(request: Request) -> Response:
+            record = self._begun(actor, request.info, "limit" in request.wire.query)
+            response = await handler(request)
+            headers = [value.decode() for name, value in response.headers if name.lower() == b"warning"]
+            warnings = tuple(text for each in headers for text in _warnings(each))
+            self.requests.put(replace(record, code=response.status, warnings=warnings))
+            return response
+
+        return handle
+
+    def _begun(self, actor: str, info: RequestInfo, limited: bool) -> RequestRecord:
+        record = RequestRecord(
+            actor,
+            len(self.requests) + 1,
+            info.verb,
+            info.group,
+            info.resource or info.path,
+            info.subresource,
+            info.namespace,
+            info.name,
+            self.now(),
+            limited=limited,
+        )
+        self.requests.add(record)
+        return record
+
+
+def _warnings(header: str | None) -> tuple[str, ...]:
+    return tuple(each.text for each in parse_warnings(header)) if header else ()
 
 
 def _through(interceptor: Interceptor, sent: SentRequest, proceed: Proceed) -> Proceed:

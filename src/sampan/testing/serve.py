@@ -22,7 +22,7 @@ from sampan.core.clock import utc_now
 from sampan.core.task_scope import TaskScope
 from sampan.server.listener import HttpServer
 from sampan.server.pki.certificates import make_ca, make_serving
-from sampan.server.request import UserInfo
+from sampan.server.request import Filter, UserInfo
 from sampan.server.sni import CertKey
 from sampan.server.tls import HTTP_1, HTTP_2, ServingTls, TlsSettings
 from sampan.testing.logical_server import LogicalServer
@@ -38,6 +38,10 @@ class Served:
 
     url: str
     kubeconfig: Path
+    token: str
+    """Token of the user."""
+    authority: bytes
+    """Certificate of the CA, in PEM."""
 
     def environment(self, present: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment of a program that uses the cluster; see `program_environment`."""
@@ -45,22 +49,26 @@ class Served:
 
 
 @asynccontextmanager
-async def serve(server: LogicalServer, user: UserInfo) -> AsyncIterator[Served]:
-    """Serve on a free port of 127.0.0.1 until the end of the block. The kubeconfig has the rights of `user`."""
+async def serve(server: LogicalServer, user: UserInfo, around: Filter = lambda inner: inner) -> AsyncIterator[Served]:
+    """Serve on a free port of 127.0.0.1 until the end of the block. The kubeconfig has the rights of `user`.
+
+    `around` returns the handler that receives the requests first.
+    """
     with tempfile.TemporaryDirectory(prefix="sampan-test-") as name:
         directory = Path(name)
         tls, authority = _tls(directory)
         sock = bind_socket(HOST, 0)
         url = f"https://{HOST}:{sock.getsockname()[1]}"
         kubeconfig = directory / "kubeconfig"
-        kubeconfig.write_text(_kubeconfig(url, authority, server.users.token_of(user)))
-        http = HttpServer(server.api.handler)
+        token = server.users.token_of(user)
+        kubeconfig.write_text(_kubeconfig(url, authority, token))
+        http = HttpServer(around(server.api.handler))
         try:
             async with TaskScope() as tasks:
                 tasks.begin(http.run(), "listener of the cluster")
                 await http.start(sock, tls.context)
                 try:
-                    yield Served(url, kubeconfig)
+                    yield Served(url, kubeconfig, token, authority)
                 finally:
                     http.shutting_down = True
                     await http.stop_accepting()

@@ -1,4 +1,4 @@
-"""Timeline of an object and of all that it owns: writes with their fields and managers, events, reconciles, refusals.
+"""Timeline of an object and of all that it owns: writes, events, reconciles, refused requests and warnings.
 
 Values of Secrets never appear in it.
 """
@@ -45,7 +45,7 @@ class Place:
 def timeline(place: Place, journal: Journal, requests: Requests, reconciles: Sequence[ReconcileRecord]) -> list[str]:
     """Return the lines about an object and what it owns, oldest first."""
     family = _family(place, journal)
-    lines = [*_writes(family, journal), *_refused(place, family, requests), *_reconciles(place, reconciles)]
+    lines = [*_writes(family, journal), *_noted(place, family, requests), *_reconciles(place, reconciles)]
     lines.sort()
     if not lines:
         return ["  nothing has happened to it"]
@@ -128,15 +128,17 @@ def _is_data(path: str) -> bool:
     return path.startswith((".data", ".stringData", ".metadata.annotations"))
 
 
-def _refused(place: Place, family: Mapping[str, str], requests: Requests) -> Iterator[Line]:
+def _noted(place: Place, family: Mapping[str, str], requests: Requests) -> Iterator[Line]:
+    """Yield the refused requests and those with warnings."""
     ends = {(parts[-2] if len(parts) > 4 else "", parts[-1]) for parts in (key.split("/") for key in family)}
     ends.add((place.namespace, place.name))
     namespaces = {namespace for namespace, _ in ends}
     for each in requests:
-        if each.verb == "watch" or 0 < each.code < 400 or (each.code == 404 and not each.is_write):
+        is_refused = each.verb != "watch" and not 0 < each.code < 400 and (each.code != 404 or each.is_write)
+        if not is_refused and not each.warnings:
             continue
         if (each.namespace, each.name) in ends or (each.verb == "create" and each.namespace in namespaces):
-            yield Line(each.at_s, (1, each.number), f"refused: {each}")
+            yield Line(each.at_s, (1, each.number), f"{'refused' if is_refused else 'warned'}: {each}")
 
 
 def _reconciles(place: Place, reconciles: Sequence[ReconcileRecord]) -> Iterator[Line]:

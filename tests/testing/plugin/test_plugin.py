@@ -99,6 +99,36 @@ def test_it_runs_tests_itself_and_names_the_fault(pytester: pytest.Pytester) -> 
     )
 
 
+WARNED = """
+async def test_box(cluster):
+    async def make():
+        head = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "box"}}
+        await maps.create({**head, "date": {}})
+    from sampan.core.gvk import GroupVersionResource
+    from sampan.resource import ResourceInfo
+    info = ResourceInfo(GroupVersionResource("", "v1", "configmaps"), "ConfigMap", namespaced=True)
+    maps = cluster.client(actor="operator").resource(info)
+    cluster.run(make)
+    await cluster.eventually("cm/box")
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "outcome"),
+    [(("-W", "default"), {"passed": 1, "warnings": 1}), (("-W", "error"), {"failed": 1})],
+    ids=["shown", "error"],
+)
+def test_warnings_of_the_server_are_those_of_pytest(
+    pytester: pytest.Pytester, flags: tuple[str, ...], outcome: dict[str, int]
+) -> None:
+    pytester.makepyfile(WARNED)
+    result = pytester.runpytest_inprocess(*FLAGS, "-p", "no:asyncio", *flags)
+    result.assert_outcomes(**outcome)
+    result.stdout.fnmatch_lines(
+        ['*ServerWarning: operator: create configmaps default -> 201, warning: unknown field "d*']
+    )
+
+
 def test_an_unused_plug_in_imports_no_server(pytester: pytest.Pytester) -> None:
     code = (
         "import sys, sampan.pytest_plugin; print([n for n in sys.modules if n.startswith('sampan.') or n == 'asyncio'])"

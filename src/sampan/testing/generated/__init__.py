@@ -57,9 +57,9 @@ def objects(what: Any, *, base: Object | None = None, meanings: Meanings = USUAL
 
 
 def invalid_objects(what: Any, *, base: Object | None = None, meanings: Meanings = USUAL) -> list[InvalidObject]:
-    """Return minimal invalid objects of a custom kind, each with the path of the faulty field. Always the same ones.
+    """Return minimal invalid objects of a kind, each with the path of the faulty field. Always the same ones.
 
-    `what` and `base` are as for `objects`. Raises `UnknownKind`, `NotGenerated`, and `TypeError` for a built-in kind:
-    its schema has no restrictions.
+    `what` and `base` are as for `objects`. Those of a built-in kind are found by probes of its validation, because its
+    schema has few restrictions. Raises `UnknownKind`, `NotGenerated`.
     """
     return invalid_objects_of(subject_of(what), base, meanings)

@@ -16,6 +16,7 @@ from sampan.schema.formats import is_known, string_format
 from sampan.schema.structural import UNSET, ListType, Schema, ValueValidations
 from sampan.testing.generated.choices import Complete, Seeded
 from sampan.testing.generated.formats import WRONG
+from sampan.testing.generated.invalid_builtin import probed
 from sampan.testing.generated.patterns import not_matching
 from sampan.testing.generated.repair import Place, generated_object, put, remove, schema_at, smallest_object, value_at
 from sampan.testing.generated.semantics import Meanings
@@ -70,10 +71,11 @@ class _Fault:
 
 
 def invalid_objects_of(subject: Subject, base: Object | None, meanings: Meanings) -> list[InvalidObject]:
-    """Return the invalid objects of a custom kind. Raises `TypeError` for a built-in one."""
-    if not subject.is_custom:
-        raise TypeError(f"{subject.kind} is built in: its rules are in the server's code, and its schema has none")
+    """Return the invalid objects of a kind. Those of a built-in one are found by probes."""
     first = smallest_object(subject, meanings=meanings) if base is None else base
+    if not subject.is_custom:
+        refusals = probed(subject, first, meanings)
+        return [InvalidObject(each.obj, each.field, str(each.reason), each.words) for each in refusals]
     full = generated_object(subject, Complete(), first, meanings=meanings)
     found: dict[tuple[str, str], InvalidObject] = {}
     for start in (full, first, *(generated_object(subject, Seeded(n), first, meanings=meanings) for n in range(3))):
