@@ -11,7 +11,7 @@ from tests.attack.wire import Client
 
 REPEATS = 200
 REST_S = 120.0
-SIZE = 3_000_000
+SIZE_BYTES = 3_000_000
 MAPS = "/api/v1/namespaces/default/configmaps"
 PODS = "/api/v1/namespaces/default/pods"
 JSON = "application/json"
@@ -46,69 +46,77 @@ def _object(kind: str, **fields: object) -> bytes:
     return json.dumps({"apiVersion": "v1", "kind": kind, "metadata": {"name": "big"}, **fields}).encode()
 
 
-def _json_bodies() -> Iterator[Refused]:
-    many = {f"k{index}": "v" for index in range(SIZE // 16)}
-    yield Refused("invalid JSON", (400,), "POST", MAPS, b'{"a":"' + b"x" * SIZE)
-    yield Refused("invalid JSON, wide", (400,), "POST", MAPS, b'{"data":{' + b'"a":"b",' * (SIZE // 8))
-    yield Refused("deep JSON", (400,), "POST", MAPS, b'{"a":' * (SIZE // 6))
+def _json_bodies(size: int) -> Iterator[Refused]:
+    many = {f"k{index}": "v" for index in range(size // 16)}
+    yield Refused("invalid JSON", (400,), "POST", MAPS, b'{"a":"' + b"x" * size)
+    yield Refused("invalid JSON, wide", (400,), "POST", MAPS, b'{"data":{' + b'"a":"b",' * (size // 8))
+    yield Refused("deep JSON", (400,), "POST", MAPS, b'{"a":' * (size // 6))
     yield Refused("invalid keys", (422,), "POST", MAPS, _object("ConfigMap", data={f"/{k}": "v" for k in many}))
     yield Refused("too large to store", (413, 422), "POST", MAPS, _object("ConfigMap", data=many))
     yield Refused("wrong types", (400,), "POST", MAPS, _object("ConfigMap", data=dict.fromkeys(many, 1)))
     yield Refused("wrong kind", (400,), "POST", MAPS, _object("Secret", data=many))
     yield Refused("unknown fields", (400, 422), "POST", f"{MAPS}?fieldValidation=Strict", _object("ConfigMap", **many))
-    containers = [{"name": f"c{index}", "image": ""} for index in range(SIZE // 40)]
+    containers = [{"name": f"c{index}", "image": ""} for index in range(size // 40)]
     yield Refused("bad containers", (422,), "POST", PODS, _object("Pod", spec={"containers": containers}))
 
 
-def _other_bodies() -> Iterator[Refused]:
+def _other_bodies(size: int) -> Iterator[Refused]:
     yaml = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: big}\ndata:\n"
-    lines = b"".join(b"  k%d: v\n" % index for index in range(SIZE // 14))
+    lines = b"".join(b"  k%d: v\n" % index for index in range(size // 14))
     yield Refused("invalid YAML", (400,), "POST", MAPS, yaml + lines + b"\t{", "application/yaml")
     yield Refused("YAML too large to store", (413, 422), "POST", MAPS, yaml + lines, "application/yaml")
-    bomb = gzip.compress(_object("ConfigMap", data={"a": "x" * (60 << 20)}))
+    bomb = gzip.compress(_object("ConfigMap", data={"a": "x" * (20 * size)}))
     yield Refused("gzip bomb", (400, 413, 415), "POST", MAPS, bomb, headers={"Content-Encoding": "gzip"})
     protobuf = "application/vnd.kubernetes.protobuf"
-    yield Refused("bad protobuf", (400,), "POST", MAPS, b"k8s\x00" + b"\x0a\x01a" * (SIZE // 3), protobuf)
-    yield Refused("bad CBOR", (400, 415), "POST", MAPS, b"\x9f" * SIZE, "application/cbor")
-    yield Refused("other type", (415,), "POST", MAPS, b"x" * SIZE, "text/plain")
+    yield Refused("bad protobuf", (400,), "POST", MAPS, b"k8s\x00" + b"\x0a\x01a" * (size // 3), protobuf)
+    yield Refused("bad CBOR", (400, 415), "POST", MAPS, b"\x9f" * size, "application/cbor")
+    yield Refused("other type", (415,), "POST", MAPS, b"x" * size, "text/plain")
     yield Refused("body above the limit", (413,), "POST", MAPS, b" " * (4 << 20))
-    yield Refused("no credentials", (403,), "POST", MAPS, b"x" * SIZE, token="")
-    yield Refused("bad token", (401,), "POST", MAPS, b"x" * SIZE, token="x" * 500_000)
-    yield Refused("no such resource", (404,), "POST", "/apis/x/v1/y", b"x" * SIZE)
-    yield Refused("wrong method", (405,), "PUT", MAPS, b"x" * SIZE)
+    yield Refused("no credentials", (403,), "POST", MAPS, b"x" * size, token="")
+    yield Refused("bad token", (401,), "POST", MAPS, b"x" * size, token="x" * (size // 6))
+    yield Refused("no such resource", (404,), "POST", "/apis/x/v1/y", b"x" * size)
+    yield Refused("wrong method", (405,), "PUT", MAPS, b"x" * size)
 
 
-def _patches() -> Iterator[Refused]:
+def _patches(size: int) -> Iterator[Refused]:
     patched = "/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt"
     system = "/api/v1/namespaces/kube-system"
-    many = {f"/{index}": "v" for index in range(SIZE // 16)}
-    tests = [{"op": "test", "path": "/metadata/name", "value": "kube-system"}] * 9_000
+    many = {f"/{index}": "v" for index in range(size // 16)}
+    tests = [{"op": "test", "path": "/metadata/name", "value": "kube-system"}] * min(9_000, size // 60)
     fails = json.dumps([*tests, {"op": "test", "path": "/a", "value": 1}]).encode()
     yield Refused("JSON patch that fails", (422,), "PATCH", system, fails, "application/json-patch+json")
-    yield Refused("JSON patch too long", (413, 422), "PATCH", system, b"[" + b"{}," * (SIZE // 3) + b"{}]",
-                  "application/json-patch+json")
+    yield Refused(
+        "JSON patch too long",
+        (413, 422),
+        "PATCH",
+        system,
+        b"[" + b"{}," * (size // 3) + b"{}]",
+        "application/json-patch+json",
+    )
     for kind in ("merge-patch+json", "strategic-merge-patch+json"):
         body = json.dumps({"metadata": {"labels": many}}).encode()
         yield Refused(kind, (404, 413, 422), "PATCH", system, body, f"application/{kind}")
     applied = _object("ConfigMap", data=many)
-    yield Refused("apply", (400, 413, 422), "PATCH", f"{MAPS}/big?fieldManager=a", applied, "application/apply-patch+yaml")
+    yield Refused(
+        "apply", (400, 413, 422), "PATCH", f"{MAPS}/big?fieldManager=a", applied, "application/apply-patch+yaml"
+    )
     yield Refused("patch of what is absent", (404,), "PATCH", patched + "x", applied, "application/merge-patch+json")
 
 
-def _heads() -> Iterator[Refused]:
-    terms = "%2C".join(f"a{index}" for index in range(80_000))
+def _heads(size: int) -> Iterator[Refused]:
+    terms = "%2C".join(f"a{index}" for index in range(size // 40))
     yield Refused("long selector", (400, 414, 431), "GET", f"{MAPS}?labelSelector={terms}%2C%28")
-    yield Refused("long path", (404, 414, 431), "GET", f"{MAPS}/" + "a" * 900_000)
+    yield Refused("long path", (404, 414, 431), "GET", f"{MAPS}/" + "a" * (size // 4))
     yield Refused("different paths", (404,), "GET", f"{MAPS}/" + "a" * 1000 + "{}")
-    yield Refused("different agents", (404,), "GET", f"{MAPS}/none", headers={"User-Agent": "a" * 100_000 + "{}"})
-    yield Refused("different tokens", (401,), "GET", MAPS, token="x" * 100_000 + "{}")
+    yield Refused("different agents", (404,), "GET", f"{MAPS}/none", headers={"User-Agent": "a" * (size // 30) + "{}"})
+    yield Refused("different tokens", (401,), "GET", MAPS, token="x" * (size // 30) + "{}")
     yield Refused("different users", (403,), "GET", MAPS, token="token-{}")
-    yield Refused("long continue", (400, 410), "GET", f"{MAPS}?continue=" + "x" * 900_000)
+    yield Refused("long continue", (400, 410), "GET", f"{MAPS}?continue=" + "x" * (size // 4))
 
 
-def refused_requests() -> list[Refused]:
-    """Return all classes."""
-    return [*_json_bodies(), *_other_bodies(), *_patches(), *_heads()]
+def refused_requests(size: int = SIZE_BYTES) -> list[Refused]:
+    """Return all classes, with bodies of about this size."""
+    return [*_json_bodies(size), *_other_bodies(size), *_patches(size), *_heads(size)]
 
 
 async def _send(client: Client, request: Refused, index: int) -> int:

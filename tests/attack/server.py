@@ -1,17 +1,20 @@
 """The server under attack: a process on a data directory that is removed afterwards, with users of static tokens."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.server import NO_LOOPS, Server, running
+from tests.attack.model import RBAC, Grant
 from tests.attack.wire import Address, Client
 
 USERS_MAX = 2000
 """User `u7` has the token `token-7`; the users of nodes and groups are made the same way."""
 NODES = ("n1", "n2")
+SPACES = ("mine", "theirs")
+KINDS = ("rolebindings", "roles")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +62,17 @@ def attacked(*options: str) -> Iterator[Attacked]:
         data = Path(made) / "data"
         with running(data, *(options or NO_LOOPS), "--token-auth-file", str(tokens)) as server:
             yield Attacked(server, data)
+
+
+async def give(attacked: Attacked, grants: Mapping[int, Sequence[Grant]]) -> None:
+    """Give users exactly these rights. Rights that an earlier call gave are taken away."""
+    async with attacked.admin() as admin:
+        for path in ("clusterrolebindings", "clusterroles", *(f"namespaces/{n}/{k}" for n in SPACES for k in KINDS)):
+            await admin.request("DELETE", f"{RBAC}/{path}?labelSelector=attack")
+        for number, held in grants.items():
+            for index, one in enumerate(held):
+                for path, made in one.objects(f"attack-{number}-{index}", f"u{number}"):
+                    made["metadata"]["labels"] = {"attack": ""}
+                    reply = await admin.request("POST", path, made)
+                    if reply.status != 201:
+                        raise RuntimeError(reply.message)
