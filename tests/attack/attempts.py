@@ -79,15 +79,17 @@ def of_object(resource: Resource, namespace: str, name: str, subresource: str = 
     space = namespace if resource.namespaced else (name if _is_namespace(resource) else "")
     whole = f"{resource.name}/{subresource}" if subresource else resource.name
 
-    def needs(verb: str) -> tuple[Attributes, ...]:
-        return (Attributes(verb, resource.group, whole, space, name),)
+    def needs(*verbs: str) -> tuple[Attributes, ...]:
+        return tuple(Attributes(verb, resource.group, whole, space, name) for verb in verbs)
 
+    created = () if subresource else ("create",)
     for method, verb in VERBS.items():
-        yield Attempt(method, path, needs(verb), body if method in ("POST", "PUT") else b"")
+        verbs = (verb, *created) if method == "PUT" else (verb,)
+        yield Attempt(method, path, needs(*verbs), body if method in ("POST", "PUT") else b"")
     yield Attempt("GET", f"{path}?watch=1&timeoutSeconds=1", needs("get"))
     yield Attempt("GET", path, needs("get"), headers={"X-HTTP-Method-Override": "DELETE"})
     if subresource in STREAMS:
-        yield Attempt("GET", path, needs("get"), headers=UPGRADE)
+        yield Attempt("GET", path, needs("get", "create"), headers=UPGRADE)
         yield Attempt("POST", path, needs("create"), headers=UPGRADE)
     if subresource == "proxy":
         for method, verb in VERBS.items():
@@ -95,7 +97,7 @@ def of_object(resource: Resource, namespace: str, name: str, subresource: str = 
     for content_type, patch in PATCHES:
         yield Attempt("PATCH", path, needs("patch"), patch, content_type)
     for content_type in APPLIES:
-        yield Attempt("PATCH", f"{path}?fieldManager=x", needs("patch"), body, content_type)
+        yield Attempt("PATCH", f"{path}?fieldManager=x", needs("patch", *created), body, content_type)
 
 
 UPGRADE = {

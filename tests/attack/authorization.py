@@ -17,7 +17,7 @@ OTHERS = 12
 
 def rights(found: Sequence[Resource]) -> list[Grant]:
     """Return each right that there is, one verb each."""
-    names = {(one.group, whole) for one in found for whole in _wholes(one)}
+    names = {(each.group, whole) for each in found for whole in _wholes(each)}
     return [grant(verb, group, whole) for group, whole in sorted(names) for verb in ALL_VERBS.split()]
 
 
@@ -27,14 +27,17 @@ def _wholes(resource: Resource) -> Iterator[str]:
 
 
 def judge(attempt: Attempt, grants: Sequence[Grant], reply: Reply) -> str:
-    """Return what is wrong with a reply, or an empty string."""
+    """Return what is wrong with a reply, or an empty string.
+
+    Without its first right, a request is refused before anything else. Without a later one it only must not succeed.
+    """
     lacking = missing(grants, attempt.needed)
     refused = reply.status == 403 and "cannot " in reply.message
-    if lacking is not None and not refused:
+    if lacking is not None and not refused and (lacking == attempt.needed[0] or reply.status < 400):
         return f"{attempt} answered {reply.status} without {lacking.verb} {lacking.resource}: {reply.message[:200]}"
     if lacking is None and refused:
         return f"{attempt} refused although allowed: {reply.message[:200]}"
-    return f"{attempt} answered 500: {reply.message[:200]}" if reply.status in (0, 500) else ""
+    return f"{attempt} answered {reply.status}: {reply.message[:200]}" if reply.status in (0, 500) else ""
 
 
 async def try_all(
@@ -57,9 +60,9 @@ async def one_right_each(attacked: Attacked, found: Sequence[Resource], seed: in
     """Give each user one right, and send everything that the resource of the right has, and some of the others."""
     count, chance = Count("a: one right each"), random.Random(seed)
     by_name: dict[tuple[str, str], list[Resource]] = {}
-    for one in found:
-        by_name.setdefault((one.group, one.name), []).append(one)
-    everything = [attempt for one in found for attempt in of_resource(one, "mine", "one")]
+    for resource in found:
+        by_name.setdefault((resource.group, resource.name), []).append(resource)
+    everything = [attempt for resource in found for attempt in of_resource(resource, "mine", "one")]
     given = rights(found)
     if users is not None:
         given = chance.sample(given, users)
@@ -75,11 +78,10 @@ async def one_right_each(attacked: Attacked, found: Sequence[Resource], seed: in
 async def limited(attacked: Attacked, found: Sequence[Resource], seed: int, users: int | None = None) -> Count:
     """Give users all verbs on one resource in one namespace, or on one name; they try others."""
     count, chance = Count("a: one namespace, one name"), random.Random(seed)
-    grants = []
-    for one in found:
-        wholes = " ".join(_wholes(one))
-        space = "mine" if one.namespaced else ""
-        grants += [(one, grant("*", one.group, wholes, space)), (one, grant("*", one.group, wholes, space, "one"))]
+    grants: list[tuple[Resource, Grant]] = []
+    for each in found:
+        wholes, space = " ".join(_wholes(each)), "mine" if each.namespaced else ""
+        grants += [(each, grant("*", each.group, wholes, space, names)) for names in ("", "one")]
     if users is not None:
         grants = chance.sample(grants, users)
     await give(attacked, {number: [one] for number, (_, one) in enumerate(grants)})

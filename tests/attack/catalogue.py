@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from tests.attack.wire import Client
 
 CUSTOM = "attack.example.com"
+MARK = "not-for-attackers"
+"""In all objects that attackers have no right to."""
+MARK_BASE64 = "bm90LWZvci1hdHRhY2tlcnM="
 _SCHEMA = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _VERSION = {
     "served": True,
@@ -47,7 +50,8 @@ class Resource:
     def body(self, name: str, namespace: str = "") -> dict[str, object]:
         """Return an object that has only a name."""
         space = {"namespace": namespace} if self.namespaced and namespace else {}
-        return {"apiVersion": self.api_version, "kind": self.kind, "metadata": {"name": name, **space}}
+        target = {"target": {"kind": "Node", "name": "n1"}} if self.kind == "Binding" else {}
+        return {"apiVersion": self.api_version, "kind": self.kind, "metadata": {"name": name, **space}, **target}
 
 
 async def resources(admin: Client) -> list[Resource]:
@@ -75,6 +79,11 @@ async def prepare(admin: Client) -> None:
     """Create the namespaces and the custom resources of the attacks."""
     for namespace in ("mine", "theirs"):
         await admin.request("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    pod = {"spec": {"containers": [{"name": "c", "image": "i"}], "nodeName": "n1"}}
+    for namespace in ("mine", "theirs"):
+        for kind, fields in {"pods": pod, "configmaps": {}, "secrets": {"data": {"mark": MARK_BASE64}}}.items():
+            made = {"metadata": {"name": "one", "labels": {"mark": MARK}}, **fields}
+            await admin.request("POST", f"/api/v1/namespaces/{namespace}/{kind}", made)
     for plural, scope in (("boxes", "Namespaced"), ("globes", "Cluster")):
         versions = [{"name": "v1", "storage": True, **_VERSION}, {"name": "v2", "storage": False, **_VERSION}]
         names = {"plural": plural, "kind": plural[:-2].capitalize()}

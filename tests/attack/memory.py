@@ -15,6 +15,7 @@ SIZE_BYTES = 3_000_000
 MAPS = "/api/v1/namespaces/default/configmaps"
 PODS = "/api/v1/namespaces/default/pods"
 JSON = "application/json"
+APPLY = "application/apply-patch+yaml"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,11 @@ class Grant:
             and (not self.names or needed.name in self.names)
         )
 
+    def __str__(self) -> str:
+        names = f" named {' '.join(self.names)}" if self.names else ""
+        where = f" in {self.namespace}" if self.namespace else ""
+        return f"{' '.join(sorted(self.verbs))} {' '.join(sorted(self.resources))}{names}{where}"
+
     def objects(self, role: str, user: str) -> list[tuple[str, dict[str, Any]]]:
         """Return the role and its binding, each with the collection that it is created in."""
         rule: dict[str, Any] = {

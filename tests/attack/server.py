@@ -6,13 +6,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.server import NO_LOOPS, Server, running
+from benchmarks.server import Server, running
+
 from tests.attack.model import RBAC, Grant
 from tests.attack.wire import Address, Client
 
 USERS_MAX = 2000
 """User `u7` has the token `token-7`; the users of nodes and groups are made the same way."""
 NODES = ("n1", "n2")
+LOOPS = ("--controllers=clusterrole-aggregation-controller", "--no-scheduler", "--nodes=0")
 SPACES = ("mine", "theirs")
 KINDS = ("rolebindings", "roles")
 
@@ -53,14 +55,14 @@ def token_of(number: int) -> str:
 
 @contextmanager
 def attacked(*options: str) -> Iterator[Attacked]:
-    """Run a server, ended in order; without control loops unless the options say otherwise."""
+    """Run a server, ended in order. Unless the options say otherwise, no control loop runs but that which fills roles."""
     with tempfile.TemporaryDirectory(prefix="sampan-attack-") as made:
         tokens = Path(made) / "tokens.csv"
         lines = [f"{token_of(number)},u{number},uid-{number}" for number in range(USERS_MAX)]
         lines += [f'node-{name},system:node:{name},node-{name},"system:nodes"' for name in NODES]
         tokens.write_text("\n".join(lines) + "\n")
         data = Path(made) / "data"
-        with running(data, *(options or NO_LOOPS), "--token-auth-file", str(tokens)) as server:
+        with running(data, *(options or LOOPS), "--token-auth-file", str(tokens)) as server:
             yield Attacked(server, data)
 
 
