@@ -10,6 +10,7 @@ from sampan.registry.cluster import Cluster
 from sampan.server.admission.chain import AdmissionChain, configuring
 from sampan.server.admission.change_detector import ChangeDetector
 from sampan.server.admission.plugins import default_plugins
+from sampan.server.admission.policy.param_rights import ParamRights
 from sampan.server.admission.settings import AdmissionSettings
 from sampan.server.aggregation.aggregator import Aggregator
 from sampan.server.aggregation.settings import AggregationSettings
@@ -126,8 +127,11 @@ class ApiServer:
         self.authorizer = UnionAuthorizer([MastersAuthorizer(), *asked])
         plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
         escalation = RbacEscalation(rbac_of(asked, cluster.reader), self.authorizer)
+        rights = ParamRights(cluster, self.authorizer)
         configuration = ChangeDetector(cluster, *configuring(plugins))
-        self.admission = AdmissionChain([*plugins, escalation], self.metrics.admission, configuration.has_changed)
+        self.admission = AdmissionChain(
+            [rights, *plugins, escalation], self.metrics.admission, configuration.has_changed
+        )
         self.upstreams = Upstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
         self._register_metrics(settings, asked)

@@ -51,6 +51,8 @@ def with_error_responses(hooks: Sequence[Hook]) -> Filter:
                 response = (
                     status_response(status_error, request) if status_error is not None else _fault(request, error)
                 )
+                del status_error
+                forget_frames(error)
             for after in afters:
                 after(request, response)
             return response
@@ -58,6 +60,22 @@ def with_error_responses(hooks: Sequence[Hook]) -> Filter:
         return filter_
 
     return wrap
+
+
+def forget_frames(error: BaseException) -> None:
+    """Remove the tracebacks of an error, its causes and its contexts.
+
+    A variable of one of its frames may refer to the error itself. Such a cycle keeps the request with its body of up to
+    3 MiB until the collector looks at all objects: 200 refused bodies kept 440 MB.
+    """
+    seen: set[int] = set()
+    left: list[BaseException | None] = [error]
+    while left:
+        each = left.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            each.__traceback__ = None
+            left += (each.__cause__, each.__context__)
 
 
 def status_error_of(error: BaseException) -> StatusError | None:
