@@ -62,7 +62,7 @@ async def serve(server: LogicalServer, user: UserInfo) -> AsyncIterator[Served]:
                 try:
                     yield Served(url, kubeconfig)
                 finally:
-                    http.shutting_down = True
+                    http.close_after_responses()
                     await http.stop_accepting()
                     await http.close_streams()
                     await http.drain(DRAIN_S)

@@ -60,6 +60,7 @@ class ResourceStore:
         reader: ObjectReader,
         *,
         api_version: str = "",
+        is_stale: "IsStale | None" = None,
         allocators: Any = None,
         others: "Others | None" = None,
         from_stored: Convert | None = None,
@@ -73,7 +74,7 @@ class ResourceStore:
         self.reader = reader
         self.allocators = allocators
         self.api_version = api_version
-        self.is_stale: IsStale | None = None
+        self.is_stale = is_stale
         """Predicate for keys whose value must be written again even if the object is unchanged. None: no key."""
         self.others = others
         self.prefix = definition.storage_prefix
