@@ -3,15 +3,13 @@
 from typing import Any
 
 from sampan.core.object import Object
-from sampan.registry.cluster import Cluster
+from sampan.registry.builtins import Builtins
 from sampan.registry.old_versions.upgrade import BuiltinUpgrade
-from sampan.storage.memory import MemoryStore
 
 
 def builtin_upgrade(primary_family: str = "IPv4") -> BuiltinUpgrade:
     """That of a server with all built-in kinds."""
-    cluster = Cluster(MemoryStore())
-    return BuiltinUpgrade(cluster.registry, cluster.compiler, lambda: primary_family)
+    return BuiltinUpgrade(Builtins(), lambda: primary_family)
 
 
 def stored(api_version: str, kind: str, **parts: Any) -> Object:

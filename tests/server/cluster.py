@@ -12,6 +12,7 @@ from sampan.app.at_rest import AtRest, Unencrypted
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component
 from sampan.registry.allocation.allocators import Allocators
+from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
 from sampan.schema.builtin import Definitions
 from sampan.server.admission.settings import AdmissionSettings
@@ -221,7 +222,12 @@ async def served(
 ) -> AsyncIterator[Api]:
     """A server that has started; ends with the block. It also accepts the tokens of `identity`."""
     at_rest = at_rest or Unencrypted()
-    cluster = Cluster(at_rest.wrap(store or MemoryStore()), schemas=SCHEMAS, allocators=allocators)
+    cluster = Cluster(
+        at_rest.wrap(store or MemoryStore()),
+        builtins=Builtins(SCHEMAS),
+        allocators=allocators,
+        is_stale=at_rest.is_stale,
+    )
     known = identity(cluster)
     server = ApiServer(
         cluster,

@@ -360,14 +360,14 @@ async def test_handshakes_that_come_to_nothing_are_counted(files: Files) -> None
     server = serving(tls)
     async with listening(tls, server) as port:
         await fetch(port, client_context(files))
-        assert server.handshake_errors == 0
+        assert server.handshakes.errors == 0
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(GET)
         await reader.read()
         writer.close()
         await fetch(port, client_context(files))
     gc.collect()  # asyncio's own event loop leaves them in cycles
-    assert server.handshake_errors == 1
+    assert server.handshakes.errors == 1
 
 
 @pytest.mark.parametrize("version", [V12, V13])

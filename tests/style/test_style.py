@@ -24,6 +24,8 @@ CLOCK_READS = {
     "datetime.today",
     "date.today",
 }
+COMPOSITION = ("app/encryption.py", "app/extension.py", "app/up.py", "server/apiserver.py", "testing/logical_server.py")
+"""Modules that make the parts of a server: a part gets what it needs when it is made."""
 
 
 def name_of(path: Path) -> str:
@@ -116,3 +118,26 @@ def test_public_names_report_what_they_are_for(faults: Faults) -> None:
     found, known = faults.undocumented, set(RATCHET["undocumented"])
     assert not found - known, "public names without a docstring"
     assert not known - found, "these have a docstring now: take them off tests/style/ratchet.json"
+
+
+def foreign_assignments(text: str) -> list[int]:
+    """Lines that set an attribute of an object other than `self`."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) != "self"
+    ]
+
+
+@pytest.mark.parametrize("module", COMPOSITION)
+def test_composition_hands_dependencies_to_constructors(module: str) -> None:
+    assert foreign_assignments((ROOT / "src/sampan" / module).read_text()) == []
+
+
+@pytest.mark.parametrize("text", ["a.b = c", "self.a.b = c", "a.b, d = c", "a.b: int = c", "a.b += c"])
+def test_an_attribute_that_is_set_from_outside_is_found(text: str) -> None:
+    assert foreign_assignments(text) == [1]
+
+
+def test_an_object_sets_its_own_attributes() -> None:
+    assert foreign_assignments("self.a = b.c") == []

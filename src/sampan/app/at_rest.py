@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Protocol
 
 from sampan.app.settings import UpSettings
+from sampan.registry.rest.store import IsStale
 from sampan.server.apiserver import ApiServer
 from sampan.storage.store import Store
 
@@ -20,12 +21,19 @@ class AtRest(Protocol):
         Assumption: `api` has not been started yet.
         """
 
+    @property
+    def is_stale(self) -> IsStale | None:
+        """Predicate for stored values that must be written again; None: no value."""
+
     async def run(self) -> None:
         """Reload the configuration and check the keys, until cancelled."""
 
 
 class Unencrypted:
     """No encryption."""
+
+    is_stale: IsStale | None = None
+    """See `AtRest`."""
 
     def wrap(self, store: Store) -> Store:
         """See `AtRest`."""

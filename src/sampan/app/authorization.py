@@ -64,8 +64,7 @@ class ConfiguredAuthorizer:
             if content == self._content:
                 return False
             self._content = content
-            self._current = UnionAuthorizer(self._make(content))
-            self._current.decisions = self.decisions
+            self._current = UnionAuthorizer(self._make(content), self.decisions)
         except (OSError, ValueError) as error:
             self._reloads.failed()
             _log.warning(

@@ -46,7 +46,7 @@ class Encryption:
         self._resources: StoredResources | None = None
         self._store: EncryptedStore | None = None
         self._cluster: Cluster | None = None
-        self.measures, self.reloads = EncryptionMeasures(), Reloads()
+        self.measures = EncryptionMeasures()
         try:
             self._content = file.read_bytes()
             self.providers = self._made(self._content)
@@ -54,7 +54,7 @@ class Encryption:
             raise StartError(f"cannot read {file}: {error.strerror}") from error
         except ValueError as error:
             raise StartError(f"cannot use the encryption configuration {file}: {error}") from error
-        self.reloads.content = self._content
+        self.reloads = Reloads(self._content)
 
     def wrap(self, store: Store) -> Store:
         """See `AtRest`."""
@@ -63,15 +63,18 @@ class Encryption:
 
     def attach(self, api: ApiServer, server: str = "") -> None:
         """See `AtRest`."""
-        assert self._store is not None
-        self._cluster = cluster = api.cluster
-        self._resources = StoredResources(cluster.registry)
-        cluster.is_stale = self._store.is_stale
+        self._cluster = api.cluster
+        self._resources = StoredResources(self._cluster.registry)
         if self._reload or self.providers.kms:
             # Not /livez: a restart would not repair a plug-in.
             api.health.add(CHECK_NAME, self.health, endpoints=("healthz", "readyz"))
         shown = EncryptionMetrics(self.measures, self.reloads, lambda: self.providers.kms, server)
         api.metrics.registry.register(shown)
+
+    async def is_stale(self, key: str) -> bool:
+        """See `AtRest`."""
+        assert self._store is not None
+        return await self._store.is_stale(key)
 
     async def health(self) -> None:
         """Raise `TransformError` if a plug-in is unhealthy."""
@@ -115,7 +118,7 @@ class Encryption:
             return False
         before, self.providers = self.providers, providers
         if self._store is not None:
-            self._store.providers = providers
+            self._store.use(providers)
         self.reloads.succeeded(content)
         _log.info("encryption configuration reloaded")
         self._reread(await self._unreadable_prefixes(before))

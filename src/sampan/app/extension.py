@@ -124,13 +124,13 @@ async def serve_extension(
             sock = bind_socket(settings.bind, settings.port)
             try:
                 await http.start(sock, tls.context)
-                server.lifecycle.serving = True
+                server.lifecycle.serve()
                 announce(sock.getsockname()[1])
                 await asyncio.get_running_loop().create_future()
             finally:
-                http.shutting_down = True
+                http.close_after_responses()
                 await http.stop_accepting()
-                server.lifecycle.draining = True
+                server.lifecycle.drain()
                 await http.close_streams()
                 await http.drain(DRAIN_S)
 

@@ -4,13 +4,13 @@ from sampan.app.at_rest import AtRest
 from sampan.app.settings import UpSettings
 from sampan.storage.read_only import ReadOnlyStore
 from sampan.storage.store import Store
-from sampan.storage.translation import Translation, protobuf_form, translated
+from sampan.storage.translation import Translation, Upgrade, protobuf_form, translated
 from sampan.wire.protobuf import MEDIA_TYPE as PROTOBUF
 
 
-def translation_of(settings: UpSettings) -> Translation:
-    """Return the translation between the stored encoding and our own."""
-    return Translation(protobuf_form if settings.storage_media_type == PROTOBUF else None)
+def translation_of(settings: UpSettings, upgrade: Upgrade) -> Translation:
+    """Return the translation between the stored encoding and our own. `upgrade` converts what other programs stored."""
+    return Translation(protobuf_form if settings.storage_media_type == PROTOBUF else None, upgrade)
 
 
 def store_of(settings: UpSettings, at_rest: AtRest, *, translation: Translation) -> Store:

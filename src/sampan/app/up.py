@@ -41,6 +41,7 @@ from sampan.app.service_ranges import allocators_of, compare_ranges
 from sampan.app.settings import UpSettings
 from sampan.app.storage import store_of, translation_of
 from sampan.core.clock import utc_now
+from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
 from sampan.registry.old_versions.upgrade import BuiltinUpgrade
 from sampan.server.admission.settings import SERVICE_ACCOUNT
@@ -153,9 +154,8 @@ async def _no_restart_at_the_end(lifecycle: Lifecycle) -> AsyncIterator[None]:
 def _http_server(settings: UpSettings, api: ApiServer) -> HttpServer:
     """Return the HTTP server, with the results of its TLS handshakes in /metrics."""
     streams_max = settings.http2_max_streams_per_connection
-    http = HttpServer(api.handler, HttpSettings(http2_streams_max=streams_max) if streams_max else HttpSettings())
-    api.metrics.handshake_errors = lambda: http.handshake_errors
-    return http
+    limits = HttpSettings(http2_streams_max=streams_max) if streams_max else HttpSettings()
+    return HttpServer(api.handler, limits, handshakes=api.metrics.handshakes)
 
 
 def _metrics(port: int) -> SecurityMetrics:
@@ -166,10 +166,10 @@ def _cluster(settings: UpSettings, at_rest: AtRest, parts: Parts) -> Cluster:
     """Return the cluster on its store, neither started nor open. Raises `StartError`."""
     if parts.cluster is not None:
         return parts.cluster(settings)
-    translation = translation_of(settings)
-    cluster = Cluster(store_of(settings, at_rest, translation=translation), allocators=allocators_of(settings))
-    translation.upgrade = BuiltinUpgrade(cluster.registry, cluster.compiler, lambda: cluster.allocators.primary_family)
-    return cluster
+    builtins, allocators = Builtins(), allocators_of(settings)
+    upgrade = BuiltinUpgrade(builtins, lambda: allocators.primary_family)
+    store = store_of(settings, at_rest, translation=translation_of(settings, upgrade))
+    return Cluster(store, builtins=builtins, allocators=allocators, is_stale=at_rest.is_stale)
 
 
 def _cluster_run(
@@ -241,10 +241,10 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
     # Clients that poll /readyz leave first. Then connected clients are sent elsewhere before their connections are
     # closed, because a request sent while its connection closes is lost.
     await asyncio.sleep(settings.shutdown_delay_s / 2)
-    http.shutting_down = True
+    http.close_after_responses()
     await asyncio.sleep(settings.shutdown_delay_s / 2)
     await http.stop_accepting()
-    api.lifecycle.draining = True
+    api.lifecycle.drain()
     await http.close_streams()
     await http.drain(settings.drain_timeout_s)
     api.loop_watch.stop()

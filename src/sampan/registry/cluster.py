@@ -6,11 +6,9 @@ state belongs to the object, so a process may have many clusters.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack
-from copy import copy
 
-from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.offload import Offload
 from sampan.core.time import Clock, SystemClock
@@ -18,11 +16,10 @@ from sampan.registry.allocation.allocators import Allocators
 from sampan.registry.allocation.claims import StoredClaims
 from sampan.registry.allocation.networks import stored_networks
 from sampan.registry.allocation.ports import stored_range
-from sampan.registry.catalogue import builtin_definitions
+from sampan.registry.builtins import Builtins
 from sampan.registry.crd.reading import converter
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.kinds.builtin import BUILTIN_KINDS
 from sampan.registry.measures import Measures
 from sampan.registry.reader import CacheReader
 from sampan.registry.registry import ResourceRegistry
@@ -30,14 +27,10 @@ from sampan.registry.rest.store import Convert, IsStale, ResourceStore
 from sampan.registry.strategy import Strategy
 from sampan.registry.webhook.client import Connect, WebhookClients
 from sampan.registry.webhook.services import ServiceResolver
-from sampan.schema.builtin import Definitions
-from sampan.schema.compile import SchemaCompiler
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import extractor, respliced_record
 from sampan.storage.store import Store, Untransformable
 
-Measure = Callable[[Store, GroupResource], Store]
-"""Wraps the store with the measurements of one resource."""
 Attempt = Callable[[str, Callable[[], Awaitable[None]]], Awaitable[None]]
 """Runs a step. Its name is for the log."""
 _log = logging.getLogger(__name__)
@@ -56,30 +49,29 @@ class Cluster:
         *,
         clock: Clock | None = None,
         allocators: Allocators | None = None,
-        schemas: Definitions | None = None,
-        builtins: Sequence[ResourceDefinition] = (),
+        builtins: Builtins | None = None,
+        is_stale: IsStale | None = None,
+        offload: Offload | None = None,
     ) -> None:
-        """Create a cluster. Clusters may share `schemas`; without them they are read again.
+        """Create a cluster.
 
-        `builtins`: built-in definitions of another cluster with the same schemas. They are not made again.
+        `is_stale`: predicate for stored values that must be written again; None: no value. `offload`: threads for
+        computations on large requests and objects.
         """
+        builtins = builtins or Builtins()
         self.store = store
-        self.measure: Measure = _unmeasured
-        """Wrapper for the stores of resources. Set it before the first request."""
-        self.is_stale: IsStale | None = None
-        """Predicate for stored values that must be written again. None: no value. Set it before the first request."""
+        self._is_stale = is_stale
         self.clock: Clock = clock or SystemClock()
         self.registry = ResourceRegistry()
-        self.schemas = schemas or Definitions()
-        self.compiler = SchemaCompiler(self.schemas)
+        self.schemas = builtins.schemas
+        self.compiler = builtins.compiler
         self.caches: dict[str, WatchCache] = {}
         self.allocators = allocators or Allocators()
         self.claims: StoredClaims | None = None
         """IPs and ports that Services have; None until the caches are ready."""
         self.reader = CacheReader(self.registry, self.caches)
         self.measures = Measures()
-        self.offload = Offload()
-        """Threads for computations on large requests and objects."""
+        self.offload = offload or Offload()
         self.webhooks = WebhookClients(ServiceResolver(self.reader), self.measures.requests)
         self.connect: Connect = self.webhooks.connect
         """Factory of webhook clients. Set it before the first request."""
@@ -87,13 +79,8 @@ class Cluster:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
         self.registry.subscribe(self._endpoints.clear)
-        self._add_builtins(builtins)
-
-    def _add_builtins(self, known: Sequence[ResourceDefinition]) -> None:
-        # The CRD controller sets fields of a definition, so each cluster has its copies.
-        definitions = [copy(each) for each in known] or builtin_definitions(self.schemas, BUILTIN_KINDS)
-        self.registry.add(*definitions)
-        for definition in definitions:
+        self.registry.add(*builtins.definitions)
+        for definition in builtins.definitions:
             self.add_cache(definition)
 
     def add_cache(self, definition: ResourceDefinition) -> WatchCache | None:
@@ -238,44 +225,42 @@ class Cluster:
         cache = self.caches.get(definition.storage_prefix)
         if cache is None:
             cache = WatchCache(self.store, definition.storage_prefix, extractor(None), respliced_record)
-        conversion = version.conversion
+        conversion, store = version.conversion, self.measures.store.measured(self.store, definition.group_resource)
         if definition.dialect.has_internal_version:
             from_stored: Convert = conversion.from_hub if conversion is not None else _unchanged
-            store = ResourceStore(
+            objects = ResourceStore(
                 definition,
                 part or version.strategy or definition.strategy,
-                self.measure(self.store, definition.group_resource),
+                store,
                 cache,
                 self.reader,
+                step_times=self.measures.steps,
+                is_stale=self._is_stale,
                 allocators=self.allocators,
                 others=self._store_of,
             )
-            store.is_stale = self.is_stale
-            return Endpoint(definition, version, store, from_stored, self.compiler)
+            return Endpoint(definition, version, objects, from_stored, self.compiler)
         storage = definition.versions[definition.storage_version]
         from_stored = converter(definition, storage, version)
-        store = ResourceStore(
+        objects = ResourceStore(
             definition,
             version.strategy or definition.strategy,
-            self.measure(self.store, definition.group_resource),
+            store,
             cache,
             self.reader,
+            step_times=self.measures.steps,
+            is_stale=self._is_stale,
             api_version=version.api_version_of(definition.group),
             from_stored=from_stored,
             to_stored=converter(definition, version, storage),
         )
-        store.is_stale = self.is_stale
-        return Endpoint(definition, version, store, from_stored, self.compiler)
+        return Endpoint(definition, version, objects, from_stored, self.compiler)
 
 
 def _selectable(definition: ResourceDefinition) -> Callable[[Object], dict[str, str]] | None:
     if type(definition.strategy).selectable_fields is Strategy.selectable_fields:
         return None
     return definition.strategy.selectable_fields
-
-
-def _unmeasured(store: Store, resource: GroupResource) -> Store:
-    return store
 
 
 def _unchanged(obj: Object) -> Object:

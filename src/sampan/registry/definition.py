@@ -36,9 +36,6 @@ class ObjectConversion(Protocol):
 class WebhookConversion(Protocol):
     """Asynchronous conversion by a webhook. All methods raise `StatusError` 500 if it fails."""
 
-    converted: Callable[[tuple[str, str], str, float], None]
-    """Callback after each call: the versions from and to, the kind of failure and the seconds."""
-
     async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
         """Return the objects in a version, in order."""
         ...

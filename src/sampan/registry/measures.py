@@ -8,6 +8,8 @@ from typing import Final
 
 from sampan.core.durations import Durations
 from sampan.core.work import Work
+from sampan.registry.step_times import StepTimes
+from sampan.registry.store_measures import StoreMeasures
 
 _REQUEST_BUCKETS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 _SIZE_BUCKETS: Final = (64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
@@ -48,6 +50,9 @@ class Measures:
     """Measurements of one cluster."""
 
     def __init__(self) -> None:
+        self.store = StoreMeasures()
+        self.steps = StepTimes()
+        """Steps of writes."""
         self.requests = Requests()
         self.conversions = Durations(_CONVERSION_BUCKETS)
         """Conversion webhooks: by result (success, failure) and kind of failure."""

@@ -25,7 +25,8 @@ class AccessMetrics:
     Each attempt is recorded in a histogram. The attempt counters and the filter durations are computed from it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, deciding: Sequence[DecisionCounting] = ()) -> None:
+        """`deciding`: authorizers that count their decisions."""
         self.authentication = Histogram(
             "authentication_duration_seconds", "Time to find out who asks.", ("result",), _BOTH
         )
@@ -33,8 +34,7 @@ class AccessMetrics:
             "authorization_duration_seconds", "Time to decide whether a request may be.", ("result",), _BOTH
         )
         self.impersonation = ImpersonationMetrics()
-        self.deciding: Sequence[DecisionCounting] = ()
-        """Authorizers that count their decisions."""
+        self._deciding = deciding
         self._users: dict[str, list[int]] = {}
         """Authenticated requests by displayed user name."""
         self._names: dict[str, list[int]] = {}
@@ -83,7 +83,7 @@ class AccessMetrics:
             "Requests that were allowed or denied, by who has decided.",
             ("type", "name", "decision"),
         )
-        for each in self.deciding:
+        for each in self._deciding:
             for values, count in list(each.decisions.items()):
                 decisions.add(values, count)
         yield from decisions.collect()

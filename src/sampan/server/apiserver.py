@@ -115,16 +115,19 @@ class ApiServer:
         settings = settings or ApiServerSettings()
         self.cluster = cluster
         self.lifecycle = Lifecycle()
-        self.metrics = ServerMetrics()
-        self._removed = RemovedResources(cluster.registry, self.metrics.forget)
-        cluster.measure = self.metrics.measured_store
         self.health = Health(self.lifecycle, self._check_store, cluster.store.ready)
         self.deadlines = Deadlines(settings.request_timeout_s)
-        self.metrics.in_flight = self.deadlines.under_way
         self.loop_watch = LoopWatch(self.deadlines.request_of)
         """Started by the process if this server is alone on the event loop."""
         asked = default_authorizers(cluster.reader) if authorizers is None else authorizers
         self.authorizer = UnionAuthorizer([MastersAuthorizer(), *asked])
+        self.metrics = ServerMetrics(
+            self.deadlines.under_way,
+            store=cluster.measures.store,
+            deciding=[each for each in (self.authorizer, *asked) if isinstance(each, DecisionCounting)],
+            caches=self._caches,
+        )
+        self._removed = RemovedResources(cluster.registry, self.metrics.forget)
         plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
         escalation = RbacEscalation(rbac_of(asked, cluster.reader), self.authorizer)
         rights = ParamRights(cluster, self.authorizer)
@@ -134,33 +137,35 @@ class ApiServer:
         )
         self.upstreams = Upstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
-        self._register_metrics(settings, asked)
+        self._register_metrics(settings)
         self.discovery = Discovery(cluster.registry, server_address, self.aggregator)
         self.routes = Routes(resource_handler(cluster, self.admission, self._shared(settings)))
         self.flow_control = FlowControl(cluster, settings.flow_control)
         self._add_routes(settings)
-        self.handler = build_chain(
-            self.aggregator.filter(self.routes.handle),
-            ChainParts(
-                UnionAuthenticator(authenticators, anonymous=settings.anonymous),
-                self.authorizer,
-                self.lifecycle,
-                self.metrics,
-                self.deadlines,
-                monotonic,
-                settings.cors_allowed_origins,
-                settings.request_headers,
-                self.flow_control.filter,
-                settings.audit,
-                settings.tracer,
-                settings.faults,
-            ),
-        )
+        authenticator = UnionAuthenticator(authenticators, anonymous=settings.anonymous)
+        self.handler = build_chain(self.aggregator.filter(self.routes.handle), self._parts(settings, authenticator))
 
     async def begin(self) -> None:
         """Mark the server as ready, after everything is loaded."""
-        self.lifecycle.serving = True
+        self.lifecycle.serve()
         await self.health.begin()
+
+    def _parts(self, settings: ApiServerSettings, authenticator: UnionAuthenticator) -> ChainParts:
+        """Return what the filters need."""
+        return ChainParts(
+            authenticator,
+            self.authorizer,
+            self.lifecycle,
+            self.metrics,
+            self.deadlines,
+            monotonic,
+            settings.cors_allowed_origins,
+            settings.request_headers,
+            self.flow_control.filter,
+            settings.audit,
+            settings.tracer,
+            settings.faults,
+        )
 
     def _shared(self, settings: ApiServerSettings) -> Shared:
         """Return the state that the verbs share."""
@@ -174,9 +179,7 @@ class ApiServer:
             offload=self.cluster.offload,
         )
 
-    def _register_metrics(self, settings: ApiServerSettings, asked: Sequence[Authorizer]) -> None:
-        deciding = [each for each in (self.authorizer, *asked) if isinstance(each, DecisionCounting)]
-        self.metrics.access.deciding = deciding
+    def _register_metrics(self, settings: ApiServerSettings) -> None:
         audit = settings.audit.metrics if settings.audit is not None else AuditMetrics()
         security = (settings.identity.counts, settings.security_metrics)
         for collector in (audit, self.aggregator.metrics, ClusterMetrics(self.cluster), self.loop_watch, *security):
@@ -216,13 +219,11 @@ class ApiServer:
         await self.cluster.store.revision()
 
     async def _metrics(self, request: Request) -> Response:
-        with suppress(StoreUnavailable):  # keep the last value: during an outage the other metrics matter most
+        size_bytes = None  # during an outage the other metrics matter most
+        with suppress(StoreUnavailable):
             size_bytes = await self.cluster.store.size_bytes()
-            self.metrics.storage_size_bytes = lambda: size_bytes
-        counts = self._count_objects()
+        self.metrics.storage(self._count_objects(), size_bytes)
         self._removed.forget_late()
-        self.metrics.caches.caches = self._caches
-        self.metrics.storage_objects = lambda: counts
         return Response(200, await self.metrics.exposition(), CONTENT_TYPE)
 
     def _count_objects(self) -> dict[GroupResource, int]:

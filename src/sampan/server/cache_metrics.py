@@ -60,13 +60,13 @@ _COUNTERS: Final[dict[str, tuple[str, dict[str, str], Callable[[WatchCache], int
 class CacheMetrics:
     """Prometheus collector of the watch caches."""
 
-    def __init__(self) -> None:
-        self.caches: Callable[[], Mapping[GroupResource, WatchCache]] = dict
-        """Returns the watch cache of each resource."""
+    def __init__(self, caches: Callable[[], Mapping[GroupResource, WatchCache]]) -> None:
+        """`caches` returns the watch cache of each resource."""
+        self._caches = caches
 
     def collect(self) -> Iterable[Metric]:
         """Return all families. May be called from another thread."""
-        caches = self.caches()
+        caches = self._caches()
         revisions = GaugeMetricFamily(
             "apiserver_watch_cache_resource_version", "How far the watch cache is.", labels=_BY_RESOURCE
         )

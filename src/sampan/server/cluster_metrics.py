@@ -9,7 +9,7 @@ from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from sampan.core.durations import DEFAULT_BUCKETS
+from sampan.core.durations import DEFAULT_BUCKETS, Durations
 from sampan.registry.cluster import Cluster
 from sampan.server.histogram import Counter, Histogram
 from sampan.server.work_metrics import work_families
@@ -25,51 +25,7 @@ class ClusterMetrics:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        times, measures = cluster.compiler.cel_times, cluster.measures
-        self._histograms = (
-            Histogram.of(
-                times.compilations,
-                "apiserver_cel_compilation_duration_seconds",
-                "Time to compile the rules of a version of a CRD.",
-                (),
-            ),
-            Histogram.of(
-                times.evaluations,
-                "apiserver_cel_evaluation_duration_seconds",
-                "Time to ask the rules of an object.",
-                (),
-            ),
-            Histogram.of(
-                measures.conversions,
-                "apiserver_conversion_webhook_duration_seconds",
-                "Time that calls of conversion webhooks took.",
-                _RESULT,
-            ),
-            Histogram.of(
-                measures.crd_conversions,
-                "apiserver_crd_conversion_webhook_duration_seconds",
-                "Time that calls of conversion webhooks took, by CRD.",
-                ("crd_name", "from_version", "to_version", "succeeded"),
-            ),
-            Histogram.of(
-                measures.requests.durations,
-                "rest_client_request_duration_seconds",
-                "Time until webhooks had answered.",
-                _LABELS,
-            ),
-            Histogram.of(
-                measures.requests.request_sizes,
-                "rest_client_request_size_bytes",
-                "Bytes of what webhooks were sent.",
-                _LABELS,
-            ),
-            Histogram.of(
-                measures.requests.response_sizes,
-                "rest_client_response_size_bytes",
-                "Bytes of what webhooks answered.",
-                _LABELS,
-            ),
-        )
+        self._histograms = _histograms(cluster)
 
     def collect(self) -> Iterable[Metric]:
         """Return all families. May be called from another thread."""
@@ -131,3 +87,53 @@ class ClusterMetrics:
             for scope, count in counts.items():
                 counter.add((scope,), count)
             yield from counter.collect()
+
+
+def _histograms(cluster: Cluster) -> tuple[Histogram, ...]:
+    times, measures = cluster.compiler.cel_times, cluster.measures
+    recorded: tuple[tuple[Durations, str, str, tuple[str, ...]], ...] = (
+        (
+            measures.steps.durations,
+            "sampan_write_step_duration_seconds",
+            "Duration of a step of a write, by its name in the list of steps.",
+            ("step",),
+        ),
+        (
+            times.compilations,
+            "apiserver_cel_compilation_duration_seconds",
+            "Time to compile the rules of a version of a CRD.",
+            (),
+        ),
+        (times.evaluations, "apiserver_cel_evaluation_duration_seconds", "Time to ask the rules of an object.", ()),
+        (
+            measures.conversions,
+            "apiserver_conversion_webhook_duration_seconds",
+            "Time that calls of conversion webhooks took.",
+            _RESULT,
+        ),
+        (
+            measures.crd_conversions,
+            "apiserver_crd_conversion_webhook_duration_seconds",
+            "Time that calls of conversion webhooks took, by CRD.",
+            ("crd_name", "from_version", "to_version", "succeeded"),
+        ),
+        (
+            measures.requests.durations,
+            "rest_client_request_duration_seconds",
+            "Time until webhooks had answered.",
+            _LABELS,
+        ),
+        (
+            measures.requests.request_sizes,
+            "rest_client_request_size_bytes",
+            "Bytes of what webhooks were sent.",
+            _LABELS,
+        ),
+        (
+            measures.requests.response_sizes,
+            "rest_client_response_size_bytes",
+            "Bytes of what webhooks answered.",
+            _LABELS,
+        ),
+    )
+    return tuple(Histogram.of(*each) for each in recorded)

@@ -24,10 +24,10 @@ _SERVER: Final = "apiserver_id_hash"
 class Reloads:
     """Current configuration, and the results of reloads."""
 
-    def __init__(self, now: Callable[[], float] = unix_time) -> None:
-        """`now` returns seconds since 1970."""
+    def __init__(self, content: bytes = b"", now: Callable[[], float] = unix_time) -> None:
+        """`content`: the first configuration. `now` returns seconds since 1970."""
         self._now = now
-        self.content = b""
+        self.content = content
         self.counts: dict[str, int] = {}
         self.last: dict[str, float] = {}
 

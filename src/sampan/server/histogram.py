@@ -7,6 +7,7 @@ import itertools
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from math import inf
+from typing import Any
 
 from prometheus_client.core import HistogramMetricFamily, Metric, SummaryMetricFamily
 
@@ -69,6 +70,13 @@ class Counter:
         self.help_text = help_text
         self.labels = tuple(labels)
         self.counts: dict[tuple[str, ...], int] = {}
+
+    @classmethod
+    def of(cls, counts: "dict[Any, int]", name: str, help_text: str, labels: Sequence[str]) -> "Counter":
+        """Wrap counts that another object records, without copying."""
+        made = cls(name, help_text, labels)
+        made.counts = counts
+        return made
 
     def add(self, values: tuple[str, ...], count: int = 1) -> None:
         """Add to the counter with these label values."""

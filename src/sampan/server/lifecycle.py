@@ -18,7 +18,15 @@ class Lifecycle:
         """New requests are refused."""
         self.stop_requested = asyncio.Event()
 
+    def serve(self) -> None:
+        """Report that everything is loaded."""
+        self.serving = True
+
     def stop(self) -> None:
         """Request a shutdown."""
         self.stopping = True
         self.stop_requested.set()
+
+    def drain(self) -> None:
+        """Refuse new requests from now on."""
+        self.draining = True

@@ -14,6 +14,7 @@ from sampan.core.clock import monotonic
 from sampan.core.task_scope import TaskScope
 from sampan.server.accept_filter import drop_new_connections, has_pending_connection
 from sampan.server.connection_owner import ServedConnection
+from sampan.server.handshakes import Handshakes
 from sampan.server.http import Connection
 from sampan.server.http2.connection import Http2Connection
 from sampan.server.loop_turns import LoopTurns
@@ -47,7 +48,7 @@ class Negotiated(asyncio.Protocol):
         """Count the failed handshake: event loops report it in no other way."""
         if not self._settled:
             self._owner.handshaking -= 1
-            self._owner.handshake_errors += 1
+            self._owner.handshakes.failed()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._settled = True
@@ -68,7 +69,9 @@ class HttpServer:
     Its next response closes it instead.
     """
 
-    def __init__(self, handler: Handler, settings: HttpSettings | None = None) -> None:
+    def __init__(
+        self, handler: Handler, settings: HttpSettings | None = None, *, handshakes: Handshakes | None = None
+    ) -> None:
         self.handler = handler
         self.settings = settings or HttpSettings()
         self.loop = asyncio.get_running_loop()
@@ -78,8 +81,7 @@ class HttpServer:
         self.frame_turns = LoopTurns(self.loop, FRAMES_PER_TURN)
         self.parse_turns = LoopTurns(self.loop, PARSE_US_PER_TURN)
         self.tasks = TaskScope()
-        self.handshake_errors = 0
-        """Number of connections that failed before their first request."""
+        self.handshakes = handshakes or Handshakes()
         self.handshaking = 0
         """Number of connections in their handshake, without those of the acceptor that have not begun it."""
         self.shutting_down = False
@@ -152,6 +154,10 @@ class HttpServer:
             await asyncio.sleep(_POLL_S)
         self.stop_listening()
 
+    def close_after_responses(self) -> None:
+        """Send clients to another server: in HTTP/1.1 the next response of each connection closes it."""
+        self.shutting_down = True
+
     async def close_streams(self, batch: int = 200) -> None:
         """End the open streams in batches, so that their clients do not all reconnect at the same moment."""
         streams = [c for c in self._connections if c.streaming]
@@ -164,7 +170,7 @@ class HttpServer:
         """Wait for requests in progress, and close each connection when it is quiet. Abort the rest after `timeout_s`
         seconds.
         """
-        self.shutting_down = True
+        self.close_after_responses()
         until = monotonic() + self.settings.quiet_s
         try:
             async with asyncio.timeout(timeout_s):

@@ -5,19 +5,22 @@ Source: apiserver pkg/endpoints/metrics/metrics.go, pkg/storage/etcd3/metrics/me
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
 from sampan.core.gvk import GroupResource
-from sampan.core.tracing import current_span
+from sampan.registry.store_measures import BUCKETS as REQUEST_BUCKETS
+from sampan.registry.store_measures import StoreMeasures
 from sampan.server.access_metrics import AccessMetrics
 from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.authorization.authorizer import DecisionCounting
 from sampan.server.cache_metrics import CacheMetrics
 from sampan.server.certificate_metrics import CertificateMetrics
 from sampan.server.features import FEATURES
+from sampan.server.handshakes import Handshakes
 from sampan.server.histogram import Counter, Histogram, cumulative
 from sampan.server.process_metrics import ProcessMetrics
 from sampan.server.removed_resources import Resources, drop, forget_series
@@ -26,13 +29,9 @@ from sampan.server.request_details import RequestDetails
 from sampan.server.request_labels import Labels, is_sized, labels_by_target, labels_of_refused, request_labels
 from sampan.server.version import version_info
 from sampan.server.watch_metrics import WatchMetrics
-from sampan.storage.measured import MeasuredStore
-from sampan.storage.store import Store
+from sampan.storage.cache import WatchCache
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-REQUEST_BUCKETS = (
-    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
-)  # fmt: skip
 SIZE_BUCKETS = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9)
 _SLI_FROM = REQUEST_BUCKETS.index(0.05)
 """Index of the first bucket of the SLI."""
@@ -59,7 +58,19 @@ _MUTATING = frozenset({"create", "update", "patch", "delete", "deletecollection"
 class ServerMetrics:
     """Metrics of one server. Call everything except `exposition()` on the event loop."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        in_flight: Callable[[], Iterable[Request]] = tuple,
+        *,
+        store: StoreMeasures | None = None,
+        deciding: Sequence[DecisionCounting] = (),
+        caches: Callable[[], Mapping[GroupResource, WatchCache]] = dict,
+    ) -> None:
+        """`in_flight` returns the requests in progress, `caches` the watch cache of each resource.
+
+        `deciding`: authorizers that count their decisions.
+        """
+        store = store or StoreMeasures()
         self.registry = CollectorRegistry()
         self._requests: dict[Labels, list[float]] = {}
         """By labels with the code: count, sum of seconds and buckets, sum of bytes and buckets."""
@@ -71,35 +82,38 @@ class ServerMetrics:
         self._removed = [0.0] * _SERIES_LENGTH
         """Sums of the dropped series, without watches."""
         self.watches = WatchMetrics()
-        self.store_requests = Histogram(
+        self._store_requests = Histogram.of(
+            store.requests,
             "etcd_request_duration_seconds",
             "Time of the store's operations.",
             ("operation", "group", "resource"),
-            REQUEST_BUCKETS,
         )
-        self.store_errors = Counter(
-            "etcd_request_errors_total", "Operations that the store could not do.", self.store_requests.labels
+        self._store_errors = Counter.of(
+            store.errors,
+            "etcd_request_errors_total",
+            "Operations that the store could not do.",
+            self._store_requests.labels,
         )
         self.details = RequestDetails()
-        self.in_flight: Callable[[], Iterable[Request]] = tuple
-        """Returns the requests in progress."""
+        self._in_flight = in_flight
         self.long_running: dict[Labels, int] = {}
-        self.storage_objects: Callable[[], Mapping[GroupResource, int]] = dict
-        """Returns the number of objects by resource."""
-        self.storage_size_bytes: Callable[[], int] = int
-        self.handshake_errors: Callable[[], int] = int
-        """Returns the number of connections that failed before their first request."""
+        self.handshakes = Handshakes()
+        self._objects: Mapping[GroupResource, int] = {}
+        self._size_bytes = 0
         self.admission = AdmissionMetrics()
         self.certificates = CertificateMetrics()
-        self.access = AccessMetrics()
+        self.access = AccessMetrics(deciding)
         self.deprecated: set[tuple[str, str, str, str]] = set()
         """Group, version, resource and subresource of each requested deprecated version."""
-        self.caches = CacheMetrics()
+        self.caches = CacheMetrics(caches)
+        self._process = ProcessMetrics()
+        self._register()
+
+    def _register(self) -> None:
         parts = (self.admission, self.certificates, self.access, self.caches)
-        for collector in (self.watches, self.store_requests, self.store_errors, self.details, *parts, self):
+        for collector in (self.watches, self._store_requests, self._store_errors, self.details, *parts, self):
             self.registry.register(collector)
         ProcessCollector(registry=self.registry)
-        self._process = ProcessMetrics()
         self.registry.register(self._process)
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
@@ -147,8 +161,8 @@ class ServerMetrics:
         self._watches -= {key for key in self._watches if (key[group], key[resource]) in removed}
         streams = drop(self.long_running, removed, group, resource)
         self.long_running |= {labels: count for labels, count in streams.items() if count}
-        forget_series(self.store_requests, removed)
-        forget_series(self.store_errors, removed)
+        forget_series(self._store_requests, removed)
+        forget_series(self._store_errors, removed)
         self.watches.forget(removed)
         self.details.forget(removed)
 
@@ -243,7 +257,7 @@ class ServerMetrics:
         in_flight = GaugeMetricFamily(
             "apiserver_current_inflight_requests", "Requests under way.", labels=["request_kind"]
         )
-        mutating = [is_mutating(request) for request in self.in_flight()]
+        mutating = [is_mutating(request) for request in self._in_flight()]
         in_flight.add_metric(["mutating"], sum(mutating))
         in_flight.add_metric(["readOnly"], len(mutating) - sum(mutating))
         yield in_flight
@@ -258,27 +272,26 @@ class ServerMetrics:
         yield CounterMetricFamily(
             "apiserver_tls_handshake_errors_total",
             "Connections whose TLS handshake came to nothing.",
-            self.handshake_errors(),
+            self.handshakes.errors,
         )
         yield from self._collect_objects()
         yield from self._collect_identity()
         size = GaugeMetricFamily("apiserver_storage_size_bytes", "Size of the store.", labels=["storage_cluster_id"])
-        size.add_metric(["etcd-0"], self.storage_size_bytes())
+        size.add_metric(["etcd-0"], self._size_bytes)
         yield size
 
     def _collect_objects(self) -> Iterable[Metric]:
-        counts = self.storage_objects()
         objects = GaugeMetricFamily("apiserver_resource_objects", "Stored objects.", labels=["group", "resource"])
         older = GaugeMetricFamily("apiserver_storage_objects", "Stored objects, by resource.", labels=["resource"])
-        for resource, count in counts.items():
+        for resource, count in self._objects.items():
             objects.add_metric([resource.group, resource.resource], count)
             older.add_metric([str(resource)], count)
         yield objects
         yield older
         requests = CounterMetricFamily(
-            "etcd_requests_total", "The store's operations.", labels=self.store_requests.labels
+            "etcd_requests_total", "The store's operations.", labels=self._store_requests.labels
         )
-        for labels, count in self.store_requests.totals().items():
+        for labels, count in self._store_requests.totals().items():
             requests.add_metric(labels, count)
         yield requests
 
@@ -312,24 +325,11 @@ class ServerMetrics:
             deprecated.add_metric((*requested, ""), 1)
         yield deprecated
 
-    def measured_store(self, store: Store, resource: GroupResource) -> Store:
-        """Return the store for one resource, with timed operations."""
-        observe = self.store_requests.observe
-        names = ("get", "list", "create", "update", "delete")
-        labels = {name: (name, resource.group, resource.resource) for name in names}
-        spans = {name: f"{name.capitalize()} storage" for name in names}
-
-        def measured(operation: str, seconds: float) -> None:
-            observe(labels[operation], seconds)
-            span = current_span()
-            if span is not None:
-                span.took(spans[operation], seconds)
-                span.latencies["etcd"] = span.latencies.get("etcd", 0.0) + seconds
-
-        def failed(operation: str) -> None:
-            self.store_errors.add(labels[operation])
-
-        return MeasuredStore(store, measured, failed)
+    def storage(self, objects: Mapping[GroupResource, int], size_bytes: int | None) -> None:
+        """Set the number of stored objects by resource, and the size of the store; None keeps the last size."""
+        self._objects = objects
+        if size_bytes is not None:
+            self._size_bytes = size_bytes
 
     async def exposition(self) -> bytes:
         """Return all metrics as text, built in a thread."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sampan.app.service_ranges import allocators_of
 from sampan.app.settings import UpSettings
+from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
 from sampan.schema.builtin import Definitions
 from sampan.server.apiserver import ApiServer
@@ -48,12 +49,14 @@ class Spare:
 def made_cluster(template: Template | None, schemas: Definitions, ranges: tuple[str, ...]) -> Cluster:
     """Return a new cluster in memory, with the objects of the template."""
     store = template.store() if template else MemoryStore()
-    return Cluster(store, allocators=allocators_of(UpSettings(service_cluster_ip_ranges=ranges)), schemas=schemas)
+    return Cluster(
+        store, allocators=allocators_of(UpSettings(service_cluster_ip_ranges=ranges)), builtins=Builtins(schemas)
+    )
 
 
 def warm_up(schemas: Definitions) -> None:
     """Make a server and drop it. This fills caches, and copies memory that the process shares with its parent."""
-    ApiServer(Cluster(MemoryStore(), schemas=schemas), [])
+    ApiServer(Cluster(MemoryStore(), builtins=Builtins(schemas)), [])
 
 
 def wait_for_order(channel: socket.socket) -> None:

@@ -15,6 +15,7 @@ from sampan.app.service_ranges import allocators_of
 from sampan.app.settings import UpSettings, without_loops
 from sampan.app.up import run
 from sampan.core.clock import utc_now
+from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
 from sampan.server.apiserver import ApiServer
 from sampan.server.pki.directory import Credentials, prepare_credentials
@@ -55,7 +56,7 @@ async def _start(settings: UpSettings, inherited: Inherited, found: list[Templat
     store = MemoryStore()
 
     def cluster(settings: UpSettings) -> Cluster:
-        return Cluster(store, allocators=allocators_of(settings), schemas=inherited.schemas)
+        return Cluster(store, allocators=allocators_of(settings), builtins=Builtins(inherited.schemas))
 
     async def beside(api: ApiServer, token: str) -> None:
         found.append(await taken_from(store))

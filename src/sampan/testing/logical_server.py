@@ -22,6 +22,7 @@ from sampan.app.components import Component, running
 from sampan.core.offload import Offload
 from sampan.core.task_scope import TaskScope
 from sampan.core.token_keys import SigningKey, make_signing_key
+from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
 from sampan.registry.definition import ResourceDefinition
 from sampan.schema.builtin import Definitions
@@ -110,8 +111,7 @@ class LogicalServer:
         self.store = store
         self.settings = settings
         self.users = Users()
-        self.cluster = Cluster(store, schemas=parts.schemas, builtins=parts.builtins)
-        self.cluster.offload = _OnLoop()
+        self.cluster = Cluster(store, builtins=Builtins(parts.schemas, parts.builtins), offload=_OnLoop())
         tokens = ServiceAccountTokens(
             self.cluster.reader, [parts.key.verifying], issuers=(ISSUER,), api_audiences=(ISSUER,)
         )
@@ -182,7 +182,7 @@ def template(*, virtual: bool = True) -> Template:
     It is made in another thread, because an event loop may run in this one.
     """
     parts = Parts()
-    parts = Parts(parts.schemas, parts.key, Cluster(MemoryStore(), schemas=parts.schemas).registry.definitions())
+    parts = Parts(parts.schemas, parts.key, Builtins(parts.schemas).definitions)
     store = MemoryStore()
 
     async def fill() -> None:

@@ -70,7 +70,7 @@ async def serve(server: LogicalServer, user: UserInfo, around: Filter = lambda i
                 try:
                     yield Served(url, kubeconfig, token, authority)
                 finally:
-                    http.shutting_down = True
+                    http.close_after_responses()
                     await http.stop_accepting()
                     await http.close_streams()
                     await http.drain(DRAIN_S)

@@ -15,8 +15,7 @@ API = "/apis/flowcontrol.apiserver.k8s.io"
 async def test_unreadable_priority_levels_are_logged_and_not_changed(name: str) -> None:
     engine, key = MemoryStore(), f"/registry/prioritylevelconfigurations/{name}"
     await engine.create(key, encode(stored("flowcontrol.apiserver.k8s.io/v1alpha1", "PriorityLevelConfiguration")))
-    translation = Translation()
-    translation.upgrade = builtin_upgrade()
+    translation = Translation(upgrade=builtin_upgrade())
     async with served(translated(engine, translation)) as api:
         response = await api.get(f"{API}/v1/prioritylevelconfigurations")
         assert response.code == 500

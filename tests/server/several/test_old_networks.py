@@ -41,7 +41,6 @@ async def test_the_service_cidr_is_newer_than_what_old_servers_stored() -> None:
 async def test_an_unreadable_service_cidr_does_no_harm_where_old_servers_stored_the_networks_too() -> None:
     store = await old_store("10.43.0.0/16")
     await store.create(SERVICE_CIDR_KEY, encode(stored("networking.k8s.io/v1alpha1", "ServiceCIDR")))
-    translation = Translation()
-    translation.upgrade = builtin_upgrade()
+    translation = Translation(upgrade=builtin_upgrade())
     async with served(translated(store, translation)) as api:
         assert (await api.create(SERVICES, service("new")))["spec"]["clusterIP"].startswith("10.43.")

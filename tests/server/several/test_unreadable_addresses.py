@@ -31,8 +31,7 @@ async def old_cluster(**rows: Any) -> AsyncIterator[tuple[Api, MemoryStore]]:
     for kind, key in (("IPAddress", KEY), ("ServiceCIDR", NETWORK_KEY)):
         if kind in rows:
             await engine.create(key, encode(stored(ALPHA, kind, spec=rows[kind])))
-    translation = Translation()
-    translation.upgrade = builtin_upgrade()
+    translation = Translation(upgrade=builtin_upgrade())
     async with served(translated(engine, translation)) as api:
         yield api, engine
 

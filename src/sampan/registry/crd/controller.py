@@ -267,13 +267,12 @@ class CrdController:
             self._cluster.schemas.schema(_OBJECT_META),
             self._cluster.connect,
             rewritten_after=await self._changed_at(crd),
+            converted=partial(self._cluster.measures.converted, name),
         )
         if is_large():
             await offloaded(weigh, definition)
         definition.hub = await self._hubs.conversion_of(name, definition)
         definition.terminating = terminating
-        if definition.webhook is not None:
-            definition.webhook.converted = partial(self._cluster.measures.converted, name)
         await self._cluster.serve(definition)
         self._served[name] = (shape, definition)
 

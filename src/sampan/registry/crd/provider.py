@@ -7,7 +7,7 @@ from sampan.registry.crd.columns import columns_of
 from sampan.registry.crd.custom_resource import CustomResourceStrategy
 from sampan.registry.crd.reading import record_extractor, strategy_of
 from sampan.registry.crd.version_schema import VersionSchema
-from sampan.registry.crd.webhook_conversion import WebhookConversion
+from sampan.registry.crd.webhook_conversion import Converted, WebhookConversion, uncounted
 from sampan.registry.definition import ResourceDefinition, ScalePaths, VersionDefinition
 from sampan.registry.webhook.client import Connect
 from sampan.registry.webhook.target import target_of
@@ -25,12 +25,18 @@ def storage_prefix(crd: Object) -> str:
 
 
 def definition_of(
-    crd: Object, compiler: SchemaCompiler, object_meta: Schema, connect: Connect, *, rewritten_after: int = 0
+    crd: Object,
+    compiler: SchemaCompiler,
+    object_meta: Schema,
+    connect: Connect,
+    *,
+    rewritten_after: int = 0,
+    converted: Converted = uncounted,
 ) -> ResourceDefinition:
     """Return the definition with all versions of a CRD and its accepted names. Schemas are compiled on first use.
 
-    `connect` returns the client of the conversion webhook, if the CRD has one. Rows up to the revision
-    `rewritten_after` may have been written under another definition.
+    `connect` returns the client of the conversion webhook, if the CRD has one; `converted` records its calls.
+    Rows up to the revision `rewritten_after` may have been written under another definition.
     """
     spec = crd["spec"]
     names = (crd.get("status") or {}).get("acceptedNames") or spec["names"]
@@ -58,7 +64,7 @@ def definition_of(
         storage_prefix=storage_prefix(crd),
         rewritten_after=rewritten_after,
     )
-    definition.webhook = _webhook_conversion(spec, definition, connect)
+    definition.webhook = _webhook_conversion(spec, definition, connect, converted)
     definition.extract = record_extractor(definition)
     return definition
 
@@ -70,7 +76,7 @@ def weigh(definition: ResourceDefinition) -> None:
 
 
 def _webhook_conversion(
-    spec: dict[str, Any], definition: ResourceDefinition, connect: Connect
+    spec: dict[str, Any], definition: ResourceDefinition, connect: Connect, converted: Converted
 ) -> WebhookConversion | None:
     conversion = spec.get("conversion") or {}
     if conversion.get("strategy") != "Webhook":
@@ -81,7 +87,8 @@ def _webhook_conversion(
     }
     webhook = conversion["webhook"]
     target = target_of(webhook["clientConfig"])
-    return WebhookConversion(definition.kind, connect(target), webhook["conversionReviewVersions"], prune)
+    versions = webhook["conversionReviewVersions"]
+    return WebhookConversion(definition.kind, connect(target), versions, prune, converted)
 
 
 def _version(crd: Object, version: dict[str, Any], compiler: SchemaCompiler, object_meta: Schema) -> VersionDefinition:

@@ -44,7 +44,15 @@ _Key = tuple[str, str, int, int]
 class WebhookConversion:
     """Conversion of one CRD. `prune` maps an apiVersion to the function that drops fields its schema lacks."""
 
-    def __init__(self, kind: str, webhook: Webhook, review_versions: Sequence[str], prune: Mapping[str, Prune]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        webhook: Webhook,
+        review_versions: Sequence[str],
+        prune: Mapping[str, Prune],
+        converted: "Converted | None" = None,
+    ) -> None:
+        """`converted` is called after each request."""
         self._kind = kind
         self._webhook = webhook
         self._review_versions = review_versions
@@ -52,8 +60,7 @@ class WebhookConversion:
         self._cache: OrderedDict[_Key, Record] = OrderedDict()
         self._cache_bytes = 0
         self._lock = asyncio.Lock()
-        self.converted: Converted = _ignore
-        """Callback after each request. Set it before the first one."""
+        self._converted = converted or uncounted
 
     async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
         """Return the objects in a version, in order. Raises `StatusError` 500 if any of them fails."""
@@ -69,9 +76,9 @@ class WebhookConversion:
         try:
             results = await self._request(objects, api_version, call)
         except StatusError:
-            self.converted(versions, call.failure, perf_counter() - began)
+            self._converted(versions, call.failure, perf_counter() - began)
             raise
-        self.converted(versions, "", perf_counter() - began)
+        self._converted(versions, "", perf_counter() - began)
         return results
 
     async def _request(self, objects: list[Object], api_version: str, call: "_CallState") -> list[Object]:
@@ -174,7 +181,7 @@ def _version(api_version: str) -> str:
     return str(api_version).rpartition("/")[2]
 
 
-def _ignore(versions: tuple[str, str], failure: str, seconds: float) -> None:
+def uncounted(versions: tuple[str, str], failure: str, seconds: float) -> None:
     """Ignore the result of a request."""
 
 

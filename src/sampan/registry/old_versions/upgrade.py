@@ -11,12 +11,12 @@ import logging
 from collections.abc import Callable
 
 from sampan.core.object import Object
+from sampan.registry.builtins import Builtins
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.old_versions import group_now, in_served_version
 from sampan.registry.old_versions.core import service
 from sampan.registry.old_versions.stored_metadata import repaired
-from sampan.registry.registry import ResourceRegistry
-from sampan.schema.compile import DecodeError, SchemaCompiler
+from sampan.schema.compile import DecodeError
 from sampan.wire.json import DecodeError as Unknown
 from sampan.wire.protobuf import supports
 
@@ -29,19 +29,14 @@ _log = logging.getLogger(__name__)
 class BuiltinUpgrade:
     """An `Upgrade` of stored objects. Unknown kinds are treated as custom resources."""
 
-    def __init__(
-        self, registry: ResourceRegistry, compiler: SchemaCompiler, primary_family: Callable[[], str] = lambda: "IPv4"
-    ) -> None:
-        """`primary_family` returns the IP family of the cluster's first network.
-
-        Assumption: the built-in resources are registered already.
-        """
+    def __init__(self, builtins: Builtins, primary_family: Callable[[], str] = lambda: "IPv4") -> None:
+        """`primary_family` returns the IP family of the cluster's first network."""
         self._primary_family = primary_family
-        self._compiler = compiler
+        self._compiler = builtins.compiler
         self._definitions = {
             (definition.group, definition.kind): definition
-            for definition in registry.definitions()
-            if definition.builtin and definition.storage_prefix
+            for definition in builtins.definitions
+            if definition.storage_prefix
         }
 
     def __call__(self, obj: Object) -> Object:

@@ -9,6 +9,7 @@ from typing import Any
 from sampan.core import errors
 from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
+from sampan.registry.step_times import StepTimes
 from sampan.registry.strategy import ObjectReader, Strategy
 from sampan.schema.decode import Decoder, DecoderCompiler
 from sampan.storage.cache import WatchCache
@@ -47,6 +48,7 @@ class ResourceStore:
         "prefix",
         "reader",
         "serves_status",
+        "step_times",
         "store",
         "strategy",
     )
@@ -59,7 +61,9 @@ class ResourceStore:
         cache: WatchCache,
         reader: ObjectReader,
         *,
+        step_times: StepTimes,
         api_version: str = "",
+        is_stale: "IsStale | None" = None,
         allocators: Any = None,
         others: "Others | None" = None,
         from_stored: Convert | None = None,
@@ -71,9 +75,10 @@ class ResourceStore:
         self.store = store
         self.cache = cache
         self.reader = reader
+        self.step_times = step_times
         self.allocators = allocators
         self.api_version = api_version
-        self.is_stale: IsStale | None = None
+        self.is_stale = is_stale
         """Predicate for keys whose value must be written again even if the object is unchanged. None: no key."""
         self.others = others
         self.prefix = definition.storage_prefix

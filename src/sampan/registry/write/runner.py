@@ -23,6 +23,8 @@ _log = logging.getLogger(__name__)
 async def run(write: Write) -> Write:
     """Run all steps, and return the write. Raises `StatusError`: 404, 409, 422 and what the change raises."""
     plan = PLANS[write.kind]
+    if write.observer is None:
+        write.observer = write.store.step_times.observer()
     await _run(write, plan.once)
     known = len(write.warnings)
     if plan.load is None:

@@ -40,9 +40,8 @@ class ExtensionServer:
     ) -> None:
         group, version = group_version
         self.lifecycle = Lifecycle()
-        self.metrics = ServerMetrics()
         self.deadlines = Deadlines(REQUEST_TIMEOUT_S)
-        self.metrics.in_flight = self.deadlines.under_way
+        self.metrics = ServerMetrics(self.deadlines.under_way)
         self._registry = ResourceRegistry()
         self._registry.add(*(each.definition(group, version) for each in resources))
         self._health = Health(self.lifecycle, _nothing_stored)

@@ -38,6 +38,10 @@ class EncryptedStore:
         self._resource_of = resource_of
         self.providers = providers
 
+    def use(self, providers: Providers) -> None:
+        """Use other providers from the next value on."""
+        self.providers = providers
+
     async def open(self) -> None:
         """See `Store.open`. Also checks the KMS plug-ins for the first time."""
         await self.providers.prime()

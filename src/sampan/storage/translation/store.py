@@ -30,16 +30,16 @@ Stored = Callable[[bytes], bytes]
 
 
 class Translation:
-    """Conversion of values to our encoding. `upgrade` is set before the store is opened."""
+    """Conversion of values to our encoding."""
 
-    def __init__(self, stored: Stored | None = None) -> None:
+    def __init__(self, stored: Stored | None = None, upgrade: Upgrade = as_it_is) -> None:
         """`stored` None: values are stored in our encoding."""
         self.stored: Stored = stored or _as_it_is
-        self.upgrade: Upgrade = as_it_is
+        self._upgrade = upgrade
 
     def present(self, value: bytes) -> bytes:
         """Return a stored value in our encoding."""
-        return canonical(value, self.upgrade)
+        return canonical(value, self._upgrade)
 
 
 class TranslatedStore:

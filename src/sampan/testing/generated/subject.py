@@ -15,7 +15,7 @@ from sampan.core.errors import StatusError
 from sampan.core.field import ErrorType, FieldError
 from sampan.core.object import Object
 from sampan.core.time import SystemClock
-from sampan.registry.cluster import Cluster as Registry
+from sampan.registry.builtins import Builtins
 from sampan.registry.crd.provider import definition_of
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.registry.rest.metadata import fill_system_fields, metadata_of
@@ -26,7 +26,6 @@ from sampan.resource.crd import crd_of
 from sampan.resource.declare import declaration
 from sampan.schema.compile import CompiledSchema, DecodeError, SchemaCompiler
 from sampan.schema.structural import Schema
-from sampan.storage.memory import MemoryStore
 from sampan.testing.generated.required_fields import NAMELESS
 from sampan.testing.logical_server import template
 from sampan.testing.object_verbs import objects_of
@@ -126,8 +125,7 @@ def subject_of(what: Any, definitions: Iterable[ResourceDefinition] = ()) -> Sub
 @cache
 def _builtins() -> tuple[ResourceDefinition, ...]:
     parts = template().parts
-    registry = Registry(MemoryStore(), schemas=parts.schemas, builtins=parts.builtins).registry
-    return tuple(registry.definitions())
+    return tuple(Builtins(parts.schemas, parts.builtins).definitions)
 
 
 @cache
