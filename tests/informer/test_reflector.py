@@ -90,6 +90,15 @@ async def test_lists_request_first_for_any_version_then_for_the_last_seen_then_f
 
 
 @virtual_time
+async def test_the_first_list_can_be_of_the_newest_version_without_streams() -> None:
+    server = server_with(1)
+    informer = informer_of(server, newest=True)
+    async with running(informer):
+        await informer.synced()
+    assert [version for version, _ in requested(server.lists)] == [None]
+
+
+@virtual_time
 async def test_a_version_that_the_server_has_not_reached_leads_to_a_list_of_the_newest() -> None:
     server = server_with(1)
     server.plans.append(Plan(refuse=too_large(101)))

@@ -10,7 +10,8 @@ from sampan.informer.version import older
 class Position:
     """Version that a reflector has reached, and its availability on the server."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, newest: bool = False) -> None:
+        self._first = "" if newest else "0"
         self.resource_version = ""
         """Newest version received; empty before the first list."""
         self.unavailable = False
@@ -19,12 +20,12 @@ class Position:
     def for_list(self) -> str:
         """Return the version to list from.
 
-        "0" (any version, from a cache) for the first list. Later the last version, which is the minimum, or ""
-        (the newest) if the server does not have it.
+        "0" (any version, from a cache) for the first list, unless that must be the newest. Later the last version,
+        which is the minimum, or "" (the newest) if the server does not have it.
         """
         if self.unavailable:
             return ""
-        return self.resource_version or "0"
+        return self.resource_version or self._first
 
     def for_stream(self) -> str:
         """Return the version for a streaming list, which starts with the newest state."""

@@ -70,7 +70,7 @@ class Reflector(Generic[T]):
         self._paged_list = PagedList(list_watch, self._reader, self.metrics, page_size=self._settings.page_size)
         self._retry_delay = RetryDelay(self._settings.backoff, self._settings.backoff_reset_s, self._settings.rand)
         self._idle = IdleLimit(self._settings.idle_timeout_s, self._settings.idle_timeout_without_bookmarks_s)
-        self._position = Position()
+        self._position = Position(newest=self._settings.newest)
         self._streaming = self._settings.streaming
         self._stream_failures = 0
         self._ordered = True

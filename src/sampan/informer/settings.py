@@ -21,6 +21,10 @@ class ReflectorSettings:
     """Items of a page of a list; 0: all at once."""
     streaming: bool = True
     """Request the initial state as a stream (`sendInitialEvents`); a server without support gets plain lists."""
+    newest: bool = False
+    """The first state is the newest, also without streaming lists. Otherwise, such a list may come from a cache that is
+    behind, and is cheaper.
+    """
     stream_stall_s: float = 10.0
     """Limit of the time without a new object in an incomplete stream. Then a list replaces it."""
     stream_s_max: float = 300.0

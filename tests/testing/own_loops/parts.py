@@ -1,12 +1,17 @@
 """Parts of the scenarios: the loop that gets the faults, the objects of a user, and rules for all states."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from sampan.loops.informers import FROM_THE_NEWEST_STATE
 from sampan.operator.manager import Manager
 from sampan.resource import Object
-from sampan.testing.explore import Check, State
+from sampan.testing.explore import Check, State, scenario
 from sampan.testing.loop_set_up import set_up_loops
+
+story = partial(scenario, informers=FROM_THE_NEWEST_STATE)
+"""Makes a scenario of a loop, whose informers have the settings that loops have in a cluster."""
 
 
 def loop(name: str) -> Callable[[Manager], None]:

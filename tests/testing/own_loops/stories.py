@@ -5,7 +5,7 @@ from typing import Any
 
 from sampan.loops.resources import NAMESPACES
 from sampan.testing import Cluster
-from sampan.testing.explore import State, scenario
+from sampan.testing.explore import State
 from tests.testing.own_loops.parts import (
     at_most_pods,
     claim_template,
@@ -15,13 +15,14 @@ from tests.testing.own_loops.parts import (
     loop,
     one_controller,
     owned_by,
+    story,
     workload,
 )
 
 RULES = [one_controller]
 
 
-@scenario(loop("deployment-controller"), loops="replicaset,scheduler,nodes", checks=[*RULES, at_most_pods(4)])
+@story(loop("deployment-controller"), loops="replicaset,scheduler,nodes", checks=[*RULES, at_most_pods(4)])
 async def deployment(cluster: Cluster) -> None:
     """Scale, roll out another template, and go back to the first one."""
     await cluster.apply(workload("Deployment", replicas=2))
@@ -33,7 +34,7 @@ async def deployment(cluster: Cluster) -> None:
     await cluster.apply(workload("Deployment", replicas=1))
 
 
-@scenario(loop("deployment-controller"), loops="replicaset,scheduler,nodes", checks=RULES)
+@story(loop("deployment-controller"), loops="replicaset,scheduler,nodes", checks=RULES)
 async def recreate(cluster: Cluster) -> None:
     """Replace all Pods at once, and delete the Deployment."""
     spec: dict[str, Any] = {"strategy": {"type": "Recreate"}, "replicas": 2, "revisionHistoryLimit": 0}
@@ -44,7 +45,7 @@ async def recreate(cluster: Cluster) -> None:
     await cluster.delete("deployment/web")
 
 
-@scenario(loop("replicaset-controller"), loops="scheduler,nodes", checks=RULES)
+@story(loop("replicaset-controller"), loops="scheduler,nodes", checks=RULES)
 async def replica_set(cluster: Cluster) -> None:
     """Scale and delete the set."""
     await cluster.apply(workload("ReplicaSet", replicas=2))
@@ -56,7 +57,7 @@ async def replica_set(cluster: Cluster) -> None:
     await cluster.delete("replicaset/web")
 
 
-@scenario(loop("statefulset-controller"), loops="scheduler,nodes,persistentvolume-binder", checks=RULES)
+@story(loop("statefulset-controller"), loops="scheduler,nodes,persistentvolume-binder", checks=RULES)
 async def stateful_set(cluster: Cluster) -> None:
     """Scale down and up again, so that the claims are used again, and roll out another template."""
     spec: dict[str, Any] = {"serviceName": "web", "volumeClaimTemplates": [claim_template()]}
@@ -69,7 +70,7 @@ async def stateful_set(cluster: Cluster) -> None:
     await cluster.apply(workload("StatefulSet", image="two", replicas=2, **spec))
 
 
-@scenario(loop("daemonset-controller"), loops="scheduler,nodes", checks=RULES)
+@story(loop("daemonset-controller"), loops="scheduler,nodes", checks=RULES)
 async def daemon_set(cluster: Cluster) -> None:
     """Roll out another template."""
     await cluster.apply(workload("DaemonSet"))
@@ -78,7 +79,7 @@ async def daemon_set(cluster: Cluster) -> None:
     await cluster.settled()
 
 
-@scenario(loop("job-controller"), loops="scheduler,nodes", checks=[*RULES, finished_stays])
+@story(loop("job-controller"), loops="scheduler,nodes", checks=[*RULES, finished_stays])
 async def job_done(cluster: Cluster) -> None:
     """Complete four Pods, two at a time; one fails first."""
     cluster.pods.complete(after=3)
@@ -86,7 +87,7 @@ async def job_done(cluster: Cluster) -> None:
     await asyncio.sleep(60)
 
 
-@scenario(loop("job-controller"), loops="scheduler,nodes", checks=[*RULES, finished_stays])
+@story(loop("job-controller"), loops="scheduler,nodes", checks=[*RULES, finished_stays])
 async def job_failed(cluster: Cluster) -> None:
     """Fail until the limit."""
     cluster.pods.complete(after=3, exit_code=1)
@@ -94,7 +95,7 @@ async def job_failed(cluster: Cluster) -> None:
     await asyncio.sleep(120)
 
 
-@scenario(loop("job-controller"), loops="scheduler,nodes", checks=[*RULES, finished_stays])
+@story(loop("job-controller"), loops="scheduler,nodes", checks=[*RULES, finished_stays])
 async def job_indexed(cluster: Cluster) -> None:
     """Suspend and resume an indexed Job, with one failed index."""
     cluster.pods.complete(after=3)
@@ -106,7 +107,7 @@ async def job_indexed(cluster: Cluster) -> None:
     await asyncio.sleep(60)
 
 
-@scenario(loop("cronjob-controller"), loops="job,scheduler,nodes", checks=RULES)
+@story(loop("cronjob-controller"), loops="job,scheduler,nodes", checks=RULES)
 async def cron_job(cluster: Cluster) -> None:
     """Run twice, and keep one finished Job."""
     cluster.pods.complete(after=3)
@@ -130,7 +131,7 @@ def an_owner_waits_for_its_parts(state: State) -> str | None:
     return None
 
 
-@scenario(loop("garbage-collector-controller"), loops="-gc", checks=[an_owner_waits_for_its_parts])
+@story(loop("garbage-collector-controller"), loops="-gc", checks=[an_owner_waits_for_its_parts])
 async def garbage(cluster: Cluster) -> None:
     """Delete owners in the background, in the foreground and without their dependents."""
     owners = {}
@@ -151,7 +152,7 @@ async def garbage(cluster: Cluster) -> None:
     await cluster.apply(config_map("plain"))
 
 
-@scenario(loop("garbage-collector-controller"), loops="-gc")
+@story(loop("garbage-collector-controller"), loops="-gc")
 async def garbage_again(cluster: Cluster) -> None:
     """Delete an owner, and create it and its dependent again with the same names."""
     for _ in range(2):
@@ -173,7 +174,7 @@ def nothing_is_new_in_an_ending_namespace(state: State) -> str | None:
     return None
 
 
-@scenario(loop("namespace-controller"), loops="-namespace", checks=[nothing_is_new_in_an_ending_namespace])
+@story(loop("namespace-controller"), loops="-namespace", checks=[nothing_is_new_in_an_ending_namespace])
 async def namespace(cluster: Cluster) -> None:
     """Delete a namespace with objects, one of which has a finalizer, and create it again."""
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
@@ -189,7 +190,7 @@ async def namespace(cluster: Cluster) -> None:
     await cluster.apply(space)
 
 
-@scenario(loop("resourcequota-controller"), checks=RULES)
+@story(loop("resourcequota-controller"), checks=RULES)
 async def quota(cluster: Cluster) -> None:
     """Count objects, change the limits and delete objects."""
     spec = {"hard": {"configmaps": "5", "count/secrets": "3"}}

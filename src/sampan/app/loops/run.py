@@ -31,6 +31,7 @@ from sampan.controllers.catalogue import CONTROLLERS
 from sampan.core.task_scope import TaskScope
 from sampan.dns.set_up import set_up as set_up_dns
 from sampan.loops.context import ControllerContext
+from sampan.loops.informers import FROM_THE_NEWEST_STATE
 from sampan.node.claim import NodeTaken
 from sampan.node.eviction.thresholds import HARD, EvictionPolicy
 from sampan.node.joining import CertificateRotation
@@ -252,7 +253,11 @@ def _options(settings: LoopSettings) -> ManagerOptions:
             election = replace(election, lease_duration_s=8.0, renew_deadline_s=5.5, retry_period_s=0.9)
     grace_s = ORPHAN_GRACE_S / 2 if settings.ends_with_stdin else _GRACE_S
     return ManagerOptions(
-        leader_election=election, probe_address=settings.process.probe_address, graceful_shutdown_timeout_s=grace_s
+        leader_election=election,
+        probe_address=settings.process.probe_address,
+        graceful_shutdown_timeout_s=grace_s,
+        # Nodes are many: they list from a cache, as kubelets do.
+        informer_settings=FROM_THE_NEWEST_STATE if settings.controllers or settings.scheduler else None,
     )
 
 

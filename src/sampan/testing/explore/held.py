@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from sampan.client.transport import HttpResponse
+from sampan.client.transport import Headers, HttpResponse
 from sampan.testing.requests import SentRequest
 
 
@@ -23,6 +23,34 @@ class Held:
         async for chunk in self._inner.chunks():
             await self._shown.wait()
             yield chunk
+
+
+class NoStreams:
+    """Response of a server without streaming lists to a request for one.
+
+    A server with them begins with the newest state, so it cannot give an old view to an operator that starts.
+    """
+
+    status = 422
+    headers: Headers = {"content-type": "application/json"}
+
+    async def read(self) -> bytes:
+        """Return the error of a server of that age."""
+        message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+        status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Invalid", "code": self.status}
+        return orjson.dumps({**status, "message": message})
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the error."""
+        yield await self.read()
+
+    async def aclose(self) -> None:
+        """Do nothing: there is no connection."""
+
+
+def starts_a_stream(sent: SentRequest) -> bool:
+    """Return True for a watch that begins with the present objects."""
+    return sent.info.verb == "watch" and "sendInitialEvents=true" in sent.request.target
 
 
 def may_be_old(sent: SentRequest) -> bool:

@@ -24,6 +24,8 @@ def state_of(system: Any) -> Any:
 def options_of(scenario: Scenario) -> ManagerOptions:
     """Return the options of the operator's manager."""
     if not scenario.lease:
-        return ManagerOptions(graceful_shutdown_timeout_s=1.0)
+        return ManagerOptions(graceful_shutdown_timeout_s=1.0, informer_settings=scenario.informers)
     election = LeaderElectionConfig(scenario.lease, "default", OPERATOR)
-    return ManagerOptions(graceful_shutdown_timeout_s=1.0, leader_election=election)
+    return ManagerOptions(
+        graceful_shutdown_timeout_s=1.0, leader_election=election, informer_settings=scenario.informers
+    )

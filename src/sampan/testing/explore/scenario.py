@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sampan.core.object import Object
+from sampan.informer.settings import InformerSettings
 from sampan.testing.loop_sets import DEFAULT
 
 Steps = Callable[..., Awaitable[None]]
@@ -56,6 +57,8 @@ class Scenario:
     """Another actor deletes and changes objects that have an owner: the operator must restore them."""
     rbac: Sequence[Mapping[str, Any]] | None = None
     """Roles and ClusterRoles of the operator; None: it has all rights."""
+    informers: InformerSettings | None = None
+    """Settings of the operator's informers, as in `ManagerOptions`."""
 
 
 def scenario(
@@ -68,11 +71,12 @@ def scenario(
     lease: str = "",
     drift: bool = False,
     rbac: Sequence[Mapping[str, Any]] | None = None,
+    informers: InformerSettings | None = None,
 ) -> Callable[[Steps], Scenario]:
     """Turn an asynchronous function of a cluster into a `Scenario` with its name. See `Scenario` for the arguments."""
 
     def make(steps: Steps) -> Scenario:
         name = getattr(steps, "__name__", "scenario")
-        return Scenario(name, steps, operator, crds, loops, checks, system, lease, drift, rbac)
+        return Scenario(name, steps, operator, crds, loops, checks, system, lease, drift, rbac, informers)
 
     return make

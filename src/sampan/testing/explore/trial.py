@@ -18,7 +18,7 @@ from sampan.server.request import UserInfo
 from sampan.testing.cluster import ADMIN, TEST, Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.explore.drift_of import drift
-from sampan.testing.explore.held import Held, may_be_old, name_in, resource_of
+from sampan.testing.explore.held import Held, NoStreams, may_be_old, name_in, resource_of, starts_a_stream
 from sampan.testing.explore.operator_of import options_of, state_of, with_system
 from sampan.testing.explore.outcome import Outcome, masked, outcome_of
 from sampan.testing.explore.plan import (
@@ -189,6 +189,8 @@ class Trial:
             return await self._write(sent, proceed)
         if sent.actor != OPERATOR or self.plan is None or sent.info.resource != self.plan.at.place[0]:
             return await proceed()
+        if self._stale_view is not None and starts_a_stream(sent):
+            return NoStreams()
         if self._stale_view is not None and may_be_old(sent):
             return await self._stale_view.send(sent.request)
         response = await proceed()
