@@ -122,15 +122,15 @@ class ApiServer:
         self.metrics.in_flight = self.deadlines.under_way
         self.loop_watch = LoopWatch(self.deadlines.request_of)
         """Started by the process if this server is alone on the event loop."""
-        asked = default_authorizers(cluster.reader) if authorizers is None else authorizers
-        self.authorizer = UnionAuthorizer([MastersAuthorizer(), *asked])
+        configured = default_authorizers(cluster.reader) if authorizers is None else authorizers
+        self.authorizer = UnionAuthorizer([MastersAuthorizer(), *configured])
         plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
-        escalation = RbacEscalation(rbac_of(asked, cluster.reader), self.authorizer)
+        escalation = RbacEscalation(rbac_of(configured, cluster.reader), self.authorizer)
         configuration = ChangeDetector(cluster, *configuring(plugins))
         self.admission = AdmissionChain([*plugins, escalation], self.metrics.admission, configuration.has_changed)
         self.upstreams = Upstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
-        self._register_metrics(settings, asked)
+        self._register_metrics(settings, configured)
         self.discovery = Discovery(cluster.registry, server_address, self.aggregator)
         self.routes = Routes(resource_handler(cluster, self.admission, self._shared(settings)))
         self.flow_control = FlowControl(cluster, settings.flow_control)
@@ -170,8 +170,8 @@ class ApiServer:
             offload=self.cluster.offload,
         )
 
-    def _register_metrics(self, settings: ApiServerSettings, asked: Sequence[Authorizer]) -> None:
-        deciding = [each for each in (self.authorizer, *asked) if isinstance(each, DecisionCounting)]
+    def _register_metrics(self, settings: ApiServerSettings, configured: Sequence[Authorizer]) -> None:
+        deciding = [each for each in (self.authorizer, *configured) if isinstance(each, DecisionCounting)]
         self.metrics.access.deciding = deciding
         audit = settings.audit.metrics if settings.audit is not None else AuditMetrics()
         security = (settings.identity.counts, settings.security_metrics)

@@ -25,7 +25,7 @@ async def main():
     async with node(Path(sys.argv[1]), sys.argv[2]) as found:
         await found.start(pod(), *sh(sys.argv[3]))
         await found.run(pod("over"), *sh("echo over; exit 5"))
-        await found.seen(pod(), b"up")
+        await found.wait_for_output(pod(), b"up")
         print("ready", flush=True)
         await asyncio.Event().wait()
 

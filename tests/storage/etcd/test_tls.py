@@ -53,11 +53,11 @@ async def test_a_client_that_is_not_known_does_not_get_in(
 ) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    strangers = make_files(other)
+    outsiders = make_files(other)
     ca_file, pair = {
         "no certificate": (files.ca_file, None),
-        "another CA's certificate": (files.ca_file, strangers.client("stranger")),
-        "another CA's server": (strangers.ca_file, files.client("sampan")),
+        "another CA's certificate": (files.ca_file, outsiders.client("stranger")),
+        "another CA's server": (outsiders.ca_file, files.client("sampan")),
     }[wrong]
     store = EtcdStore(settings(server, ca_file, pair))
     with pytest.raises(StoreMisconfigured):
