@@ -7,7 +7,7 @@ Source: component-base metrics/prometheus/restclient/metrics.go, apiextensions p
 from typing import Final
 
 from sampan.core.durations import Durations
-from sampan.core.work import Work
+from sampan.core.work import WorkMetrics
 
 _REQUEST_BUCKETS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 _SIZE_BUCKETS: Final = (64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
@@ -16,7 +16,7 @@ _CRD_BUCKETS: Final = tuple(0.001 * 2**n for n in range(15))
 _HOSTS_MAX: Final = 1000
 
 
-class Requests:
+class WebhookRequests:
     """Requests to webhooks of all kinds."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Measures:
     """Measurements of one cluster."""
 
     def __init__(self) -> None:
-        self.requests = Requests()
+        self.requests = WebhookRequests()
         self.conversions = Durations(_CONVERSION_BUCKETS)
         """Conversion webhooks: by result (success, failure) and kind of failure."""
         self.crd_conversions = Durations(_CRD_BUCKETS)
@@ -57,16 +57,16 @@ class Measures:
         self.repair_errors = 0
         """Failed passes of the repair loop over the addresses and node ports of Services."""
 
-        self.works: dict[str, Work] = {}
+        self.works: dict[str, WorkMetrics] = {}
         """Progress of the loops, by name."""
 
     def repair_failed(self) -> None:
         """Count a failed pass of the repair loop."""
         self.repair_errors += 1
 
-    def work(self, name: str) -> Work:
+    def work(self, name: str) -> WorkMetrics:
         """Return the progress of a loop; created on first use."""
-        return self.works.setdefault(name, Work())
+        return self.works.setdefault(name, WorkMetrics())
 
     def converted(self, crd: str, versions: tuple[str, str], failure: str, seconds: float) -> None:
         """Record a call of a conversion webhook. `versions`: from and to; `failure`: its kind, "" for none."""

@@ -39,7 +39,7 @@ from sampan.server.loop_watch import LoopWatch
 from sampan.server.metrics import CONTENT_TYPE, ServerMetrics
 from sampan.server.openapi.handler import OpenApi
 from sampan.server.profiling.handler import Profiling
-from sampan.server.proxy.upstreams import ProxySettings, Upstreams
+from sampan.server.proxy.upstreams import ProxySettings, ProxyUpstreams
 from sampan.server.removed_resources import RemovedResources
 from sampan.server.request import Filter, Request, Response
 from sampan.server.resources import resource_handler
@@ -128,7 +128,7 @@ class ApiServer:
         escalation = RbacEscalation(rbac_of(configured, cluster.reader), self.authorizer)
         configuration = ChangeDetector(cluster, *configuring(plugins))
         self.admission = AdmissionChain([*plugins, escalation], self.metrics.admission, configuration.has_changed)
-        self.upstreams = Upstreams(cluster.reader, settings.proxy)
+        self.upstreams = ProxyUpstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
         self._register_metrics(settings, configured)
         self.discovery = Discovery(cluster.registry, server_address, self.aggregator)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.endpoint import Endpoint
+from sampan.storage.etcd.endpoint import EtcdEndpoint
 from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import (
     Conflict,
@@ -55,7 +55,7 @@ async def opened(members: list[Member]) -> AsyncIterator[EtcdStore]:
 async def leader_of(members: list[Member]) -> Member:
     """The member that leads now."""
     for member in members:
-        endpoint = Endpoint(member.url, EtcdSettings((member.url,)))
+        endpoint = EtcdEndpoint(member.url, EtcdSettings((member.url,)))
         status = await endpoint.call(messages.STATUS, messages.StatusRequest(), 5)
         await endpoint.close()
         if status.leader == status.header.member_id:
