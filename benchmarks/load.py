@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from benchmarks.connection import Load, Target
 from benchmarks.scenarios import FAN_OUT, STEADY, STEADY_FIRST, STEADY_RATE, Scenario
-from benchmarks.worker import GO, LoadJob, Seen, WatchJob, serve
+from benchmarks.worker import GO, LoadJob, ReceivedEvent, WatchJob, serve
 
 _SETTLE_S = 0.3
 _FAN_OUT_TIMEOUT_S = 30.0
@@ -98,11 +98,11 @@ class Workers:
         watching.send(GO)
         creating.send(GO)
         load: Load = _response(creating)
-        seen: Seen = _response(watching)
+        observed: ReceivedEvent = _response(watching)
         latencies = sorted(
-            (at - load.sent[number - first]) * 1000 for number, at in zip(seen.numbers, seen.times, strict=True)
+            (at - load.sent[number - first]) * 1000 for number, at in zip(observed.numbers, observed.times, strict=True)
         )
-        elapsed = (max(seen.times) if seen.times else load.ended) - load.started
+        elapsed = (max(observed.times) if observed.times else load.ended) - load.started
         creates = len(load.latencies_ms) / (load.ended - load.started)
         missing = count * watchers - len(latencies)
         return Figure(

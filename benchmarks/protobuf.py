@@ -6,7 +6,7 @@ from typing import Any
 
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf
-from sampan.wire.protobuf.table import DATA, Table
+from sampan.wire.protobuf.table import DATA, MessageTable
 
 REPEATS = 7
 
@@ -65,7 +65,7 @@ def main() -> None:
     report("encode JSON", lambda: wire_json.encode(obj), 500)
     messages = [protobuf.encode_bare("v1", "Pod", obj)] * 5000
     report("join a list of 5,000 Pods that are encoded", lambda: protobuf.list_items("v1", "PodList", messages), 5)
-    report("load the table", lambda: Table(DATA.read_bytes()), 5)
+    report("load the table", lambda: MessageTable(DATA.read_bytes()), 5)
 
 
 if __name__ == "__main__":

@@ -121,12 +121,12 @@ async def cache(store: Store, rows: int) -> None:
 
 
 async def fan_out(store: Store, watched: WatchCache, watchers: int) -> None:
-    seen = [0] * watchers
+    observed = [0] * watchers
 
     async def consume(number: int, expected: int) -> None:
         async with watched.watch(PREFIX, after=watched.revision, buffer_max=10_000) as watcher:
-            while seen[number] < expected:
-                seen[number] += len((await watcher.next()).events)
+            while observed[number] < expected:
+                observed[number] += len((await watcher.next()).events)
 
     tasks = [asyncio.create_task(consume(number, 5000)) for number in range(watchers)]
     await asyncio.sleep(0)

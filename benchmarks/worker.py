@@ -43,7 +43,7 @@ class WatchJob:
 
 
 @dataclass(slots=True)
-class Seen:
+class ReceivedEvent:
     """Which events were received, and when, over all streams of a worker."""
 
     numbers: "array[int]" = field(default_factory=lambda: array("L"))
@@ -86,7 +86,7 @@ def _until(requests: list[bytes], seconds: float) -> Iterator[bytes]:
         yield request
 
 
-def _watch(pipe: Pipe, target: Target, job: WatchJob) -> Seen:
+def _watch(pipe: Pipe, target: Target, job: WatchJob) -> ReceivedEvent:
     path = f"{objects.CONFIG_MAPS}?watch=1&labelSelector=app%3D{job.app}"
     request = build_request(target, "GET", path, accept="application/json")
     streams = {}
@@ -98,21 +98,21 @@ def _watch(pipe: Pipe, target: Target, job: WatchJob) -> Seen:
     for number in streams:
         poll.register(number, select.POLLIN)
     buffer = bytearray(_BUFFER_BYTES)
-    _await_heads(poll, streams, buffer)
+    _await_response_heads(poll, streams, buffer)
     pipe.send(READY)
     pipe.recv()
-    seen = Seen()
+    observed = ReceivedEvent()
     end = time.monotonic() + job.timeout_s
     rests = dict.fromkeys(streams, b"")
-    while len(seen.times) < job.watchers * job.events and time.monotonic() < end:
+    while len(observed.times) < job.watchers * job.events and time.monotonic() < end:
         for number, _ in poll.poll(1000):
-            rests[number] = _take(streams[number], buffer, rests[number], seen)
+            rests[number] = _take(streams[number], buffer, rests[number], observed)
     for connection in streams.values():
         connection.close()
-    return seen
+    return observed
 
 
-def _await_heads(poll: select.poll, streams: dict[int, Connection], buffer: bytearray) -> None:
+def _await_response_heads(poll: select.poll, streams: dict[int, Connection], buffer: bytearray) -> None:
     waiting = set(streams)
     while waiting:
         ready = poll.poll(30_000)
@@ -126,7 +126,7 @@ def _await_heads(poll: select.poll, streams: dict[int, Connection], buffer: byte
                 waiting.discard(number)
 
 
-def _take(connection: Connection, buffer: bytearray, rest: bytes, seen: Seen) -> bytes:
+def _take(connection: Connection, buffer: bytearray, rest: bytes, observed: ReceivedEvent) -> bytes:
     """Note the events that have come; gives the beginning of one that has not come whole."""
     while True:
         try:
@@ -141,7 +141,7 @@ def _take(connection: Connection, buffer: bytearray, rest: bytes, seen: Seen) ->
         at = data.find(_MARK, 0, whole)
         while at >= 0:
             at += len(_MARK)
-            seen.numbers.append(int(data[at : at + 6]))
-            seen.times.append(now)
+            observed.numbers.append(int(data[at : at + 6]))
+            observed.times.append(now)
             at = data.find(_MARK, at, whole)
         rest = data[whole:]

@@ -39,16 +39,16 @@ def measure_queue(count: int) -> Figure:
 async def _measure_queue(count: int) -> Figure:
     queue: WorkQueue[Request] = WorkQueue("bench", metrics=WorkQueueMetrics(CollectorRegistry()))
     requests = [Request("default", f"net-{number}") for number in range(min(count, _QUEUE_DEPTH))]
-    rounds = max(count // len(requests), 1)
+    repeats = max(count // len(requests), 1)
     began = time.process_time()
-    for _ in range(rounds):
+    for _ in range(repeats):
         for request in requests:
             queue.add(request)
         for _ in requests:
             queue.done(await queue.get())
     took_s = time.process_time() - began
     note = f"{len(requests):,} keys in the queue at once"
-    return Figure(took_s / (rounds * len(requests)) * 1e6, rounds * len(requests), errors=len(queue), note=note)
+    return Figure(took_s / (repeats * len(requests)) * 1e6, repeats * len(requests), errors=len(queue), note=note)
 
 
 class NetworkSpec(msgspec.Struct, rename="camel"):

@@ -129,12 +129,12 @@ def run(step: Step, command: str, home: Path, environment: dict[str, str]) -> No
 def walk(readme: str, home: Path, environment: dict[str, str]) -> list[str]:
     """Run all steps with a server. Return the commands that were run. Raises `Differs`."""
     (home / "examples").symlink_to(ROOT / "examples")
-    [said] = re.findall(r"prints: (ready .*)", readme)
+    [output] = re.findall(r"prints: (ready .*)", readme)
     ran = []
     with server(home, environment) as line:
-        found = re.fullmatch(re.escape(said).replace("6443", r"(\d+)").replace("…/", ".*") + "\n", line)
+        found = re.fullmatch(re.escape(output).replace("6443", r"(\d+)").replace("…/", ".*") + "\n", line)
         if found is None:
-            raise Differs(f"README says: {said}\nprinted: {line}{(home / 'log').read_text()}")
+            raise Differs(f"README says: {output}\nprinted: {line}{(home / 'log').read_text()}")
         for step in steps_of(readme):
             command = adapted(step.command, found[1])
             if step.command == "make up" or command is None:

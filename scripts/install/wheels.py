@@ -39,11 +39,11 @@ def run_pip(arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
 def required(platform: str) -> list[str]:
     """Return the requirements of both distributions on a platform, with all extras."""
     optional = [text for needed in extras(SERVER).values() for text in needed]
-    wanted = sorted({*requirements(SERVER), *requirements(OPERATOR), *optional})
-    return [text for text in wanted if not (platform.startswith("musl") and text.startswith(WITHOUT))]
+    desired = sorted({*requirements(SERVER), *requirements(OPERATOR), *optional})
+    return [text for text in desired if not (platform.startswith("musl") and text.startswith(WITHOUT))]
 
 
-def resolve(platform: str, python: str, wanted: Sequence[str], run: Run = run_pip) -> list[str]:
+def resolve(platform: str, python: str, desired: Sequence[str], run: Run = run_pip) -> list[str]:
     """Return the names of the wheels that pip would install. Raises `LookupError` if one is missing."""
     tags = [argument for tag in PLATFORMS[platform] for argument in ("--platform", tag)]
     with tempfile.TemporaryDirectory() as nowhere:
@@ -52,7 +52,7 @@ def resolve(platform: str, python: str, wanted: Sequence[str], run: Run = run_pi
                 *("install", "--dry-run", "--ignore-installed", "--quiet", "--target", nowhere, "--report", "-"),
                 *("--only-binary=:all:", "--implementation", "cp", "--python-version", python),
                 *tags,
-                *wanted,
+                *desired,
             ]
         )
     if done.returncode:

@@ -156,14 +156,14 @@ async def test_something_that_is_published_is_kept_up_to_date() -> None:
 
 async def test_something_that_other_servers_notified_of_clients_stays() -> None:
     path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
-    others, own = authority("of-others"), authority("own")
+    rest, own = authority("of-others"), authority("own")
     async with served() as api:
-        await publish_authentication(api.cluster, {"client-ca-file": others, "requestheader-allowed-names": '["a"]'})
+        await publish_authentication(api.cluster, {"client-ca-file": rest, "requestheader-allowed-names": '["a"]'})
         for _ in range(2):
             data = {"client-ca-file": own, "requestheader-allowed-names": '["b", "a"]'}
             await publish_authentication(api.cluster, data)
         found = (await api.get(path)).body
-    assert found["data"] == {"client-ca-file": others + own, "requestheader-allowed-names": '["a","b"]'}
+    assert found["data"] == {"client-ca-file": rest + own, "requestheader-allowed-names": '["a","b"]'}
 
 
 def test_an_authority_that_has_expired_is_not_reported_any_more() -> None:

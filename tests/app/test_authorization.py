@@ -96,12 +96,12 @@ async def test_a_changed_file_counts_and_a_broken_one_does_not(tmp_path: Path) -
     config.write_text(text % '{"type": "AlwaysDeny", "name": "a"}')
     authorizer = made(UpSettings(authorization_config=config))[0]
     assert isinstance(authorizer, ConfiguredAuthorizer)
-    seen = []
+    observed = []
     for content in ("", text % "", text % '{"type": "AlwaysAllow", "name": "a"}'):
         config.write_text(content)
         authorizer.reload()
-        seen.append((await authorizer.authorize(JANE, RequestInfo("/x", "get"))).decision)
-    assert seen == [Decision.NO_OPINION, Decision.NO_OPINION, Decision.ALLOW]
+        observed.append((await authorizer.authorize(JANE, RequestInfo("/x", "get"))).decision)
+    assert observed == [Decision.NO_OPINION, Decision.NO_OPINION, Decision.ALLOW]
 
 
 REFUSED: list[Any] = [

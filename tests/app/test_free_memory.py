@@ -71,8 +71,8 @@ async def test_an_idle_process_looks_at_all_objects_once_in_many_periods() -> No
 
 def test_new_objects_make_the_collector_look() -> None:
     before = partial_looks()
-    kept: list[list[int]] = [[] for _ in range(20 * gc.get_threshold()[0])]
-    assert partial_looks() > before, len(kept)
+    retained: list[list[int]] = [[] for _ in range(20 * gc.get_threshold()[0])]
+    assert partial_looks() > before, len(retained)
 
 
 async def run_for(periods: float, free_memory: FreeMemory) -> None:

@@ -12,8 +12,8 @@ from sampan.cli.main import cli, main
 def ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object, str, str]:
     with pytest.raises(SystemExit) as end:
         main(arguments)
-    seen = capsys.readouterr()
-    return end.value.code, seen.out, seen.err
+    observed = capsys.readouterr()
+    return end.value.code, observed.out, observed.err
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,8 @@ def test_a_write_through_one_server_is_in_the_next_read_through_the_other(server
     for number in range(20):
         code, made = fetch(one, "POST", CONFIG_MAPS, config_map(f"fresh-{number}"))
         assert code == 201
-        code, seen = fetch(other, "GET", f"{CONFIG_MAPS}/fresh-{number}")
-        assert (code, seen) == (200, made)
+        code, observed = fetch(other, "GET", f"{CONFIG_MAPS}/fresh-{number}")
+        assert (code, observed) == (200, made)
         names = [item["metadata"]["name"] for item in fetch(other, "GET", CONFIG_MAPS)[1]["items"]]
         assert f"fresh-{number}" in names
         one, other = other, one

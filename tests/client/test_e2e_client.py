@@ -112,8 +112,8 @@ async def test_a_kind_of_ones_own_from_birth_to_death(defined: Client) -> None:
     assert found is not None
     as_dicts = await defined.resource_for("net")
     assert (await as_dicts.get("net"))["status"]["phase"] == "Up"
-    kept = await networks.delete("net")
-    assert kept is not None
+    retained = await networks.delete("net")
+    assert retained is not None
 
     async def let_go() -> Network:
         present = await networks.get("net")

@@ -29,7 +29,7 @@ SERVICE_UNAVAILABLE = {"kind": "Status", "code": 503, "reason": "ServiceUnavaila
 TOO_MANY = {"kind": "Status", "code": 429, "reason": "TooManyRequests", "details": {"retryAfterSeconds": 7}}
 
 
-async def seen(source: ScriptedListWatch, count: int, options: ListOptions = SINCE_5) -> list[tuple[str, str]]:
+async def first_events(source: ScriptedListWatch, count: int, options: ListOptions = SINCE_5) -> list[tuple[str, str]]:
     """The type and the name of the first events."""
     found: list[tuple[str, str]] = []
     async with aclosing(follow(source, options, backoff=STEADY)) as batches:
@@ -51,14 +51,14 @@ def versions(source: ScriptedListWatch) -> list[str | None]:
 @virtual_time
 async def test_it_goes_on_after_the_last_event_when_the_server_ends_the_watch() -> None:
     source = watching([[event("ADDED", "a", 6)], 400.0], [[event("MODIFIED", "a", 9)]])
-    assert await seen(source, 2) == [("ADDED", "a"), ("MODIFIED", "a")]
+    assert await first_events(source, 2) == [("ADDED", "a"), ("MODIFIED", "a")]
     assert versions(source) == ["5", "6"]
 
 
 @virtual_time
 async def test_a_bookmark_moves_it_on_and_is_not_shown() -> None:
     source = watching([[event("ADDED", "a", 6), event("BOOKMARK", "", 50)]], [[event("DELETED", "a", 51)]])
-    assert await seen(source, 2) == [("ADDED", "a"), ("DELETED", "a")]
+    assert await first_events(source, 2) == [("ADDED", "a"), ("DELETED", "a")]
     assert versions(source) == ["5", "50"]
     assert all(options.allow_watch_bookmarks for options in source.watched)
 
@@ -66,21 +66,21 @@ async def test_a_bookmark_moves_it_on_and_is_not_shown() -> None:
 @virtual_time
 async def test_a_server_that_ends_every_watch_at_once_is_called_once_a_second() -> None:
     source = watching([], [], [], [[event("ADDED", "a", 6)]])
-    await seen(source, 1)
+    await first_events(source, 1)
     assert source.times == [0, 1, 2, 3]
 
 
 @virtual_time
 async def test_a_watch_that_lasted_is_resumed_at_once() -> None:
     source = watching([150.0], [[event("ADDED", "a", 6)]])
-    await seen(source, 1)
+    await first_events(source, 1)
     assert source.times == [0, 150]
 
 
 @virtual_time
 async def test_a_watch_that_is_silent_too_long_is_replaced_where_it_was() -> None:
     source = watching([[event("ADDED", "a", 6)], 1000.0], [[event("MODIFIED", "a", 7)]])
-    assert await seen(source, 2) == [("ADDED", "a"), ("MODIFIED", "a")]
+    assert await first_events(source, 2) == [("ADDED", "a"), ("MODIFIED", "a")]
     assert source.times == [0, 180]
     assert versions(source) == ["5", "6"]
 
@@ -88,7 +88,7 @@ async def test_a_watch_that_is_silent_too_long_is_replaced_where_it_was() -> Non
 @virtual_time
 async def test_a_silent_watch_with_bookmarks_is_replaced_sooner() -> None:
     source = watching([60.0, [event("BOOKMARK", "a", 6)], 1000.0], [[event("MODIFIED", "a", 7)]])
-    await seen(source, 1)
+    await first_events(source, 1)
     assert source.times == [0, 150]
     assert versions(source) == ["5", "6"]
 
@@ -118,7 +118,7 @@ FAULTS: dict[str, Sequence[Batch] | Exception] = {
 @virtual_time
 async def test_a_fault_is_waited_out_and_nothing_is_lost(fault: Sequence[Batch] | Exception) -> None:
     source = watching([[event("ADDED", "a", 6)], 10.0], fault, [[event("MODIFIED", "a", 7)]])
-    assert await seen(source, 2) == [("ADDED", "a"), ("MODIFIED", "a")]
+    assert await first_events(source, 2) == [("ADDED", "a"), ("MODIFIED", "a")]
     assert versions(source) == ["5", "6", "6"]
     assert source.times == [0, 10, 11]
 
@@ -126,14 +126,14 @@ async def test_a_fault_is_waited_out_and_nothing_is_lost(fault: Sequence[Batch] 
 @virtual_time
 async def test_events_before_an_error_in_the_same_batch_count() -> None:
     source = watching([[event("ADDED", "a", 6), error_event(500)]], [[event("ADDED", "b", 7)]])
-    assert await seen(source, 2) == [("ADDED", "a"), ("ADDED", "b")]
+    assert await first_events(source, 2) == [("ADDED", "a"), ("ADDED", "b")]
     assert versions(source) == ["5", "6"]
 
 
 @virtual_time
 async def test_retry_after_is_honoured() -> None:
     source = watching(api_error(TOO_MANY), [[event("ADDED", "a", 6)]])
-    await seen(source, 1)
+    await first_events(source, 1)
     assert source.times == [0, 7]
 
 
@@ -148,13 +148,13 @@ EXPIRED: dict[str, Sequence[Batch] | Exception] = {
 @virtual_time
 async def test_it_is_reported_when_the_server_has_forgotten(fault: Sequence[Batch] | Exception) -> None:
     with pytest.raises(Expired):
-        await seen(watching(fault), 1)
+        await first_events(watching(fault), 1)
 
 
 @virtual_time
 async def test_something_that_will_not_get_better_is_raised() -> None:
     with pytest.raises(Forbidden):
-        await seen(watching(api_error({"code": 403, "reason": "Forbidden"})), 1)
+        await first_events(watching(api_error({"code": 403, "reason": "Forbidden"})), 1)
 
 
 @virtual_time
@@ -180,7 +180,7 @@ async def test_with_a_bounded_back_off_the_last_failure_is_raised() -> None:
 async def test_without_a_version_it_lists_first(version: str | None) -> None:
     source = watching([[event("MODIFIED", "a", 11)]])
     source.lists = [RawList([body("a", 3), body("b", 2)], "10")]
-    found = await seen(source, 3, ListOptions(resource_version=version, label_selector="x"))
+    found = await first_events(source, 3, ListOptions(resource_version=version, label_selector="x"))
     assert found == [("ADDED", "a"), ("ADDED", "b"), ("MODIFIED", "a")]
     assert versions(source) == ["10"]
     assert source.listed[0].label_selector == "x"
@@ -189,20 +189,20 @@ async def test_without_a_version_it_lists_first(version: str | None) -> None:
 @virtual_time
 async def test_the_first_list_is_tried_again_too() -> None:
     source = ScriptedListWatch(lists=[BROKEN, api_error(SERVICE_UNAVAILABLE), RawList([body("a", 3)], "10")])
-    assert await seen(source, 1, ListOptions()) == [("ADDED", "a")]
+    assert await first_events(source, 1, ListOptions()) == [("ADDED", "a")]
 
 
 @virtual_time
 async def test_a_list_that_is_refused_is_not() -> None:
     source = ScriptedListWatch(lists=[api_error({"code": 403, "reason": "Forbidden"})])
     with pytest.raises(Forbidden):
-        await seen(source, 1, ListOptions())
+        await first_events(source, 1, ListOptions())
 
 
 @virtual_time
 async def test_it_ends_by_cancellation() -> None:
     source = watching()
-    task = asyncio.create_task(seen(source, 1))
+    task = asyncio.create_task(first_events(source, 1))
     await asyncio.sleep(1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

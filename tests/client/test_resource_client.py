@@ -355,9 +355,9 @@ async def test_an_object_that_is_kept_by_a_finalizer_is_given(networks: Resource
     made = network()
     made.metadata.finalizers = ["example.com/keep"]
     await networks.create(made)
-    kept = await networks.delete("net")
-    assert kept is not None
-    assert kept.metadata.deletion_timestamp
+    retained = await networks.delete("net")
+    assert retained is not None
+    assert retained.metadata.deletion_timestamp
 
 
 async def test_preconditions_guard_a_delete(config_maps: ResourceClient[Object]) -> None:

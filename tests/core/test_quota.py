@@ -30,8 +30,8 @@ def usage(resource: GroupResource, obj: Object) -> dict[str, str]:
 
 
 def test_pod_usage_is_the_sum_of_its_containers() -> None:
-    asks = {"cpu": "500m", "memory": "1Gi", "hugepages-2Mi": "2Mi", "example.com/gpu": "1"}
-    assert usage(PODS, pod(container(asks, {"cpu": "1"}), container({"cpu": "1"}))) == {
+    requests = {"cpu": "500m", "memory": "1Gi", "hugepages-2Mi": "2Mi", "example.com/gpu": "1"}
+    assert usage(PODS, pod(container(requests, {"cpu": "1"}), container({"cpu": "1"}))) == {
         "count/pods": "1",
         "pods": "1",
         "cpu": "1500m",
@@ -147,7 +147,7 @@ CROSSING = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{
 
 
 @pytest.mark.parametrize(
-    ("scope", "inside", "outside"),
+    ("scope", "in_scope", "out_of_scope"),
     [
         ("Terminating", pod(REQUESTING, activeDeadlineSeconds=5), pod(REQUESTING)),
         ("NotTerminating", pod(REQUESTING), pod(REQUESTING, activeDeadlineSeconds=0)),
@@ -157,9 +157,9 @@ CROSSING = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{
         ("CrossNamespacePodAffinity", pod(REQUESTING, affinity=CROSSING), pod(REQUESTING)),
     ],
 )
-def test_pods_are_in_scope(scope: str, inside: Object, outside: Object) -> None:
+def test_pods_are_in_scope(scope: str, in_scope: Object, out_of_scope: Object) -> None:
     [selector] = scope_selectors({"spec": {"scopes": [scope]}})
-    assert (pod_is_in_scope(inside, selector), pod_is_in_scope(outside, selector)) == (True, False)
+    assert (pod_is_in_scope(in_scope, selector), pod_is_in_scope(out_of_scope, selector)) == (True, False)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.core.work import Work
+from sampan.core.work import WorkMetrics
 
 
 class Clock:
@@ -17,7 +17,7 @@ class Clock:
 
 def test_item_waits_once_and_its_waiting_and_processing_are_timed() -> None:
     clock = Clock()
-    work = Work(clock)
+    work = WorkMetrics(clock)
     work.add("a")
     work.add("a")
     assert (work.depth, work.adds) == (1, 1)
@@ -30,21 +30,21 @@ def test_item_waits_once_and_its_waiting_and_processing_are_timed() -> None:
 
 
 def test_item_is_added_when_its_processing_starts() -> None:
-    work = Work(Clock())
+    work = WorkMetrics(Clock())
     with work.at("a"):
         pass
     assert (work.adds, work.waits.totals()) == (1, {(): 1})
 
 
 def test_failed_item_counts_as_processed() -> None:
-    work = Work(Clock())
+    work = WorkMetrics(Clock())
     with pytest.raises(ValueError, match="no"), work.at("a"):
         raise ValueError("no")
     assert (work.running_s(), work.durations.totals()) == ([], {(): 1})
 
 
 def test_dropped_item_no_longer_waits() -> None:
-    work = Work(Clock())
+    work = WorkMetrics(Clock())
     work.add("a")
     work.drop("a")
     assert work.depth == 0

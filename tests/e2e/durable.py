@@ -84,7 +84,7 @@ class Link:
         return int(first.split(" ")[1]), {name.lower(): value for name, _, value in pairs}
 
 
-class Seen(NamedTuple):
+class ReceivedEvent(NamedTuple):
     """An event, reduced to the fields that these tests compare. `number` is the count of the write at its writer."""
 
     type: str
@@ -103,12 +103,12 @@ class Acknowledged(NamedTuple):
     deleted: bool
 
 
-def seen(event: dict[str, Any]) -> Seen:
+def seen(event: dict[str, Any]) -> ReceivedEvent:
     """Return the fields of a ConfigMap's event that these tests compare."""
     obj = event["object"]
     metadata = obj["metadata"]
     number, even = int(obj["data"]["n"]), metadata["labels"]["parity"] == "even"
-    return Seen(event["type"], metadata["name"], int(metadata["resourceVersion"]), number, even)
+    return ReceivedEvent(event["type"], metadata["name"], int(metadata["resourceVersion"]), number, even)
 
 
 @dataclass
@@ -191,7 +191,7 @@ class Follower:
 
     revision: int
     query: str = ""
-    seen: list[Seen] = field(default_factory=list)
+    seen: list[ReceivedEvent] = field(default_factory=list)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     ended: int = 0
     """Number of watches that ended properly."""
@@ -224,20 +224,20 @@ async def revision_of(server: Server, path: str = CONFIG_MAPS) -> int:
         return int((await link.request("GET", path))[2]["metadata"]["resourceVersion"])
 
 
-async def history(server: Server, after: int) -> list[Seen]:
+async def history(server: Server, after: int) -> list[ReceivedEvent]:
     """Return all events of ConfigMaps after a revision, as a new watch receives them."""
     async with Link(server) as link:
         path = f"{CONFIG_MAPS}?watch=1&resourceVersion={after}&timeoutSeconds=1"
         return [seen(event) async for event in link.events(path)]
 
 
-def selected(events: Iterable[Seen]) -> list[Seen]:
+def selected(events: Iterable[ReceivedEvent]) -> list[ReceivedEvent]:
     """Return the events as a watch of the even objects receives them.
 
     An object that turns odd is deleted for that watch: the event shows its last even state.
     """
-    found: list[Seen] = []
-    last: dict[str, Seen] = {}
+    found: list[ReceivedEvent] = []
+    last: dict[str, ReceivedEvent] = {}
     for event in events:
         before = last.pop(event.name, None)
         if event.even and event.type != "DELETED":

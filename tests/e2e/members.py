@@ -60,12 +60,12 @@ class Members:
                 return
             path = path[len(PATH) :]
             self.requested.append(path.decode().partition("?")[0])
-            kept = [line for line in headers if not line.lower().startswith(_DROPPED)]
-            if not any(line.lower().startswith(b"upgrade:") for line in kept):
-                kept = [line for line in kept if not line.lower().startswith(b"connection:")]
-                kept.append(b"Connection: close")
-            kept += [b"Host: localhost", b"Authorization: Bearer " + self.token.encode()]
-            head = b"\r\n".join([b" ".join([method, path, version]), *kept]) + b"\r\n\r\n"
+            retained = [line for line in headers if not line.lower().startswith(_DROPPED)]
+            if not any(line.lower().startswith(b"upgrade:") for line in retained):
+                retained = [line for line in retained if not line.lower().startswith(b"connection:")]
+                retained.append(b"Connection: close")
+            retained += [b"Host: localhost", b"Authorization: Bearer " + self.token.encode()]
+            head = b"\r\n".join([b" ".join([method, path, version]), *retained]) + b"\r\n\r\n"
             await _joined(reader, writer, head, self.target)
         except (ConnectionError, asyncio.IncompleteReadError):
             return

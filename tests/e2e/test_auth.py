@@ -60,8 +60,8 @@ def as_bearer(kubectl: Kubectl, token: str, folder: Path) -> Kubectl:
     """kubectl with a token and nothing else."""
     config = folder / "kubeconfig"
     lines = Path(kubectl.environment["KUBECONFIG"]).read_text().splitlines()
-    kept = [line for line in lines if "client-" not in line]
-    config.write_text("\n".join([*kept, f"    token: {token}", ""]))
+    retained = [line for line in lines if "client-" not in line]
+    config.write_text("\n".join([*retained, f"    token: {token}", ""]))
     return replace(kubectl, environment={**kubectl.environment, "KUBECONFIG": str(config)})
 
 

@@ -64,9 +64,9 @@ def as_holder(kubectl: Kubectl, certificate: bytes, key: ec.EllipticCurvePrivate
     (folder / "user.crt").write_bytes(certificate)
     (folder / "user.key").write_bytes(pem)
     lines = Path(kubectl.environment["KUBECONFIG"]).read_text().splitlines()
-    kept = [line for line in lines if "client-" not in line]
+    retained = [line for line in lines if "client-" not in line]
     files = [f"    client-certificate: {folder / 'user.crt'}", f"    client-key: {folder / 'user.key'}"]
-    (folder / "config").write_text("\n".join([*kept, *files, ""]))
+    (folder / "config").write_text("\n".join([*retained, *files, ""]))
     return replace(kubectl, environment={**kubectl.environment, "KUBECONFIG": str(folder / "config")})
 
 

@@ -56,8 +56,8 @@ def test_the_program_for_differences_can_be_chosen(kubectl: Kubectl, tmp_path: P
     program.write_text('#!/bin/sh\nls "$1" "$2"\n')
     program.chmod(0o755)
     kubectl.apply(CONFIG_MAP)
-    outside = kubectl.with_environment(KUBECTL_EXTERNAL_DIFF=str(program))
-    done = outside.run("diff", "-f", "-", stdin=CONFIG_MAP.replace("blue", "green"))
+    external = kubectl.with_environment(KUBECTL_EXTERNAL_DIFF=str(program))
+    done = external.run("diff", "-f", "-", stdin=CONFIG_MAP.replace("blue", "green"))
     assert done.stdout.count(f"v1.ConfigMap.{kubectl.namespace}.settings") == 2
 
 

@@ -18,7 +18,7 @@ from tests.e2e.durable import (
     Acknowledged,
     Follower,
     Link,
-    Seen,
+    ReceivedEvent,
     ServiceWriter,
     Writer,
     history,
@@ -26,7 +26,7 @@ from tests.e2e.durable import (
     selected,
 )
 
-ROUNDS = 5
+REPEATS = 5
 WRITERS = 6
 EVENTS = "/api/v1/namespaces/default/events"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
@@ -88,7 +88,7 @@ class Scene:
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def check_acknowledged(writer: Writer, events: list[Seen], rounds: int) -> None:
+def check_acknowledged(writer: Writer, events: list[ReceivedEvent], repeats: int) -> None:
     """Every acknowledged write is in the history at its revision; besides there is at most one write a round whose
     answer got lost.
     """
@@ -97,10 +97,10 @@ def check_acknowledged(writer: Writer, events: list[Seen], rounds: int) -> None:
     left = iter(mine)
     for ack in writer.acknowledged:
         assert any(is_of(event, ack) for event in left), f"{ack} is lost"
-    assert len(mine) - len(writer.acknowledged) <= rounds
+    assert len(mine) - len(writer.acknowledged) <= repeats
 
 
-def is_of(event: Seen, ack: Acknowledged) -> bool:
+def is_of(event: ReceivedEvent, ack: Acknowledged) -> bool:
     """Return whether the event is of this write."""
     if ack.deleted:
         return event.name == ack.name and event.type == "DELETED"
@@ -119,7 +119,7 @@ async def check_services(server: Server, services: ServiceWriter) -> None:
 async def test_nothing_acknowledged_is_lost_and_watchers_resume_without_gaps_through_kill_9(tmp_path: Path) -> None:
     scene, data = Scene(tmp_path.name), tmp_path / "data"
     start = 0
-    for round_number in range(ROUNDS):
+    for round_number in range(REPEATS):
         with running(data) as server:
             revision = await revision_of(server)
             if not scene.followers:
@@ -144,7 +144,7 @@ async def test_nothing_acknowledged_is_lost_and_watchers_resume_without_gaps_thr
     assert revisions == sorted(set(revisions))
     for writer in scene.writers:
         assert not writer.codes
-        check_acknowledged(writer, events, ROUNDS)
+        check_acknowledged(writer, events, REPEATS)
     assert scene.followers[0].seen == events
     assert scene.followers[1].seen == events
     assert scene.followers[2].seen == selected(events)
@@ -163,7 +163,7 @@ async def test_sigterm_finishes_what_is_under_way_and_ends_watches(tmp_path: Pat
         events = await history(server, start)
         await check_services(server, scene.services)
     for writer in scene.writers:
-        check_acknowledged(writer, events, rounds=1)
+        check_acknowledged(writer, events, repeats=1)
 
 
 async def test_a_second_server_on_the_same_data_is_refused_in_one_line(tmp_path: Path) -> None:

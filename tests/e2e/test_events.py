@@ -10,7 +10,7 @@ pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture
-def seen(kubectl: Kubectl, namespace: str) -> Kubectl:
+def with_events(kubectl: Kubectl, namespace: str) -> Kubectl:
     """A pod with one event, and an event of another object."""
     kubectl("create", "-f", "-", stdin=POD)
     uid = kubectl.get("pod", "web")["metadata"]["uid"]
@@ -20,8 +20,8 @@ def seen(kubectl: Kubectl, namespace: str) -> Kubectl:
     return kubectl
 
 
-def test_events_are_listed(seen: Kubectl) -> None:
-    header, *lines = seen("events").splitlines()
+def test_events_are_listed(with_events: Kubectl) -> None:
+    header, *lines = with_events("events").splitlines()
     assert header.split() == ["LAST", "SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]
     assert sorted(line.split("somebody looked")[0].split()[-3:] for line in lines) == [
         ["Normal", "Seen", "Pod/web"],
@@ -29,29 +29,32 @@ def test_events_are_listed(seen: Kubectl) -> None:
     ]
 
 
-def test_events_of_an_object(seen: Kubectl) -> None:
-    (line,) = seen("events", "--for=pod/web", "--no-headers").splitlines()
+def test_events_of_an_object(with_events: Kubectl) -> None:
+    (line,) = with_events("events", "--for=pod/web", "--no-headers").splitlines()
     assert "Pod/web" in line
     assert "(x3 over" in line
 
 
-def test_events_of_a_type(seen: Kubectl) -> None:
-    (line,) = seen("events", "--types=Warning", "--no-headers").splitlines()
+def test_events_of_a_type(with_events: Kubectl) -> None:
+    (line,) = with_events("events", "--types=Warning", "--no-headers").splitlines()
     assert "Service/other" in line
 
 
-def test_events_are_watched(seen: Kubectl, namespace: str) -> None:
-    with seen.started("events", "--for=pod/web", "-w", "--no-headers") as watch:
+def test_events_are_watched(with_events: Kubectl, namespace: str) -> None:
+    with with_events.started("events", "--for=pod/web", "-w", "--no-headers") as watch:
         assert "Pod/web" in watch.line()
-        uid = seen.get("pod", "web")["metadata"]["uid"]
+        uid = with_events.get("pod", "web")["metadata"]["uid"]
         more = EVENT.format(name="web", namespace=namespace, kind="Pod", uid=uid).replace("Seen", "Again")
-        seen("create", "-f", "-", stdin=more)
+        with_events("create", "-f", "-", stdin=more)
         assert "Again" in watch.line()
 
 
-def test_get_shows_the_columns_of_events(seen: Kubectl) -> None:
-    header, *lines = seen("get", "events", "--field-selector", "involvedObject.kind=Pod").splitlines()
+def test_get_shows_the_columns_of_events(with_events: Kubectl) -> None:
+    header, *lines = with_events("get", "events", "--field-selector", "involvedObject.kind=Pod").splitlines()
     assert header.split() == ["LAST", "SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]
     assert len(lines) == 1
     assert lines[0].split()[1:4] == ["Normal", "Seen", "pod/web"]
-    assert seen("get", "events", "--field-selector", "type=Warning", "-o", "jsonpath={.items[*].reason}") == "Failed"
+    assert (
+        with_events("get", "events", "--field-selector", "type=Warning", "-o", "jsonpath={.items[*].reason}")
+        == "Failed"
+    )

@@ -78,8 +78,8 @@ async def test_history_reports_the_revisions_and_their_templates(
 async def test_undo_goes_back_to_the_template_before(c: Working, kubectl: Kubectl, kind: ResourceInfo) -> None:
     name = await rolled(c, kubectl, kind, "one", "two")
     assert "rolled back" in await run(kubectl, "rollout", "undo", name)
-    seen = await is_observed(c, kind)
-    assert seen["spec"]["template"]["spec"]["containers"][0]["image"] == "one"
+    observed = await is_observed(c, kind)
+    assert observed["spec"]["template"]["spec"]["containers"][0]["image"] == "one"
     lines = (await run(kubectl, "rollout", "history", name)).splitlines()
     assert [line.split(maxsplit=1)[0] for line in lines[2:]] == ["2", "3"]
 

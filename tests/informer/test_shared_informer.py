@@ -109,18 +109,18 @@ async def test_a_slow_handler_delays_no_other() -> None:
 async def test_the_store_has_a_change_before_its_handlers_are_reported() -> None:
     server = FakeServer()
     informer = informer_of(server)
-    seen: list[tuple[str | None, int]] = []
+    observed: list[tuple[str | None, int]] = []
 
     def look(obj: Ref[Object]) -> None:
         ref = informer.indexer.get(obj.key)
-        seen.append((ref.resource_version if ref else None, len(informer.indexer.by_index("namespace", "ns"))))
+        observed.append((ref.resource_version if ref else None, len(informer.indexer.by_index("namespace", "ns"))))
 
     informer.add_handler(EventHandlerFuncs(add=look))
     async with running(informer):
         await informer.synced()
         server.put("a")
         await settle()
-    assert seen == [("101", 1)]
+    assert observed == [("101", 1)]
 
 
 @virtual_time
@@ -392,11 +392,11 @@ async def test_managed_fields_are_dropped_unless_they_are_wanted() -> None:
     async with running(dropping), running(keeping):
         await dropping.synced()
         await keeping.synced()
-    dropped, kept = dropping.lister().get("ns/a"), keeping.lister().get("ns/a")
+    dropped, retained = dropping.lister().get("ns/a"), keeping.lister().get("ns/a")
     assert dropped is not None
-    assert kept is not None
+    assert retained is not None
     assert "managedFields" not in dropped["metadata"]
-    assert kept["metadata"]["managedFields"] == [{"manager": "x"}]
+    assert retained["metadata"]["managedFields"] == [{"manager": "x"}]
 
 
 # Reading one's own writes.

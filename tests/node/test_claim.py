@@ -132,9 +132,9 @@ async def test_deleted_lease_is_not_taken_from_a_live_agent() -> None:
     await claim(leases, "a/1").obtain()
     waiting = asyncio.create_task(claim(leases, "b/2").obtain())
     await asyncio.sleep(LOOK_S)
-    kept = leases.objects.pop("node")
+    retained = leases.objects.pop("node")
     await asyncio.sleep(10)
-    leases.objects["node"] = kept
+    leases.objects["node"] = retained
     assert not waiting.done()
     waiting.cancel()
 

@@ -92,7 +92,7 @@ async def create_with_secrets(cluster: Working, script: str = "exec sleep 100", 
     await create(cluster, container, volumes=volumes, serviceAccountName="builder", **spec)
 
 
-def seen_by(user: int, directory: Path) -> str:
+def readable_by(user: int, directory: Path) -> str:
     """Return everything that a user can read below a directory."""
     command = ["grep", "-rsh", "", str(directory)]
     return subprocess.run(
@@ -143,8 +143,8 @@ async def test_other_user_of_the_machine_reads_nothing_of_a_pod(root: Path) -> N
     async with node(root, identity=issuing) as cluster:
         await create_with_secrets(cluster)
         await cluster.until(PODS, "web", is_ready)
-        assert SECRET_TEXT in seen_by(0, root)
-        assert seen_by(OTHER_USER, root) == ""
+        assert SECRET_TEXT in readable_by(0, root)
+        assert readable_by(OTHER_USER, root) == ""
         assert mode_of(root) == 0o750
 
 
@@ -352,7 +352,7 @@ async def test_user_without_namespaces_reaches_the_volumes_of_its_own_pod(root: 
         volume = made(root / "pods" / pod().metadata.uid / "volumes" / "v")
         code, log = await found.run(pod(), *sh(f"cat {volume}/key"), run_as_user=1234, run_as_group=1234)
         assert (code, log) == (0, b"content")
-        assert seen_by(OTHER_USER, root / "pods" / pod().metadata.uid) == ""
+        assert readable_by(OTHER_USER, root / "pods" / pod().metadata.uid) == ""
 
 
 @needs_mounts

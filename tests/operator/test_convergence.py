@@ -44,15 +44,15 @@ class World:
 
     async def _reconcile(self, name: str) -> Result | None:
         await self._step()
-        wanted = self.desired.get(name)
-        if wanted is None:
+        desired = self.desired.get(name)
+        if desired is None:
             self.actual.pop(name, None)
         elif name not in self.actual:
             self.creates[name] += 1
-            self.actual[name] = wanted
+            self.actual[name] = desired
             await self._step()
         else:
-            self.actual[name] = wanted
+            self.actual[name] = desired
         return Result(requeue_after_s=100) if self.dice.random() < 0.2 else None
 
     def change(self, queue: WorkQueue[Request]) -> None:

@@ -168,18 +168,18 @@ async def test_objects_that_the_predicate_drops_are_left_alone() -> None:
 async def test_a_controller_may_come_while_the_manager_runs() -> None:
     async with operator() as bench:
         await bench.manager.elected.wait()
-        seen = asyncio.Event()
+        observed = asyncio.Event()
 
         async def reconcile(request: Request) -> None:
             if request.name == "s":
                 assert await bench.manager.client.resource(NAMESPACES).find(request) is not None
-                seen.set()
+                observed.set()
 
         Builder(bench.manager).for_(NAMESPACES).complete(reconcile)
         await bench.client.resource(NAMESPACES).create(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "s"}}
         )
-        await seen.wait()
+        await observed.wait()
 
 
 async def test_a_standby_takes_over_with_warm_caches_when_the_leader_ends() -> None:
@@ -208,15 +208,15 @@ async def test_a_standby_takes_over_with_warm_caches_when_the_leader_ends() -> N
 
 async def test_a_controller_may_look_at_two_clusters() -> None:
     async with operator() as here, cluster_client() as there:
-        seen = asyncio.Event()
+        observed = asyncio.Event()
 
         async def reconcile(request: Request) -> None:
             if request.name == "elsewhere":
-                seen.set()
+                observed.set()
 
         informer = SharedInformer(there.resource(SECRETS, namespace="").list_watch(), dynamic(SECRETS))
         here.manager.add(informer, group=Group.CACHES)
         Builder(here.manager).watches_source(KindSource(informer, for_object)).named("two").complete(reconcile)
         secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "elsewhere"}, "stringData": {"a": "b"}}
         await there.resource(SECRETS).create(secret)
-        await seen.wait()
+        await observed.wait()

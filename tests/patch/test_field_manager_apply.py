@@ -65,11 +65,11 @@ def test_omitted_field_is_removed() -> None:
 
 @pytest.mark.parametrize("operation", ["Apply", "Update"])
 def test_omitted_field_stays_when_another_manager_owns_it(operation: str) -> None:
-    others = entry("b", REPLICAS, operation=operation)
-    live = app([entry("a", BOTH, operation="Apply"), others], spec={"replicas": 1, "paused": True})
+    rest = entry("b", REPLICAS, operation=operation)
+    live = app([entry("a", BOTH, operation="Apply"), rest], spec={"replicas": 1, "paused": True})
     result = apply(live, config(spec={"paused": True}))
     assert result["spec"] == {"paused": True, "replicas": 1}
-    assert others in entries(result)
+    assert rest in entries(result)
 
 
 def test_empty_apply_gives_up_all_fields() -> None:
@@ -412,9 +412,9 @@ def test_applying_nothing_removes_the_fields_that_only_the_applier_owns(live: Ob
     except StatusError:
         return
     undone = apply(after, config())
-    kept = {key: value for key, value in undone["metadata"].items() if key != "managedFields"}
+    retained = {key: value for key, value in undone["metadata"].items() if key != "managedFields"}
     live["metadata"].setdefault("labels", {})["base"] = "x"
-    assert _sorted(without_empties({**undone, "metadata": kept})) == _sorted(live)
+    assert _sorted(without_empties({**undone, "metadata": retained})) == _sorted(live)
 
 
 def _sorted(value: Any) -> Any:

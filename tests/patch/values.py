@@ -29,8 +29,8 @@ _raw_sets: st.SearchStrategy[Any] = st.recursive(
 field_sets: st.SearchStrategy[FieldSet] = _raw_sets.map(parse)
 
 
-def _keyed(key: str, **others: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str, Any]]]:
-    item = st.fixed_dictionaries({key: NAMES}, optional=others)
+def _keyed(key: str, **rest: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str, Any]]]:
+    item = st.fixed_dictionaries({key: NAMES}, optional=rest)
     return st.lists(item, max_size=3, unique_by=lambda found: found[key])
 
 
@@ -71,6 +71,6 @@ apps: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 def without_empties(value: Any) -> Any:
     """Remove empty maps and lists. An emptied list has no owner, and an empty map has one only until it is filled."""
     if isinstance(value, dict):
-        kept = {key: without_empties(item) for key, item in value.items()}
-        return {key: item for key, item in kept.items() if item not in ({}, [])}
+        retained = {key: without_empties(item) for key, item in value.items()}
+        return {key: item for key, item in retained.items() if item not in ({}, [])}
     return [without_empties(item) for item in value] if isinstance(value, list) else value

@@ -278,15 +278,15 @@ def test_an_object_that_does_not_fit_its_version_stays_unchanged(
     assert "cannot upgrade a stored" in caplog.text
 
 
-def form_of(message: str, seen: dict[str, object]) -> dict[str, object]:
+def form_of(message: str, observed: dict[str, object]) -> dict[str, object]:
     """The fields of a message and of all that it consists of; messages without the package they are of."""
     name = short(message)
-    if name not in seen and message in table():
+    if name not in observed and message in table():
         fields = table().fields(message)
-        seen[name] = {(field.name, short(field.type), field.shape) for field in fields}
+        observed[name] = {(field.name, short(field.type), field.shape) for field in fields}
         for field in fields:
-            form_of(field.type, seen)
-    return seen
+            form_of(field.type, observed)
+    return observed
 
 
 def short(message: str) -> str:

@@ -25,9 +25,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=20, help="how many runs")
     parser.add_argument("--seed", type=int, default=1, help="the first one's seed")
     parser.add_argument("--number", type=int, default=4, help="how many faults in each")
-    parser.add_argument(
-        "--pace", type=float, default=1.0, help="how long faults last, as a part of what they do otherwise"
-    )
+    parser.add_argument("--pace", type=float, default=1.0, help="duration of faults, as a part of the usual one")
     parser.add_argument("--fault", action="append", default=[], choices=[fault.__name__ for fault in ALL])
     parser.add_argument("--keep", type=Path, help="where the logs of servers and etcds are left")
     return parser.parse_args()
@@ -57,7 +55,7 @@ async def _one(arguments: argparse.Namespace, seed: int, with_disks: bool) -> Re
         directory = (arguments.keep or Path(temporary)) / f"seed-{seed}"
         directory.mkdir(parents=True)
         async with machines(directory, network=network, with_disks=with_disks) as made:
-            return await run(made, seed, faults, number=arguments.number, pace=arguments.pace)
+            return await run(made, seed, faults, number=arguments.number, interval=arguments.pace)
 
 
 def _left_out(with_disks: bool) -> list[Fault]:

@@ -67,7 +67,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReceivedEvent:
     """One event of a watch: ADDED, MODIFIED, DELETED or BOOKMARK."""
 
     type: str
@@ -81,7 +81,7 @@ class Watched:
     """The events that one watch received, from after the revision `start` on."""
 
     start: int
-    seen: list[Seen] = field(default_factory=list)
+    received: list[ReceivedEvent] = field(default_factory=list)
     name: str = ""
 
 

@@ -22,7 +22,7 @@ import grpc
 from sampan.server.pki.directory import prepare_credentials
 from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.endpoint import Endpoint
+from sampan.storage.etcd.endpoint import EtcdEndpoint
 from sampan.storage.etcd.stream import WatchEndedByEtcd
 from sampan.storage.signal import Signal
 from tests.cli.server import NO_LOOPS
@@ -161,7 +161,7 @@ class Machines:
         for member in self.members:
             if member.process is None:
                 continue
-            endpoint = Endpoint(member.url, EtcdSettings((member.url,)))
+            endpoint = EtcdEndpoint(member.url, EtcdSettings((member.url,)))
             try:
                 status = await endpoint.call(messages.STATUS, messages.StatusRequest(), 1)
                 if status.leader == status.header.member_id:

@@ -48,17 +48,17 @@ class Report:
 
 
 async def run(
-    machines: Machines, seed: int, faults: Sequence[Fault] = (), *, number: int = 4, pace: float = 1.0
+    machines: Machines, seed: int, faults: Sequence[Fault] = (), *, number: int = 4, interval: float = 1.0
 ) -> Report:
     """Run `faults`, or else so many that the seed chooses. The machines are well before and after.
 
-    `pace`: how long faults last, as a part of what they do otherwise.
+    `interval`: duration of faults, as a part of the usual one.
     """
     chance = random.Random(seed)
     faults = faults or chance.choices(possible(machines), k=number)
     clients = Clients(machines.servers, seed)
     committed = Committed(machines.members)
-    scene = Scene(machines, committed, chance, pace)
+    scene = Scene(machines, committed, chance, interval)
     await _ensure_namespace(clients)
     watchers = [Watcher(clients, f"watcher {index}") for index in range(3)] + [Watcher(clients, "sleeper", nap_s=2)]
     names = [(server, f"{seed}{server.name}{index}") for server in machines.servers for index in range(_WRITERS)]
@@ -87,7 +87,7 @@ async def run(
         tuple(fault.__name__ for fault in faults),
         dict(Counter(call.outcome.value for call in clients.calls)),
         len(log),
-        sum(len(watched.seen) for watched in clients.watches),
+        sum(len(watched.received) for watched in clients.watches),
         max((call.end - call.begin for call in clients.calls if call.end < float("inf")), default=0.0),
         recovered_s,
         found,

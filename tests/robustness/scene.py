@@ -16,7 +16,7 @@ class Scene:
     machines: Machines
     committed: Committed
     random: random.Random
-    pace: float = 1.0
+    interval: float = 1.0
     """Duration of faults, as a multiple of the usual one."""
 
     def server(self) -> ApiServer:
@@ -31,7 +31,7 @@ class Scene:
 
     async def hold(self, at_least_s: float, at_most_s: float) -> None:
         """Let the fault last."""
-        await asyncio.sleep(self.pace * self.random.uniform(at_least_s, at_most_s))
+        await asyncio.sleep(self.interval * self.random.uniform(at_least_s, at_most_s))
 
 
 Fault = Callable[[Scene], Awaitable[None]]

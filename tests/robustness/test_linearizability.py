@@ -72,11 +72,11 @@ def test_something_that_can_be_is_accepted(call: Call) -> None:
     assert anomalies([*CALLS, call], LOG) == []
 
 
-@pytest.mark.parametrize(("call", "says"), WRONG.values(), ids=WRONG)
-def test_something_that_cannot_be_is_found(call: Call, says: str) -> None:
+@pytest.mark.parametrize(("call", "expected"), WRONG.values(), ids=WRONG)
+def test_something_that_cannot_be_is_found(call: Call, expected: str) -> None:
     found = anomalies([*CALLS, call], LOG)
     assert found
-    assert says in found[0]
+    assert expected in found[0]
 
 
 def test_a_write_of_unknown_outcome_may_have_happened_at_any_time_after() -> None:

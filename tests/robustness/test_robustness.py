@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(etcd_binary() is None, reason="no etcd: install 
 
 async def test_whatever_fails_histories_are_linearizable_and_watches_are_reported_all(tmp_path: Path) -> None:
     async with machines(tmp_path) as made:
-        report = await run(made, SEED, FAULTS, pace=0.3)
+        report = await run(made, SEED, FAULTS, interval=0.3)
     assert report.anomalies == [], f"seed {SEED}: {report}"
     assert report.commits > 20
 

@@ -2,26 +2,26 @@
 
 import pytest
 
-from tests.robustness.history import Seen, Watched, log_of
+from tests.robustness.history import ReceivedEvent, Watched, log_of
 from tests.robustness.watches import watch_anomalies
 
 LOG = log_of([(5, "a", "1"), (6, "b", "2"), (7, "a", "3"), (8, "b", None)])
-ADDED_A = Seen("ADDED", 5, "a", "1")
-ADDED_B = Seen("ADDED", 6, "b", "2")
-MODIFIED = Seen("MODIFIED", 7, "a", "3")
-DELETED = Seen("DELETED", 8, "b", "2")
+ADDED_A = ReceivedEvent("ADDED", 5, "a", "1")
+ADDED_B = ReceivedEvent("ADDED", 6, "b", "2")
+MODIFIED = ReceivedEvent("MODIFIED", 7, "a", "3")
+DELETED = ReceivedEvent("DELETED", 8, "b", "2")
 
 
-def bookmark(revision: int) -> Seen:
-    return Seen("BOOKMARK", revision)
+def bookmark(revision: int) -> ReceivedEvent:
+    return ReceivedEvent("BOOKMARK", revision)
 
 
-def found(start: int, *seen: Seen) -> list[str]:
-    return watch_anomalies([Watched(start, list(seen), "w")], LOG)
+def found(start: int, *observed: ReceivedEvent) -> list[str]:
+    return watch_anomalies([Watched(start, list(observed), "w")], LOG)
 
 
 @pytest.mark.parametrize(
-    ("start", "seen"),
+    ("start", "received"),
     [
         (0, (ADDED_A, ADDED_B, MODIFIED, DELETED)),
         (4, (ADDED_A, bookmark(5), ADDED_B, bookmark(6), MODIFIED, DELETED, bookmark(9))),
@@ -31,12 +31,12 @@ def found(start: int, *seen: Seen) -> list[str]:
     ],
     ids=["all", "bookmarks", "resumed, and ended early", "nothing more", "nothing"],
 )
-def test_something_that_can_be_is_accepted(start: int, seen: tuple[Seen, ...]) -> None:
-    assert found(start, *seen) == []
+def test_something_that_can_be_is_accepted(start: int, received: tuple[ReceivedEvent, ...]) -> None:
+    assert found(start, *received) == []
 
 
 @pytest.mark.parametrize(
-    ("start", "seen", "expected"),
+    ("start", "received", "expected"),
     [
         (0, (ADDED_A, MODIFIED), "missed"),
         (5, (MODIFIED, DELETED), "missed"),
@@ -45,9 +45,9 @@ def test_something_that_can_be_is_accepted(start: int, seen: tuple[Seen, ...]) -
         (0, (ADDED_B, ADDED_A), "after 6"),
         (0, (ADDED_A, bookmark(6), ADDED_B), "1 of 2"),
         (0, (ADDED_A, ADDED_B, MODIFIED, bookmark(8)), "missed"),
-        (0, (Seen("MODIFIED", 5, "a", "1"),), "missed"),
-        (0, (Seen("ADDED", 5, "a", "9"),), "missed"),
-        (8, (Seen("ADDED", 9, "c", "1"),), "not due"),
+        (0, (ReceivedEvent("MODIFIED", 5, "a", "1"),), "missed"),
+        (0, (ReceivedEvent("ADDED", 5, "a", "9"),), "missed"),
+        (8, (ReceivedEvent("ADDED", 9, "c", "1"),), "not due"),
         (4, (ADDED_A, bookmark(4)), "after 5"),
     ],
     ids=[
@@ -64,5 +64,5 @@ def test_something_that_can_be_is_accepted(start: int, seen: tuple[Seen, ...]) -
         "a bookmark that goes back",
     ],
 )
-def test_something_that_cannot_be_is_found(start: int, seen: tuple[Seen, ...], expected: str) -> None:
-    assert any(expected in text for text in found(start, *seen))
+def test_something_that_cannot_be_is_found(start: int, received: tuple[ReceivedEvent, ...], expected: str) -> None:
+    assert any(expected in text for text in found(start, *received))

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from sampan.storage.signal import Signal
-from tests.robustness.history import Call, Kind, Outcome, Seen, Watched
+from tests.robustness.history import Call, Kind, Outcome, ReceivedEvent, Watched
 from tests.robustness.machines import NAMESPACE, ApiServer
 
 KEYS = tuple(f"k{number}" for number in range(6))
@@ -240,7 +240,7 @@ class Watcher:
         metadata = shown["metadata"]
         revision = int(metadata["resourceVersion"])
         received = shown["data"]["v"] if kind != "BOOKMARK" else ""
-        watched.seen.append(Seen(kind, revision, metadata.get("name", ""), received))
+        watched.received.append(ReceivedEvent(kind, revision, metadata.get("name", ""), received))
         self.position = revision
         self._moved.notify()
         return True

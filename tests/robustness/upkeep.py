@@ -30,8 +30,8 @@ async def etcd_leader_moved(scene: Scene) -> None:
         leader = await scene.machines.leader()
         with suppress(OSError):
             ids = await _ids(leader)
-            others = [number for name, number in ids.items() if name != leader.name]
-            await _fetch(leader, "maintenance/transfer-leadership", {"targetID": scene.random.choice(others)})
+            rest = [number for name, number in ids.items() if name != leader.name]
+            await _fetch(leader, "maintenance/transfer-leadership", {"targetID": scene.random.choice(rest)})
         await scene.hold(0.2, 1)
 
 
@@ -60,25 +60,25 @@ async def etcds_upgraded(scene: Scene) -> None:
 async def _replaced(scene: Scene, *, learns: bool) -> None:
     members = scene.machines.members
     member = scene.member()
-    others = [each for each in members if each is not member]
-    await _remove(others, member)
+    rest = [each for each in members if each is not member]
+    await _remove(rest, member)
     await scene.hold(0, 0.5)
     member.kill()
     shutil.rmtree(member.directory / "member")
-    added = await _added(others, {"peerURLs": [member.peer_url], "isLearner": learns})
+    added = await _added(rest, {"peerURLs": [member.peer_url], "isLearner": learns})
     member.more = (*member.more, "--initial-cluster-state=existing")
     member.start(members)
     await asyncio.to_thread(member.wait)
     if learns:
         await scene.hold(0.5, 2)
-        await _until_done(others, "cluster/member/promote", {"ID": added})
+        await _until_done(rest, "cluster/member/promote", {"ID": added})
     await _well(members)
 
 
-async def _remove(others: list[Member], member: Member) -> None:
+async def _remove(rest: list[Member], member: Member) -> None:
     """etcd refuses it for some seconds after it was started or had an election."""
     async with asyncio.timeout(_TIMEOUT_S):
-        for other in cycle(others):
+        for other in cycle(rest):
             with suppress(OSError):
                 number = (await _ids(other)).get(member.name)
                 if number is None:
@@ -87,10 +87,10 @@ async def _remove(others: list[Member], member: Member) -> None:
             await asyncio.sleep(_PAUSE_S)
 
 
-async def _added(others: list[Member], body: Mapping[str, Any]) -> str:
+async def _added(rest: list[Member], body: Mapping[str, Any]) -> str:
     """The id of a member that is new. Others may not be well enough for it at once, or add it without saying so."""
     async with asyncio.timeout(_TIMEOUT_S):
-        for other in cycle(others):
+        for other in cycle(rest):
             with suppress(OSError):
                 number = (await _ids(other)).get("")
                 if number is not None:

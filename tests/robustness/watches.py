@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 
-from tests.robustness.history import Event, Seen, Watched
+from tests.robustness.history import Event, ReceivedEvent, Watched
 
 
 def watch_anomalies(watches: Sequence[Watched], log: Sequence[Event]) -> list[str]:
@@ -17,22 +17,25 @@ def watch_anomalies(watches: Sequence[Watched], log: Sequence[Event]) -> list[st
 
 def _of_one(watched: Watched, log: Sequence[Event]) -> list[str]:
     revisions = [event.revision for event in log]
-    received: list[Seen] = []
+    received: list[ReceivedEvent] = []
     found: list[str] = []
     position = watched.start
-    for seen in watched.seen:
-        if seen.revision < position or (seen.type != "BOOKMARK" and seen.revision == position):
-            found.append(f"{watched.name}: {seen} after {position}")
-        if seen.type == "BOOKMARK":
-            expected = bisect_right(revisions, seen.revision) - bisect_right(revisions, watched.start)
+    for observed in watched.received:
+        if observed.revision < position or (observed.type != "BOOKMARK" and observed.revision == position):
+            found.append(f"{watched.name}: {observed} after {position}")
+        if observed.type == "BOOKMARK":
+            expected = bisect_right(revisions, observed.revision) - bisect_right(revisions, watched.start)
             if len(received) < expected:
-                found.append(f"{watched.name}: {seen} after {len(received)} of {expected} events")
+                found.append(f"{watched.name}: {observed} after {len(received)} of {expected} events")
         else:
-            received.append(seen)
-        position = max(position, seen.revision)
+            received.append(observed)
+        position = max(position, observed.revision)
     committed = log[bisect_right(revisions, watched.start) : bisect_right(revisions, position)]
     desired = [_shown(event) for event in committed]
-    shown = [(seen.type, seen.revision, seen.key, seen.value if seen.type != "DELETED" else "") for seen in received]
+    shown = [
+        (observed.type, observed.revision, observed.key, observed.value if observed.type != "DELETED" else "")
+        for observed in received
+    ]
     present, there = set(shown), set(desired)
     found += [f"{watched.name} from {watched.start} missed {each}" for each in desired if each not in present]
     found += [f"{watched.name} from {watched.start} received {each}, not due" for each in shown if each not in there]

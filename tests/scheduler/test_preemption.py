@@ -53,8 +53,8 @@ def budget(allowed: int, **more: Any) -> Budget:
 
 def test_budgets_protect_pods_beyond_the_allowed_disruptions() -> None:
     pods = [pod(name, labels={"app": "web"}) for name in ("a", "b")] + [pod("c")]
-    violating, others = split_by_violation(pods, [budget(1)])
-    assert ([each.name for each in violating], [each.name for each in others]) == (["b"], ["a", "c"])
+    violating, rest = split_by_violation(pods, [budget(1)])
+    assert ([each.name for each in violating], [each.name for each in rest]) == (["b"], ["a", "c"])
 
 
 def test_already_disrupted_pods_violate_no_budget() -> None:

@@ -134,16 +134,16 @@ async def test_a_wrong_token_is_refused_where_anonymous_would_pass() -> None:
 
 
 async def test_the_user_is_set_and_the_token_gone() -> None:
-    seen = []
+    observed = []
 
     async def route(request: Request) -> Response:
-        seen.append((request.user, request.headers))
+        observed.append((request.user, request.headers))
         return Response()
 
     frame = Frame(route)
     for _ in range(2):
         await frame.client().get(POD)
-    for user, headers in seen:
+    for user, headers in observed:
         assert user is not None
         assert (user.name, user.groups) == ("admin", ("system:masters", "system:authenticated"))
         assert "authorization" not in headers

@@ -93,10 +93,10 @@ async def test_while_a_crd_is_terminating_objects_may_be_read_and_changed_but_no
     refused = await api.post(SHIRTS, shirt("late"))
     assert (refused.code, refused.reason) == (403, "Forbidden")
     assert "create not allowed while custom resource definition is terminating" in refused.message
-    seen = await eventually(
+    observed = await eventually(
         lambda: api.get(f"{SHIRTS}/held"), lambda response: "deletionTimestamp" in response.metadata
     )
-    assert seen.code == 200
+    assert observed.code == 200
     assert condition((await api.get(CRD)).body, "Terminating")["reason"] == "InstanceDeletionInProgress"
     await api.patch(f"{SHIRTS}/held", {"metadata": {"finalizers": None}})
     await gone(api)

@@ -197,8 +197,8 @@ async def check_changes(api: Api, watch: Any) -> None:
     await api.delete(f"{SHIRTS}/c")
     await api.create(SHIRTS, one("f", "a"))
     found = [await watch.event() for _ in range(5)]
-    seen = [(event["type"], event["object"]["metadata"]["name"]) for event in found]
-    assert seen == [("DELETED", "a"), ("ADDED", "b"), ("MODIFIED", "c"), ("DELETED", "c"), ("ADDED", "f")]
+    observed = [(event["type"], event["object"]["metadata"]["name"]) for event in found]
+    assert observed == [("DELETED", "a"), ("ADDED", "b"), ("MODIFIED", "c"), ("DELETED", "c"), ("ADDED", "f")]
     assert {event["object"]["apiVersion"] for event in found} == {V2}
     assert {event["object"]["spec"]["host"] for event in found} == {"a"}
     revisions = [int(event["object"]["metadata"]["resourceVersion"]) for event in found]

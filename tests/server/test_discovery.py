@@ -292,8 +292,8 @@ async def test_groups_and_versions_are_never_aggregated(client: Client) -> None:
 def without_empty(value: Any) -> Any:
     """A document without what is empty: the zero values that one form writes and another leaves out."""
     if isinstance(value, dict):
-        kept = {name: without_empty(item) for name, item in value.items()}
-        return {name: item for name, item in kept.items() if item not in (None, "", [], {})}
+        retained = {name: without_empty(item) for name, item in value.items()}
+        return {name: item for name, item in retained.items() if item not in (None, "", [], {})}
     return [without_empty(item) for item in value] if isinstance(value, list) else value
 
 

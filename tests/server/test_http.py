@@ -439,13 +439,13 @@ async def test_large_bodies_that_share_the_turns_all_arrive() -> None:
     server, reader, writer = await connect(echo)
     assert server._sock is not None
     server.parse_turns = LoopTurns(server.loop, 1)
-    others = [await asyncio.open_connection(*server._sock.getsockname()) for _ in range(3)]
-    for _, sender in [(reader, writer), *others]:
+    rest = [await asyncio.open_connection(*server._sock.getsockname()) for _ in range(3)]
+    for _, sender in [(reader, writer), *rest]:
         sender.write(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 1_000_000)
     async with asyncio.timeout(30):
-        responses = [(await response(each))[2] for each, _ in [(reader, writer), *others]]
+        responses = [(await response(each))[2] for each, _ in [(reader, writer), *rest]]
     assert responses == [b"POST /  1000000"] * 4
-    for _, sender in others:
+    for _, sender in rest:
         sender.close()
     await finish(server, writer)
 
@@ -453,11 +453,11 @@ async def test_large_bodies_that_share_the_turns_all_arrive() -> None:
 async def test_a_body_of_tiny_chunks_is_parsed_in_many_turns() -> None:
     server, reader, writer = await connect(echo)
     server.parse_turns = LoopTurns(server.loop, 1)  # each slice uses up its turn
-    turns = 0
+    iterations = 0
 
     def count() -> None:
-        nonlocal turns
-        turns += 1
+        nonlocal iterations
+        iterations += 1
         server.loop.call_soon(count)
 
     writer.write(b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -465,5 +465,5 @@ async def test_a_body_of_tiny_chunks_is_parsed_in_many_turns() -> None:
     count()
     writer.write(b"1\r\na\r\n" * 40_000 + b"0\r\n\r\n")
     assert (await response(reader))[2] == b"POST /  40000"
-    assert turns > 240_000 // SLICE_BYTES_MAX
+    assert iterations > 240_000 // SLICE_BYTES_MAX
     await finish(server, writer)

@@ -226,8 +226,8 @@ async def test_the_api_is_served_to_a_real_client(files: Files) -> None:
             made = await asyncio.gather(*(client.post(maps, json=body) for body in bodies))
             assert {response.status_code for response in made} == {201}
             lines = watch.aiter_lines()
-            seen = [orjson.loads(await anext(lines))["object"]["metadata"]["name"] for _ in bodies]
-            assert sorted(seen) == sorted(f"m{i}" for i in range(150))
+            observed = [orjson.loads(await anext(lines))["object"]["metadata"]["name"] for _ in bodies]
+            assert sorted(observed) == sorted(f"m{i}" for i in range(150))
             listed = await client.get(maps, headers={"accept-encoding": "identity"})
             assert (len(listed.json()["items"]), len(listed.content) > 1 << 20) == (150, True)
         assert server.server.connection_count == 1

@@ -110,16 +110,16 @@ async def test_the_frames_of_a_flood_are_handled_a_few_at_a_time(flood: str) -> 
     connection.connection_made(wire)
     taken: list[int] = []
     receive = connection.frames.receive
-    turns = 0
+    iterations = 0
 
     def counting() -> object:
-        taken.append(turns)
+        taken.append(iterations)
         return receive()
 
     connection.frames.receive = counting  # type: ignore[assignment,method-assign]
     connection.data_received(PREFACE + FLOODS[flood]())
     while not wire.closed:
-        turns += 1
+        iterations += 1
         await asyncio.sleep(0)
     connection.connection_lost(None)
     assert len(taken) > 2
@@ -286,7 +286,7 @@ def test_size_changes_of_the_table_are_announced(sizes: list[int]) -> None:
 async def test_connections_share_the_frames_of_a_turn() -> None:
     server = HttpServer(Route(), NO_LINGER)
     handled: list[int] = []
-    turns = 0
+    iterations = 0
     connections = []
     for _ in range(40):
         connection, wire = Http2Connection(server), Wire()
@@ -296,14 +296,14 @@ async def test_connections_share_the_frames_of_a_turn() -> None:
 
         def counting(receive: Callable[[], object] = receive, frames: Frames = connection.frames) -> object:
             events = receive()
-            handled.extend([turns] * frames.inbound.frames)
+            handled.extend([iterations] * frames.inbound.frames)
             return events
 
         connection.frames.receive = counting  # type: ignore[assignment,method-assign]
     for connection in connections:
         connection.data_received(PREFACE + frame(PING, b"12345678") * 200)
     while any(connection.frames.inbound.more for connection in connections):
-        turns += 1
+        iterations += 1
         await asyncio.sleep(0)
     for connection in connections:
         connection.connection_lost(None)

@@ -227,12 +227,12 @@ async def test_a_client_of_http_2_is_reported_to_go_when_nothing_of_its_is_under
 
 async def test_a_request_that_waits_to_be_parsed_is_answered() -> None:
     server, reader, writer = await connect(echo, HttpSettings(quiet_s=0.01))
-    turns = server.parse_turns = LoopTurns(server.loop, 0)  # no turn has any time
+    parse_turns = server.parse_turns = LoopTurns(server.loop, 0)  # no turn has any time
     writer.write(b"GET / HTTP/1.1\r\nHost: h\r\nX-A: " + b"a" * 2 * SLICE_BYTES_MAX + b"\r\n\r\n")
     await asyncio.sleep(0.05)
     drain = asyncio.create_task(server.drain(60))
     await asyncio.sleep(0.05)
-    turns._units_per_turn = 1
+    parse_turns._units_per_turn = 1
     assert (await response(reader))[0] == 200
     await asyncio.wait_for(drain, 30)
     await finish(server, writer)

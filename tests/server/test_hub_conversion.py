@@ -222,15 +222,15 @@ async def test_both_paths_of_a_rule_lead_through_the_same_lists(api: Api) -> Non
 async def test_others_are_served_while_rules_are_tried(api: Api) -> None:
     wide = schema({f"f{index}": ports(port=INTEGER)["properties"]["spec"] for index in range(20)})
     await api.create(CRDS, crd(version("v1", wide), version("v2", wide, storage=False)))
-    turns = 0
+    iterations = 0
 
-    async def others() -> None:
-        nonlocal turns
+    async def count_iterations() -> None:
+        nonlocal iterations
         while True:
-            turns += 1
+            iterations += 1
             await asyncio.sleep(0)
 
-    task = asyncio.create_task(others())
+    task = asyncio.create_task(count_iterations())
     await api.create(HUBS, hub())
     task.cancel()
-    assert turns > 60
+    assert iterations > 60

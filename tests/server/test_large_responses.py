@@ -17,7 +17,7 @@ from tests.server.test_pipelining import GET, until
 BODY = b"x" * (10 * WRITE_CHUNK_BYTES)
 
 
-class Turns(Wire):
+class LoopRecorder(Wire):
     """Transport that is never full, as that of a fast client. Records the turn of the loop and the size of writes."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ async def streamed(request: Request) -> Response:
 
 @pytest.mark.parametrize("handler", [whole, streamed])
 async def test_a_fast_client_of_http_1_does_not_hold_up_others(handler: Handler) -> None:
-    wire = Turns()
+    wire = LoopRecorder()
     connection = Connection(HttpServer(handler))
     connection.connection_made(wire)
     connection.data_received(GET)
@@ -70,7 +70,7 @@ async def test_a_fast_client_of_http_1_does_not_hold_up_others(handler: Handler)
 
 @pytest.mark.parametrize("handler", [whole, streamed])
 async def test_a_fast_client_of_http_2_with_large_windows_does_not_hold_up_others(handler: Handler) -> None:
-    wire = Turns()
+    wire = LoopRecorder()
     connection = Http2Connection(HttpServer(handler))
     connection.connection_made(wire)
     client = H2Connection(H2Configuration(client_side=True))
@@ -86,7 +86,7 @@ async def test_a_fast_client_of_http_2_with_large_windows_does_not_hold_up_other
 
 
 async def test_a_chunk_that_has_begun_is_complete_when_the_server_ends_the_stream() -> None:
-    wire = Turns()
+    wire = LoopRecorder()
     connection = Connection(HttpServer(streamed))
     connection.connection_made(wire)
     connection.data_received(GET)

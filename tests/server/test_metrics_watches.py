@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sampan.core.work import Work
+from sampan.core.work import WorkMetrics
 from sampan.server.histogram import cumulative
 from sampan.server.process_metrics import ProcessMetrics
 from sampan.server.watch_metrics import WatchMetrics
@@ -98,7 +98,7 @@ async def test_something_that_the_store_cannot_do_is_counted(api: Api) -> None:
 
 
 def test_the_bounds_of_work_queues_are_those_of_kubernetes_to_the_last_digit() -> None:
-    bounds = [bound for bound, _ in cumulative(Work().waits.buckets, [0.0] * 11)]
+    bounds = [bound for bound, _ in cumulative(WorkMetrics().waits.buckets, [0.0] * 11)]
     assert bounds == [
         *("1e-08", "1e-07", "1e-06", "9.999999999999999e-06", "9.999999999999999e-05"),
         *("0.001", "0.01", "0.1", "1", "10", "+Inf"),

@@ -20,13 +20,13 @@ from tests.server.custom_resources import CRD, CRDS, SHIRTS, crd, schema, shirt,
 from tests.server.custom_resources import GROUP as CRD_GROUP
 
 WRITERS = 4
-ROUNDS = 3
+REPEATS = 3
 DEADLINE_S = 60.0
 WEBHOOKS = f"{GROUP}/validatingwebhookconfigurations"
 POLICIES, BINDINGS = f"{GROUP}/validatingadmissionpolicies", f"{GROUP}/validatingadmissionpolicybindings"
 LINES = {"type": "array", "items": {"type": "string", "maxLength": 100}}
 EXPRESSION = "namespaceObject.metadata.labels.?level.orValue('0') != '1' && object.data.all(k, k != '')"
-ANSWERS = {200, 201, 404, 409, 422}
+RESPONSES = {200, 201, 404, 409, 422}
 """404 for an object that is not there yet, 409 for one that another writer has made, 422 for what a policy denies."""
 
 
@@ -182,7 +182,7 @@ async def test_large_writes_during_changes_of_their_rules_are_answered(
 
     async def keep_writing(write: Callable[[Api, int, int], Awaitable[list[int]]], writer: int) -> None:
         nonlocal done
-        for number in range(ROUNDS):
+        for number in range(REPEATS):
             codes.extend(await write(api, number, writer))
         done += 1
 
@@ -200,7 +200,7 @@ async def test_large_writes_during_changes_of_their_rules_are_answered(
                 group.create_task(keep_writing(write_maps if writer % 2 else write_shirts, writer))
             for change in (change_crd, change_policy, change_webhook, change_namespace):
                 group.create_task(keep_changing(change))
-    assert set(codes) <= ANSWERS
+    assert set(codes) <= RESPONSES
     assert {200, 201} <= set(codes)
     assert not caplog.records
     for listed in (await api.get(SHIRTS)).body["items"]:

@@ -116,19 +116,19 @@ async def test_a_body_beyond_the_limit_is_refused_when_all_of_it_has_come(excess
 
 
 async def test_headers_of_a_head_that_came_in_pieces_are_not_taken_for_all_of_the_next() -> None:
-    seen: list[dict[str, str]] = []
+    observed: list[dict[str, str]] = []
 
     async def handler(request: Request) -> Response:
-        seen.append(dict(request.headers))
+        observed.append(dict(request.headers))
         return Response()
 
     async with connection_of(handler) as (connection, _):
         connection.data_received(b"GET /a HTTP/1.1\r\nX-A: 1\r\nX-B: ")
         connection.data_received(b"GET HTTP/1.1\r\nHost: h\r\n\r\n")
-        await until(lambda: connection.idle and len(seen) == 1)
+        await until(lambda: connection.idle and len(observed) == 1)
         connection.data_received(b"GET /b HTTP/1.1\r\nHost: h\r\n\r\n")
-        await until(lambda: len(seen) == 2)
-    assert seen[1] == {"host": "h"}
+        await until(lambda: len(observed) == 2)
+    assert observed[1] == {"host": "h"}
 
 
 async def test_something_that_follows_an_upgrade_reaches_its_tunnel_whole() -> None:

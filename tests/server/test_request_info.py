@@ -126,8 +126,8 @@ def test_the_cache_distinguishes_methods() -> None:
 
 def test_the_cache_is_bounded_and_keeps_what_is_used() -> None:
     cache = TargetCache(entries_max=4)
-    kept = cache.get("GET", b"/keep")
+    retained = cache.get("GET", b"/keep")
     for i in range(100):
         cache.get("GET", b"/%d" % i)
-        assert cache.get("GET", b"/keep") is kept
+        assert cache.get("GET", b"/keep") is retained
     assert len(cache) <= 8

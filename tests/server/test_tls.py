@@ -402,13 +402,13 @@ def test_authorities_that_are_reloaded_are_named(tmp_path: Path) -> None:
 
 def certificate_request(tls: ServingTls, files: Files, name: str, version: ssl.TLSVersion) -> bytes:
     """The CertificateRequest message that a client gets in a handshake; empty if none comes."""
-    seen: list[bytes] = []
+    observed: list[bytes] = []
     context: Any = client_context(files)
     context.maximum_version = version
 
     def on_message(_: object, direction: str, __: int, content: int, kind: int, data: bytes) -> None:
         if (direction, content, kind) == ("read", 22, 13):
-            seen.append(data)
+            observed.append(data)
 
     context._msg_callback = on_message
     to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -417,4 +417,4 @@ def certificate_request(tls: ServingTls, files: Files, name: str, version: ssl.T
     for side in (client, server, client, server):
         with contextlib.suppress(ssl.SSLWantReadError):
             side.do_handshake()
-    return b"".join(seen)
+    return b"".join(observed)

@@ -24,15 +24,15 @@ class Begun(asyncio.Protocol):
     """Counts the handshakes that begin in each turn of the loop."""
 
     def __init__(self) -> None:
-        self.turn = 0
-        self.turns: Counter[int] = Counter()
+        self.iteration = 0
+        self.iterations: Counter[int] = Counter()
 
-    def count_turns(self) -> None:
-        self.turn += 1
-        asyncio.get_running_loop().call_soon(self.count_turns)
+    def count_iterations(self) -> None:
+        self.iteration += 1
+        asyncio.get_running_loop().call_soon(self.count_iterations)
 
     def make(self) -> asyncio.Protocol:
-        self.turns[self.turn] += 1
+        self.iterations[self.iteration] += 1
         return self
 
 
@@ -62,13 +62,13 @@ async def test_clients_that_send_at_once_are_spread_over_turns(tmp_path: Path) -
         with ExitStack() as stack:
             clients = [stack.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(CLIENTS)]
             await until_pending(acceptor, CLIENTS)
-            begun.count_turns()
+            begun.count_iterations()
             for client in clients:
                 client.send(b"\x16")
             await until_pending(acceptor, 0)
             await asyncio.sleep(0)  # the last tasks begin
-    assert begun.turns.total() == CLIENTS
-    assert max(begun.turns.values()) <= HANDSHAKES_PER_TURN
+    assert begun.iterations.total() == CLIENTS
+    assert max(begun.iterations.values()) <= HANDSHAKES_PER_TURN
 
 
 async def test_a_client_that_sends_nothing_is_closed_in_time(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ async def test_a_client_that_sends_nothing_is_closed_in_time(tmp_path: Path) -> 
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         assert await reader.read() == b""
         writer.close()
-    assert begun.turns.total() == acceptor.pending == 0
+    assert begun.iterations.total() == acceptor.pending == 0
 
 
 class Exhausted:

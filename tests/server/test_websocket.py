@@ -487,11 +487,11 @@ async def test_a_stream_ends_soon_after_its_client_is_gone() -> None:
 
 
 async def test_a_flood_of_pings_gives_way_to_other_tasks() -> None:
-    turns = 0
+    iterations = 0
 
     def count() -> None:
-        nonlocal turns
-        turns += 1
+        nonlocal iterations
+        iterations += 1
         asyncio.get_running_loop().call_soon(count)
 
     class Flood:
@@ -511,4 +511,4 @@ async def test_a_flood_of_pings_gives_way_to_other_tasks() -> None:
 
     count()
     assert await WebSocket(Flood()).receive() is None
-    assert turns > 120_000 // SLICE_BYTES_MAX
+    assert iterations > 120_000 // SLICE_BYTES_MAX

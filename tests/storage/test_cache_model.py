@@ -130,7 +130,7 @@ class CacheMachine(RuleBasedStateMachine):
         revision = max(self.model.revision - back, 1)
         if not scope.endswith("/") or revision < self.model.compacted:
             return
-        seen: list[Record] = []
+        observed: list[Record] = []
 
         async def pages() -> None:
             after = ""
@@ -138,14 +138,14 @@ class CacheMachine(RuleBasedStateMachine):
                 page = await self.cache.list_at(revision, scope, after_key=after, limit=limit, matches=matches)
                 assert page.revision == revision
                 assert not limit or len(page.records) <= limit
-                seen.extend(page.records)
+                observed.extend(page.records)
                 if not page.more:
                     return
                 after = page.records[-1].key
 
         self.run(pages())
         expected = self.rows(revision, scope, matches)
-        assert [(r.key, r.revision, r.create_revision) for r in seen] == [
+        assert [(r.key, r.revision, r.create_revision) for r in observed] == [
             (row.key, row.mod_revision, row.create_revision) for row in expected.values()
         ]
 

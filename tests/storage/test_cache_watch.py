@@ -159,9 +159,9 @@ async def test_a_watch_after_a_revision_of_the_future_begins_there(store: AnySto
 async def test_a_burst_does_not_make_a_waiting_watcher_slow(store: AnyStore) -> None:
     async with running(store) as cache, cache.watch(PODS, after=1, buffer_max=5) as watcher:
         await asyncio.gather(*(store.create(key(str(number)), pod(str(number))) for number in range(20)))
-        seen = 0
-        while seen < 20:
-            seen += len((await take(watcher)).events)
+        observed = 0
+        while observed < 20:
+            observed += len((await take(watcher)).events)
 
 
 async def test_a_watch_of_a_namespace(store: AnyStore) -> None:
@@ -255,11 +255,11 @@ async def test_a_watch_older_than_the_caches_history_is_bridged_from_the_store(s
     async with running(store) as cache:
         watcher = cache.watch(PODS, after=1, matches=app_is_x)
         await store.create(key("2"), pod("2"))
-        seen: list[tuple[str, str, int]] = []
+        observed: list[tuple[str, str, int]] = []
         async with watcher:
-            while len(seen) < 4:
-                seen += shape(await take(watcher))
-    assert seen == [("ADDED", "0", 3), ("DELETED", "0", 4), ("ADDED", "1", 6), ("ADDED", "2", 7)]
+            while len(observed) < 4:
+                observed += shape(await take(watcher))
+    assert observed == [("ADDED", "0", 3), ("DELETED", "0", 4), ("ADDED", "1", 6), ("ADDED", "2", 7)]
 
 
 async def test_a_watch_of_the_forgotten_past_is_refused(store: AnyStore) -> None:
@@ -323,14 +323,14 @@ async def test_after_a_store_error_the_cache_resumes_without_a_gap() -> None:
     store = Flaky()
     async with running(store) as cache, cache.watch(PODS, after=1) as watcher:
         await store.create(key("1"), pod("1"))
-        seen = shape(await take(watcher))
+        observed = shape(await take(watcher))
         store.down = True
         store.cut()
         await lost(cache)
         await store.create(key("2"), pod("2"))
         store.down = False
-        seen += shape(await take(watcher))
-    assert seen == [("ADDED", "1", 2), ("ADDED", "2", 3)]
+        observed += shape(await take(watcher))
+    assert observed == [("ADDED", "1", 2), ("ADDED", "2", 3)]
 
 
 async def test_after_compaction_the_cache_lists_again_and_ends_its_watchers() -> None:

@@ -205,8 +205,8 @@ async def test_a_watch_ends_when_the_store_closes(make_store: MakeStore) -> None
 
 async def test_dispatch_does_not_look_at_watchers_of_other_prefixes(store: AnyStore) -> None:
     broadcaster = store._broadcaster
-    others = [broadcaster.watch(f"/registry/r{n}/", f"/registry/r{n}0", 1) for n in range(1000)]
-    for other in others:
+    rest = [broadcaster.watch(f"/registry/r{n}/", f"/registry/r{n}0", 1) for n in range(1000)]
+    for other in rest:
         await other.__aenter__()
     watched = broadcaster.watch(PODS, END, 1)
     broadcaster.add(watched)

@@ -13,7 +13,7 @@ from sampan.storage.sqlite import SQLiteStore
 from sampan.storage.store import StoreEvent, prefix_end
 from tests.storage.crash_writer import PREFIX
 
-ROUNDS = 6
+REPEATS = 6
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ async def test_acknowledged_writes_survive_kill_9_and_watches_resume(tmp_path: P
     path = tmp_path / "store.db"
     chance = random.Random(tmp_path.name)
     before = 1
-    for _ in range(ROUNDS):
+    for _ in range(REPEATS):
         acknowledged = await _killed_under_load(path, chance.randint(1, 1500))
         store = SQLiteStore(path)
         await store.open()

@@ -12,8 +12,8 @@ DEADLINE_S = 30.0
 class Work:
     """Keeps the event loop busy for some turns."""
 
-    def __init__(self, turns: int) -> None:
-        self.left = turns
+    def __init__(self, iterations: int) -> None:
+        self.left = iterations
         self._turn()
 
     def _turn(self) -> None:

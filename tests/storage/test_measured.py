@@ -46,20 +46,20 @@ async def listed(store: Store) -> Any:
 async def test_an_operation_is_done_and_measured(
     work: Callable[[Store], Awaitable[Any]], operations: list[str]
 ) -> None:
-    seen: list[tuple[str, float]] = []
-    measured = MeasuredStore(MemoryStore(), lambda operation, seconds: seen.append((operation, seconds)))
+    observed: list[tuple[str, float]] = []
+    measured = MeasuredStore(MemoryStore(), lambda operation, seconds: observed.append((operation, seconds)))
     assert await work(measured) == await work(MemoryStore())
-    assert [operation for operation, _ in seen] == operations
-    assert all(0 <= seconds < 10 for _, seconds in seen)
+    assert [operation for operation, _ in observed] == operations
+    assert all(0 <= seconds < 10 for _, seconds in observed)
 
 
 async def test_a_failure_is_measured_too() -> None:
-    seen: list[str] = []
-    measured = MeasuredStore(MemoryStore(), lambda operation, seconds: seen.append(operation))
+    observed: list[str] = []
+    measured = MeasuredStore(MemoryStore(), lambda operation, seconds: observed.append(operation))
     await measured.create(KEY, b"1")
     with pytest.raises(KeyExists):
         await measured.create(KEY, b"2")
-    assert seen == ["create", "create"]
+    assert observed == ["create", "create"]
 
 
 async def test_something_that_the_store_could_not_do_is_reported_but_not_that_others_were_faster() -> None:

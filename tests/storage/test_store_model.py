@@ -96,14 +96,14 @@ class StoreMachine(RuleBasedStateMachine):
         after = max(self.model.revision - back, 0)
 
         async def watch() -> list[StoreEvent]:
-            seen: list[StoreEvent] = []
+            observed: list[StoreEvent] = []
             async with self.store.watch(*bounds, after) as watch:
                 reached = after
                 while reached < self.model.revision:
                     batch = await asyncio.wait_for(anext(watch), 60)
-                    seen += batch.events
+                    observed += batch.events
                     reached = batch.revision
-            return seen
+            return observed
 
         if after < self.model.compacted:
             with pytest.raises(Compacted):

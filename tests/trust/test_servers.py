@@ -27,7 +27,7 @@ from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import UserInfo
 from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.diagnosis import findings
-from sampan.storage.etcd.endpoint import Endpoint
+from sampan.storage.etcd.endpoint import EtcdEndpoint
 from sampan.wire import json
 from tests.trust.chains import HOST, REFUSED, REFUSED_SERVERS, TRUSTED, Case
 
@@ -142,7 +142,7 @@ async def client_with_a_file(case: Case, folder: Path) -> None:
 async def etcd(case: Case, folder: Path) -> None:
     """--etcd-cafile, as gRPC reads it."""
     async with grpcs(case) as port:
-        endpoint = Endpoint(f"https://{HOST}:{port}", _etcd(case, folder, port))
+        endpoint = EtcdEndpoint(f"https://{HOST}:{port}", _etcd(case, folder, port))
         try:
             await endpoint.call(messages.STATUS, messages.StatusRequest(), _TIMEOUT_S)
         except grpc.aio.AioRpcError as error:

@@ -126,12 +126,12 @@ def model_duplicates(body: str) -> list[str]:
 
     def walk(value: Any, path: str) -> None:
         if isinstance(value, Pairs):
-            seen = set()
+            observed = set()
             for key, item in value:
                 where = f"{path}.{key}" if path else key
-                if key in seen:
+                if key in observed:
                     found[where] = None
-                seen.add(key)
+                observed.add(key)
                 walk(item, where)
         elif isinstance(value, list):
             for index, item in enumerate(value):

@@ -11,7 +11,7 @@ from sampan.wire.json import DecodeError
 from sampan.wire.protobuf import LIST_END, decode, encode, envelope, list_head, list_items
 from sampan.wire.protobuf.decode import decode_message
 from sampan.wire.protobuf.encode import encode_message
-from sampan.wire.protobuf.limits import Limits
+from sampan.wire.protobuf.limits import DecodeBudget
 from sampan.wire.protobuf.table import table
 from tests.wire.protobuf_objects import random_object
 
@@ -34,20 +34,20 @@ KINDS = [
 def test_full_object_of_each_message_round_trips(message: str) -> None:
     obj = random_object(Random(message), message)
     body = encode_message(message, obj)
-    assert decode_message(message, body, 0, len(body), Limits()) == obj
+    assert decode_message(message, body, 0, len(body), DecodeBudget()) == obj
 
 
 @given(st.sampled_from(MESSAGES), st.integers(0, 2**32))
 def test_objects_round_trip(message: str, seed: int) -> None:
     obj = random_object(Random(seed), message)
     body = encode_message(message, obj)
-    assert decode_message(message, body, 0, len(body), Limits()) == obj
+    assert decode_message(message, body, 0, len(body), DecodeBudget()) == obj
 
 
 @given(st.sampled_from(MESSAGES), st.integers(0, 2**32))
 def test_decoded_objects_encode_to_the_same_bytes(message: str, seed: int) -> None:
     body = encode_message(message, random_object(Random(seed), message))
-    assert encode_message(message, decode_message(message, body, 0, len(body), Limits())) == body
+    assert encode_message(message, decode_message(message, body, 0, len(body), DecodeBudget())) == body
 
 
 @pytest.mark.parametrize(("api_version", "kind"), KINDS)

@@ -37,8 +37,8 @@ from sampan.operator.request import Request, Result
 log = logging.getLogger("network_operator")
 
 READY = "Ready"
-ROUNDS_MAX = 5
-"""Rounds of finding and changing in one reconcile. A new network takes three: network, subnet, verification."""
+READS_MAX = 5
+"""Reads of the backend in one reconcile; changes follow each. A new network takes three: network, subnet, check."""
 
 
 class Recorder(Protocol):
@@ -105,7 +105,7 @@ class NetworkReconciler:
     async def _converge(self, desired: Desired) -> tuple[ActualNetwork, list[Action]]:
         """Act until the plan is empty."""
         done: list[Action] = []
-        for _ in range(ROUNDS_MAX):
+        for _ in range(READS_MAX):
             actual = await self.backend.find(desired.identity)
             actions = plan(desired, actual)
             if not actions:

@@ -114,7 +114,7 @@ class Neutron:
                 [python, HERE / "serve.py", str(self.port)], env=environment, stdout=log, stderr=log
             )
         deadline = time.monotonic() + START_TIMEOUT_S
-        while not self._answers():
+        while not self._responds():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.kill()
                 end = (self.data / "neutron.log").read_text(errors="replace")[-2000:]
@@ -133,7 +133,7 @@ class Neutron:
         assert self._process is not None
         return self._process.wait()
 
-    def _answers(self) -> bool:
+    def _responds(self) -> bool:
         try:
             with urllib.request.urlopen(self.url, timeout=1):
                 return True

@@ -28,7 +28,7 @@ class ThreadingServer(ThreadingMixIn, wsgiref.simple_server.WSGIServer):
     request_queue_size = 128
 
 
-def taking_turns(application: Callable[..., Iterable[bytes]]) -> Callable[..., list[bytes]]:
+def one_at_a_time(application: Callable[..., Iterable[bytes]]) -> Callable[..., list[bytes]]:
     """Serve one request at a time. The body is read first, so a slow client does not block others."""
     turn = threading.Lock()
 
@@ -53,7 +53,7 @@ def main() -> None:
     NovaSegmentNotifier._send_notifications = lambda *_: None
     head.get_metadata().create_all(database.get_writer_session().get_bind())
     server = wsgiref.simple_server.make_server(
-        "127.0.0.1", port, taking_turns(application), ThreadingServer, QuietHandler
+        "127.0.0.1", port, one_at_a_time(application), ThreadingServer, QuietHandler
     )
     print("ready", server.server_port, flush=True)
     server.serve_forever()

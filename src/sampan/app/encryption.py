@@ -24,7 +24,7 @@ from sampan.storage.encryption.kms.plugin import KmsPlugin
 from sampan.storage.encryption.measures import EncryptionMeasures
 from sampan.storage.encryption.providers import Connect, Providers, connect_by_socket
 from sampan.storage.encryption.store import EncryptedStore, encrypted
-from sampan.storage.encryption.transformer import TransformError
+from sampan.storage.encryption.transformer import EncryptionError
 from sampan.storage.store import Store, StoreUnreachable, UnreadableValue, prefix_end
 
 _log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class Encryption:
         return await self._store.is_stale(key)
 
     async def health(self) -> None:
-        """Raise `TransformError` if a plug-in is unhealthy."""
+        """Raise `EncryptionError` if a plug-in is unhealthy."""
         await self.providers.health()
 
     async def run(self, sleep: Sleep = asyncio.sleep) -> None:
@@ -110,7 +110,7 @@ class Encryption:
             return False
         try:
             await providers.health()
-        except TransformError as error:
+        except EncryptionError as error:
             providers.close()
             self._content = b""  # retry at the next interval
             self.reloads.failed()
@@ -171,7 +171,7 @@ class Encryption:
             await sleep(provider.pause_s)
             try:
                 await provider.check()
-            except TransformError as error:
+            except EncryptionError as error:
                 _log.warning(
                     "KMS plug-in check failed; retrying", extra={"provider": provider.name, "error": str(error)}
                 )

@@ -93,10 +93,10 @@ async def _desired(client: ResourceClient[T], name: str, mutate: Mutate[T]) -> t
 
 
 async def _patch(client: ResourceClient[T], name: str, before: Object, after: T) -> tuple[T, OperationResult]:
-    wanted = client.to_dict(after)
+    modified = client.to_dict(after)
     subresources = client.object_type.info.subresources
     status_apart = "status" in subresources or not subresources
-    main = dict(merge_patch_between(before, wanted).fields)
+    main = dict(merge_patch_between(before, modified).fields)
     status = {"status": main.pop("status")} if status_apart and "status" in main else {}
     result, found = OperationResult.NONE, after
     if main:

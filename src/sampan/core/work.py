@@ -1,4 +1,4 @@
-"""`Work`: metrics of a work queue. Each item waits once, is processed, and is done.
+"""`WorkMetrics`: metrics of a work queue. Each item waits once, is processed, and is done.
 
 Source: client-go util/workqueue/metrics.go (1.36).
 """
@@ -15,7 +15,7 @@ _BUCKETS = list(itertools.accumulate([1e-08] + [10.0] * 9, operator.mul))
 """Buckets from 10 ns to 10 s, multiplied as in Kubernetes: the text of a bound identifies its series."""
 
 
-class Work:
+class WorkMetrics:
     """Metrics of one loop. Recorded on the event loop, read from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:

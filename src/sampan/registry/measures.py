@@ -7,7 +7,7 @@ Source: component-base metrics/prometheus/restclient/metrics.go, apiextensions p
 from typing import Final
 
 from sampan.core.durations import Durations
-from sampan.core.work import Work
+from sampan.core.work import WorkMetrics
 from sampan.registry.step_times import StepTimes
 from sampan.registry.store_measures import StoreMeasures
 
@@ -18,7 +18,7 @@ _CRD_BUCKETS: Final = tuple(0.001 * 2**n for n in range(15))
 _HOSTS_MAX: Final = 1000
 
 
-class Requests:
+class WebhookRequests:
     """Requests to webhooks of all kinds."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Measures:
         self.store = StoreMeasures()
         self.steps = StepTimes()
         """Steps of writes."""
-        self.requests = Requests()
+        self.requests = WebhookRequests()
         self.conversions = Durations(_CONVERSION_BUCKETS)
         """Conversion webhooks: by result (success, failure) and kind of failure."""
         self.crd_conversions = Durations(_CRD_BUCKETS)
@@ -62,16 +62,16 @@ class Measures:
         self.repair_errors = 0
         """Failed passes of the repair loop over the addresses and node ports of Services."""
 
-        self.works: dict[str, Work] = {}
+        self.works: dict[str, WorkMetrics] = {}
         """Progress of the loops, by name."""
 
     def repair_failed(self) -> None:
         """Count a failed pass of the repair loop."""
         self.repair_errors += 1
 
-    def work(self, name: str) -> Work:
+    def work(self, name: str) -> WorkMetrics:
         """Return the progress of a loop; created on first use."""
-        return self.works.setdefault(name, Work())
+        return self.works.setdefault(name, WorkMetrics())
 
     def converted(self, crd: str, versions: tuple[str, str], failure: str, seconds: float) -> None:
         """Record a call of a conversion webhook. `versions`: from and to; `failure`: its kind, "" for none."""

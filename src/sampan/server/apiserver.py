@@ -40,7 +40,7 @@ from sampan.server.loop_watch import LoopWatch
 from sampan.server.metrics import CONTENT_TYPE, ServerMetrics
 from sampan.server.openapi.handler import OpenApi
 from sampan.server.profiling.handler import Profiling
-from sampan.server.proxy.upstreams import ProxySettings, Upstreams
+from sampan.server.proxy.upstreams import ProxySettings, ProxyUpstreams
 from sampan.server.removed_resources import RemovedResources
 from sampan.server.request import Filter, Request, Response
 from sampan.server.resources import resource_handler
@@ -119,23 +119,23 @@ class ApiServer:
         self.deadlines = Deadlines(settings.request_timeout_s)
         self.loop_watch = LoopWatch(self.deadlines.request_of)
         """Started by the process if this server is alone on the event loop."""
-        asked = default_authorizers(cluster.reader) if authorizers is None else authorizers
-        self.authorizer = UnionAuthorizer([MastersAuthorizer(), *asked])
+        configured = default_authorizers(cluster.reader) if authorizers is None else authorizers
+        self.authorizer = UnionAuthorizer([MastersAuthorizer(), *configured])
         self.metrics = ServerMetrics(
             self.deadlines.under_way,
             store=cluster.measures.store,
-            deciding=[each for each in (self.authorizer, *asked) if isinstance(each, DecisionCounting)],
+            deciding=[each for each in (self.authorizer, *configured) if isinstance(each, DecisionCounting)],
             caches=self._caches,
         )
         self._removed = RemovedResources(cluster.registry, self.metrics.forget)
         plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
-        escalation = RbacEscalation(rbac_of(asked, cluster.reader), self.authorizer)
+        escalation = RbacEscalation(rbac_of(configured, cluster.reader), self.authorizer)
         rights = ParamRights(cluster, self.authorizer)
         configuration = ChangeDetector(cluster, *configuring(plugins))
         self.admission = AdmissionChain(
             [rights, *plugins, escalation], self.metrics.admission, configuration.has_changed
         )
-        self.upstreams = Upstreams(cluster.reader, settings.proxy)
+        self.upstreams = ProxyUpstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
         self._register_metrics(settings)
         self.discovery = Discovery(cluster.registry, server_address, self.aggregator)

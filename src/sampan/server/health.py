@@ -104,9 +104,9 @@ class Health:
     async def _all(self, endpoint: str, checks: Sequence[Check], request: Request) -> Response:
         excluded = dict.fromkeys(request.wire.query.get("exclude", ()))
         lines, failed = [], []
-        asked = [check for check in checks if check.name not in excluded]
+        selected = [check for check in checks if check.name not in excluded]
         # Run them together: with a store that hangs, each check of it needs its whole timeout.
-        errors = dict(zip(asked, await asyncio.gather(*map(_run, asked)), strict=True))
+        errors = dict(zip(selected, await asyncio.gather(*map(_run, selected)), strict=True))
         for check in checks:
             if check.name in excluded:
                 excluded[check.name] = None

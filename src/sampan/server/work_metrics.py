@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from sampan.core.durations import Durations
-from sampan.core.work import Work
+from sampan.core.work import WorkMetrics
 from sampan.server.histogram import cumulative
 
 _LABELS = ("name",)
 
 
-def work_families(works: Mapping[str, Work]) -> Iterable[Metric]:
+def work_families(works: Mapping[str, WorkMetrics]) -> Iterable[Metric]:
     """Return all families for Prometheus. May be called from another thread."""
     depth = GaugeMetricFamily("workqueue_depth", "Items that wait.", labels=_LABELS)
     adds = CounterMetricFamily("workqueue_adds_total", "Items that were added.", labels=_LABELS)

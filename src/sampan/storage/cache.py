@@ -32,7 +32,7 @@ from sampan.storage.store import (
     StoreReplaced,
     prefix_end,
 )
-from sampan.storage.unreadable import Unreadable
+from sampan.storage.unreadable import UnreadableKeys
 from sampan.storage.watcher import Watcher, WatchGroups
 
 _log = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class WatchCache:
         self._respliced = respliced
         self._backoff_s = backoff_s
         self._records = SortedRecords()
-        self.unreadable = Unreadable()
+        self.unreadable = UnreadableKeys()
         self.counts = CacheCounts()
         self.ring = EventRing(history_window_s, events_min, events_max, clock)
         self._groups = WatchGroups(prefix, respliced, self.counts)

@@ -1,4 +1,4 @@
-"""`Unreadable`: keys of a cache whose values cannot be decrypted or read, with the errors."""
+"""`UnreadableKeys`: keys of a cache whose values cannot be decrypted or read, with the errors."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ def fault_of(row: KeyValue) -> str:
     return ""
 
 
-class Unreadable(dict[str, str]):
+class UnreadableKeys(dict[str, str]):
     """Errors by key. Almost always empty, which frequent callers check first."""
 
     def note(self, row: KeyValue) -> bool:

@@ -48,9 +48,9 @@ def run(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     def command(*arguments: str) -> Done:
         with pytest.raises(SystemExit) as ended:
             main(arguments)
-        seen = capsys.readouterr()
+        observed = capsys.readouterr()
         code = ended.value.code
         assert isinstance(code, int)
-        return Done(code, seen.out, seen.err)
+        return Done(code, observed.out, observed.err)
 
     return command

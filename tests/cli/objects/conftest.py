@@ -49,10 +49,10 @@ def run(server: Server, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
             patched.setattr("sys.stdin", source)
             with pytest.raises(SystemExit) as ended:
                 main(arguments)
-        seen = capfd.readouterr()
+        observed = capfd.readouterr()
         code = ended.value.code
         assert isinstance(code, int)
-        return Done(code, seen.out, seen.err)
+        return Done(code, observed.out, observed.err)
 
     return command
 

@@ -118,9 +118,9 @@ def plugin_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     def command(*options: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as ended:
             main(["plugin", "list", *options])
-        seen, code = capsys.readouterr(), ended.value.code
+        observed, code = capsys.readouterr(), ended.value.code
         assert isinstance(code, int)
-        return code, seen.out, seen.err
+        return code, observed.out, observed.err
 
     return command
 
@@ -178,6 +178,6 @@ def test_something_that_a_plugin_offers_is_offered(put: Put, offered: Offered) -
 def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([])
-    seen = capsys.readouterr()
-    assert (ended.value.code, seen.err) == (0, "")
-    assert seen.out.startswith("Usage: sampan [OPTIONS] COMMAND [ARGS]...\n")
+    observed = capsys.readouterr()
+    assert (ended.value.code, observed.err) == (0, "")
+    assert observed.out.startswith("Usage: sampan [OPTIONS] COMMAND [ARGS]...\n")

@@ -19,7 +19,7 @@ from sampan.testing import settle
 from sampan.wire.http1 import NameCache
 
 GET = HttpRequest("GET", "/x")
-ANSWERS = [
+RESPONSES = [
     (b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nx: y\r\n\r\nhello", 200, b"hello"),
     (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\nx: y\r\n\r\n", 200, b"hello"),
     (b"HTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n", 404, b""),
@@ -87,7 +87,7 @@ async def body_of(response: PendingResponse) -> bytes:
         await settle()
 
 
-@given(which=st.sampled_from(ANSWERS), cuts=st.lists(st.integers(0, 200), max_size=8))
+@given(which=st.sampled_from(RESPONSES), cuts=st.lists(st.integers(0, 200), max_size=8))
 def test_an_answer_is_the_same_however_it_is_cut(which: tuple[bytes, int, bytes], cuts: list[int]) -> None:
     data, status, body = which
 
@@ -109,7 +109,7 @@ def test_an_answer_is_the_same_however_it_is_cut(which: tuple[bytes, int, bytes]
             lambda response, at, noise: (
                 response[: at % len(response)] + noise + response[at % len(response) + len(noise) :]
             ),
-            st.sampled_from([response for response, _, _ in ANSWERS]),
+            st.sampled_from([response for response, _, _ in RESPONSES]),
             st.integers(0, 200),
             st.binary(max_size=4),
         ),
@@ -134,10 +134,10 @@ async def test_an_answer_in_parts_is_not_free_before_its_end() -> None:
     log = Log()
     connection, wire = log.connection()
     response = connection.begin(GET, b"")
-    connection.data_received(ANSWERS[0][0][:-1])
+    connection.data_received(RESPONSES[0][0][:-1])
     await response.head()
     assert log.released == 0
-    connection.data_received(ANSWERS[0][0][-1:])
+    connection.data_received(RESPONSES[0][0][-1:])
     assert log.released == 1
     wire.close()
 
@@ -146,9 +146,9 @@ async def test_an_answer_that_fails_before_its_end_is_never_free() -> None:
     log = Log()
     connection, _ = log.connection()
     response = connection.begin(GET, b"")
-    connection.data_received(ANSWERS[0][0][:-1])
+    connection.data_received(RESPONSES[0][0][:-1])
     response.close()
-    connection.data_received(ANSWERS[0][0][-1:])
+    connection.data_received(RESPONSES[0][0][-1:])
     await asyncio.sleep(0)
     assert (log.released, log.lost) == (0, 1)
     with pytest.raises(TransportError):

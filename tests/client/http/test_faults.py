@@ -26,7 +26,7 @@ async def resets_before_the_head(peer: Peer) -> None:
     peer.reset()
 
 
-NO_ANSWER: dict[str, tuple[Script, str]] = {
+NO_RESPONSE: dict[str, tuple[Script, str]] = {
     "closed before the head": (responds_once(), "closed the connection before it answered"),
     "reset before the head": (resets_before_the_head, "before it answered"),
     "closed in the head": (responds_once(b"HTTP/1.1 200 OK\r\nx: "), "in the middle of the head"),
@@ -40,7 +40,7 @@ NO_ANSWER: dict[str, tuple[Script, str]] = {
 }
 
 
-@pytest.mark.parametrize(("script", "message"), NO_ANSWER.values(), ids=NO_ANSWER)
+@pytest.mark.parametrize(("script", "message"), NO_RESPONSE.values(), ids=NO_RESPONSE)
 async def test_without_a_head_the_request_fails_and_may_have_arrived(script: Script, message: str) -> None:
     async with scripted(script) as server, server.transport() as transport:
         with pytest.raises(TransportError, match=message) as caught:

@@ -93,9 +93,9 @@ async def test_cancellations_at_any_moment_lose_no_place() -> None:
         async def fetch() -> bytes:
             return await (await transport.send(GET)).read()
 
-        for turns in range(60):
+        for iterations in range(60):
             tasks = [asyncio.create_task(fetch()) for _ in range(6)]
-            for _ in range(turns):
+            for _ in range(iterations):
                 await asyncio.sleep(0)
             for task in tasks[::2]:
                 task.cancel()

@@ -66,11 +66,11 @@ def test_pod_reaches_the_address_of_another_pod(cluster: Cluster, web: str) -> N
 
 
 def test_volumes_and_names_are_those_of_the_pod(cluster: Cluster, web: str) -> None:
-    seen = cluster.kubectl(
+    observed = cluster.kubectl(
         "exec", web, "--", "sh", "-c", "cat /settings/color /password/word; hostname; cat /etc/hosts"
     )
-    assert seen.startswith("bluehiddenweb\n# Kubernetes-managed hosts file.")
-    assert seen.endswith(f"{cluster.pod(web)['status']['podIP']}\tweb")
+    assert observed.startswith("bluehiddenweb\n# Kubernetes-managed hosts file.")
+    assert observed.endswith(f"{cluster.pod(web)['status']['podIP']}\tweb")
 
 
 def test_logs_are_those_of_the_container(cluster: Cluster, web: str) -> None:

@@ -60,10 +60,10 @@ def test_each_pod_has_its_own_users_and_files_keep_their_owners(cluster: Cluster
 def test_the_range_of_a_deleted_pod_is_used_again(cluster: Cluster, has_user_namespaces: bool) -> None:
     if not has_user_namespaces:
         pytest.skip("the runtime has no user namespaces: they need containerd 2.0 and runc 1.2")
-    seen = set()
+    observed = set()
     for _ in range(2):
         cluster.kubectl.apply(own_users("again"))
         cluster.ready("again")
-        seen.add(cluster.kubectl("logs", "again").split("\n")[0])
+        observed.add(cluster.kubectl("logs", "again").split("\n")[0])
         cluster.kubectl("delete", "pod", "again", "--timeout=30s")
-    assert len(seen) == 1
+    assert len(observed) == 1

@@ -131,9 +131,9 @@ async def test_a_client_with_affinity_keeps_its_endpoint_until_that_ends(net: La
         service = await found.service(net.a, net.b, net.c, type="NodePort", sessionAffinity="ClientIP")
         address, node_port = service["spec"]["clusterIP"], service["spec"]["ports"][0]["nodePort"]
         first = await found.until(net.a.namespace, address, 80, {"a", "b", "c"})
-        kept = {first.partition(" ")[0]}
-        assert net.names(net.a.namespace, address, 80) == net.names(net.a.namespace, NODE_IP, node_port) == kept
-        left = [each for each in (net.a, net.b, net.c) if each.name not in kept]
+        retained = {first.partition(" ")[0]}
+        assert net.names(net.a.namespace, address, 80) == net.names(net.a.namespace, NODE_IP, node_port) == retained
+        left = [each for each in (net.a, net.b, net.c) if each.name not in retained]
         await found.endpoints(*left)
         await found.until(net.a.namespace, address, 80, {each.name for each in left})
         await found.working.patch(SERVICES, "web", {"spec": {"sessionAffinity": "None"}})
@@ -146,12 +146,12 @@ async def test_no_connection_fails_while_endpoints_change(net: Lab) -> None:
     async with proxied(net) as found:
         address = (await found.service(net.a))["spec"]["clusterIP"]
         await found.until(net.client, address, 80, "a")
-        seen: set[str] = set()
+        observed: set[str] = set()
         ended = asyncio.Event()
 
         async def connect() -> None:
             while not ended.is_set():
-                seen.update(await asyncio.to_thread(net.names, net.client, address, 80, 10))
+                observed.update(await asyncio.to_thread(net.names, net.client, address, 80, 10))
 
         connecting = asyncio.create_task(connect())
         for _ in range(10):
@@ -161,7 +161,7 @@ async def test_no_connection_fails_while_endpoints_change(net: Lab) -> None:
             await found.until(net.b.namespace, address, 80, "a")
         ended.set()
         await connecting
-        assert seen == {"a", "b"}
+        assert observed == {"a", "b"}
 
 
 async def test_the_external_policy_local_keeps_sources_and_drops_without_a_local_endpoint(net: Lab) -> None:

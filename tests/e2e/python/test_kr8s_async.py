@@ -66,12 +66,12 @@ async def test_a_kind_is_watched(client: Any, api: Api, settings: Any, namespace
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     api.patch(f"{path}/settings", {"data": {"a": "b"}})
     api.request("DELETE", f"{path}/settings")
-    seen = []
+    observed = []
     async for kind, found in client.watch("cm", namespace=namespace, since=settings.metadata.resourceVersion):
-        seen.append((kind, found.name))
+        observed.append((kind, found.name))
         if kind == "DELETED":
             break
-    assert seen == [("MODIFIED", "settings"), ("DELETED", "settings")]
+    assert observed == [("MODIFIED", "settings"), ("DELETED", "settings")]
 
 
 async def test_a_custom_resource_has_a_class_of_its_own(client: Any, widgets: Json, namespace: str) -> None:

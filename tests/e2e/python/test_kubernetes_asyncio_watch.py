@@ -43,7 +43,7 @@ def maps(namespace: str) -> str:
     return f"/api/v1/namespaces/{namespace}/configmaps"
 
 
-async def seen(count: int, stream: Any) -> list[tuple[str, str]]:
+async def next_events(count: int, stream: Any) -> list[tuple[str, str]]:
     """Type and name of the next events."""
     found = []
     async for event in stream:
@@ -61,7 +61,7 @@ async def test_a_watch_sees_an_object_come_change_and_go(
     api.patch(f"{maps}/settings", {"data": {"a": "b"}})
     api.request("DELETE", f"{maps}/settings")
     async with library.watch.Watch() as watch:
-        events = await seen(3, watch.stream(core.list_namespaced_config_map, namespace, resource_version=now))
+        events = await next_events(3, watch.stream(core.list_namespaced_config_map, namespace, resource_version=now))
     assert events == [("ADDED", "settings"), ("MODIFIED", "settings"), ("DELETED", "settings")]
 
 
@@ -74,7 +74,7 @@ async def test_a_watch_with_selectors_and_a_time_limit_ends(
     selectors = {"label_selector": "app=web", "field_selector": "metadata.name!=two"}
     async with library.watch.Watch() as watch:
         stream = watch.stream(core.list_namespaced_config_map, namespace, timeout_seconds=1, **selectors)
-        assert await seen(2, stream) == [("ADDED", "one")]
+        assert await next_events(2, stream) == [("ADDED", "one")]
 
 
 async def test_a_watch_is_taken_up_again_when_its_connection_was_cut(
@@ -83,14 +83,14 @@ async def test_a_watch_is_taken_up_again_when_its_connection_was_cut(
     api.create(maps, config_map("before"))
     async with library.watch.Watch() as watch:
         stream = watch.stream(core.list_namespaced_config_map, namespace)
-        assert await seen(1, stream) == [("ADDED", "before")]
+        assert await next_events(1, stream) == [("ADDED", "before")]
         with relay.cut():
             api.create(maps, config_map("after"))
         with pytest.raises(aiohttp.ClientError):
             await anext(stream)
     async with library.watch.Watch() as again:
         stream = again.stream(core.list_namespaced_config_map, namespace, resource_version=watch.resource_version)
-        assert await seen(1, stream) == [("ADDED", "after")]
+        assert await next_events(1, stream) == [("ADDED", "after")]
 
 
 async def test_a_watch_from_too_long_ago_is_gone(
@@ -151,5 +151,5 @@ async def test_a_custom_resource_is_watched(library: Library, dynamic: Any, name
         await widgets.create(body=widget(name, size=1), namespace=namespace)
     async with library.watch.Watch() as watcher:
         stream = dynamic.watch(widgets, namespace=namespace, name="two", resource_version=now, watcher=watcher)
-        assert await seen(1, stream) == [("ADDED", "two")]
+        assert await next_events(1, stream) == [("ADDED", "two")]
         await stream.aclose()

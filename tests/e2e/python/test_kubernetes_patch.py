@@ -150,6 +150,6 @@ def test_an_unknown_field_is_refused_when_validation_is_strict(core: CoreV1Api, 
 def test_no_client_is_let_in_with_a_wrong_token(connection: ApiClient, namespace: str) -> None:
     configuration = Configuration(host=connection.configuration.host, api_key={"authorization": "Bearer wrong"})
     configuration.ssl_ca_cert = connection.configuration.ssl_ca_cert
-    with ApiClient(configuration) as stranger, pytest.raises(UnauthorizedException) as raised:
-        CoreV1Api(stranger).list_namespaced_pod(namespace)
+    with ApiClient(configuration) as outsider, pytest.raises(UnauthorizedException) as raised:
+        CoreV1Api(outsider).list_namespaced_pod(namespace)
     assert (raised.value.status, raised.value.reason) == (401, "Unauthorized")

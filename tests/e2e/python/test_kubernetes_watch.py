@@ -41,8 +41,8 @@ def test_a_watch_sees_an_object_come_change_and_go(core: CoreV1Api, namespace: s
     core.create_namespaced_config_map(namespace, config_map("settings"))
     core.patch_namespaced_config_map("settings", namespace, {"data": {"a": "b"}})
     core.delete_namespaced_config_map("settings", namespace)
-    seen = events(3, core.list_namespaced_config_map, namespace, resource_version=now)
-    assert seen == [("ADDED", "settings"), ("MODIFIED", "settings"), ("DELETED", "settings")]
+    observed = events(3, core.list_namespaced_config_map, namespace, resource_version=now)
+    assert observed == [("ADDED", "settings"), ("MODIFIED", "settings"), ("DELETED", "settings")]
 
 
 def test_a_watch_without_a_version_begins_with_what_there_is(core: CoreV1Api, namespace: str) -> None:
@@ -116,16 +116,16 @@ def test_a_label_selector_turns_a_change_of_labels_into_coming_and_going(
     core.patch_namespaced_config_map("settings", namespace, {"metadata": {"labels": {"app": "web"}}})
     core.patch_namespaced_config_map("settings", namespace, {"metadata": {"labels": {"app": "db"}}})
     options = {"label_selector": "app in (web, api)", "resource_version": now}
-    seen = events(2, core.list_namespaced_config_map, namespace, **options)
-    assert seen == [("ADDED", "settings"), ("DELETED", "settings")]
+    observed = events(2, core.list_namespaced_config_map, namespace, **options)
+    assert observed == [("ADDED", "settings"), ("DELETED", "settings")]
 
 
 def test_a_field_selector_finds_the_pods_of_a_node(core: CoreV1Api, namespace: str, now: str) -> None:
     core.create_namespaced_pod(namespace, pod("here", node="node-1"))
     core.create_namespaced_pod(namespace, pod("there", node="node-2"))
     selector = f"spec.nodeName=node-2,metadata.namespace={namespace}"
-    seen = events(1, core.list_pod_for_all_namespaces, field_selector=selector, resource_version=now)
-    assert seen == [("ADDED", "there")]
+    observed = events(1, core.list_pod_for_all_namespaces, field_selector=selector, resource_version=now)
+    assert observed == [("ADDED", "there")]
 
 
 def test_a_streaming_list_ends_with_a_bookmark(core: CoreV1Api, namespace: str) -> None:

@@ -30,7 +30,7 @@ def maps(namespace: str) -> str:
     return f"/api/v1/namespaces/{namespace}/configmaps"
 
 
-async def seen(count: int, stream: Any) -> list[tuple[str, str]]:
+async def next_events(count: int, stream: Any) -> list[tuple[str, str]]:
     """Type and name of the next events."""
     found = []
     for _ in range(count):
@@ -77,11 +77,11 @@ async def test_a_cut_connection_loses_no_event(
 ) -> None:
     api.create(maps, config_map("before"))
     stream = client.watch(ConfigMap, namespace=namespace, on_error=on_error_retry)
-    assert await seen(1, stream) == [("ADDED", "before")]
+    assert await next_events(1, stream) == [("ADDED", "before")]
     with relay.cut():
         api.create(maps, config_map("after"))
         api.request("DELETE", f"{maps}/before")
-    assert await seen(2, stream) == [("ADDED", "after"), ("DELETED", "before")]
+    assert await next_events(2, stream) == [("ADDED", "after"), ("DELETED", "before")]
 
 
 async def test_a_watch_from_too_long_ago_starts_over(forgetful: Forgetful, forgetful_kubeconfig: str) -> None:
@@ -116,4 +116,4 @@ async def test_custom_resources_are_generic(client: AsyncClient, widgets: Json, 
     status = {"status": {"phase": "Ready"}}
     options = {"namespace": namespace, "patch_type": PatchType.MERGE}
     assert (await client.patch(resource.Status, "one", status, **options)).status == {"phase": "Ready"}
-    assert await seen(1, client.watch(resource, namespace=namespace)) == [("ADDED", "one")]
+    assert await next_events(1, client.watch(resource, namespace=namespace)) == [("ADDED", "one")]

@@ -41,7 +41,7 @@ def version(client: Client, namespace: str) -> str:
     return str(found.resourceVersion)
 
 
-def seen(count: int, stream: Iterator[tuple[str, Any]]) -> list[tuple[str, str]]:
+def next_events(count: int, stream: Iterator[tuple[str, Any]]) -> list[tuple[str, str]]:
     """Type and name of the next events."""
     return [(kind, found.metadata.name) for kind, found in islice(stream, count)]
 
@@ -51,7 +51,7 @@ def test_a_watch_sees_an_object_come_change_and_go(client: Client, api: Api, nam
     api.create(maps, config_map("settings"))
     api.patch(f"{maps}/settings", {"data": {"a": "b"}})
     api.request("DELETE", f"{maps}/settings")
-    events = seen(3, client.watch(ConfigMap, namespace=namespace, resource_version=now))
+    events = next_events(3, client.watch(ConfigMap, namespace=namespace, resource_version=now))
     assert events == [("ADDED", "settings"), ("MODIFIED", "settings"), ("DELETED", "settings")]
 
 
@@ -66,7 +66,7 @@ def test_a_watch_takes_selectors(client: Client, api: Api, namespace: str, maps:
         labels={"app": "web"},
         fields={"metadata.name": "three"},
     )
-    assert seen(1, stream) == [("ADDED", "three")]
+    assert next_events(1, stream) == [("ADDED", "three")]
 
 
 def test_a_watch_with_a_time_limit_begins_again_where_it_was(
@@ -82,18 +82,18 @@ def test_a_watch_with_a_time_limit_begins_again_where_it_was(
     client._client._client.event_hooks["request"].append(fetch)
     api.create(maps, config_map("before"))
     stream = client.watch(ConfigMap, namespace=namespace, server_timeout=1)
-    assert seen(2, stream) == [("ADDED", "before"), ("ADDED", "after")]
+    assert next_events(2, stream) == [("ADDED", "before"), ("ADDED", "after")]
     assert ["resourceVersion" in url.params for url in requested] == [False, True]
 
 
 def test_a_cut_connection_loses_no_event(client: Client, api: Api, relay: Relay, namespace: str, maps: str) -> None:
     api.create(maps, config_map("before"))
     stream = client.watch(ConfigMap, namespace=namespace, on_error=on_error_retry)
-    assert seen(1, stream) == [("ADDED", "before")]
+    assert next_events(1, stream) == [("ADDED", "before")]
     with relay.cut():
         api.create(maps, config_map("after"))
         api.request("DELETE", f"{maps}/before")
-    assert seen(2, stream) == [("ADDED", "after"), ("DELETED", "before")]
+    assert next_events(2, stream) == [("ADDED", "after"), ("DELETED", "before")]
 
 
 def test_a_watch_from_too_long_ago_is_gone_or_starts_over(forgetful: Forgetful, forgetful_kubeconfig: str) -> None:
@@ -142,7 +142,7 @@ def test_custom_resources_have_a_status_and_a_scale(client: Client, namespace: s
 def test_custom_resources_are_watched_and_waited_for(client: Client, namespace: str) -> None:
     resource = create_namespaced_resource(GROUP, "v1", "Widget", "widgets")
     client.create(resource(metadata={"name": "one"}, spec={"size": 1}), namespace=namespace)
-    assert seen(1, client.watch(resource, namespace=namespace)) == [("ADDED", "one")]
+    assert next_events(1, client.watch(resource, namespace=namespace)) == [("ADDED", "one")]
     status = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
     client.patch(resource.Status, "one", status, namespace=namespace, patch_type=PatchType.MERGE)
     found = client.wait(resource, "one", for_conditions=["Ready"], namespace=namespace)

@@ -32,8 +32,8 @@ class MemoryBackend:
 
     async def find(self, identity: str) -> list[ActualNetwork]:
         """Return the networks with the identity."""
-        found = [kept for kept in self.networks.values() if kept.identity == identity]
-        return [ActualNetwork(kept.id, kept.name, tuple(kept.subnets.values())) for kept in found]
+        found = [retained for retained in self.networks.values() if retained.identity == identity]
+        return [ActualNetwork(retained.id, retained.name, tuple(retained.subnets.values())) for retained in found]
 
     async def create_network(self, desired: Desired) -> None:
         """Create a network. Names may repeat."""
@@ -59,9 +59,9 @@ class MemoryBackend:
         """Create a subnet. Refuse one that overlaps another subnet of the network."""
         lost = self._before()
         network = self._network(network_id)
-        wanted = ipaddress.ip_network(desired.cidr)
+        requested = ipaddress.ip_network(desired.cidr)
         for subnet in network.subnets.values():
-            if ipaddress.ip_network(subnet.cidr).overlaps(wanted):
+            if ipaddress.ip_network(subnet.cidr).overlaps(requested):
                 raise Refused(f"{desired.cidr} overlaps with {subnet.cidr}")
         made = Subnet(f"sub-{next(self._ids)}", desired.cidr, desired.gateway)
         network.subnets[made.id] = made

@@ -82,7 +82,7 @@ class Setting:
 
     async def subnets(self) -> list[tuple[str, str]]:
         """Return CIDR and gateway of each subnet in the backend."""
-        return [(s.cidr, s.gateway) for kept in self.backend.networks.values() for s in kept.subnets.values()]
+        return [(s.cidr, s.gateway) for retained in self.backend.networks.values() for s in retained.subnets.values()]
 
 
 @asynccontextmanager
@@ -163,18 +163,18 @@ async def test_drift_is_repaired(drift: str) -> None:
     async with setting() as here:
         network = await here.create()
         await here.reconcile()
-        [kept] = here.backend.networks.values()
+        [retained] = here.backend.networks.values()
         match drift:
             case "network deleted":
                 here.backend.networks.clear()
             case "subnet deleted":
-                kept.subnets.clear()
+                retained.subnets.clear()
             case "gateway edited":
-                kept.subnets["sub-1"] = Subnet("sub-1", "10.0.0.0/16", "10.0.0.77")
+                retained.subnets["sub-1"] = Subnet("sub-1", "10.0.0.0/16", "10.0.0.77")
             case "renamed":
-                kept.name = "mine"
+                retained.name = "mine"
             case "doubled":
-                here.backend.networks["zz"] = type(kept)("zz", kept.name, kept.identity)
+                here.backend.networks["zz"] = type(retained)("zz", retained.name, retained.identity)
         await here.reconcile()
         assert await here.subnets() == [("10.0.0.0/16", "10.0.0.1")]
         assert [each.name for each in here.backend.networks.values()] == ["default/net"]

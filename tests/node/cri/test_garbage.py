@@ -152,10 +152,10 @@ async def test_image_of_a_dead_container_is_in_use(node: Node) -> None:
 async def test_disk_of_images_has_space(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     root, mountpoint = Path(node.client.socket).parents[2], await node.client.image_mountpoint()
 
-    async def seen_here() -> str:
+    async def mountpoint_below_root() -> str:
         return f"{root}{mountpoint}"
 
-    monkeypatch.setattr(node.client, "image_mountpoint", seen_here)
+    monkeypatch.setattr(node.client, "image_mountpoint", mountpoint_below_root)
     disk = await node.garbage.image_disk()
     assert 0 < disk.available_bytes < disk.capacity_bytes
     assert 0 < disk.inodes_free < disk.inodes

@@ -10,7 +10,7 @@ from sampan.node.addresses import PodAddresses, pod_cidr
 from sampan.node.container_support import NoSupport
 from sampan.node.eviction import EvictionManager, EvictionPolicy, eviction_thresholds
 from sampan.node.eviction.meter import MachineMeter
-from sampan.node.eviction.pressure import Observed, Signals
+from sampan.node.eviction.pressure import Signals, SignalValue
 from sampan.node.heartbeats import Member
 from sampan.node.images import Images
 from sampan.node.node_events import NodeEvents
@@ -26,8 +26,8 @@ from tests.client.connected import connected
 from tests.controllers.cluster import Working, working
 from tests.node.cluster import NODE
 
-PLENTY = {"memory.available": Observed(2**30, 2**34)}
-LITTLE = {"memory.available": Observed(20 * 2**20, 2**34)}
+PLENTY = {"memory.available": SignalValue(2**30, 2**34)}
+LITTLE = {"memory.available": SignalValue(20 * 2**20, 2**34)}
 
 
 class SetMeter(MachineMeter):

@@ -1,7 +1,7 @@
 """Pressure of a node, pass by pass."""
 
 from sampan.node.eviction.meter import memory_of
-from sampan.node.eviction.pressure import Observed, Pressure, advanced, reclaims_disk
+from sampan.node.eviction.pressure import Pressure, SignalValue, advanced, reclaims_disk
 from sampan.node.eviction.thresholds import EvictionPolicy, Threshold
 
 HARD = Threshold("memory.available", 100)
@@ -10,8 +10,8 @@ DISK = Threshold("nodefs.available", percent=10.0)
 POLICY = EvictionPolicy((DISK, SOFT, HARD))
 
 
-def memory(available: int) -> dict[str, Observed]:
-    return {"memory.available": Observed(available, 1000)}
+def memory(available: int) -> dict[str, SignalValue]:
+    return {"memory.available": SignalValue(available, 1000)}
 
 
 def test_hard_threshold_is_due_at_once() -> None:
@@ -44,7 +44,7 @@ def test_condition_stays_for_the_transition_period() -> None:
 
 
 def test_memory_goes_before_disk() -> None:
-    signals = {**memory(50), "nodefs.available": Observed(9, 100)}
+    signals = {**memory(50), "nodefs.available": SignalValue(9, 100)}
     found = advanced(Pressure(), signals, POLICY, 0.0)
     assert (found.due, found.conditions) == ((HARD, DISK), frozenset({"MemoryPressure", "DiskPressure"}))
 
@@ -62,4 +62,4 @@ def test_images_do_not_help_a_disk_that_they_are_not_on() -> None:
 
 def test_available_memory_includes_inactive_files() -> None:
     text = "MemTotal:  100 kB\nMemFree:  10 kB\nActive(file): 7 kB\nInactive(file): 5 kB\nHugePages_Total: 0\n"
-    assert memory_of(text) == Observed(15 * 1024, 100 * 1024)
+    assert memory_of(text) == SignalValue(15 * 1024, 100 * 1024)

@@ -1,6 +1,6 @@
 """Order of evictions, and their text."""
 
-from sampan.node.eviction.pressure import Observed
+from sampan.node.eviction.pressure import SignalValue
 from sampan.node.eviction.ranking import ContainerUse, DiskUse, PodUse, eviction_text, ranked
 from sampan.node.eviction.thresholds import Threshold
 
@@ -50,7 +50,7 @@ def test_process_ids_do_not_count_requests() -> None:
 
 def test_text_names_threshold_and_containers_above_their_request() -> None:
     containers = [ContainerUse("c", 1024 * MIB), ContainerUse("small", MIB, requests={"memory": "2Mi"})]
-    signals = {"memory.available": Observed(20 * MIB, 10**10)}
+    signals = {"memory.available": SignalValue(20 * MIB, 10**10)}
     found = eviction_text(PodUse("a", containers=containers), Threshold("memory.available", 100 * MIB), signals)
     assert found.message == (
         "The node was low on resource: memory. Threshold quantity: 100Mi, available: 20Mi. "
@@ -64,6 +64,6 @@ def test_text_names_threshold_and_containers_above_their_request() -> None:
 
 
 def test_text_for_process_ids_names_no_container() -> None:
-    signals = {"pid.available": Observed(10, 1000)}
+    signals = {"pid.available": SignalValue(10, 1000)}
     found = eviction_text(pod("a", 10), Threshold("pid.available", percent=5.0), signals)
     assert found.message == "The node was low on resource: pids. Threshold quantity: 50, available: 10. "

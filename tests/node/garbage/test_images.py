@@ -19,8 +19,8 @@ def image(id: str, *names: str, size: int = 10, pinned: bool = False) -> ImageIn
     return ImageInStore(id, names, size, pinned)
 
 
-def record(first_seen: float = 0.0, last_used: float = 0.0, *, pinned: bool = False) -> ImageRecord:
-    return ImageRecord(first_seen, last_used, 10, pinned)
+def record(first_observed: float = 0.0, last_used: float = 0.0, *, pinned: bool = False) -> ImageRecord:
+    return ImageRecord(first_observed, last_used, 10, pinned)
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ class Node:
         await self.start(pod, *command, **config)
         return (await self.end(pod)).exit_code, await self.log(pod)
 
-    async def seen(self, pod: Pod, text: bytes) -> None:
+    async def wait_for_output(self, pod: Pod, text: bytes) -> None:
         """Wait until the container has written a text."""
         log = b""
         async for part in self.runtime.logs(pod, MAIN.name, LogOptions(follow=True)):

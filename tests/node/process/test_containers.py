@@ -87,7 +87,7 @@ async def test_signal_handler_determines_the_exit_code(tmp_path: Path, isolation
     async with node(tmp_path, isolation) as found:
         await found.start(pod(), *sh("trap 'echo bye; exit 7' USR1; echo up; while :; do sleep 0.01; done"),
                           stop_signal="SIGUSR1")  # fmt: skip
-        await found.seen(pod(), b"up")
+        await found.wait_for_output(pod(), b"up")
         await found.runtime.stop_containers(pod(), ["main"], 30)
         assert (await found.end(pod())).exit_code == 7
         assert await found.log(pod()) == b"up\nbye\n"
@@ -96,7 +96,7 @@ async def test_signal_handler_determines_the_exit_code(tmp_path: Path, isolation
 async def test_program_that_ignores_the_signal_is_killed(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         await found.start(pod(), *sh("trap '' TERM; echo up; while :; do sleep 0.02; done"))
-        await found.seen(pod(), b"up")
+        await found.wait_for_output(pod(), b"up")
         await found.runtime.stop_containers(pod(), ["main"], 60)
         await found.runtime.stop_containers(pod(), ["main"], 0.05)
         assert (await found.end(pod())).exit_code == 137
@@ -115,7 +115,7 @@ async def test_removed_sandbox_leaves_nothing(tmp_path: Path, isolation: Isolati
         await found.start(
             pod(), *sh("trap '' TERM; setsid sleep 48.22 & touch here; mkdir -p a/b; chmod 0 a; echo up; wait")
         )
-        await found.seen(pod(), b"up")
+        await found.wait_for_output(pod(), b"up")
         await found.runtime.remove_sandbox(pod().metadata.uid)
         assert found.runtime.containers(pod().metadata.uid) == {}
         await no_more(b"48.22")
@@ -189,7 +189,7 @@ async def test_containers_end_with_the_agent(tmp_path: Path, isolation: Isolatio
 async def test_usage_of_running_containers_is_known(tmp_path: Path, isolation: Isolation) -> None:
     async with node(tmp_path, isolation) as found:
         await found.start(pod(), *sh("i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done; echo up; sleep 60"))
-        await found.seen(pod(), b"up")
+        await found.wait_for_output(pod(), b"up")
         usage = (await found.runtime.usage(pod().metadata.uid))["main"]
         assert usage.cpu_s > 0
         assert usage.memory_bytes > 100_000

@@ -141,12 +141,12 @@ async def test_program_runs_only_after_it_is_recorded(tmp_path: Path) -> None:
     assert not marker.exists()
 
 
-@pytest.mark.parametrize("turns", range(1, 12, 2))
-async def test_cancelled_launch_leaves_no_process(turns: int) -> None:
+@pytest.mark.parametrize("iterations", range(1, 12, 2))
+async def test_cancelled_launch_leaves_no_process(iterations: int) -> None:
     pids: list[int] = []
     stdio = open_stdio(Streams())
     task = asyncio.create_task(launch(_SLEEP, stdio, pids.append))
-    for _ in range(turns):
+    for _ in range(iterations):
         await asyncio.sleep(0.002)
     task.cancel()
     try:

@@ -10,7 +10,7 @@ import pytest
 
 from sampan.node.process import Isolation
 from sampan.node.process.proc import kill_family, process_stat
-from sampan.node.process.state import State, StoredContainer
+from sampan.node.process.state import StateDirectories, StoredContainer
 from tests.node.process.running import Node, node, pod, sh
 from tests.node.process.test_containers import isolation, left_in, no_more
 
@@ -25,7 +25,7 @@ async def main():
     async with node(Path(sys.argv[1]), sys.argv[2]) as found:
         await found.start(pod(), *sh(sys.argv[3]))
         await found.run(pod("over"), *sh("echo over; exit 5"))
-        await found.seen(pod(), b"up")
+        await found.wait_for_output(pod(), b"up")
         print("ready", flush=True)
         await asyncio.Event().wait()
 
@@ -104,7 +104,7 @@ async def test_record_is_on_disk_before_the_program_runs(tmp_path: Path) -> None
         code, log = await found.run(pod(), *sh(f"cat {record}"))
     assert code == 0
     assert b'"pid":' in log
-    assert next(iter(State(tmp_path).containers("uid-of-web"))) == StoredContainer(found.record(pod()))
+    assert next(iter(StateDirectories(tmp_path).containers("uid-of-web"))) == StoredContainer(found.record(pod()))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -37,7 +37,7 @@ async def test_exec_has_environment_directory_and_exit_code_of_the_container(sle
 async def test_exec_joins_the_namespaces_of_the_container(tmp_path: Path) -> None:
     async with node(tmp_path, "auto") as found:
         await found.start(pod(), *sh("touch /etc/of-the-container; echo up; exec sleep 60"), host_name="web-0")
-        await found.seen(pod(), b"up")
+        await found.wait_for_output(pod(), b"up")
         script = sh("cat /etc/hostname; ls /etc/of-the-container; ls /proc")
         session = await found.runtime.exec(pod(), "main", script, Streams())
         stdout, _, _ = await output(session)
@@ -77,9 +77,9 @@ async def test_end_of_terminal_input_ends_a_shell(sleeping: Node) -> None:
 async def test_control_c_reaches_the_program_of_a_terminal(sleeping: Node) -> None:
     script = sh("trap 'echo caught; exit 6' INT; echo up; while :; do sleep 0.02; done")
     session = await sleeping.runtime.exec(pod(), "main", script, TERMINAL)
-    seen = b""
-    while b"up" not in seen:
-        seen += await session.read_stdout()
+    observed = b""
+    while b"up" not in observed:
+        observed += await session.read_stdout()
     await session.write_stdin(b"\x03")
     stdout, _, code = await output(session)
     assert (b"caught" in stdout, code) == (True, 6)
@@ -239,5 +239,5 @@ async def test_end_of_client_input_detaches_from_a_container_that_reads_on(
         await first.close()
         second = await found.runtime.attach(pod(), "main", streams)
         await second.write_stdin(b"two\n")
-        await found.seen(pod(), b"got two")
+        await found.wait_for_output(pod(), b"got two")
         assert found.record(pod()).is_running

@@ -10,7 +10,7 @@ from sampan.client import Client
 from sampan.client.transport import Headers, HttpRequest, HttpResponse
 from sampan.core.certificates import make_authority, make_client_certificate
 from sampan.http.tls import ClientCertificate, load_certificate
-from sampan.node.server.trust import Attributes, attributes_of
+from sampan.node.server.trust import SubresourceAttributes, attributes_of
 from sampan.node.server.trust.review_cache import ReviewCache
 from tests.node.server.served import client_tls, node
 
@@ -137,20 +137,20 @@ async def test_unreachable_api_server_allows_nothing() -> None:
 @pytest.mark.parametrize(
     ("method", "path", "expected"),
     [
-        ("GET", "/pods", Attributes("get", ("pods", "proxy"))),
-        ("GET", "/runningpods/", Attributes("get", ("pods", "proxy"))),
-        ("GET", "/healthz/ping", Attributes("get", ("healthz", "proxy"))),
-        ("GET", "/configz", Attributes("get", ("configz", "proxy"))),
-        ("GET", "/stats/summary", Attributes("get", ("stats",))),
-        ("GET", "/metrics/resource", Attributes("get", ("metrics",))),
-        ("GET", "/logs/x", Attributes("get", ("log",))),
-        ("POST", "/exec/a/b/c", Attributes("create", ("proxy",))),
-        ("GET", "/containerLogs/a/b/c", Attributes("get", ("proxy",))),
-        ("GET", "/podsx", Attributes("get", ("proxy",))),
-        ("PUT", "/", Attributes("update", ("proxy",))),
+        ("GET", "/pods", SubresourceAttributes("get", ("pods", "proxy"))),
+        ("GET", "/runningpods/", SubresourceAttributes("get", ("pods", "proxy"))),
+        ("GET", "/healthz/ping", SubresourceAttributes("get", ("healthz", "proxy"))),
+        ("GET", "/configz", SubresourceAttributes("get", ("configz", "proxy"))),
+        ("GET", "/stats/summary", SubresourceAttributes("get", ("stats",))),
+        ("GET", "/metrics/resource", SubresourceAttributes("get", ("metrics",))),
+        ("GET", "/logs/x", SubresourceAttributes("get", ("log",))),
+        ("POST", "/exec/a/b/c", SubresourceAttributes("create", ("proxy",))),
+        ("GET", "/containerLogs/a/b/c", SubresourceAttributes("get", ("proxy",))),
+        ("GET", "/podsx", SubresourceAttributes("get", ("proxy",))),
+        ("PUT", "/", SubresourceAttributes("update", ("proxy",))),
     ],
 )
-def test_attributes_of_a_request(method: str, path: str, expected: Attributes) -> None:
+def test_attributes_of_a_request(method: str, path: str, expected: SubresourceAttributes) -> None:
     assert attributes_of(method, path) == expected
 
 

@@ -285,21 +285,21 @@ async def test_a_full_channel_refuses() -> None:
 
 
 async def test_a_plain_reconciler_runs_in_a_thread_and_has_its_reconcile() -> None:
-    seen: list[tuple[str, str]] = []
+    observed: list[tuple[str, str]] = []
     done = asyncio.Event()
     loop = asyncio.get_running_loop()
 
     def reconcile(request: Request) -> Result | None:
         context = current_reconcile()
         assert context is not None
-        seen.append((threading.current_thread().name.partition("_")[0], context.request.key))
+        observed.append((threading.current_thread().name.partition("_")[0], context.request.key))
         loop.call_soon_threadsafe(done.set)
         return None
 
     async with at_work(reconcile) as bench:
         bench.add(A)
         await done.wait()
-    assert seen == [("reconcile-c", "default/a")]
+    assert observed == [("reconcile-c", "default/a")]
 
 
 async def test_a_plain_reconciler_that_is_over_time_keeps_its_key_until_its_thread_ends() -> None:
@@ -373,6 +373,6 @@ async def test_log_lines_of_a_reconciler_report_which_reconcile_they_belong_to(
         await settle()
     log.warning("outside a reconcile")
     caplog.handler.removeFilter(log_filter)
-    within, outside = [record.__dict__ for record in caplog.records if record.name == "mine"]
+    within, unrelated = [record.__dict__ for record in caplog.records if record.name == "mine"]
     assert (within["controller"], within["request"], len(within["reconcile_id"])) == ("c", "default/a", 36)
-    assert (outside["controller"], outside["request"], outside["reconcile_id"]) == ("", "", "")
+    assert (unrelated["controller"], unrelated["request"], unrelated["reconcile_id"]) == ("", "", "")

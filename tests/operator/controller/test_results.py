@@ -26,12 +26,12 @@ class Script:
     """Reconciler that returns one result after the other, and records the times of its calls."""
 
     def __init__(self, *responses: Response) -> None:
-        self._answers = list(responses)
+        self._responses = list(responses)
         self.requested_at: list[float] = []
 
     async def reconcile(self, request: Request) -> Result | None:
         self.requested_at.append(asyncio.get_running_loop().time())
-        response = self._answers.pop(0) if self._answers else None
+        response = self._responses.pop(0) if self._responses else None
         if isinstance(response, Exception):
             raise response
         return response
@@ -112,12 +112,12 @@ async def test_a_change_is_looked_at_even_after_a_terminal_error() -> None:
 @virtual_time
 async def test_the_priority_is_kept_over_retries_unless_the_result_states_another() -> None:
     responses: list[Response] = [ValueError(), Result(requeue_after_s=1), Result(requeue_after_s=1, priority=9)]
-    seen: list[int] = []
+    observed: list[int] = []
 
     async def reconcile(request: Request) -> Result | None:
         context = current_reconcile()
         assert context is not None
-        seen.append(context.priority)
+        observed.append(context.priority)
         response = responses.pop(0) if responses else None
         if isinstance(response, Exception):
             raise response
@@ -126,7 +126,7 @@ async def test_the_priority_is_kept_over_retries_unless_the_result_states_anothe
     async with at_work(reconcile) as bench:
         bench.controller.queue.add(A, priority=-100)
         await asyncio.sleep(10)
-    assert seen == [-100, -100, -100, 9]
+    assert observed == [-100, -100, -100, 9]
 
 
 @virtual_time

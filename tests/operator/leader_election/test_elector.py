@@ -44,27 +44,27 @@ class FakeLease:
         self.down = False
         self.hangs = False
         self.latency_s = 0.0
-        self._seen = 0
+        self._read_version = 0
 
     def time(self) -> str:
         return str(asyncio.get_running_loop().time())
 
     async def get(self) -> LeaseRecord | None:
         await self._travel()
-        self._seen = self.server.version
+        self._read_version = self.server.version
         return self.server.record
 
     async def create(self, record: LeaseRecord) -> None:
         await self._travel()
         if self.server.record is not None:
             raise api_error({"code": 409, "reason": "AlreadyExists"})
-        self._seen = self.server.write(record)
+        self._read_version = self.server.write(record)
 
     async def update(self, record: LeaseRecord) -> None:
         await self._travel()
-        if self._seen != self.server.version:
+        if self._read_version != self.server.version:
             raise api_error({"code": 409, "reason": "Conflict"})
-        self._seen = self.server.write(record)
+        self._read_version = self.server.write(record)
 
     async def _travel(self) -> None:
         await asyncio.sleep(1e9 if self.hangs else self.latency_s)

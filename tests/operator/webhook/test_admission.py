@@ -177,17 +177,17 @@ async def test_something_that_a_function_raises_is_a_no(error: Exception, code: 
 
 async def test_the_request_reports_who_requests_and_how() -> None:
     server = webhook_server()
-    seen: list[AdmissionRequest] = []
+    observed: list[AdmissionRequest] = []
 
     @server.validating(Network)
     def check(new: Network, old: Network | None) -> None:
         assert (old is not None, new.spec.cidr) == (True, "10.0.0.0/24")
-        seen.append(current_admission())
+        observed.append(current_admission())
 
     async with running(server):
         body = review("UPDATE", network(), network(replicas=2), dryRun=True, subResource="status")
         await reviewed(server, VALIDATE, body)
-    request = seen[0]
+    request = observed[0]
     assert (request.user_info.username, request.user_info.extra) == ("ann", {"scopes": ["a", "b"]})
     assert (request.dry_run, request.sub_resource, request.operation) == (True, "status", Operation.UPDATE)
     assert request.old_object == network(replicas=2)

@@ -246,11 +246,11 @@ async def test_of_two_processes_that_share_a_directory_one_wins(tmp_path: Path) 
     assert await one.load() is None
     assert await one.save({"tls.crt": b"1"}, None)
     assert not await two.save({"tls.crt": b"2"}, None)
-    seen = await two.load()
-    assert seen is not None
-    assert seen.files == {"tls.crt": b"1"}
-    assert await two.save({"tls.crt": b"2"}, seen)
-    assert not await one.save({"tls.crt": b"3"}, seen)
+    observed = await two.load()
+    assert observed is not None
+    assert observed.files == {"tls.crt": b"1"}
+    assert await two.save({"tls.crt": b"2"}, observed)
+    assert not await one.save({"tls.crt": b"3"}, observed)
 
 
 @virtual_time

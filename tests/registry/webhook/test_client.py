@@ -47,11 +47,11 @@ def never(namespace: str, name: str, port: int) -> tuple[str, int]:
 def webhook(port: int, ca_bundle: str = "", **config: Any) -> HttpsWebhook:
     """The client of a server here; it is closed with the test."""
     config = config or {"url": f"https://127.0.0.1:{port}/convert?a=b"}
-    return kept(HttpsWebhook(target_of({**config, "caBundle": ca_bundle or bundle()}), resolve=never))
+    return closed_later(HttpsWebhook(target_of({**config, "caBundle": ca_bundle or bundle()}), resolve=never))
 
 
-def kept(webhook: HttpsWebhook) -> HttpsWebhook:
-    """To be closed when the test ends."""
+def closed_later(webhook: HttpsWebhook) -> HttpsWebhook:
+    """Return a webhook that is closed when the test ends."""
     _opened.append(webhook)
     return webhook
 
@@ -163,7 +163,7 @@ async def test_a_bad_answer_is_an_error(
     assert text in str(error.value)
 
 
-def redirecting(status: int, seen: list[str]) -> Handler:
+def redirecting(status: int, observed: list[str]) -> Handler:
     """Return a handler that redirects every other path to /there."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -172,7 +172,7 @@ def redirecting(status: int, seen: list[str]) -> Handler:
             length = head.lower().partition("content-length: ")[2].partition("\r\n")[0]
             body = await reader.readexactly(int(length or 0))
             line = head.partition("\r\n")[0]
-            seen.append(f"{line} {body.decode()}")
+            observed.append(f"{line} {body.decode()}")
             if " /there " in line:
                 writer.write(ok(b"{}"))
             else:
@@ -183,18 +183,18 @@ def redirecting(status: int, seen: list[str]) -> Handler:
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_a_redirect_is_followed_with_the_same_method_and_body(tmp_path: Path, status: int) -> None:
-    seen: list[str] = []
-    async with listening(tmp_path, redirecting(status, seen)) as port:
+    observed: list[str] = []
+    async with listening(tmp_path, redirecting(status, observed)) as port:
         assert await webhook(port).post(b"[1]", 30) == b"{}"
-    assert seen == ["POST /convert?a=b&timeout=30s HTTP/1.1 [1]", "POST /there HTTP/1.1 [1]"]
+    assert observed == ["POST /convert?a=b&timeout=30s HTTP/1.1 [1]", "POST /there HTTP/1.1 [1]"]
 
 
 @pytest.mark.parametrize("path", ["//convert", "/convert/", "/a/../convert", "/./convert//", "/%63onvert"])
 async def test_the_path_of_a_url_is_cleaned(tmp_path: Path, path: str) -> None:
-    seen: list[str] = []
-    async with listening(tmp_path, redirecting(307, seen)) as port:
+    observed: list[str] = []
+    async with listening(tmp_path, redirecting(307, observed)) as port:
         await webhook(port, url=f"https://127.0.0.1:{port}{path}").post(b"[1]", 30)
-    assert seen[0] == "POST /convert?timeout=30s HTTP/1.1 [1]"
+    assert observed[0] == "POST /convert?timeout=30s HTTP/1.1 [1]"
 
 
 async def test_redirects_without_end_are_not_followed(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ async def test_a_service_is_reached_where_its_pods_are(tmp_path: Path) -> None:
             return "127.0.0.1", port
 
         target = target_of({"service": {"namespace": "default", "name": "hook", "port": 9}, "caBundle": bundle()})
-        assert await kept(HttpsWebhook(target, resolve)).post(b"{}", 30) == b"{}"
+        assert await closed_later(HttpsWebhook(target, resolve)).post(b"{}", 30) == b"{}"
     assert resolved == [("default", "hook", 9)]
 
 
@@ -313,7 +313,7 @@ async def test_the_webhook_of_a_target_is_made_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["https://fe80::1/a", "https://127.0.0.1:99999/a", "https://127.0.0.1:-1/a"])
 async def test_a_stored_url_without_a_port_number_fails_as_a_webhook_that_does_not_answer(url: str) -> None:
     with pytest.raises(WebhookError):
-        await kept(HttpsWebhook(replace(target_of({"url": url}), host="127.0.0.1"), never)).post(b"{}", 5)
+        await closed_later(HttpsWebhook(replace(target_of({"url": url}), host="127.0.0.1"), never)).post(b"{}", 5)
 
 
 async def test_a_token_is_shown(tmp_path: Path) -> None:
@@ -325,9 +325,9 @@ async def test_a_token_is_shown(tmp_path: Path) -> None:
 
     target = target_of({"url": "", "caBundle": bundle()})
     async with listening(tmp_path, handle) as port:
-        await kept(HttpsWebhook(replace(target, host="127.0.0.1", port=port), never, Credentials("Bearer abc"))).post(
-            b"{}", 30
-        )
+        await closed_later(
+            HttpsWebhook(replace(target, host="127.0.0.1", port=port), never, Credentials("Bearer abc"))
+        ).post(b"{}", 30)
     assert b"\r\nAuthorization: Bearer abc\r\n" in heads[0]
 
 

@@ -23,13 +23,13 @@ class Made:
 
 
 async def test_of_objects_that_are_gone_no_more_is_kept_than_of_those_that_are_there(api: Api) -> None:
-    kept = DerivedCache(api.server.cluster.reader, "", "namespaces", Made)
+    retained = DerivedCache(api.server.cluster.reader, "", "namespaces", Made)
     for number in range(300):
         name = f"n-{number}"
         await api.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-        assert kept.get(name) is not None
+        assert retained.get(name) is not None
         namespace = (await api.delete(f"{NAMESPACES}/{name}")).body
         namespace["spec"]["finalizers"] = []
         await api.put(f"{NAMESPACES}/{name}/finalize", namespace)
-    assert kept.get("n-299") is None
+    assert retained.get("n-299") is None
     assert Made.there <= 64

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sampan.server.admission.pod_security.evaluator import Evaluator, details
-from sampan.server.admission.pod_security.policy import LATEST, LevelVersion, Policy, policy_of
+from sampan.server.admission.pod_security.policy import LATEST, LevelVersion, NamespaceLevels, policy_of
 from sampan.server.admission.settings import AdmissionSettings
 from tests.server.admission.objects import PODS, container, pod, refused
 from tests.server.cluster import Api, served
@@ -186,7 +186,7 @@ def test_annotations_of_seccomp_count_in_old_versions(minor: int, text: str) -> 
     ],
 )
 def test_labels_become_a_policy(labels: dict[str, str], shown: list[str]) -> None:
-    policy, _ = policy_of({_PREFIX + name: value for name, value in labels.items()}, Policy())
+    policy, _ = policy_of({_PREFIX + name: value for name, value in labels.items()}, NamespaceLevels())
     assert [str(level) for level in policy] == shown
 
 

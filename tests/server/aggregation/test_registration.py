@@ -99,9 +99,9 @@ async def test_one_of_custom_resources_is_put_right_when_a_client_changes_it(api
         api.watch(f"{API_SERVICES}?watch=1&fieldSelector=metadata.name=v1.{GROUP}") as watch,
     ):
         assert (await api.patch(path, {"spec": {"versionPriority": 7}})).code == 200
-        seen: list[int] = []
-        while seen[-2:] != [7, 100]:
-            seen.append((await watch.event())["object"]["spec"]["versionPriority"])
+        observed: list[int] = []
+        while observed[-2:] != [7, 100]:
+            observed.append((await watch.event())["object"]["spec"]["versionPriority"])
 
 
 async def test_one_of_built_ins_stays_as_a_client_changes_it_until_the_next_start() -> None:

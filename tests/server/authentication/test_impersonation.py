@@ -19,7 +19,7 @@ async def no_body(limit: int) -> bytes:
     return b""
 
 
-async def seen_as(user: UserInfo, headers: dict[str, str]) -> tuple[UserInfo, dict[str, str]]:
+async def impersonated(user: UserInfo, headers: dict[str, str]) -> tuple[UserInfo, dict[str, str]]:
     """The user and the headers that reach the handler behind the filter."""
     target = parse_target("GET", b"/api/v1/pods")
     assert target.info is not None
@@ -36,17 +36,17 @@ async def seen_as(user: UserInfo, headers: dict[str, str]) -> tuple[UserInfo, di
 
 
 async def test_without_headers_no_user_is_impersonated() -> None:
-    assert (await seen_as(ADMIN, {"accept": "*/*"}))[0] is ADMIN
+    assert (await impersonated(ADMIN, {"accept": "*/*"}))[0] is ADMIN
 
 
 async def test_an_administrator_becomes_the_user_and_loses_all_rights() -> None:
-    user, headers = await seen_as(ADMIN, {"impersonate-user": "eve"})
+    user, headers = await impersonated(ADMIN, {"impersonate-user": "eve"})
     assert user == UserInfo("eve", groups=("system:authenticated",))
     assert headers == {}
 
 
 async def test_groups_uid_and_extra_are_impersonated() -> None:
-    user, _ = await seen_as(
+    user, _ = await impersonated(
         ADMIN,
         {
             "impersonate-user": "eve",
@@ -59,18 +59,18 @@ async def test_groups_uid_and_extra_are_impersonated() -> None:
 
 
 async def test_a_service_account_has_its_groups() -> None:
-    user, _ = await seen_as(ADMIN, {"impersonate-user": "system:serviceaccount:ns:robot"})
+    user, _ = await impersonated(ADMIN, {"impersonate-user": "system:serviceaccount:ns:robot"})
     assert user.groups == ("system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated")
 
 
 async def test_the_anonymous_user_is_not_authenticated() -> None:
-    user, _ = await seen_as(ADMIN, {"impersonate-user": "system:anonymous"})
+    user, _ = await impersonated(ADMIN, {"impersonate-user": "system:anonymous"})
     assert user.groups == ("system:unauthenticated",)
 
 
 async def test_a_user_without_the_right_to_impersonate_is_refused() -> None:
     with pytest.raises(StatusError) as refused:
-        await seen_as(BOB, {"impersonate-user": "admin", "impersonate-group": "system:masters"})
+        await impersonated(BOB, {"impersonate-user": "admin", "impersonate-group": "system:masters"})
     assert refused.value.code == 403
     assert refused.value.message == (
         'pods is forbidden: User "bob" cannot impersonate-on:user-info:list resource "pods" in API group "" '
@@ -94,21 +94,21 @@ async def test_a_user_without_the_right_to_impersonate_is_refused() -> None:
 )
 async def test_parts_without_a_user_are_a_bad_request(header: str, shown: str) -> None:
     with pytest.raises(StatusError) as refused:
-        await seen_as(ADMIN, {header: Repeated.of(["x", "y"])})
+        await impersonated(ADMIN, {header: Repeated.of(["x", "y"])})
     assert refused.value.code == 400
     assert refused.value.message == f"requested &user.DefaultInfo{{{shown}}} without impersonating a user name"
 
 
 async def test_the_first_of_several_names_applies() -> None:
-    assert (await seen_as(ADMIN, {"impersonate-user": Repeated.of(["eve", "mallory"])}))[0].name == "eve"
+    assert (await impersonated(ADMIN, {"impersonate-user": Repeated.of(["eve", "mallory"])}))[0].name == "eve"
 
 
 async def test_names_are_read_as_utf_8() -> None:
     headers = {"impersonate-user": "jürgen".encode().decode("latin-1")}
-    assert (await seen_as(ADMIN, headers))[0].name == "jürgen"
+    assert (await impersonated(ADMIN, headers))[0].name == "jürgen"
 
 
 @pytest.mark.parametrize(("key", "read"), [("a%2fb", "a/b"), ("a%2", "a%2"), ("a%zz", "a%zz")])
 async def test_keys_of_extra_values_are_unescaped_where_that_is_possible(key: str, read: str) -> None:
-    user, _ = await seen_as(ADMIN, {"impersonate-user": "eve", f"impersonate-extra-{key}": "x"})
+    user, _ = await impersonated(ADMIN, {"impersonate-user": "eve", f"impersonate-extra-{key}": "x"})
     assert user.extra == {read: ("x",)}

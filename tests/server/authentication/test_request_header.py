@@ -102,15 +102,15 @@ async def test_a_cached_token_does_not_take_precedence_over_a_certificate() -> N
 
 @pytest.mark.parametrize("der", [certificate(), certificate("eve", CLIENTS)], ids=["proxy", "client"])
 async def test_the_headers_are_removed_after_authentication(der: bytes) -> None:
-    seen: list[dict[str, str]] = []
+    observed: list[dict[str, str]] = []
 
     async def handler(request: Request) -> Response:
-        seen.append(request.headers)
+        observed.append(request.headers)
         return Response()
 
     request = request_with({**JANE, "x-remote-extra-a": "b", "accept": "*/*"}, der)
     await with_authentication(union(), AccessMetrics(), HEADERS)(handler)(request)
-    assert seen == [{"accept": "*/*"}]
+    assert observed == [{"accept": "*/*"}]
 
 
 def test_repeated_identity_headers_are_distinguished_from_commas() -> None:

@@ -53,8 +53,8 @@ async def test_groups_and_paths_are_reviewed_too() -> None:
     async with served() as api:
         masters = {"groups": ["system:masters"], "nonResourceAttributes": {"path": "/x", "verb": "put"}}
         assert (await reviewed(api, masters)).body["status"]["allowed"] is True
-        others = {"groups": ["system:unauthenticated"], "nonResourceAttributes": {"path": "/healthz", "verb": "get"}}
-        assert (await reviewed(api, others)).body["status"]["allowed"] is True
+        rest = {"groups": ["system:unauthenticated"], "nonResourceAttributes": {"path": "/healthz", "verb": "get"}}
+        assert (await reviewed(api, rest)).body["status"]["allowed"] is True
 
 
 async def test_a_user_needs_only_the_default_rights_for_a_self_review() -> None:

@@ -180,12 +180,12 @@ async def test_only_members_of_the_group_are_nodes() -> None:
 async def test_rights_end_with_the_pod() -> None:
     reader = filled()
     authorizer = NodeAuthorizer(NodeGraph(reader.as_reader()))
-    seen = []
+    observed = []
 
     async def fetch() -> None:
         for user in (NODE, OTHER):
             verdict = await authorizer.authorize(user, request("get secrets east/s-volume"))
-            seen.append(verdict.decision is Decision.ALLOW)
+            observed.append(verdict.decision is Decision.ALLOW)
 
     await fetch()
     reader.put("pods", pod("second", "n2"))
@@ -195,7 +195,7 @@ async def test_rights_end_with_the_pod() -> None:
     reader.cache("pods").remove("east", "web")
     reader.cache("pods").remove("east", "second")
     await fetch()
-    assert seen == [True, False, True, True, False, True, False, False]
+    assert observed == [True, False, True, True, False, True, False, False]
 
 
 async def test_a_debug_container_adds_its_secrets() -> None:

@@ -94,10 +94,10 @@ async def test_resource_names_do_not_match_requests_without_a_name() -> None:
 async def test_a_change_applies_to_the_next_request() -> None:
     reader = FakeReader()
     rbac = authorizer(reader)
-    seen = []
+    observed = []
 
     async def fetch() -> None:
-        seen.append((await rbac.authorize(JANE, pods())).decision is Decision.ALLOW)
+        observed.append((await rbac.authorize(JANE, pods())).decision is Decision.ALLOW)
 
     await fetch()
     reader.put("clusterrolebindings", binding("b", "reader", user("jane")))
@@ -110,7 +110,7 @@ async def test_a_change_applies_to_the_next_request() -> None:
     await fetch()
     reader.cache("clusterrolebindings").remove("", "b")
     await fetch()
-    assert seen == [False, False, True, False, True, False]
+    assert observed == [False, False, True, False, True, False]
 
 
 async def test_only_roles_of_the_user_are_decoded(monkeypatch: pytest.MonkeyPatch) -> None:

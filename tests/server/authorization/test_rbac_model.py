@@ -101,23 +101,23 @@ def _allows(rule: dict[str, Any], info: RequestInfo) -> bool:
     )
 
 
-def _is_for(subject: dict[str, Any], who: UserInfo, namespace: str) -> bool:
+def _is_for(subject: dict[str, Any], user: UserInfo, namespace: str) -> bool:
     if subject["kind"] == "Group":
-        return subject["name"] in who.groups
+        return subject["name"] in user.groups
     if subject["kind"] == "User":
-        return bool(subject["name"] == who.name)
+        return bool(subject["name"] == user.name)
     namespace = subject.get("namespace") or namespace
-    return bool(namespace) and who.name == f"system:serviceaccount:{namespace}:{subject['name']}"
+    return bool(namespace) and user.name == f"system:serviceaccount:{namespace}:{subject['name']}"
 
 
-def _model(policy: dict[str, Any], who: UserInfo, info: RequestInfo) -> bool:
+def _model(policy: dict[str, Any], user: UserInfo, info: RequestInfo) -> bool:
     for namespace, kind, ref, bound in policy["bindings"]:
         if namespace and (not info.is_resource or namespace != info.namespace):
             continue
         found = policy["roles"].get((namespace if kind == "Role" else "", ref), ())
         if kind == "Role" and not namespace:
             found = ()
-        if any(_is_for(each, who, namespace) for each in bound) and any(_allows(each, info) for each in found):
+        if any(_is_for(each, user, namespace) for each in bound) and any(_allows(each, info) for each in found):
             return True
     return False
 
@@ -144,19 +144,23 @@ def test_rbac_decides_as_the_model_also_after_everything_has_changed(
     async def check() -> None:
         for policy in history:
             _stored(policy, reader)
-            for who, info in requested:
-                verdict = await authorizer.authorize(who, info)
-                assert (verdict.decision is Decision.ALLOW) is _model(policy, who, info), (policy, who, info)
+            for requester, info in requested:
+                verdict = await authorizer.authorize(requester, info)
+                assert (verdict.decision is Decision.ALLOW) is _model(policy, requester, info), (
+                    policy,
+                    requester,
+                    info,
+                )
 
     asyncio.run(check())
 
 
 @settings(max_examples=examples(100))
 @given(policies, users, requests)
-def test_listed_rules_equal_allowed_requests(policy: dict[str, Any], who: UserInfo, info: RequestInfo) -> None:
+def test_listed_rules_equal_allowed_requests(policy: dict[str, Any], requester: UserInfo, info: RequestInfo) -> None:
     reader = FakeReader()
     authorizer = RbacAuthorizer(RbacIndex(reader.as_reader()))
     _stored(policy, reader)
-    listed = authorizer.rules_for(who, info.namespace).rules
+    listed = authorizer.rules_for(requester, info.namespace).rules
     if info.is_resource or not info.namespace:
-        assert any(_allows(dict(each), info) for each in listed) is _model(policy, who, info)
+        assert any(_allows(dict(each), info) for each in listed) is _model(policy, requester, info)

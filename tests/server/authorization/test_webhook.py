@@ -104,7 +104,7 @@ async def test_the_old_version_has_the_field_group() -> None:
     assert (spec["group"], spec["nonResourceAttributes"]) == (["devs"], {"path": "/x", "verb": "get"})
 
 
-ANSWERS = [
+RESPONSES = [
     pytest.param({"allowed": True, "reason": "fine"}, Verdict(Decision.ALLOW, "fine"), id="allowed"),
     pytest.param({"allowed": False, "reason": "no"}, Verdict(Decision.NO_OPINION, "no"), id="not allowed"),
     pytest.param({"allowed": False, "denied": True}, Verdict(Decision.DENY), id="denied"),
@@ -117,7 +117,7 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("status", "verdict"), ANSWERS)
+@pytest.mark.parametrize(("status", "verdict"), RESPONSES)
 async def test_the_status_of_the_review_decides(status: Any, verdict: Verdict) -> None:
     assert await authorizer(FakeWebhook(status)).authorize(JANE, PODS) == verdict
 

@@ -30,13 +30,13 @@ def resources(**changed: Any) -> dict[str, Any]:
     return {**every, **changed}
 
 
-def matches(rule: dict[str, Any], target: str, who: UserInfo = JANE, method: str = "GET") -> bool:
+def matches(rule: dict[str, Any], target: str, requester: UserInfo = JANE, method: str = "GET") -> bool:
     schema = CompiledSchema({"metadata": {"name": "s"}, "spec": {"rules": [{"subjects": [user("*")], **rule}]}})
-    return schema.matches(who, parse_target(method, target.encode()).info)
+    return schema.matches(requester, parse_target(method, target.encode()).info)
 
 
 @pytest.mark.parametrize(
-    ("subject", "who", "expected"),
+    ("subject", "requester", "expected"),
     [
         (user("jane"), JANE, True),
         (user("*"), JANE, True),
@@ -51,8 +51,8 @@ def matches(rule: dict[str, Any], target: str, who: UserInfo = JANE, method: str
         (account("a", "*"), JANE, False),
     ],
 )
-def test_subjects(subject: dict[str, Any], who: UserInfo, expected: bool) -> None:
-    assert matches({"subjects": [subject], "resourceRules": [resources()]}, POD, who) is expected
+def test_subjects(subject: dict[str, Any], requester: UserInfo, expected: bool) -> None:
+    assert matches({"subjects": [subject], "resourceRules": [resources()]}, POD, requester) is expected
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,9 @@ def fuzzed() -> Iterator[Fuzzed]:
 
     async def serve() -> None:
         async with served() as api:
-            seen = 0
-            while seen != _watchers(api):
-                seen = _watchers(api)
+            observed = 0
+            while observed != _watchers(api):
+                observed = _watchers(api)
                 await asyncio.sleep(SETTLED_S)
             found.append(Fuzzed(api, asyncio.get_running_loop()))
             started.set()

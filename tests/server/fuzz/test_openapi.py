@@ -66,8 +66,8 @@ def _conforms(operation: Any, case: Any, reply: ApiResponse) -> None:
 def _without_null_rules(body: dict[str, Any]) -> dict[str, Any]:
     """Roles without rules show null, as in Kubernetes, whose documents know no null."""
     items = [_without_null_rules(item) for item in body.get("items") or () if isinstance(item, dict)]
-    kept = {name: value for name, value in body.items() if name != "rules" or value is not None}
-    return {**kept, "items": items} if items else kept
+    retained = {name: value for name, value in body.items() if name != "rules" or value is not None}
+    return {**retained, "items": items} if items else retained
 
 
 @pytest.mark.hypothesis

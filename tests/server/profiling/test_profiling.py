@@ -130,12 +130,12 @@ async def test_the_heap_profile_lists_types(client: Client) -> None:
 async def test_the_heap_profile_lists_stacks_if_allocations_are_traced(client: Client) -> None:
     tracemalloc.start(5)
     try:
-        kept = [bytearray(100_000) for _ in range(3)]
+        retained = [bytearray(100_000) for _ in range(3)]
         text = (await client.get("/debug/pprof/heap?debug=1")).body.decode()
     finally:
         tracemalloc.stop()
     assert Path(__file__).name in text
-    assert len(kept) == 3
+    assert len(retained) == 3
 
 
 async def test_tasks_and_threads_are_shown_where_they_wait(client: Client) -> None:

@@ -142,8 +142,8 @@ async def test_a_certificate_of_a_stranger_is_refused_unless_the_client_does_not
     async with cell(tmp_path, lines) as here:
         (tmp_path / "other").mkdir()
         settings = here.api.server.upstreams.kubelets
-        stranger = make_files(tmp_path / "other")
-        context = settings._context(stranger.ca_file)
+        outsider = make_files(tmp_path / "other")
+        context = settings._context(outsider.ca_file)
         settings._tls = context
         await here.add_pod()
         response = await log(here)

@@ -87,19 +87,19 @@ async def test_without_an_upgrade_it_is_400(here: Cell) -> None:
 
 
 async def test_admission_sees_the_options(here: Cell) -> None:
-    class Seen:
-        name, operations, resources = "Seen", frozenset({"CONNECT"}), None
+    class RecordingPlugin:
+        name, operations, resources = "Recording", frozenset({"CONNECT"}), None
 
         def __init__(self) -> None:
-            self.seen: list[Attributes] = []
+            self.received: list[Attributes] = []
 
         async def validate(self, attributes: Attributes) -> None:
-            self.seen.append(attributes)
+            self.received.append(attributes)
 
-    plugin, chain = Seen(), here.api.server.admission
+    plugin, chain = RecordingPlugin(), here.api.server.admission
     chain.__init__([plugin])  # type: ignore[misc]  # the chain that the server holds, with another plug-in
     await fetch(here, "p/exec?command=sh&stdin=true&container=c")
-    (attributes,) = plugin.seen
+    (attributes,) = plugin.received
     assert (attributes.gvk.kind, attributes.subresource, attributes.name) == ("PodExecOptions", "exec", "p")
     assert attributes.obj is not None
     assert {"command": ["sh"], "stdin": True, "container": "c"}.items() <= attributes.obj.items()

@@ -209,19 +209,19 @@ PASSED = {"cookie": "a=b", "x-mine": "1"}
 async def test_no_credentials_reach_what_is_proxied(here: Cell, web: Upstream, routed: str, kind: str) -> None:
     if kind == "pods":
         await here.add_pod(ip="127.0.0.1")
-        target, seen = f"{PODS}/p:{web.port}/proxy/x", web
+        target, observed = f"{PODS}/p:{web.port}/proxy/x", web
     elif kind == "services":
         await add_service(here, web.port, ip=routed)
-        target, seen = f"{SERVICES}/s:web/proxy/x", web
+        target, observed = f"{SERVICES}/s:web/proxy/x", web
     else:
-        port, seen = (web.port, web) if "other" in kind else (here.kubelet.port, here.kubelet)
+        port, observed = (web.port, web) if "other" in kind else (here.kubelet.port, here.kubelet)
         target = f"{NODES}/n1:{port}/proxy/x"
     response = await here.api.client.request("GET", target, headers={**SECRET, **PASSED})
     assert response.status == 200, response.body
     if response.stream is not None:
         async for _ in response.stream:
             pass
-    found = {name.lower(): value for name, value in seen.last.headers.items()}
+    found = {name.lower(): value for name, value in observed.last.headers.items()}
     leaked = {
         name: found[name] for name in SECRET if name in found and name not in ("sec-websocket-protocol", "connection")
     }
@@ -277,15 +277,15 @@ async def test_no_path_leads_elsewhere(here: Cell, pieces: list[str], slashes: s
 @given(st.text(alphabet=st.sampled_from("n1:/.@%2Ff\\?#080httpsev"), max_size=12))
 async def test_no_name_leads_elsewhere(here: Cell, name: str) -> None:
     known = {"127.0.0.1"}
-    seen: set[str] = set()
+    observed: set[str] = set()
     upstreams = here.api.server.upstreams
 
     async def spy(request: Any, target: Any) -> Any:
-        seen.add(target.address or target.host)
+        observed.add(target.address or target.host)
         raise AssertionError
 
     for proxy in (upstreams.proxy, upstreams.kubelet_proxy):
         proxy.forward = spy  # type: ignore[method-assign]  # nothing is to be reached
     with contextlib.suppress(StatusError):  # what cannot be read
         await fetch(here, f"{NODES}/{name}/proxy/x")
-    assert seen <= known
+    assert observed <= known

@@ -16,7 +16,7 @@ PREFIX = "/api/v1/namespaces/ns/services/x/proxy"
 
 
 @pytest.mark.parametrize(
-    ("given_", "seen"),
+    ("received", "expected"),
     [
         ("/a", f"{PREFIX}/a"),
         ("/a/?q=1#f", f"{PREFIX}/a/?q=1#f"),
@@ -36,8 +36,8 @@ PREFIX = "/api/v1/namespaces/ns/services/x/proxy"
         ("http://[bad", "http://[bad"),
     ],
 )
-def test_urls_of_the_upstream_get_the_prefix(given_: str, seen: str) -> None:
-    assert Rewriting(ProxyTarget("10.0.0.1", 8080, "/", prefix=PREFIX), "api:6443").url(given_) == seen
+def test_urls_of_the_upstream_get_the_prefix(received: str, expected: str) -> None:
+    assert Rewriting(ProxyTarget("10.0.0.1", 8080, "/", prefix=PREFIX), "api:6443").url(received) == expected
 
 
 @pytest.mark.parametrize(

@@ -111,12 +111,12 @@ class LateWatch:
         self._inner: LocalWatch
         self._received: deque[EventBatch] = deque()
         self._signal = Signal()
-        self._past: AsyncIterator[EventBatch]
+        self._events: AsyncIterator[EventBatch]
 
     async def __aenter__(self) -> Self:
-        self._past = await self._context.__aenter__()
-        assert isinstance(self._past, LocalWatch)
-        self._inner = self._past
+        self._events = await self._context.__aenter__()
+        assert isinstance(self._events, LocalWatch)
+        self._inner = self._events
         self._watches.append(self)
         return self
 
@@ -133,7 +133,7 @@ class LateWatch:
         while not self._received:
             await self._signal.wait()
             if not self._received:
-                return await anext(self._past)
+                return await anext(self._events)
         return self._received.popleft()
 
     def receive(self) -> None:

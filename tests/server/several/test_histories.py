@@ -76,9 +76,9 @@ class Client:
     async def _list(self, name: str) -> None:
         began = self._tick()
         items = (await self._api.get(CONFIG_MAPS)).body["items"]
-        seen = {item["metadata"]["name"]: int(item["metadata"]["resourceVersion"]) for item in items}
+        observed = {item["metadata"]["name"]: int(item["metadata"]["resourceVersion"]) for item in items}
         ended = self._tick()
-        self._history.extend(Step(each, "get", began, ended, seen.get(each, 0)) for each in NAMES)
+        self._history.extend(Step(each, "get", began, ended, observed.get(each, 0)) for each in NAMES)
 
 
 async def stored_history(servers: list[Server]) -> dict[str, list[tuple[int, bool]]]:

@@ -176,8 +176,8 @@ async def test_a_port_that_a_kube_apiserver_has_found_and_is_not_its_own_is_with
     await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))
     lease = identity("10.0.0.9:6443", "2026-01-01T00:00:01.000000Z")
     await store.create("/registry/leases/kube-system/apiserver-a", lease)
-    kept = {"addresses": [{"ip": "10.0.0.9"}], "ports": [{"name": "https", "port": found}]}
-    await store.create(ENDPOINTS, encode({**KUBE_APISERVER, "apiVersion": "v1", "subsets": [kept]}))
+    retained = {"addresses": [{"ip": "10.0.0.9"}], "ports": [{"name": "https", "port": found}]}
+    await store.create(ENDPOINTS, encode({**KUBE_APISERVER, "apiVersion": "v1", "subsets": [retained]}))
     async with server(store, "10.0.0.1", 7443):
         assert await store.get(ENDPOINTS) is None
     await store.close()

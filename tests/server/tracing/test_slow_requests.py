@@ -70,14 +70,14 @@ async def test_a_create_records_its_steps() -> None:
 
 
 async def test_steps_of_an_open_stream_are_not_recorded() -> None:
-    seen: list[Span | None] = []
+    observed: list[Span | None] = []
 
     async def route(request: Request) -> Response:
         request.step("begun")
-        seen.append(current_span())
+        observed.append(current_span())
 
         async def stream() -> AsyncIterator[bytes]:
-            seen.append(current_span())
+            observed.append(current_span())
             yield b"x"
 
         return Response(stream=stream())
@@ -85,7 +85,7 @@ async def test_steps_of_an_open_stream_are_not_recorded() -> None:
     response = await Frame(route).client().get("/version")
     assert response.stream is not None
     assert [chunk async for chunk in response.stream] == [b"x"]
-    assert [span is None for span in seen] == [False, True]
+    assert [span is None for span in observed] == [False, True]
 
 
 def test_steps_are_bounded() -> None:

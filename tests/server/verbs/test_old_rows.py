@@ -24,19 +24,19 @@ class SlowBroadcaster(WatchBroadcaster):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self.others_write = False
-        self._kept: list[tuple[Sequence[StoreEvent], int]] = []
+        self.holds_back = False
+        self._held_back: list[tuple[Sequence[StoreEvent], int]] = []
 
     def dispatch(self, events: Sequence[StoreEvent], revision: int) -> None:
-        if self.others_write:
-            self._kept.append((events, revision))
+        if self.holds_back:
+            self._held_back.append((events, revision))
         else:
             self.let_go()
             super().dispatch(events, revision)
 
     def let_go(self) -> None:
-        kept, self._kept = self._kept, []
-        for events, revision in kept:
+        retained, self._held_back = self._held_back, []
+        for events, revision in retained:
             super().dispatch(events, revision)
 
 
@@ -57,9 +57,9 @@ class SharedStore(MemoryStore):
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
         """Within the block, writes count as those of another server."""
-        self._slow.others_write = True
+        self._slow.holds_back = True
         yield
-        self._slow.others_write = False
+        self._slow.holds_back = False
 
     async def row(self) -> KeyValue:
         row = await self.get(KEY)

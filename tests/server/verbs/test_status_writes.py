@@ -25,8 +25,8 @@ def forged(value: Any) -> Any:
     return value
 
 
-def outside(obj: Object) -> Object:
-    """All but metadata and status."""
+def without_status(obj: Object) -> Object:
+    """Return an object without its metadata and status."""
     return {name: value for name, value in obj.items() if name not in ("metadata", "status")}
 
 
@@ -61,12 +61,14 @@ async def test_no_write_to_a_status_changes_what_is_outside(api: Api, how: str) 
     taken = 0
     for each in kinds:
         before = (await api.get(each.path)).body
-        desired = {name: forged(value) for name, value in outside(before).items() if name not in ("kind", "apiVersion")}
+        desired = {
+            name: forged(value) for name, value in without_status(before).items() if name not in ("kind", "apiVersion")
+        }
         response = await write(api, how, each, before, desired)
         assert response.code < 500, (each, response.body)
         taken += response.code == 200
         after = (await api.get(each.path)).body
-        assert outside(after) == outside(before), each
+        assert without_status(after) == without_status(before), each
         assert after["metadata"].get("generation") == before["metadata"].get("generation"), each
         for name in ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp"):
             assert after["metadata"].get(name) == before["metadata"].get(name), (each, name)

@@ -36,8 +36,8 @@ async def test_times_of_a_condition_are_null_however_they_are_read(api: Api) -> 
     listed = (await api.get(PODS)).body["items"][0]
     table = (await api.get(f"{PODS}/p?includeObject=Object", accept=TABLE)).body["rows"][0]["object"]
     async with api.watch(f"{PODS}?watch=1") as watch:
-        seen = (await watch.event())["object"]
-    assert [each["status"]["conditions"] for each in (put, got, listed, table, seen)] == [[UNSET]] * 5
+        observed = (await watch.event())["object"]
+    assert [each["status"]["conditions"] for each in (put, got, listed, table, observed)] == [[UNSET]] * 5
 
 
 async def test_times_of_a_condition_are_null_in_yaml(api: Api) -> None:
@@ -50,8 +50,8 @@ async def test_times_that_protobuf_does_not_state_are_null(api: Api) -> None:
     body = encode({**made, "status": {"conditions": [READY]}})
     response = await api.fetch("PUT", f"{PODS}/p/status", body, content_type=PROTOBUF, accept="application/json")
     assert response.body["status"]["conditions"] == [UNSET]
-    seen = await api.get(f"{PODS}/p", accept=PROTOBUF)
-    assert decode(seen.body)["status"]["conditions"] == [UNSET]
+    observed = await api.get(f"{PODS}/p", accept=PROTOBUF)
+    assert decode(observed.body)["status"]["conditions"] == [UNSET]
 
 
 async def test_times_of_a_container_are_null(api: Api) -> None:

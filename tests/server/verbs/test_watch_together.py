@@ -79,8 +79,8 @@ async def test_each_of_many_watchers_is_reported_what_it_would_be_reported_alone
     ]
     paces = [random.Random(seed * 100 + number) if number % 3 else None for number in range(len(watched))]
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-        for watcher, pace in zip(watched, paces, strict=True):
-            group.create_task(watcher.read(api, pace))
+        for watcher, interval in zip(watched, paces, strict=True):
+            group.create_task(watcher.read(api, interval))
         await asyncio.gather(*(_write(api, writer, random.Random(seed * 10 + writer)) for writer in range(WRITERS)))
         for number in "01":  # one for each selector
             await api.create(CONFIG_MAPS, config_map("end" + number, labels={"n": number}))

@@ -11,7 +11,7 @@ import grpc
 from sampan.storage.encryption.kms import messages
 from sampan.storage.encryption.kms.key_service import EncryptedSource, KeyStatus
 from sampan.storage.encryption.kms.messages import Method
-from sampan.storage.encryption.transformer import KeyServiceDown, TransformError
+from sampan.storage.encryption.transformer import EncryptionError, KeyServiceDown
 
 _PREFIX = b"encrypted with "
 
@@ -45,7 +45,7 @@ class Plugin:
         self._call("decrypt")
         word = _PREFIX + source.key_id.encode() + b" "
         if source.key_id not in self.keys or not source.ciphertext.startswith(word):
-            raise TransformError("no such key")
+            raise EncryptionError("no such key")
         assert source.annotations == {"local.kms.test": b"1"}
         return source.ciphertext[len(word) :]
 
@@ -75,7 +75,7 @@ def served(plugin: Plugin, socket: Path) -> Iterator[None]:
         source = EncryptedSource(request.ciphertext, request.key_id, messages.annotations_of(request))
         try:
             return messages.DECRYPT.response(plaintext=plugin.decrypt(request.uid, source))
-        except TransformError as error:
+        except EncryptionError as error:
             context.abort(grpc.StatusCode.INTERNAL, str(error))
 
     def handler(method: Method, call: Any) -> Any:

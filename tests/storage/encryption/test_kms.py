@@ -14,7 +14,7 @@ from sampan.storage.encryption.kms.provider import WRITE_MAX_S, KmsProvider
 from sampan.storage.encryption.kms.service import GrpcKeyService
 from sampan.storage.encryption.providers import Providers
 from sampan.storage.encryption.store import EncryptedStore
-from sampan.storage.encryption.transformer import KeyServiceDown, Plain, TransformError
+from sampan.storage.encryption.transformer import EncryptionError, KeyServiceDown, Plain
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import StoreUnreachable, UnreadableValue
 from tests.server.cluster import served as served_api
@@ -96,7 +96,7 @@ async def test_writing_ends_when_the_plugin_is_away_for_long_and_reading_does_no
     stored = provider.write(b"v", AT)
     plugin.down = True
     clock.now += WRITE_MAX_S + 1
-    with pytest.raises(TransformError, match="expired"):
+    with pytest.raises(EncryptionError, match="expired"):
         provider.write(b"v", AT)
     assert provider.read(stored, AT).value == b"v"
     plugin.down = False
@@ -119,9 +119,9 @@ async def test_a_plugin_that_is_not_well(change: dict[str, object], text: str) -
     for name, value in change.items():
         setattr(plugin, name, value)
     provider = KmsProvider("main", plugin, Clock())
-    with pytest.raises(TransformError, match=f"kmsv2 Provider main is not healthy, error: .*{text}"):
+    with pytest.raises(EncryptionError, match=f"kmsv2 Provider main is not healthy, error: .*{text}"):
         await provider.check()
-    with pytest.raises(TransformError, match="got unexpected nil transformer"):
+    with pytest.raises(EncryptionError, match="got unexpected nil transformer"):
         provider.write(b"v", AT)
 
 
@@ -148,7 +148,7 @@ async def test_a_client_that_requests_health_while_a_plugin_hangs_waits_for_the_
     plugin.status = hang  # type: ignore[method-assign]  # one that takes its whole time
     clock.now += 21
     responses = await asyncio.gather(*(provider.health() for _ in range(3)), return_exceptions=True)
-    assert all(isinstance(response, TransformError) for response in responses)
+    assert all(isinstance(response, EncryptionError) for response in responses)
     assert plugin.calls == ["status"]
 
 
@@ -157,7 +157,7 @@ async def test_a_seed_that_is_refused_is_requested_once_in_a_while() -> None:
     stored = (await ready(Plugin("lost"))).write(b"v", AT)
     provider = await ready(plugin, clock)
     for _ in range(3):
-        with pytest.raises(TransformError, match="failed to decrypt DEK, error: no such key"):
+        with pytest.raises(EncryptionError, match="failed to decrypt DEK, error: no such key"):
             provider.read(stored, AT)
     assert plugin.calls.count("decrypt") == 1
 
@@ -201,7 +201,7 @@ async def test_over_a_socket(tmp_path: Path) -> None:
         assert other.read(stored, AT).value == b"v"
         plugin.keys.clear()
         third = KmsProvider("main", service)
-        with pytest.raises(TransformError, match="rpc error: code = INTERNAL desc = no such key"):
+        with pytest.raises(EncryptionError, match="rpc error: code = INTERNAL desc = no such key"):
             await asyncio.to_thread(third.read, stored, AT)
         service.close()
 
@@ -225,7 +225,7 @@ async def test_a_server_with_a_plugin_and_its_health(tmp_path: Path) -> None:
         assert (await api.get("/api/v1/namespaces/default/secrets/a")).code == 200
         assert (await api.get("/healthz/kms-providers")).code == 200
         plugin.healthz = "bad"
-        with pytest.raises(TransformError):
+        with pytest.raises(EncryptionError):
             await encryption.providers.kms[0].check()
         assert (await api.get("/healthz/kms-providers")).code == 500
         assert (await api.get("/livez")).code == 200

@@ -10,7 +10,7 @@ from sampan.app.encryption import Encryption
 from sampan.server.encryption_metrics import EncryptionMetrics, Reloads
 from sampan.storage.encryption.kms.provider import KmsProvider
 from sampan.storage.encryption.measures import EncryptionMeasures, prefixes_of
-from sampan.storage.encryption.transformer import TransformError
+from sampan.storage.encryption.transformer import EncryptionError
 from sampan.storage.memory import MemoryStore
 from tests.server.cluster import Api, served
 from tests.storage.encryption.keys import AT, KEY, OTHER, content, keys
@@ -97,10 +97,10 @@ async def test_calls_of_a_plug_in_and_uses_of_its_keys_are_counted() -> None:
     await provider.check()
     assert provider.read(provider.write(b"v", AT), AT).value == b"v"
     plugin.key_id = ""
-    with pytest.raises(TransformError):
+    with pytest.raises(EncryptionError):
         await provider.check()
     plugin.down = True
-    with pytest.raises(TransformError):
+    with pytest.raises(EncryptionError):
         await provider.check()
     found = await shown(measures, provider)
     name, call = "apiserver_envelope_encryption_", "/v2.KeyManagementService/"

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nacl.secret import SecretBox
 
-from sampan.storage.encryption.transformer import Plain, Transformer, TransformError
+from sampan.storage.encryption.transformer import EncryptionError, Plain, Transformer
 from sampan.wire import protobuf
 from tests.properties import examples
 from tests.storage.encryption.keys import AT, KEY, OTHER, keys, providers
@@ -89,13 +89,13 @@ def test_a_changed_byte_is_noticed(name: str, data: st.DataObject) -> None:
     stored = bytearray(found.write(VALUE, AT))
     at = data.draw(st.integers(len(f"k8s:enc:{name}:v1:k1:"), len(stored) - 1))
     stored[at] ^= data.draw(st.integers(1, 255))
-    with pytest.raises(TransformError):
+    with pytest.raises(EncryptionError):
         found.read(bytes(stored), AT)
 
 
 def test_a_value_of_aesgcm_is_read_only_where_it_was_written() -> None:
     found = transformer({"aesgcm": keys(k1=KEY)})
-    with pytest.raises(TransformError, match="cipher: message authentication failed"):
+    with pytest.raises(EncryptionError, match="cipher: message authentication failed"):
         found.read(found.write(VALUE, AT), AT + b"b")
 
 
@@ -137,5 +137,5 @@ def test_a_plain_value_is_read_by_identity_and_stale_behind_others() -> None:
     ],
 )
 def test_something_that_cannot_be_read(parts: list[dict[str, Any]], stored: bytes, text: str) -> None:
-    with pytest.raises(TransformError, match=text):
+    with pytest.raises(EncryptionError, match=text):
         transformer(*parts).read(stored, AT)

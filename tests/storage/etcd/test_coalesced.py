@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from sampan.storage.etcd.coalesced import CoalescedCall
-from tests.storage.etcd.turns import turns
+from tests.storage.etcd.other_tasks import run_other_tasks
 
 
 class Oracle:
@@ -23,7 +23,7 @@ class Oracle:
 
     async def response(self) -> None:
         self._response.set()
-        await turns()
+        await run_other_tasks()
         self._response.clear()
 
 
@@ -36,15 +36,15 @@ def results(tasks: list[asyncio.Task[int]]) -> list[int]:
 
 
 @pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question that waits for others does so for ever."""
+def long_gathering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a request wait for further callers without a limit."""
     monkeypatch.setattr("sampan.storage.etcd.coalesced.GATHER_MAX_S", 3600.0)
 
 
 async def test_those_who_come_before_the_question_share_it() -> None:
     oracle = Oracle()
     tasks = calls_of(CoalescedCall(oracle), 3)
-    await turns()
+    await run_other_tasks()
     await oracle.response()
     assert results(tasks) == [1, 1, 1]
 
@@ -53,14 +53,14 @@ async def test_a_client_that_comes_while_a_question_is_under_way_gets_the_answer
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     first = calls_of(shared)
-    await turns()
+    await run_other_tasks()
     second = calls_of(shared)
-    await turns()
+    await run_other_tasks()
     await oracle.response()
     assert results(first) == [1]
     assert not second[0].done()
     third = calls_of(shared)
-    await turns()
+    await run_other_tasks()
     await oracle.response()
     assert results(second + third) == [2, 2]
 
@@ -69,15 +69,15 @@ async def test_a_question_waits_for_those_who_were_answered_last_to_request_agai
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     calls_of(shared, 2)
-    await turns()
+    await run_other_tasks()
     waiting = calls_of(shared, 3)
-    await turns()
+    await run_other_tasks()
     await oracle.response()
     waiting += calls_of(shared)
-    await turns()
+    await run_other_tasks()
     assert oracle.requested == 1
     waiting += calls_of(shared)
-    await turns()
+    await run_other_tasks()
     assert oracle.requested == 2
     await oracle.response()
     assert results(waiting) == [2] * 5
@@ -88,9 +88,9 @@ async def test_a_question_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     calls_of(shared, 2)
-    await turns()
+    await run_other_tasks()
     second = calls_of(shared)
-    await turns()
+    await run_other_tasks()
     await oracle.response()
     async with asyncio.timeout(60):
         while oracle.requested < 2:  # noqa: ASYNC110 - nobody tells
@@ -104,7 +104,7 @@ async def test_a_client_that_requests_alone_does_not_wait() -> None:
     shared = CoalescedCall(oracle)
     for number in (1, 2, 3):
         tasks = calls_of(shared)
-        await turns()
+        await run_other_tasks()
         await oracle.response()
         assert results(tasks) == [number]
 
@@ -113,11 +113,11 @@ async def test_those_who_wait_are_reported_when_no_client_requests_any_more() ->
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     first = calls_of(shared)
-    await turns()
+    await run_other_tasks()
     second = calls_of(shared)
-    await turns()
+    await run_other_tasks()
     shared.close()
-    await turns()
+    await run_other_tasks()
     assert first[0].cancelled()
     assert second[0].cancelled()
 

@@ -48,9 +48,9 @@ def listening(sent: bytes) -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as sock:
 
         def serve() -> None:
-            with ExitStack() as kept, suppress(OSError):
+            with ExitStack() as retained, suppress(OSError):
                 while True:
-                    connection = kept.enter_context(sock.accept()[0])
+                    connection = retained.enter_context(sock.accept()[0])
                     if sent:
                         connection.sendall(sent)
 

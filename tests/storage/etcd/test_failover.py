@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.endpoint import Endpoint
+from sampan.storage.etcd.endpoint import EtcdEndpoint
 from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import (
     Conflict,
@@ -55,7 +55,7 @@ async def opened(members: list[Member]) -> AsyncIterator[EtcdStore]:
 async def leader_of(members: list[Member]) -> Member:
     """The member that leads now."""
     for member in members:
-        endpoint = Endpoint(member.url, EtcdSettings((member.url,)))
+        endpoint = EtcdEndpoint(member.url, EtcdSettings((member.url,)))
         status = await endpoint.call(messages.STATUS, messages.StatusRequest(), 5)
         await endpoint.close()
         if status.leader == status.header.member_id:
@@ -108,12 +108,12 @@ class Writers:
         self._stopping = True
 
 
-async def _follow(store: EtcdStore, seen: list[StoreEvent], ready: asyncio.Event) -> None:
+async def _follow(store: EtcdStore, observed: list[StoreEvent], ready: asyncio.Event) -> None:
     """Return the events of a watch from the beginning to the last write."""
     async with store.watch(PODS, END, 1) as watch:
         ready.set()
         async for batch in watch:
-            seen += batch.events
+            observed += batch.events
             if any(event.key == LAST for event in batch.events):
                 return
 
@@ -132,8 +132,8 @@ def _check(events: list[StoreEvent], acknowledged: dict[Revision, tuple[str, byt
 @pytest.mark.parametrize("how", ["killed", "frozen"])
 async def test_a_leader_dies_under_writes_and_nothing_is_lost(cluster: list[Member], how: str) -> None:
     async with asyncio.timeout(60), opened(cluster) as store:
-        writers, seen, ready = Writers(store), list[StoreEvent](), asyncio.Event()
-        following = asyncio.create_task(_follow(store, seen, ready))
+        writers, observed, ready = Writers(store), list[StoreEvent](), asyncio.Event()
+        following = asyncio.create_task(_follow(store, observed, ready))
         await ready.wait()
         tasks = [asyncio.create_task(writers.write(number)) for number in range(WRITERS)]
         await writers.more(100)
@@ -151,11 +151,11 @@ async def test_a_leader_dies_under_writes_and_nothing_is_lost(cluster: list[Memb
         writers.stop()
         await asyncio.gather(*tasks)
         await store.create(LAST, b"")
-        past: list[StoreEvent] = []
-        await _follow(store, past, ready)
+        history: list[StoreEvent] = []
+        await _follow(store, history, ready)
         await following
-    assert seen == past
-    _check(seen, writers.acknowledged)
+    assert observed == history
+    _check(observed, writers.acknowledged)
 
 
 async def test_a_store_opens_though_the_first_endpoints_are_dead(cluster: list[Member]) -> None:

@@ -63,13 +63,13 @@ async def test_watches_of_an_etcd_that_was_restored_end_and_nothing_is_read_or_w
     await store.open()
     await store.create(f"{PODS}a", b"1")
     async with store.watch(PODS, "/registry/pods0", await store.revision()) as watch:
-        kept = member.directory.with_suffix(".kept")
+        retained = member.directory.with_suffix(".kept")
         member.kill()
-        shutil.copytree(member.directory, kept)
+        shutil.copytree(member.directory, retained)
         _again(member)
         await store.create(f"{PODS}b", b"2")
         member.kill()
-        _restored(member, kept)
+        _restored(member, retained)
         with pytest.raises(StoreReplaced, match="gone back"):
             await _to_the_end(watch)
     for call in (store.get(f"{PODS}b"), store.create(f"{PODS}c", b"3"), store.ready()):
@@ -99,10 +99,10 @@ async def _to_the_end(watch: AsyncIterator[EventBatch]) -> None:
             pass
 
 
-def _restored(member: Member, kept: Path) -> None:
+def _restored(member: Member, retained: Path) -> None:
     """It goes on, with what was kept in the place of what it has."""
     shutil.rmtree(member.directory)
-    shutil.move(kept, member.directory)
+    shutil.move(retained, member.directory)
     _again(member)
 
 

@@ -63,9 +63,9 @@ async def test_a_watch_uses_the_endpoint_whose_version_chose_how_it_requests_pro
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
             else:
-                past = HistoryReader(client, KEYS, progress, PODS, 5)
-                await past.next(100)
-                await past.close()
+                history = HistoryReader(client, KEYS, progress, PODS, 5)
+                await history.next(100)
+                await history.close()
     assert (new.watches, old.watches) == (1, 0)
 
 

@@ -94,9 +94,9 @@ async def test_events_from_responses_equal_those_of_etcds_watch(
         await asyncio.gather(*(write(writer) for writer in range(WRITERS)), interfere())
         end = await put(etcd, "end")
         async with asyncio.timeout(DEADLINE_S):
-            seen = [event async for event in _until(watch, end)]
+            observed = [event async for event in _until(watch, end)]
     assert from_responses
-    assert seen == [event async for event in _history(etcd, begin, end)]
+    assert observed == [event async for event in _history(etcd, begin, end)]
 
 
 async def _until(watch: AsyncIterator[object], revision: int) -> AsyncIterator[StoreEvent]:

@@ -77,10 +77,10 @@ async def test_both_servers_read_what_either_wrote_last(open_store: OpenStore) -
 
 async def test_a_watch_from_before_a_write_outside_the_prefix_starts_at_once(open_store: OpenStore) -> None:
     store = await open_store()
-    outside = messages.PutRequest(key=b"/elsewhere")
-    await store._client.call(messages.PUT, outside)
+    foreign = messages.PutRequest(key=b"/elsewhere")
+    await store._client.call(messages.PUT, foreign)
     revision = await store.create(key("a"), pod("a"))
-    await store._client.call(messages.PUT, outside)
+    await store._client.call(messages.PUT, foreign)
     async with running(store) as cache, asyncio.timeout(DEADLINE_S), cache.watch(PODS, after=revision) as watcher:
         later = await store.create(key("b"), pod("b"))
         batch = await watcher.next()

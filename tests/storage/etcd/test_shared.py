@@ -96,18 +96,18 @@ async def test_large_responses_come_in_pieces_and_are_one_batch(open_store: Open
     value = b"x" * 1_000_000
     for number in range(4):
         await store.create(key(str(number)), value)
-    seen = 0
+    observed = 0
     async with asyncio.timeout(60), store.watch(PODS, END, 1) as watch:
-        while seen < 4:
-            seen += len((await anext(watch)).events)
-    assert seen == 4
+        while observed < 4:
+            observed += len((await anext(watch)).events)
+    assert observed == 4
 
 
 async def test_of_several_servers_one_compacts_in_each_interval(open_store: OpenStore) -> None:
     stores = [await open_store() for _ in range(3)]
     assert all(isinstance(store, SharedStore) for store in stores)
-    turns = [[await store.claim_compaction(1) for store in stores] for _ in range(4)]
-    assert [sum(interval) for interval in turns] == [1, 1, 1, 1]
+    iterations = [[await store.claim_compaction(1) for store in stores] for _ in range(4)]
+    assert [sum(interval) for interval in iterations] == [1, 1, 1, 1]
 
 
 async def test_rows_share_a_lease_for_a_while(etcd: Member, clock: Clock) -> None:

@@ -9,7 +9,7 @@ import pytest
 from sampan.server.pki.certificates import make_ca
 from sampan.server.sni import CertKey
 from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.endpoint import Endpoint
+from sampan.storage.etcd.endpoint import EtcdEndpoint
 from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.etcd.stream import WatchStream
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
@@ -53,11 +53,11 @@ async def test_a_client_that_is_not_known_does_not_get_in(
 ) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    strangers = make_files(other)
+    outsiders = make_files(other)
     ca_file, pair = {
         "no certificate": (files.ca_file, None),
-        "another CA's certificate": (files.ca_file, strangers.client("stranger")),
-        "another CA's server": (strangers.ca_file, files.client("sampan")),
+        "another CA's certificate": (files.ca_file, outsiders.client("stranger")),
+        "another CA's server": (outsiders.ca_file, files.client("sampan")),
     }[wrong]
     store = EtcdStore(settings(server, ca_file, pair))
     with pytest.raises(StoreMisconfigured):
@@ -94,7 +94,7 @@ async def test_renewed_certificates_are_used_when_their_key_is_there_too(
     server: Member, files: Files, caplog: pytest.LogCaptureFixture
 ) -> None:
     own = files.client("sampan")
-    endpoint = Endpoint(server.url, settings(server, files.ca_file, own))
+    endpoint = EtcdEndpoint(server.url, settings(server, files.ca_file, own))
     before = own.key.read_bytes()
     files.client("sampan")
     after, _ = own.key.read_bytes(), own.key.write_bytes(before)
@@ -110,7 +110,7 @@ async def test_renewed_certificates_are_used_when_their_key_is_there_too(
 
 
 async def test_calls_under_way_go_on_when_certificates_are_renewed(server: Member, files: Files) -> None:
-    endpoint = Endpoint(server.url, settings(server, files.ca_file, files.client("sampan")))
+    endpoint = EtcdEndpoint(server.url, settings(server, files.ca_file, files.client("sampan")))
     stream = WatchStream(endpoint.stream(messages.WATCH))
     await stream.begin(KEY.encode(), b"", 0)
     files.client("sampan")

@@ -11,7 +11,7 @@ import pytest
 
 from sampan.storage.memory import MemoryStore
 from sampan.storage.snapshot import Row, SnapshotError, StoreRows, read_file, verify, write_snapshot
-from sampan.storage.snapshot.rows import State
+from sampan.storage.snapshot.rows import RowSnapshot
 from sampan.storage.sqlite import SQLiteStore
 from sampan.storage.sqlite.dump import SQLiteRows
 from tests.storage.snapshot.conftest import PODS, ROWS, content, names, quiet, saved
@@ -26,8 +26,8 @@ class Failing:
         self.error = error
 
     @asynccontextmanager
-    async def state(self) -> AsyncIterator[State]:
-        yield State(1, 2, self._pages())
+    async def state(self) -> AsyncIterator[RowSnapshot]:
+        yield RowSnapshot(1, 2, self._pages())
 
     async def _pages(self) -> AsyncIterator[Sequence[Row]]:
         yield ROWS[:1]

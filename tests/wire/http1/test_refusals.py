@@ -47,11 +47,11 @@ def letters(data: bytes) -> list[bytes]:
 @pytest.mark.parametrize("split", [False, True], ids=["at once", "letter by letter"])
 def test_fields_that_frame_a_body_in_two_ways_are_refused(fields: bytes, *, split: bool) -> None:
     requested = b"POST / HTTP/1.1\r\nHost: h\r\n" + fields + b"\r\n5\r\nhello\r\n0\r\n\r\n"
-    answered = b"HTTP/1.1 200 OK\r\n" + fields + b"\r\n5\r\nhello\r\n0\r\n\r\n"
+    sent = b"HTTP/1.1 200 OK\r\n" + fields + b"\r\n5\r\nhello\r\n0\r\n\r\n"
     with pytest.raises(Malformed):
         requests(*(letters(requested) if split else [requested]))
     with pytest.raises(Malformed):
-        responses(["GET"], *(letters(answered) if split else [answered]))
+        responses(["GET"], *(letters(sent) if split else [sent]))
 
 
 @pytest.mark.parametrize("body", CHUNKS.values(), ids=CHUNKS)

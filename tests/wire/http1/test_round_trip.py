@@ -153,11 +153,11 @@ def test_something_that_follows_a_switch_is_not_parsed_in_the_server_role(ahead:
 @given(name=TOKENS, values=st.lists(TEXTS, min_size=2, max_size=4))
 def test_both_roles_join_repeated_fields_by_one_rule(name: str, values: list[str]) -> None:
     lines = "".join(f"{name}: {value}\r\n" for value in values)
-    requested, answered = Events(), Events()
+    requested, responses = Events(), Events()
     RequestReader(requested).feed(f"GET / HTTP/1.1\r\nhost: h\r\n{lines}\r\n".encode())
-    reader = ResponseReader(answered)
+    reader = ResponseReader(responses)
     reader.expect("GET")
     reader.feed(f"HTTP/1.1 200 OK\r\n{lines}content-length: 0\r\n\r\n".encode())
-    for events in (requested, answered):
+    for events in (requested, responses):
         assert events.events[0].headers[name] == joined(name, values)
         assert values_of(events.events[0].headers[name]) == tuple(values)

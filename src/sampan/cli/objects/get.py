@@ -9,7 +9,7 @@ import click
 from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.formats import HELP, Format, take_format
 from sampan.cli.objects.output import as_list, print_object, without_managed_fields
-from sampan.cli.objects.server_table import ACCEPT, Shown, as_table, columns, rows
+from sampan.cli.objects.server_table import ACCEPT, ShownColumns, as_table, columns, rows
 from sampan.cli.objects.session import explain, on_server
 from sampan.cli.objects.sorting import sorted_by
 from sampan.cli.objects.table import TablePrinter
@@ -29,7 +29,7 @@ class Desired:
     """Options of the command."""
 
     output: Format
-    shown: Shown
+    shown: ShownColumns
     options: ListOptions
     managed_fields: bool = False
     ignore_not_found: bool = False
@@ -100,7 +100,7 @@ async def get_command(
     names = tuple(name for name in label_columns.split(",") if name)
     desired = Desired(
         output,
-        Shown(wide=output.name == "wide", namespace=all_namespaces, labels=show_labels, label_columns=names),
+        ShownColumns(wide=output.name == "wide", namespace=all_namespaces, labels=show_labels, label_columns=names),
         ListOptions(label_selector=selector, field_selector=field_selector, limit=chunk_size),
         managed_fields=show_managed_fields,
         ignore_not_found=ignore_not_found,

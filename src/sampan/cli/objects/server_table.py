@@ -11,7 +11,7 @@ ACCEPT = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownColumns:
     """Columns to show besides the server's."""
 
     wide: bool = False
@@ -22,7 +22,7 @@ class Shown:
     """Prefix of names: `pod/`."""
 
 
-def columns(document: Object, shown: Shown) -> list[str]:
+def columns(document: Object, shown: ShownColumns) -> list[str]:
     """Return the header."""
     names = [each["name"].upper() for each in _definitions(document, shown)]
     if shown.namespace:
@@ -31,7 +31,7 @@ def columns(document: Object, shown: Shown) -> list[str]:
     return [*names, "LABELS"] if shown.labels else names
 
 
-def rows(document: Object, shown: Shown) -> Iterator[list[str]]:
+def rows(document: Object, shown: ShownColumns) -> Iterator[list[str]]:
     """Yield the rows."""
     desired = [index for index, _ in _indexed(document, shown)]
     for row in document.get("rows") or []:
@@ -63,11 +63,11 @@ def as_table(document: Object, info: ResourceInfo) -> Object:
     }
 
 
-def _definitions(document: Object, shown: Shown) -> list[Any]:
+def _definitions(document: Object, shown: ShownColumns) -> list[Any]:
     return [definition for _, definition in _indexed(document, shown)]
 
 
-def _indexed(document: Object, shown: Shown) -> Iterator[tuple[int, Any]]:
+def _indexed(document: Object, shown: ShownColumns) -> Iterator[tuple[int, Any]]:
     for index, definition in enumerate(document.get("columnDefinitions") or []):
         if shown.wide or not definition.get("priority"):
             yield index, definition

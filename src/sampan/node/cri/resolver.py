@@ -18,7 +18,7 @@ RESOLV_CONF: Final = Path("/etc/resolv.conf")
 
 
 @dataclass(slots=True)
-class Resolver:
+class ResolvConf:
     """Content of a resolv.conf."""
 
     servers: list[str] = field(default_factory=list)
@@ -35,13 +35,13 @@ class ClusterDns:
     domain: str = "cluster.local"
 
 
-def node_resolver(path: Path = RESOLV_CONF) -> Resolver:
+def node_resolver(path: Path = RESOLV_CONF) -> ResolvConf:
     """Return the node's own resolv.conf; an empty one if it cannot be read."""
     try:
         lines = path.read_text(errors="replace").splitlines()
     except OSError:
-        return Resolver()
-    found = Resolver()
+        return ResolvConf()
+    found = ResolvConf()
     for word, *values in (line.split() for line in lines if line.strip() and line[0] not in "#;"):
         if word == "nameserver":
             found.servers += values[:1]
@@ -52,16 +52,16 @@ def node_resolver(path: Path = RESOLV_CONF) -> Resolver:
     return found
 
 
-def pod_resolver(pod: Pod, dns: ClusterDns, node: Resolver) -> tuple[Resolver, list[str]]:
+def pod_resolver(pod: Pod, dns: ClusterDns, node: ResolvConf) -> tuple[ResolvConf, list[str]]:
     """Return the resolver of a Pod, and the faults to report as events (reason DNSConfigForming)."""
     policy = pod.spec.dns_policy
     if policy == "ClusterFirstWithHostNet" or (policy == "ClusterFirst" and not pod.spec.host_network):
         found = _cluster_first(pod, dns, node) if dns.servers else node
     else:
-        found = Resolver() if policy == "None" else node
+        found = ResolvConf() if policy == "None" else node
     extra = pod.spec.dns_config
     options = [each.name if each.value is None else f"{each.name}:{each.value}" for each in extra.options]
-    merged = Resolver(
+    merged = ResolvConf(
         _unique([*found.servers, *extra.nameservers]),
         _unique([*found.searches, *extra.searches]),
         _overridden(found.options, options),
@@ -69,16 +69,16 @@ def pod_resolver(pod: Pod, dns: ClusterDns, node: Resolver) -> tuple[Resolver, l
     return merged, _cut(merged)
 
 
-def dns_message(resolver: Resolver) -> AnyMessage:
+def dns_message(resolver: ResolvConf) -> AnyMessage:
     """Return CRI's DNSConfig."""
     return message("DNSConfig")(servers=resolver.servers, searches=resolver.searches, options=resolver.options)
 
 
-def _cluster_first(pod: Pod, dns: ClusterDns, node: Resolver) -> Resolver:
+def _cluster_first(pod: Pod, dns: ClusterDns, node: ResolvConf) -> ResolvConf:
     services = f"svc.{dns.domain}"
     searches = [f"{pod.metadata.namespace}.{services}", services, dns.domain]
     # 5 dots: `name.namespace.svc.cluster.local` has four, so it is still completed by the search domains.
-    return Resolver(list(dns.servers), _unique([*searches, *node.searches]), ["ndots:5"])
+    return ResolvConf(list(dns.servers), _unique([*searches, *node.searches]), ["ndots:5"])
 
 
 def _overridden(options: Iterable[str], own: Iterable[str]) -> list[str]:
@@ -90,7 +90,7 @@ def _unique(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
-def _cut(resolver: Resolver) -> list[str]:
+def _cut(resolver: ResolvConf) -> list[str]:
     """Shorten a resolver to the limits of libc, and return what was left out."""
     faults = []
     if len(resolver.servers) > SERVERS_MAX:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from sampan.node.demand import demand_of
-from sampan.node.eviction.pressure import Observed, Signals
+from sampan.node.eviction.pressure import Signals, SignalValue
 from sampan.node.eviction.ranking import ContainerUse, DiskUse, PodUse
 from sampan.node.eviction.thresholds import IMAGE_FS, IMAGE_INODES, MEMORY, NODE_FS, NODE_INODES, PIDS
 from sampan.node.garbage.images import Disk
@@ -65,13 +65,13 @@ class MachineMeter:
         disk = await asyncio.to_thread(disk_of, self._root)
         image_disk = await self._disk_of_images(disk)
         self.has_image_disk = image_disk.device != disk.device
-        found[NODE_FS] = Observed(disk.available_bytes, disk.capacity_bytes)
-        found[IMAGE_FS] = Observed(image_disk.available_bytes, image_disk.capacity_bytes)
+        found[NODE_FS] = SignalValue(disk.available_bytes, disk.capacity_bytes)
+        found[IMAGE_FS] = SignalValue(image_disk.available_bytes, image_disk.capacity_bytes)
         # Some file systems, such as btrfs, have no fixed number of inodes.
         if disk.inodes:
-            found[NODE_INODES] = Observed(disk.inodes_free, disk.inodes)
+            found[NODE_INODES] = SignalValue(disk.inodes_free, disk.inodes)
         if image_disk.inodes:
-            found[IMAGE_INODES] = Observed(image_disk.inodes_free, image_disk.inodes)
+            found[IMAGE_INODES] = SignalValue(image_disk.inodes_free, image_disk.inodes)
         return found
 
     async def _disk_of_images(self, disk: Disk) -> Disk:
@@ -160,18 +160,18 @@ def disk_use(directory: Path) -> DiskUse:
     return DiskUse(size * _BLOCK_BYTES, inodes)
 
 
-def _machine_signals() -> dict[str, Observed]:
+def _machine_signals() -> dict[str, SignalValue]:
     found = {MEMORY: memory_of((_PROC / "meminfo").read_text())}
     limits = (int((_PROC / "sys/kernel" / name).read_text()) for name in ("pid_max", "threads-max"))
     # The fourth field of loadavg is RUNNING/ALL threads.
     threads = int((_PROC / "loadavg").read_text().split()[3].partition("/")[2])
     limit = min(limits)
-    found[PIDS] = Observed(limit - threads, limit)
+    found[PIDS] = SignalValue(limit - threads, limit)
     return found
 
 
-def memory_of(meminfo: str) -> Observed:
+def memory_of(meminfo: str) -> SignalValue:
     """Return the memory of a machine: what is free, and caches of files that were not used recently."""
     lines = (line.split() for line in meminfo.splitlines())
     kibibytes = {words[0].rstrip(":"): int(words[1]) for words in lines if len(words) > 1}
-    return Observed((kibibytes["MemFree"] + kibibytes["Inactive(file)"]) * 1024, kibibytes["MemTotal"] * 1024)
+    return SignalValue((kibibytes["MemFree"] + kibibytes["Inactive(file)"]) * 1024, kibibytes["MemTotal"] * 1024)

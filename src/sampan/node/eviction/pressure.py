@@ -10,14 +10,14 @@ from sampan.node.eviction.thresholds import CONDITIONS, IMAGE_FS, IMAGE_INODES, 
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class SignalValue:
     """Value of a signal."""
 
     available: int
     capacity: int
 
 
-Signals = Mapping[str, Observed]
+Signals = Mapping[str, SignalValue]
 """Values by signal. A signal that cannot be read is missing."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sampan.core.quantity import Format, Quantity
 from sampan.core.resource_amounts import Amounts
-from sampan.node.eviction.pressure import Observed, Signals
+from sampan.node.eviction.pressure import Signals, SignalValue
 from sampan.node.eviction.thresholds import (
     IMAGE_FS,
     IMAGE_INODES,
@@ -137,7 +137,7 @@ def eviction_text(pod: PodUse, threshold: Threshold, signals: Signals) -> Evicti
     return EvictionText(message, annotations)
 
 
-def _threshold_text(threshold: Threshold, observed: Observed) -> str:
+def _threshold_text(threshold: Threshold, observed: SignalValue) -> str:
     desired, available = threshold.of(observed.capacity), observed.available
     return (
         f"Threshold quantity: {text_of(threshold.signal, desired)}, available: {text_of(threshold.signal, available)}. "

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from sampan.node.process.proc import boot_id, kill_family, kill_marked
-from sampan.node.process.state import State, StoredContainer, StoredSandbox
+from sampan.node.process.state import StateDirectories, StoredContainer, StoredSandbox
 from sampan.node.runtime import ContainerRecord
 from sampan.node.status_records import KILLED_REASON
 
@@ -18,7 +18,7 @@ _MESSAGE: Final = "the node agent ended while the container was running"
 
 
 def recover(
-    state: State, uids: Iterable[str], now: dt.datetime
+    state: StateDirectories, uids: Iterable[str], now: dt.datetime
 ) -> Iterable[tuple[StoredSandbox, Mapping[str, ContainerRecord]]]:
     """Return the stored Pods among `uids`, with their containers as ended; delete all other Pods.
 

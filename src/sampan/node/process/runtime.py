@@ -32,7 +32,7 @@ from sampan.node.process.process_sessions import AttachSession, ExecSession, Fai
 from sampan.node.process.program import Desired, exec_program, message_file, program_of, signal_of
 from sampan.node.process.recovery import recover
 from sampan.node.process.running import RunningContainer
-from sampan.node.process.state import State, StoredContainer, StoredSandbox
+from sampan.node.process.state import StateDirectories, StoredContainer, StoredSandbox
 from sampan.node.process.stdio import open_stdio
 from sampan.node.process.usage import UsageMeter
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
@@ -94,7 +94,7 @@ class ProcessRuntime:
         """
         self._root = root.absolute()
         self._memory = TmpfsMounts(root) if memory is None else memory
-        self._state = State(self._root)
+        self._state = StateDirectories(self._root)
         self._images = images
         self._host_ip = host_ip
         self._clock = clock

@@ -1,4 +1,4 @@
-"""`State`: Pods and containers on disk, so that the next agent can clean up after a killed one.
+"""`StateDirectories`: Pods and containers on disk, so that the next agent can clean up after a killed one.
 
 `<root>/pods/<uid>/sandbox.json`, `…/containers/<name>/record.json`, `…/containers/<name>/<run>/` (files of one run);
 `<root>/logs/<namespace>_<name>_<uid>/<container>/<run>.log`. Files are replaced atomically.
@@ -46,7 +46,7 @@ _sandbox_decoder = msgspec.json.Decoder(StoredSandbox)
 _container_decoder = msgspec.json.Decoder(StoredContainer)
 
 
-class State:
+class StateDirectories:
     """Directories of a runtime."""
 
     def __init__(self, root: Path) -> None:

@@ -42,7 +42,7 @@ _NOT_FOUND: Final = Response(404, b"404 page not found\n")
 _CHECKS: Final = ("", "ping", "log", "syncloop")
 
 
-class Missing(Exception):
+class NotHosted(Exception):
     """The Pod or container does not exist. The text is for the client."""
 
     def __init__(self, code: int, text: str) -> None:
@@ -76,7 +76,7 @@ class Handlers:
             if first == "containerLogs" and len(rest) == 3:
                 pod, runtime = self._pod(rest[:2], f'pod "{rest[1]}" does not exist')
                 return await logs_response(request, pod, runtime, rest[2])
-        except Missing as missing:
+        except NotHosted as missing:
             return missing.response
         if first == "logs":
             return await log_file_response(self.options.log_directory, "/".join(rest))
@@ -129,7 +129,7 @@ class Handlers:
             return Response(400, b"you must specify at least one command for the container")
         record = runtime.containers(pod.metadata.uid).get(container)
         if record is None or not record.is_running:
-            raise Missing(500, f'container not found ("{container}")')
+            raise NotHosted(500, f'container not found ("{container}")')
 
         async def execute() -> Session:
             return await runtime.exec(pod, container, command, desired)
@@ -145,10 +145,10 @@ class Handlers:
         return serve_port_forward(request, shown, lambda port: runtime.port_forward(pod, port))
 
     def _pod(self, steps: Sequence[str], missing: str) -> tuple[Pod, Runtime]:
-        """Return a Pod by namespace, name and optional uid. Raises `Missing`."""
+        """Return a Pod by namespace, name and optional uid. Raises `NotHosted`."""
         found = self.find_pod(steps[0], steps[1])
         if found is None:
-            raise Missing(404, missing)
+            raise NotHosted(404, missing)
         if len(steps) > 2 and steps[2] and found[0].metadata.uid != steps[2]:
-            raise Missing(404, "pod not found")
+            raise NotHosted(404, "pod not found")
         return found

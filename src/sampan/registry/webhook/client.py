@@ -22,7 +22,7 @@ from sampan.core.field import quote
 from sampan.core.tls_trust import unverified_context
 from sampan.core.tracing import current_span, trace_headers
 from sampan.http import BodyTooLarge, HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
-from sampan.registry.measures import Requests
+from sampan.registry.measures import WebhookRequests
 from sampan.registry.webhook import response as responses
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, mismatch, tls_text
 from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials
@@ -70,7 +70,7 @@ class HttpsWebhook:
         resolve: Resolve,
         credentials: Credentials = NO_CREDENTIALS,
         *,
-        requests: Requests | None = None,
+        requests: WebhookRequests | None = None,
     ) -> None:
         self._target = target
         self._resolve = resolve
@@ -85,7 +85,7 @@ class HttpsWebhook:
                 decompression=False,
             )
         )
-        self._requests = requests or Requests()
+        self._requests = requests or WebhookRequests()
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """Send a JSON body; see `Webhook.post`."""
@@ -256,9 +256,9 @@ class Call:
 class WebhookClients:
     """Clients of the webhooks of one cluster, in an LRU cache. Each has its own connections."""
 
-    def __init__(self, resolve: Resolve, requests: Requests | None = None) -> None:
+    def __init__(self, resolve: Resolve, requests: WebhookRequests | None = None) -> None:
         self._resolve = resolve
-        self._requests = requests or Requests()
+        self._requests = requests or WebhookRequests()
         self._known: OrderedDict[tuple[WebhookTarget, Credentials], HttpsWebhook] = OrderedDict()
 
     def connect(self, target: WebhookTarget, credentials: Credentials = NO_CREDENTIALS) -> Webhook:

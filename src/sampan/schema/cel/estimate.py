@@ -177,7 +177,7 @@ class _Estimator:
             )
         )
         self._push_iteration(node)
-        rounds = self.cost(node.condition).plus(self.cost(node.step))
+        iteration_cost = self.cost(node.condition).plus(self.cost(node.step))
         step_entries = self._entries(node.step)
         del self.locals[-2 if node.iter_var2 else -1 :]
         total = total.plus(self.cost(node.result))
@@ -188,7 +188,7 @@ class _Estimator:
             facts.size = self._size(node.accu_init)
         else:
             facts.size, facts.entries = count, step_entries
-        return total.plus(count.times(rounds))
+        return total.plus(count.times(iteration_cost))
 
     def _push_iteration(self, node: Comprehension) -> None:
         path = self._path(node.iter_range) or ()

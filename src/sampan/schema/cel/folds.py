@@ -65,8 +65,8 @@ def quantifier(source: Code, bind: Bind, predicate: Code, *, stop: bool) -> Code
 
     def run(frame: Frame) -> bool:
         failed: Exception | None = None
-        rounds = bind(frame, values(frame))
-        for _ in rounds:
+        iterations = bind(frame, values(frame))
+        for _ in iterations:
             frame[COST] += round_cost
             if frame[COST] > frame[LIMIT]:
                 raise over_limit()
@@ -78,7 +78,7 @@ def quantifier(source: Code, bind: Bind, predicate: Code, *, stop: bool) -> Code
             if value is go_on:
                 continue
             if value is stop:
-                if next(rounds, ABSENT) is not ABSENT:
+                if next(iterations, ABSENT) is not ABSENT:
                     frame[COST] += condition_cost
                 return stop
             failed = failed or CelRuntimeError("no such overload")

@@ -17,7 +17,7 @@ from sampan.registry.webhook.services import ServiceResolver
 from sampan.server.aggregation.api_service import GROUP, RESOURCE, ApiService, api_service_of
 from sampan.server.aggregation.api_service_controller import ApiServiceController
 from sampan.server.aggregation.api_services import ApiServices
-from sampan.server.aggregation.availability import LOCAL, Verdict, check
+from sampan.server.aggregation.availability import LOCAL, AvailabilityResult, check
 from sampan.server.aggregation.backend import Backends
 from sampan.server.aggregation.backend_client import BackendClient
 from sampan.server.aggregation.filter import with_aggregation
@@ -147,7 +147,7 @@ class Aggregator:
         except (StatusError, *STORE_ERRORS) as error:
             _log.warning("cannot write the status of APIService %s: %s", api_service.name, error)
 
-    async def _check(self, api_service: ApiService) -> Verdict:
+    async def _check(self, api_service: ApiService) -> AvailabilityResult:
         verdict = await check(api_service, self._cluster.reader, self._client)
         present = self.api_services.present().get((api_service.group, api_service.version))
         was_available = present is not None and present.available

@@ -10,9 +10,9 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from sampan.core.errors import StatusError
-from sampan.core.work import Work
+from sampan.core.work import WorkMetrics
 from sampan.server.aggregation.api_service import ApiService
-from sampan.server.aggregation.availability import Verdict
+from sampan.server.aggregation.availability import AvailabilityResult
 from sampan.server.aggregation.backend_client import BackendError
 from sampan.server.aggregation.settings import Intervals
 from sampan.storage.signal import Signal
@@ -29,10 +29,10 @@ class ApiServiceController:
     def __init__(
         self,
         api_service: ApiService,
-        check: Callable[[ApiService], Awaitable[Verdict]],
+        check: Callable[[ApiService], Awaitable[AvailabilityResult]],
         refresh: Callable[[ApiService], Awaitable[None]],
         intervals: Intervals,
-        work: Work,
+        work: WorkMetrics,
     ) -> None:
         """`work` measures the checks."""
         self.api_service = api_service
@@ -64,7 +64,7 @@ class ApiServiceController:
                     verdict = await self._check(self.api_service)
             except (StatusError, *STORE_ERRORS) as error:
                 _log.warning("cannot check APIService %s: %s; trying again", self.api_service.name, error)
-                verdict = Verdict(before, "", str(error), retry=True)
+                verdict = AvailabilityResult(before, "", str(error), retry=True)
             if verdict.available and not before:
                 self._fetch_due.notify()
             before = verdict.available

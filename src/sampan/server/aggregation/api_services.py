@@ -15,7 +15,7 @@ from sampan.storage.records import Record
 GroupVersion = tuple[str, str]
 
 
-class Reader(Protocol):
+class ApiServiceReader(Protocol):
     """Source of APIServices."""
 
     def follow(self, group: str, resource: str, apply: Apply) -> Follower:
@@ -25,7 +25,7 @@ class Reader(Protocol):
 class ApiServices:
     """All APIServices of a cluster, by group and version. The group of APIServices is always served locally."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: ApiServiceReader) -> None:
         self._by_key: dict[str, ApiService] = {}
         self._present: dict[GroupVersion, ApiService] = {}
         self._remote: dict[GroupVersion, ApiService] = {}

@@ -25,7 +25,7 @@ class Objects(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AvailabilityResult:
     """Result of a check."""
 
     available: bool
@@ -46,38 +46,38 @@ class Verdict:
         }
 
 
-LOCAL = Verdict(True, "Local", "Local APIServices are always available")
-PASSED = Verdict(True, "Passed", "all checks passed")
+LOCAL = AvailabilityResult(True, "Local", "Local APIServices are always available")
+PASSED = AvailabilityResult(True, "Passed", "all checks passed")
 
 
-async def check(api_service: ApiService, objects: Objects, client: BackendClient) -> Verdict:
+async def check(api_service: ApiService, objects: Objects, client: BackendClient) -> AvailabilityResult:
     """Check the Service and its endpoints, then request the discovery of the group version."""
     if api_service.service is None:
         return LOCAL
     return _fault(api_service.service, objects) or await _discovered(api_service, client)
 
 
-def _fault(desired: ServiceReference, objects: Objects) -> Verdict | None:
+def _fault(desired: ServiceReference, objects: Objects) -> AvailabilityResult | None:
     """Return the fault of the objects, or None."""
     place = f'service/{desired.name} in "{desired.namespace}"'
     service = objects.get("", "services", desired.namespace, desired.name)
     if service is None:
-        return Verdict(False, "ServiceNotFound", f"{place} is not present")
+        return AvailabilityResult(False, "ServiceNotFound", f"{place} is not present")
     spec = service.get("spec") or {}
     if spec.get("type", "ClusterIP") != "ClusterIP":
         return None
     port = next((port for port in spec.get("ports") or () if port.get("port") == desired.port), None)
     if port is None:
-        return Verdict(False, "ServicePortError", f"{place} is not listening on port {desired.port}")
+        return AvailabilityResult(False, "ServicePortError", f"{place} is not listening on port {desired.port}")
     slices = [
         each for each in objects.list("discovery.k8s.io", "endpointslices", desired.namespace) if _of(each, desired)
     ]
     if not slices:
-        return Verdict(False, "EndpointsNotFound", f"cannot find endpointslices for {place}")
+        return AvailabilityResult(False, "EndpointsNotFound", f"cannot find endpointslices for {place}")
     name = port.get("name") or ""
     if not any(_ready(each, name) for each in slices):
         text = f'endpointslices for {place} have no addresses with port name "{name}"'
-        return Verdict(False, "MissingEndpoints", text)
+        return AvailabilityResult(False, "MissingEndpoints", text)
     return None
 
 
@@ -93,7 +93,7 @@ def _ready(endpoint_slice: Object, port_name: str) -> bool:
     return any((port.get("name") or "") == port_name and port.get("port") is not None for port in ports)
 
 
-async def _discovered(api_service: ApiService, client: BackendClient) -> Verdict:
+async def _discovered(api_service: ApiService, client: BackendClient) -> AvailabilityResult:
     """Try several requests at once, because there may be several endpoints. One success is enough."""
     text = ""
     async with TaskScope() as tasks:
@@ -101,7 +101,7 @@ async def _discovered(api_service: ApiService, client: BackendClient) -> Verdict
             text = await attempt
             if not text:
                 return PASSED
-    return Verdict(False, "FailedDiscoveryCheck", text, retry=True)
+    return AvailabilityResult(False, "FailedDiscoveryCheck", text, retry=True)
 
 
 async def _attempt(api_service: ApiService, client: BackendClient) -> str:

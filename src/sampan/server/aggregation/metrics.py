@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from sampan.server.aggregation.api_services import ApiServices
-from sampan.server.aggregation.availability import Verdict
+from sampan.server.aggregation.availability import AvailabilityResult
 from sampan.server.histogram import Counter
 
 
@@ -23,7 +23,7 @@ class AggregationMetrics:
             ("name", "reason"),
         )
 
-    def judged(self, name: str, verdict: Verdict, *, was_available: bool) -> None:
+    def judged(self, name: str, verdict: AvailabilityResult, *, was_available: bool) -> None:
         """Count an APIService that has become unavailable."""
         if was_available and not verdict.available:
             self._lost.add((name, verdict.reason))

@@ -9,7 +9,7 @@ from sampan.registry.strategy import Context
 from sampan.registry.write.own import UpdateOptions, update
 from sampan.registry.write.write import Part
 from sampan.server.aggregation.api_service import AVAILABLE, GROUP, RESOURCE, ApiService, api_service_of, condition_of
-from sampan.server.aggregation.availability import Verdict
+from sampan.server.aggregation.availability import AvailabilityResult
 
 
 def endpoint_of(cluster: Cluster) -> Endpoint:
@@ -24,7 +24,7 @@ def context_of(name: str) -> Context:
     return Context(user="system:apiserver", groups=("system:masters",), name=name)
 
 
-async def write_verdict(cluster: Cluster, api_service: ApiService, verdict: Verdict) -> None:
+async def write_verdict(cluster: Cluster, api_service: ApiService, verdict: AvailabilityResult) -> None:
     """Write a changed condition, unless the Service has changed too. **Raises** `StatusError` except 404."""
     endpoint = endpoint_of(cluster)
     now = format_time(cluster.clock.now())
@@ -42,7 +42,7 @@ async def write_verdict(cluster: Cluster, api_service: ApiService, verdict: Verd
             raise
 
 
-def _with_condition(obj: Object, api_service: ApiService, verdict: Verdict, now: str) -> Object:
+def _with_condition(obj: Object, api_service: ApiService, verdict: AvailabilityResult, now: str) -> Object:
     """Return the object with the condition. The time of transition changes only with the status."""
     if api_service_of(obj).service != api_service.service:
         return obj

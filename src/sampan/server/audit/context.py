@@ -13,7 +13,7 @@ import orjson
 from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
 from sampan.core.time import format_duration
-from sampan.server.audit.evaluator import Decision
+from sampan.server.audit.evaluator import AuditDecision
 from sampan.server.audit.event import Event
 from sampan.server.request import Request, Response, UserInfo
 from sampan.wire import json as wire_json
@@ -45,7 +45,7 @@ _REFERENCE_FIELDS = (
 class AuditContext:
     """Collects the fields of the request's events. `received` is the start of the request as a MicroTime."""
 
-    def __init__(self, request: Request, decision: Decision, received: str) -> None:
+    def __init__(self, request: Request, decision: AuditDecision, received: str) -> None:
         self._request, self._decision = request, decision
         self._fields = _initial_fields(request, decision.level)
         self.received = received

@@ -5,7 +5,7 @@ Source: apiserver pkg/audit/policy/checker.go (1.36).
 
 from dataclasses import dataclass
 
-from sampan.server.audit.policy import LEVELS, GroupResources, Policy, PolicyRule
+from sampan.server.audit.policy import LEVELS, AuditPolicy, GroupResources, PolicyRule
 from sampan.server.request import RequestInfo, UserInfo
 
 _DECISIONS_MAX = 4096
@@ -14,7 +14,7 @@ Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class AuditDecision:
     """Level and stages of a request's events."""
 
     level: str
@@ -27,14 +27,14 @@ class Decision:
 class PolicyEvaluator:
     """Finds the first rule that matches. Caches decisions, up to a bound."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: AuditPolicy) -> None:
         self._policy = policy
         self._rules = tuple((rule, _decision(rule, policy)) for rule in policy.rules)
         self._default = _decision(PolicyRule("None"), policy)
         self._by_name = any(each.resource_names for rule in policy.rules for each in rule.resources)
-        self._known: dict[Key, Decision] = {}
+        self._known: dict[Key, AuditDecision] = {}
 
-    def evaluate(self, user: UserInfo | None, info: RequestInfo) -> Decision:
+    def evaluate(self, user: UserInfo | None, info: RequestInfo) -> AuditDecision:
         """Return the decision for a request. `user` is None if authentication failed."""
         subject = (user.name, user.groups) if user is not None else None
         if info.is_resource:
@@ -50,17 +50,17 @@ class PolicyEvaluator:
             self._known[(subject, what)] = known
         return known
 
-    def _evaluate(self, user: UserInfo | None, info: RequestInfo) -> Decision:
+    def _evaluate(self, user: UserInfo | None, info: RequestInfo) -> AuditDecision:
         for rule, decision in self._rules:
             if _matches(rule, user, info):
                 return decision
         return self._default
 
 
-def _decision(rule: PolicyRule, policy: Policy) -> Decision:
+def _decision(rule: PolicyRule, policy: AuditPolicy) -> AuditDecision:
     own = rule.omit_managed_fields
     omit_stages = frozenset((*policy.omit_stages, *rule.omit_stages))
-    return Decision(
+    return AuditDecision(
         rule.level, LEVELS.index(rule.level), omit_stages, policy.omit_managed_fields if own is None else own
     )
 

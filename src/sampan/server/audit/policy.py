@@ -49,7 +49,7 @@ class PolicyRule(_Part, frozen=True):
     omit_managed_fields: bool | None = None
 
 
-class Policy(_Part, frozen=True):
+class AuditPolicy(_Part, frozen=True):
     """Content of the file. The first rule that matches applies. Requests without a matching rule are not recorded."""
 
     rules: list[PolicyRule] = []
@@ -57,7 +57,7 @@ class Policy(_Part, frozen=True):
     omit_managed_fields: bool = False
 
 
-def parse_policy(text: bytes) -> Policy:
+def parse_policy(text: bytes) -> AuditPolicy:
     """Decode YAML or JSON. Raises `ValueError` if it is not a policy, is invalid or has no rules.
 
     Duplicate and unknown fields are logged and ignored, as in Kubernetes.
@@ -69,14 +69,14 @@ def parse_policy(text: bytes) -> Policy:
     if not isinstance(value, dict):
         raise ValueError("failed decoding: the file contains no Policy")
     api_version, kind = value.get("apiVersion"), value.get("kind")
-    if api_version != API_VERSION or kind != "Policy":
+    if api_version != API_VERSION or kind != "AuditPolicy":
         raise ValueError(f'failed decoding: no kind "{kind}" is registered for version "{api_version}"')
     for name in sorted(value.keys() - {"apiVersion", "kind", "metadata", "rules", "omitStages", "omitManagedFields"}):
         faults.append(f'unknown field "{name}"')
     if faults:
         _log.warning("ignored faults in the audit policy", extra={"faults": ", ".join(faults)})
     try:
-        policy = msgspec.convert({name: part for name, part in value.items() if part is not None}, Policy)
+        policy = msgspec.convert({name: part for name, part in value.items() if part is not None}, AuditPolicy)
     except msgspec.ValidationError as error:
         raise ValueError(f"failed decoding: {error}") from None
     found = policy_faults(policy)
@@ -87,7 +87,7 @@ def parse_policy(text: bytes) -> Policy:
     return policy
 
 
-def policy_faults(policy: Policy) -> list[FieldError]:
+def policy_faults(policy: AuditPolicy) -> list[FieldError]:
     """Return the faults of a policy."""
     faults = _stage_faults(policy.omit_stages, Path("omitStages"))
     for index, rule in enumerate(policy.rules):

@@ -16,12 +16,12 @@ from sampan.server.authorization.authorizer import ALLOWED, Decision, RulesFound
 from sampan.server.request import RequestInfo, UserInfo
 
 _GROUP: Final = "abac.authorization.kubernetes.io"
-_KIND: Final = "Policy"
+_KIND: Final = "AbacPolicy"
 _READING: Final = ("get", "list", "watch")
 _NO_POLICY: Final = Verdict(Decision.NO_OPINION, "No policy matched.")
 
 
-class Policy(msgspec.Struct, frozen=True, rename="camel"):
+class AbacPolicy(msgspec.Struct, frozen=True, rename="camel"):
     """Subject and the requests that it may send. A user or a group is required. `*` in any other field matches
     everything.
     """
@@ -62,7 +62,7 @@ class Policy(msgspec.Struct, frozen=True, rename="camel"):
 class AbacAuthorizer:
     """Authorizes by a list of policies."""
 
-    def __init__(self, policies: Iterable[Policy]) -> None:
+    def __init__(self, policies: Iterable[AbacPolicy]) -> None:
         self.title = ("ABAC", "abac")
         self._policies = tuple(policies)
 
@@ -76,7 +76,7 @@ class AbacAuthorizer:
         return RulesFound(tuple(rule for policy in found for rule in policy.rules()))
 
 
-def parse_policies(text: str, name: str) -> list[Policy]:
+def parse_policies(text: str, name: str) -> list[AbacPolicy]:
     """Parse the policies of a file. Raises `ValueError` with `name` and the invalid line."""
     policies = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -89,19 +89,19 @@ def parse_policies(text: str, name: str) -> list[Policy]:
     return policies
 
 
-def _policy(value: Any) -> Policy:
+def _policy(value: Any) -> AbacPolicy:
     if not isinstance(value, dict):
         raise ValueError("the line must be a JSON object")
     version, kind = value.get("apiVersion"), value.get("kind")
     if version == f"{_GROUP}/v1beta1" and kind == _KIND:
-        policy = msgspec.convert(value.get("spec") or {}, Policy)
+        policy = msgspec.convert(value.get("spec") or {}, AbacPolicy)
         return _for_all(policy) if "*" in (policy.user, policy.group) else policy
     if (version or f"{_GROUP}/v0", kind or _KIND) != (f"{_GROUP}/v0", _KIND):
         raise ValueError(f'no kind "{kind}" is registered for version "{version}"')
-    return _from_v0(msgspec.convert(value, Policy))
+    return _from_v0(msgspec.convert(value, AbacPolicy))
 
 
-def _from_v0(policy: Policy) -> Policy:
+def _from_v0(policy: AbacPolicy) -> AbacPolicy:
     """Convert a v0 policy."""
     everywhere = "" if policy.namespace or policy.resource else "*"
     policy = msgspec.structs.replace(
@@ -114,5 +114,5 @@ def _from_v0(policy: Policy) -> Policy:
     return _for_all(policy) if "*" in (policy.user, policy.group) or not (policy.user or policy.group) else policy
 
 
-def _for_all(policy: Policy) -> Policy:
+def _for_all(policy: AbacPolicy) -> AbacPolicy:
     return msgspec.structs.replace(policy, user="", group=AUTHENTICATED)

@@ -15,11 +15,11 @@ def forbidden_error(user: UserInfo, info: RequestInfo, reason: str = "") -> Stat
 
 
 def _message(user: UserInfo, info: RequestInfo) -> str:
-    who = f"User {quote(user.name)} cannot {info.verb}"
+    action = f"User {quote(user.name)} cannot {info.verb}"
     if not info.is_resource:
-        return f"{who} path {quote(info.path)}"
+        return f"{action} path {quote(info.path)}"
     resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-    what = f"{who} resource {quote(resource)} in API group {quote(info.group)}"
+    what = f"{action} resource {quote(resource)} in API group {quote(info.group)}"
     if info.namespace:
         return f"{what} in the namespace {quote(info.namespace)}"
     return f"{what} at the cluster scope"

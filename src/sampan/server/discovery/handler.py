@@ -43,7 +43,7 @@ class Aggregator(Protocol):
     def aggregated(self) -> Aggregated: ...
 
 
-class _Nobody:
+class _NoAggregator:
     """Aggregator without APIServices."""
 
     generation = 0
@@ -82,7 +82,7 @@ class Discovery:
     ) -> None:
         self._registry = registry
         self._server_address = server_address
-        self._aggregator = aggregator or _Nobody()
+        self._aggregator = aggregator or _NoAggregator()
         self._generation = (-1, -1)
         self._elsewhere: list[str] = []
         self._legacy: dict[str, _Page] = {}
@@ -107,7 +107,7 @@ class Discovery:
         media = negotiate_discovery(accept)
         if media.transform:
             request.counted = _COUNTED[path]
-            return _aggregated_answer(request, page, media)
+            return _aggregated_response(request, page, media)
         return _response(request, legacy, media, (b"Vary", b"Accept"))
 
     def paths(self) -> list[str]:
@@ -145,7 +145,7 @@ def _response(request: Request, page: _Page, media: MediaType, *headers: tuple[b
     return Response(200, body, media.media_type, list(headers))
 
 
-def _aggregated_answer(request: Request, page: _Page, media: MediaType) -> Response:
+def _aggregated_response(request: Request, page: _Page, media: MediaType) -> Response:
     headers: Headers = [(b"ETag", page.etag), (b"Vary", b"Accept"), (b"Cache-Control", b"public")]
     if request.headers.get("if-none-match", "").encode("latin-1") == page.etag:
         return Response(304, content_type="", headers=headers)

@@ -7,11 +7,11 @@ import itertools
 import secrets
 from collections.abc import Callable
 
-from sampan.server.filters.hook import Hook
+from sampan.server.filters.hook import HandlerHook
 from sampan.server.request import Request, Response
 
 
-def audit_id_hook() -> Hook:
+def audit_id_hook() -> HandlerHook:
     """Return a hook that sets `request.audit_id` and the `Audit-Id` header of the response."""
     fresh = audit_ids()
 
@@ -21,7 +21,7 @@ def audit_id_hook() -> Hook:
     def after(request: Request, response: Response) -> None:
         response.headers.append((b"Audit-Id", request.audit_id.encode("latin-1")))
 
-    return Hook(before, after)
+    return HandlerHook(before, after)
 
 
 def audit_ids() -> Callable[[], str]:

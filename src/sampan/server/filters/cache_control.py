@@ -3,13 +3,13 @@
 Source: apiserver pkg/endpoints/filters/cachecontrol.go (1.36).
 """
 
-from sampan.server.filters.hook import Hook
+from sampan.server.filters.hook import HandlerHook
 from sampan.server.request import Request, Response
 
 _HEADER = (b"Cache-Control", b"no-cache, private")
 
 
-def cache_control_hook() -> Hook:
+def cache_control_hook() -> HandlerHook:
     """Return a hook that adds `Cache-Control: no-cache, private` if the header is missing."""
 
     def after(request: Request, response: Response) -> None:
@@ -19,4 +19,4 @@ def cache_control_hook() -> Hook:
                 return
         headers.append(_HEADER)
 
-    return Hook(after=after)
+    return HandlerHook(after=after)

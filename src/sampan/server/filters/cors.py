@@ -6,7 +6,7 @@ Source: apiserver pkg/server/filters/cors.go (1.36).
 from collections.abc import Sequence
 
 from sampan.schema.regex.engine import Regex, compile_regex
-from sampan.server.filters.hook import Hook
+from sampan.server.filters.hook import HandlerHook
 from sampan.server.request import Headers, Request, Response
 
 _ALLOW: Headers = [
@@ -29,13 +29,13 @@ def compile_origins(patterns: Sequence[str]) -> list[Regex]:
         raise ValueError(f"invalid CORS allowed origin: {error}") from None
 
 
-def cors_hook(patterns: Sequence[str]) -> Hook:
+def cors_hook(patterns: Sequence[str]) -> HandlerHook:
     """Return a hook that allows origins in which a regular expression finds a match. Raises `ValueError` for an invalid
     one.
     """
     allowed = compile_origins(patterns)
     if not allowed:
-        return Hook()
+        return HandlerHook()
 
     def headers_for(request: Request) -> Headers | None:
         origin = request.headers.get("origin")
@@ -53,4 +53,4 @@ def cors_hook(patterns: Sequence[str]) -> Hook:
         if headers is not None:
             response.headers += headers
 
-    return Hook(before, after)
+    return HandlerHook(before, after)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 
 from sampan.core.errors import Reason, StatusError, internal_error, request_entity_too_large, too_large_resource_version
-from sampan.server.filters.hook import Hook
+from sampan.server.filters.hook import HandlerHook
 from sampan.server.incoming import ClientGone
 from sampan.server.request import NOT_COUNTED, Filter, Handler, Request, Response
 from sampan.server.status import status_response
@@ -28,7 +28,7 @@ STORE_RETRY_AFTER_S = 5
 PANIC_MESSAGE = "This request caused apiserver to panic. Look in the logs for details."
 
 
-def with_error_responses(hooks: Sequence[Hook]) -> Filter:
+def with_error_responses(hooks: Sequence[HandlerHook]) -> Filter:
     """Return a filter that runs each `before` in order, the handler, and each `after` in reverse order.
 
     All exceptions except cancellation become responses.

@@ -1,5 +1,5 @@
-"""`Hook`: a filter that never waits. All hooks run in one coroutine, because a coroutine for each would cost more than
-the hook.
+"""`HandlerHook`: a filter that never waits. All hooks run in one coroutine, because a coroutine for each would cost
+more than the hook.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ After = Callable[[Request, Response], None]
 """Called after the handler with every response, including errors. May change it."""
 
 
-class Hook(NamedTuple):
+class HandlerHook(NamedTuple):
     """Functions that run before and after the handler."""
 
     before: Before | None = None

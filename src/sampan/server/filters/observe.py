@@ -7,7 +7,7 @@ Source: apiserver pkg/endpoints/metrics/metrics.go, pkg/server/httplog/httplog.g
 import logging
 from collections.abc import Callable
 
-from sampan.server.filters.hook import Hook
+from sampan.server.filters.hook import HandlerHook
 from sampan.server.metrics import ServerMetrics
 from sampan.server.request import NOT_COUNTED, Request, Response
 from sampan.server.request_labels import labels_by_target
@@ -17,7 +17,7 @@ _log = logging.getLogger("sampan.request")
 SLOW_S = 1.0
 
 
-def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: float = SLOW_S) -> Hook:
+def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: float = SLOW_S) -> HandlerHook:
     """Return a hook that records every response in `metrics`, and logs those slower than `slow_s`.
 
     `clock` returns monotonic seconds. A stream is recorded when its transport has finished it.
@@ -39,7 +39,7 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
         elif _log.isEnabledFor(logging.DEBUG):
             _log.debug("request completed", extra=_fields(request, response, seconds))
 
-    return Hook(after=after)
+    return HandlerHook(after=after)
 
 
 def _record_at_the_end(

@@ -1,14 +1,14 @@
 """Headers that a filter adds to every response, including errors."""
 
-from sampan.server.filters.hook import Hook
+from sampan.server.filters.hook import HandlerHook
 from sampan.server.request import Request, Response
 
 
-def response_headers_hook() -> Hook:
+def response_headers_hook() -> HandlerHook:
     """Return a hook that adds the headers in `Request.response_headers`."""
 
     def after(request: Request, response: Response) -> None:
         if request.response_headers:
             response.headers.extend(request.response_headers)
 
-    return Hook(after=after)
+    return HandlerHook(after=after)

@@ -3,7 +3,7 @@
 Source: apiserver pkg/server/filters/with_retry_after.go (1.36).
 """
 
-from sampan.server.filters.hook import Hook
+from sampan.server.filters.hook import HandlerHook
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.request import Request, Response
 
@@ -12,7 +12,7 @@ _EXEMPT = ("/readyz", "/livez", "/healthz", "/metrics")
 RETRY_AFTER_S = 5
 
 
-def retry_after_hook(lifecycle: Lifecycle) -> Hook:
+def retry_after_hook(lifecycle: Lifecycle) -> HandlerHook:
     """Return a hook that refuses requests after `lifecycle.draining`, except those for health and metrics."""
 
     def before(request: Request) -> Response | None:
@@ -26,4 +26,4 @@ def retry_after_hook(lifecycle: Lifecycle) -> Hook:
             close=True,
         )
 
-    return Hook(before)
+    return HandlerHook(before)

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable
 
 from sampan.core.tracing import Span
-from sampan.server.filters.hook import Hook
+from sampan.server.filters.hook import HandlerHook
 from sampan.server.request import Request, Response
 
 _log = logging.getLogger("sampan.trace")
@@ -16,7 +16,7 @@ _log = logging.getLogger("sampan.trace")
 SLOW_S = 0.5
 
 
-def steps_hook(clock: Callable[[], float], *, slow_s: float = SLOW_S) -> Hook:
+def steps_hook(clock: Callable[[], float], *, slow_s: float = SLOW_S) -> HandlerHook:
     """Return a hook that ends each request's span, and logs the steps of requests slower than `slow_s`, except streams.
 
     `clock` returns monotonic seconds; spans must use the same clock.
@@ -31,7 +31,7 @@ def steps_hook(clock: Callable[[], float], *, slow_s: float = SLOW_S) -> Hook:
         if now - request.wire.received > slow_s and not request.wire.long_running:
             _log.info("slow request", extra=_fields(request, span or Span(request.wire.received), response.status, now))
 
-    return Hook(after=after)
+    return HandlerHook(after=after)
 
 
 def _fields(request: Request, span: Span, code: int, now: float) -> dict[str, object]:

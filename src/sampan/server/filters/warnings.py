@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from sampan.server.filters.hook import Hook
+from sampan.server.filters.hook import HandlerHook
 from sampan.server.request import Request, Response
 
 TOTAL_CHARACTERS_MAX = 4096
@@ -17,14 +17,14 @@ TEXTS_MAX = 4096
 """Maximum number of texts. More cannot fit into the headers, even with one character each."""
 
 
-def warnings_hook() -> Hook:
+def warnings_hook() -> HandlerHook:
     """Return a hook that adds `request.warnings` to the response."""
 
     def after(request: Request, response: Response) -> None:
         if request.warnings:
             response.headers += [(b"Warning", text.encode()) for text in warning_headers(request.warnings)]
 
-    return Hook(after=after)
+    return HandlerHook(after=after)
 
 
 def warning_headers(texts: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 SMOOTHING: Final = 0.977
 
 
-class Observed(NamedTuple):
+class DemandStatistics(NamedTuple):
     """Mean, standard deviation and maximum of the demand in a period."""
 
     duration_s: float
@@ -41,12 +41,12 @@ class DemandMeter:
         if level > self.maximum:
             self.maximum = level
 
-    def take(self) -> Observed:
+    def take(self) -> DemandStatistics:
         """Return the statistics since the last call, and reset them."""
         duration_s, area, squares = self._duration_s, self._area, self._area_of_squares
         average = area / duration_s if duration_s > 0 else float(self.level)
         deviation = math.sqrt(max(squares / duration_s - average * average, 0.0)) if duration_s > 0 else 0.0
-        observed = Observed(duration_s, average, deviation, self.maximum)
+        observed = DemandStatistics(duration_s, average, deviation, self.maximum)
         self.maximum = self.level
         self._duration_s = self._area = self._area_of_squares = 0.0
         return observed
@@ -61,7 +61,7 @@ class DemandStats:
         self.average = self.deviation = self.smoothed = 0.0
         self.high_watermark = 0
 
-    def update(self, observed: Observed) -> None:
+    def update(self, observed: DemandStatistics) -> None:
         """Add the statistics of a period."""
         self.high_watermark = observed.maximum
         if observed.duration_s <= 0:

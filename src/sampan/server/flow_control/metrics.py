@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 
 from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.priority_level import PriorityLevel
-from sampan.server.flow_control.ticket import FlowStats, Histogram, Ticket
+from sampan.server.flow_control.ticket import FlowHistogram, FlowStats, Ticket
 from sampan.server.flow_control.usage import MEASURES
 from sampan.server.histogram import cumulative
 from sampan.server.metrics import is_mutating
@@ -45,7 +45,7 @@ _FLOW_COUNTERS: Final[dict[str, tuple[str, Callable[[FlowStats], float]]]] = {
         lambda stats: stats.no_accommodation,
     ),
 }
-_FLOW_HISTOGRAMS: Final[dict[str, tuple[str, str, dict[str, Callable[[FlowStats], Histogram]]]]] = {
+_FLOW_HISTOGRAMS: Final[dict[str, tuple[str, str, dict[str, Callable[[FlowStats], FlowHistogram]]]]] = {
     "request_wait_duration_seconds": (
         "Waiting time of requests.",
         "execute",

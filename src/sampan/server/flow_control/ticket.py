@@ -36,7 +36,7 @@ class Work(NamedTuple):
 ONE_SEAT: Final = Work(1)
 
 
-class Histogram:
+class FlowHistogram:
     """Histogram with fixed bounds."""
 
     __slots__ = ("bounds", "counts", "total")
@@ -77,11 +77,11 @@ class FlowStats:
         self.no_accommodation = 0
         self.rejected: dict[str, int] = {}
         """Counts by reason: queue-full, concurrency-limit, time-out, cancelled."""
-        self.seats = Histogram(SEATS_BUCKETS)
-        self.queue_lengths = Histogram(QUEUE_LENGTH_BUCKETS)
-        self.watch_counts = Histogram(WATCH_COUNT_BUCKETS)
-        self.waits, self.waits_in_vain = Histogram(DURATION_BUCKETS), Histogram(DURATION_BUCKETS)
-        self.executions, self.watch_executions = Histogram(DURATION_BUCKETS), Histogram(DURATION_BUCKETS)
+        self.seats = FlowHistogram(SEATS_BUCKETS)
+        self.queue_lengths = FlowHistogram(QUEUE_LENGTH_BUCKETS)
+        self.watch_counts = FlowHistogram(WATCH_COUNT_BUCKETS)
+        self.waits, self.waits_in_vain = FlowHistogram(DURATION_BUCKETS), FlowHistogram(DURATION_BUCKETS)
+        self.executions, self.watch_executions = FlowHistogram(DURATION_BUCKETS), FlowHistogram(DURATION_BUCKETS)
 
     def reject(self, reason: str) -> None:
         """Count a request that is refused or leaves the queue."""

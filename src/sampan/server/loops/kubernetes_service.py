@@ -167,11 +167,11 @@ class KubernetesService:
         present: Object = decode(row.value)
         metadata = present["metadata"]
         labels = {**(metadata.get("labels") or {}), **desired["labels"]}
-        wanted = {**present, **desired["content"], "metadata": {**metadata, "labels": labels}}
-        if wanted == present:
+        updated = {**present, **desired["content"], "metadata": {**metadata, "labels": labels}}
+        if updated == present:
             return
         try:
-            await store.store.update(row.key, encode(wanted), row.mod_revision)
+            await store.store.update(row.key, encode(updated), row.mod_revision)
         except Conflict:
             pass  # Another server writes it at the same time; the next start corrects it.
 

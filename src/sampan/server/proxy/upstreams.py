@@ -1,4 +1,4 @@
-"""`Upstreams`: proxies and connections that the verbs use; one for each server. `run` must be running."""
+"""`ProxyUpstreams`: proxies and connections that the verbs use; one for each server. `run` must be running."""
 
 import asyncio
 import ssl
@@ -17,7 +17,7 @@ class ProxySettings:
     """True to permit loopback addresses in `proxy` subresources, for Pods that are processes of the same machine."""
 
 
-class Upstreams:
+class ProxyUpstreams:
     """Proxies and kubelet connections of one server. Raises `OSError` if a kubelet file cannot be used."""
 
     def __init__(self, nodes: NodeReader, settings: ProxySettings | None = None) -> None:

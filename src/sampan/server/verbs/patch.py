@@ -26,7 +26,7 @@ from sampan.server.verbs.body import normalise, read_limited, record_for_audit
 from sampan.server.verbs.body_bounds import check_json
 from sampan.server.verbs.options import WriteOptions, write_options
 from sampan.server.verbs.patched_type import settle_type
-from sampan.server.verbs.recognition import Unreadable
+from sampan.server.verbs.recognition import UnrecognizedObject
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.update import check_fits
@@ -162,7 +162,7 @@ def _checked(scope: Scope, patched: Any, refusal: Refusal, options: WriteOptions
     try:
         settle_type(patched, scope.endpoint, scope.request.info.name, typed=refusal.shows_patch)
         normalise(patched, scope.endpoint, unknown, converted=refusal.shows_patch)
-    except Unreadable as error:
+    except UnrecognizedObject as error:
         raise _patch_invalid(patched, refusal, error.text) from None
     texts = refusal.faults + [f'unknown field "{path}"' for path in unknown or ()]
     if texts and options.strict:

@@ -20,7 +20,7 @@ _SHOWN_BYTES: Final = 30
 _SHOWN_TEXT: Final = 1024
 
 
-class Unreadable(StatusError):
+class UnrecognizedObject(StatusError):
     """Error 400 for an object of another type, or with values of other types. `text` is the fault."""
 
     def __init__(self, kind: str, version: str, desired: str, text: str) -> None:
@@ -29,10 +29,10 @@ class Unreadable(StatusError):
         self.text = text
 
 
-def unreadable(endpoint: Endpoint, text: str) -> Unreadable:
+def unreadable(endpoint: Endpoint, text: str) -> UnrecognizedObject:
     """Return the error for an object that has the endpoint's type but cannot be decoded."""
     kind = endpoint.definition.kind
-    return Unreadable(kind, endpoint.version.name, kind, text)
+    return UnrecognizedObject(kind, endpoint.version.name, kind, text)
 
 
 def unrecognized(kind: str, text: str, body: bytes) -> StatusError:
@@ -102,7 +102,7 @@ def check_other_kind(obj: Object, desired: GroupVersionKind, endpoint: Endpoint)
         text = _unconvertible(api_version, kind, package_of(desired.group), desired.kind)
     else:
         text = f'no kind "{kind}" is registered for version "{api_version}"'
-    raise Unreadable(kind, version, desired.kind, text)
+    raise UnrecognizedObject(kind, version, desired.kind, text)
 
 
 def _unconvertible(api_version: str, kind: str, package: str, desired: str) -> str:
@@ -126,5 +126,5 @@ def is_known(api_version: str, endpoint: Endpoint) -> bool:
     return group == definition.group and (version in definition.versions or "beta" in version or "alpha" in version)
 
 
-def _wrong(endpoint: Endpoint, api_version: str, kind: str, text: str) -> Unreadable:
-    return Unreadable(kind, api_version.rpartition("/")[2], endpoint.definition.kind, text)
+def _wrong(endpoint: Endpoint, api_version: str, kind: str, text: str) -> UnrecognizedObject:
+    return UnrecognizedObject(kind, api_version.rpartition("/")[2], endpoint.definition.kind, text)

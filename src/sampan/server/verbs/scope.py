@@ -13,7 +13,7 @@ from sampan.registry.write.write import Observer
 from sampan.server.admission.chain import AdmissionChain, AdmissionObserver
 from sampan.server.authentication.identity import NO_IDENTITY, Identity
 from sampan.server.authorization.authorizer import Authorizer
-from sampan.server.proxy.upstreams import Upstreams
+from sampan.server.proxy.upstreams import ProxyUpstreams
 from sampan.server.request import Request
 from sampan.server.verbs.bodies import ListBodies
 from sampan.server.verbs.components import ELSEWHERE, Components
@@ -34,7 +34,7 @@ class Shared:
     """Authorizer, also for access reviews."""
     identity: Identity = NO_IDENTITY
     """Issuer and reviewer of tokens."""
-    upstreams: Upstreams = field(kw_only=True)
+    upstreams: ProxyUpstreams = field(kw_only=True)
     """Proxies for logs, exec and proxied requests."""
     deprecated: set[tuple[str, str, str, str]] = field(kw_only=True)
     """Deprecated versions that were requested: group, version, resource and subresource."""

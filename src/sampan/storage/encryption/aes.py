@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.ciphers.modes import CBC
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
-from sampan.storage.encryption.transformer import Local, Plain, TransformError
+from sampan.storage.encryption.transformer import EncryptionError, Local, Plain
 
 KEY_SIZES: Final = (16, 24, 32)
 SEED_SIZE: Final = 32
@@ -33,11 +33,11 @@ class Gcm(Local):
     def read(self, data: bytes, key: bytes) -> Plain:
         """See `Transformer`."""
         if len(data) < _NONCE:
-            raise TransformError(_SHORT)
+            raise EncryptionError(_SHORT)
         try:
             return Plain(self._aead.decrypt(data[:_NONCE], data[_NONCE:], key))
         except InvalidTag:
-            raise TransformError("cipher: message authentication failed") from None
+            raise EncryptionError("cipher: message authentication failed") from None
 
     def write(self, value: bytes, key: bytes) -> bytes:
         """See `Transformer`."""
@@ -54,16 +54,16 @@ class Cbc(Local):
     def read(self, data: bytes, key: bytes) -> Plain:
         """See `Transformer`."""
         if len(data) < _BLOCK:
-            raise TransformError(_SHORT)
+            raise EncryptionError(_SHORT)
         if len(data) % _BLOCK:
-            raise TransformError("the stored data is not a multiple of the block size")
+            raise EncryptionError("the stored data is not a multiple of the block size")
         decryptor = Cipher(self._algorithm, CBC(data[:_BLOCK])).decryptor()
         padded = decryptor.update(data[_BLOCK:]) + decryptor.finalize()
         size = padded[-1] if padded else 0
         if not 0 < size <= len(padded):
-            raise TransformError("invalid PKCS7 data (empty or not padded)")
+            raise EncryptionError("invalid PKCS7 data (empty or not padded)")
         if padded[-size:] != bytes([size]) * size:
-            raise TransformError("invalid padding on input")
+            raise EncryptionError("invalid padding on input")
         return Plain(padded[:-size])
 
     def write(self, value: bytes, key: bytes) -> bytes:
@@ -77,15 +77,15 @@ class ExtendedNonceGcm(Local):
     """AES-GCM with a key derived for each value from a seed, so that nonces never repeat under one key."""
 
     def __init__(self, seed: bytes) -> None:
-        """Raise `TransformError` if the seed is too short."""
+        """Raise `EncryptionError` if the seed is too short."""
         if len(seed) < SEED_SIZE:
-            raise TransformError(f"invalid seed length {len(seed)} used for key generation")
+            raise EncryptionError(f"invalid seed length {len(seed)} used for key generation")
         self._seed = seed
 
     def read(self, data: bytes, key: bytes) -> Plain:
         """See `Transformer`."""
         if len(data) < _INFO:
-            raise TransformError(_SHORT)
+            raise EncryptionError(_SHORT)
         return self._derived(data[:_INFO]).read(data[_INFO:], key)
 
     def write(self, value: bytes, key: bytes) -> bytes:

@@ -75,7 +75,7 @@ class Provider(_Part, frozen=True):
     identity: IdentityPart | None = None
 
 
-class Rule(_Part, frozen=True):
+class EncryptionRule(_Part, frozen=True):
     """Providers of some resources. The first one encrypts, all decrypt."""
 
     resources: list[str] = []
@@ -88,7 +88,7 @@ class EncryptionConfiguration(_Part, frozen=True, rename="camel"):
     api_version: str = ""
     kind: str = ""
     metadata: dict[str, Any] | None = None
-    resources: list[Rule] = []
+    resources: list[EncryptionRule] = []
 
 
 def group_resource(text: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from sampan.core.clock import unix_time
 from sampan.core.durations import Durations
-from sampan.storage.encryption.transformer import ENCRYPTED, TransformError
+from sampan.storage.encryption.transformer import ENCRYPTED, EncryptionError
 
 FROM: Final = "from_storage"
 TO: Final = "to_storage"
@@ -40,7 +40,7 @@ class EncryptionMeasures:
         self.wrong_keys: dict[tuple[str, ...], int] = {}
         """Invalid key ids, by provider and fault."""
 
-    def read(self, resource: str, stored: bytes, seconds: float, error: TransformError | None = None) -> None:
+    def read(self, resource: str, stored: bytes, seconds: float, error: EncryptionError | None = None) -> None:
         """Count a decryption, successful or not."""
         self._transformed(resource, FROM, prefixes_of(stored) or ("identity",), seconds, code_of(error))
 
@@ -48,11 +48,11 @@ class EncryptionMeasures:
         """Count an encryption."""
         self._transformed(resource, TO, prefixes_of(stored) or ("",), seconds, code_of(None))
 
-    def not_written(self, resource: str, prefix: str, error: TransformError) -> None:
+    def not_written(self, resource: str, prefix: str, error: EncryptionError) -> None:
         """Count a failed encryption."""
         self._transformed(resource, TO, (prefix,), 0.0, code_of(error))
 
-    def called(self, provider: str, method: str, seconds: float, error: TransformError | None) -> None:
+    def called(self, provider: str, method: str, seconds: float, error: EncryptionError | None) -> None:
         """Count a call to a plug-in."""
         with self._lock:
             self.calls.observe((provider, method, code_of(error)), seconds)
@@ -86,7 +86,7 @@ class EncryptionMeasures:
                 self.transformations.observe((direction, prefix), seconds)
 
 
-def code_of(error: TransformError | None) -> str:
+def code_of(error: EncryptionError | None) -> str:
     """Return the result of an operation as a gRPC code."""
     return "OK" if error is None else error.code or _NO_CODE
 

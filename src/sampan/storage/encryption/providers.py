@@ -21,7 +21,7 @@ from sampan.storage.encryption.configuration import (
 from sampan.storage.encryption.kms.key_service import KeyService
 from sampan.storage.encryption.kms.plugin import KmsPlugin
 from sampan.storage.encryption.measures import EncryptionMeasures
-from sampan.storage.encryption.transformer import Identity, Prefixed, PrefixTransformers, Transformer, TransformError
+from sampan.storage.encryption.transformer import EncryptionError, Identity, Prefixed, PrefixTransformers, Transformer
 
 _log = logging.getLogger(__name__)
 
@@ -73,13 +73,13 @@ class Providers:
         for provider in self.kms:
             try:
                 await provider.check()
-            except TransformError as error:
+            except EncryptionError as error:
                 _log.warning(
                     "KMS plug-in check failed; retrying", extra={"provider": provider.name, "error": str(error)}
                 )
 
     async def health(self) -> None:
-        """Raise `TransformError` if a plug-in is unhealthy."""
+        """Raise `EncryptionError` if a plug-in is unhealthy."""
         for provider in self.kms:
             await provider.health()
 

@@ -11,7 +11,7 @@ from nacl.bindings import (
 )
 from nacl.exceptions import CryptoError
 
-from sampan.storage.encryption.transformer import Local, Plain, TransformError
+from sampan.storage.encryption.transformer import EncryptionError, Local, Plain
 
 _NONCE: Final = crypto_secretbox_NONCEBYTES
 
@@ -25,11 +25,11 @@ class Secretbox(Local):
     def read(self, data: bytes, key: bytes) -> Plain:
         """See `Transformer`."""
         if len(data) < _NONCE + crypto_secretbox_MACBYTES:
-            raise TransformError("the stored data was shorter than the required size")
+            raise EncryptionError("the stored data was shorter than the required size")
         try:
             return Plain(crypto_secretbox_open(data[_NONCE:], data[:_NONCE], self._key))
         except CryptoError:
-            raise TransformError("output array was not large enough for encryption") from None
+            raise EncryptionError("output array was not large enough for encryption") from None
 
     def write(self, value: bytes, key: bytes) -> bytes:
         """See `Transformer`."""

@@ -12,7 +12,7 @@ from sampan.core.gvk import GroupResource
 from sampan.storage.broadcaster import LocalWatch
 from sampan.storage.compactor import SharedStore
 from sampan.storage.encryption.providers import Providers
-from sampan.storage.encryption.transformer import Identity, KeyServiceDown, Transformer, TransformError
+from sampan.storage.encryption.transformer import EncryptionError, Identity, KeyServiceDown, Transformer
 from sampan.storage.store import (
     Conflict,
     EventBatch,
@@ -118,7 +118,7 @@ class EncryptedStore:
         await self.fetch_keys([row])
         try:
             return self._transformer(key).read(row.value, key.encode()).stale
-        except TransformError:
+        except EncryptionError:
             return True
 
     async def fetch_keys(self, rows: Iterable[KeyValue]) -> None:
@@ -136,7 +136,7 @@ class EncryptedStore:
         """Return the row, decrypted if possible."""
         try:
             return self._read(row)
-        except TransformError as error:
+        except EncryptionError as error:
             return row._replace(value=UnreadableValue(_text(row.key, error).encode()))
 
     def plain_batch(self, batch: EventBatch) -> EventBatch:
@@ -170,7 +170,7 @@ class EncryptedStore:
         began, failure = perf_counter(), None
         try:
             return row._replace(value=transformer.read(row.value, key).value)
-        except TransformError as error:
+        except EncryptionError as error:
             failure = error
             raise
         finally:
@@ -179,7 +179,7 @@ class EncryptedStore:
     def _read_or_raise(self, row: KeyValue) -> KeyValue:
         try:
             return self._read(row)
-        except TransformError as error:
+        except EncryptionError as error:
             raise Untransformable(_text(row.key, error)) from None
 
     def _written(self, key: str, value: bytes) -> bytes:
@@ -187,7 +187,7 @@ class EncryptedStore:
         began = perf_counter()
         try:
             stored = transformer.write(value, key.encode())
-        except TransformError as error:
+        except EncryptionError as error:
             measures.not_written(self._shown(key), transformer.prefix, error)
             raise Untransformable(str(error)) from None
         if not isinstance(transformer, Identity):
@@ -270,5 +270,5 @@ def encrypted(store: Store, providers: Providers, resource_of: ResourceOf) -> En
     return EncryptedStore(store, providers, resource_of)
 
 
-def _text(key: str, error: TransformError) -> str:
+def _text(key: str, error: EncryptionError) -> str:
     return f'unable to transform key "{key}": {error}'

@@ -10,14 +10,14 @@ ENCRYPTED: Final = b"k8s:enc:"
 """Prefix of all encrypted values."""
 
 
-class TransformError(Exception):
+class EncryptionError(Exception):
     """A value cannot be encrypted or decrypted. The text never contains a key or a value."""
 
     code: str = ""
     """Error code of a key service, as gRPC names it; empty if none was called."""
 
 
-class KeyServiceDown(TransformError):
+class KeyServiceDown(EncryptionError):
     """The key service does not answer, so decryption is impossible for now."""
 
 
@@ -43,10 +43,10 @@ class Transformer(Protocol):
         """Prefix of all values that it writes."""
 
     def read(self, data: bytes, key: bytes) -> Plain:
-        """Return the decrypted value. Raises `TransformError`."""
+        """Return the decrypted value. Raises `EncryptionError`."""
 
     def write(self, value: bytes, key: bytes) -> bytes:
-        """Return the encrypted value. Raises `TransformError`."""
+        """Return the encrypted value. Raises `EncryptionError`."""
 
     async def fetch_keys(self, data: Iterable[bytes]) -> None:
         """Fetch the keys that these values need, without blocking the event loop. Raises `KeyServiceDown`."""
@@ -68,7 +68,7 @@ class Identity(Local):
     def read(self, data: bytes, key: bytes) -> Plain:
         """See `Transformer`. Refuses encrypted values."""
         if data.startswith(ENCRYPTED):
-            raise TransformError("identity transformer tried to read encrypted data")
+            raise EncryptionError("identity transformer tried to read encrypted data")
         return Plain(data)
 
     def write(self, value: bytes, key: bytes) -> bytes:
@@ -96,18 +96,18 @@ class PrefixTransformers:
 
     def read(self, data: bytes, key: bytes) -> Plain:
         """See `Transformer`. A value is stale unless the first transformer wrote it."""
-        errors: dict[str, TransformError] = {}
+        errors: dict[str, EncryptionError] = {}
         for index, (prefix, transformer) in enumerate(self._choices):
             if not data.startswith(prefix):
                 continue
             try:
                 plain = transformer.read(data[len(prefix) :], key)
-            except TransformError as error:
+            except EncryptionError as error:
                 if prefix:
                     errors[str(error)] = error
                 continue
             return Plain(plain.value, plain.stale or index > 0)
-        raise _combined(errors) if errors else TransformError(self._no_match)
+        raise _combined(errors) if errors else EncryptionError(self._no_match)
 
     def write(self, value: bytes, key: bytes) -> bytes:
         """See `Transformer`."""
@@ -125,7 +125,7 @@ class PrefixTransformers:
                 await transformer.fetch_keys(fitting)
 
 
-def _combined(errors: dict[str, TransformError]) -> TransformError:
+def _combined(errors: dict[str, EncryptionError]) -> EncryptionError:
     if len(errors) == 1:
         return next(iter(errors.values()))
-    return TransformError(f"[{', '.join(errors)}]")
+    return EncryptionError(f"[{', '.join(errors)}]")

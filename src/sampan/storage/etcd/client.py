@@ -17,7 +17,7 @@ from grpc.aio import AioRpcError
 from sampan.core.clock import monotonic
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.availability import Availability
-from sampan.storage.etcd.endpoint import Endpoint
+from sampan.storage.etcd.endpoint import EtcdEndpoint
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.history import History
 from sampan.storage.etcd.messages import Method
@@ -41,15 +41,15 @@ class EtcdClient:
         self.settings = settings
         self.availability = Availability(monotonic)
         self.history = History()
-        self._endpoints = [Endpoint(server, settings) for server in settings.servers]
+        self._endpoints = [EtcdEndpoint(server, settings) for server in settings.servers]
         self._at = 0
 
     @property
-    def endpoint(self) -> Endpoint:
+    def endpoint(self) -> EtcdEndpoint:
         """The endpoint in use."""
         return self._endpoints[self._at]
 
-    def leave(self, endpoint: Endpoint) -> None:
+    def leave(self, endpoint: EtcdEndpoint) -> None:
         """Switch to the next endpoint if this one is still in use. Reloads certificates that have changed."""
         endpoint.renew()
         if self.endpoint is endpoint:
@@ -84,7 +84,7 @@ class EtcdClient:
                     if fault not in _REPEATED or not await attempts.another(error):
                         raise StoreUnreachable(text_of(error)) from error
 
-    async def version(self) -> tuple[str, Endpoint]:
+    async def version(self) -> tuple[str, EtcdEndpoint]:
         """Return the version of an endpoint, preferably the one in use. Raises `StoreUnreachable` as `ask` does."""
         with Attempts(self) as attempts:
             while True:
@@ -98,7 +98,7 @@ class EtcdClient:
 
     @asynccontextmanager
     async def watch(
-        self, start: bytes, end: bytes, revision: int, *, at: Endpoint | None = None
+        self, start: bytes, end: bytes, revision: int, *, at: EtcdEndpoint | None = None
     ) -> AsyncIterator[WatchStream]:
         """Watch [start, end) from `revision` on; etcd has confirmed it. `at`: an endpoint other than the current one.
 

@@ -1,4 +1,4 @@
-"""`Endpoint`: one server of etcd, and the connection to it.
+"""`EtcdEndpoint`: one server of etcd, and the connection to it.
 
 An open connection stays in use. A new one is made with the certificates that are on disk at that time.
 """
@@ -21,7 +21,7 @@ _WITH_LEADER = (("hasleader", "true"),)
 """Makes a member refuse the call, or end the watch, while it has no leader."""
 
 
-class Endpoint:
+class EtcdEndpoint:
     """One server of etcd."""
 
     def __init__(self, server: str, settings: EtcdSettings) -> None:

@@ -2,7 +2,7 @@
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.endpoint import Endpoint
+from sampan.storage.etcd.endpoint import EtcdEndpoint
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.stream import WatchStream
 
@@ -41,7 +41,7 @@ class ProgressRequester:
         """Return a requester for another watch."""
         return ProgressRequester(self._client, self._keys)
 
-    async def choose_endpoint(self) -> Endpoint:
+    async def choose_endpoint(self) -> EtcdEndpoint:
         """Return the endpoint whose version decides the method: the watch must use it. Raises `StoreUnreachable`."""
         version, endpoint = await self._client.version()
         self.by_write = not has_reliable_progress(version)

@@ -17,7 +17,7 @@ ExpiresAt = Callable[[KeyValue], float]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class RowSnapshot:
     """All rows of a store at `revision`, `count` of them, in key order and in batches."""
 
     revision: int
@@ -30,7 +30,7 @@ class Rows(Protocol):
 
     engine: str
 
-    def state(self) -> AbstractAsyncContextManager[State]:
+    def state(self) -> AbstractAsyncContextManager[RowSnapshot]:
         """Return the rows at one revision. Reading them does not block writers.
 
         Raises `Compacted`, also during the iteration, if that revision is compacted.
@@ -55,10 +55,10 @@ class StoreRows:
         self._end = end
 
     @asynccontextmanager
-    async def state(self) -> AsyncIterator[State]:
+    async def state(self) -> AsyncIterator[RowSnapshot]:
         """See `Rows.state`."""
         counted = await self._store.range(self._start, self._end, limit=1)
-        yield State(counted.revision, counted.count, self._pages(counted.revision))
+        yield RowSnapshot(counted.revision, counted.count, self._pages(counted.revision))
 
     async def _pages(self, revision: int) -> AsyncIterator[Sequence[Row]]:
         start, more = self._start, True

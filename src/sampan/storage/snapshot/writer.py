@@ -12,7 +12,7 @@ from isal import isal_zlib
 from sampan.core.clock import utc_now
 from sampan.storage.snapshot.draft import draft_of
 from sampan.storage.snapshot.format import Header, Row, Summary, Totals, file_record, record
-from sampan.storage.snapshot.rows import Rows, State
+from sampan.storage.snapshot.rows import Rows, RowSnapshot
 
 Progress = Callable[[int, int], None]
 """Receives the number of finished rows and the total."""
@@ -46,7 +46,7 @@ async def write_snapshot(
         return output.finish()
 
 
-async def _write_rows(output: "_Output", state: State, progress: Progress) -> None:
+async def _write_rows(output: "_Output", state: RowSnapshot, progress: Progress) -> None:
     done = 0
     progress(0, state.count)
     async for page in state.pages:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 
 from sampan.storage.snapshot.format import Row
-from sampan.storage.snapshot.rows import PAGE, State
+from sampan.storage.snapshot.rows import PAGE, RowSnapshot
 from sampan.storage.sqlite.database import APPLICATION_ID, SCHEMA_VERSION, SNAPSHOT, open_reader
 
 _ROWS = """
@@ -36,7 +36,7 @@ class SQLiteRows:
         self._rows = _ROWS_BY_REVISION if by_revision else _ROWS
 
     @asynccontextmanager
-    async def state(self) -> AsyncIterator[State]:
+    async def state(self) -> AsyncIterator[RowSnapshot]:
         """See `Rows.state`."""
         with closing(open_present(self._path)) as connection:
             connection.execute("BEGIN")
@@ -49,7 +49,7 @@ class SQLiteRows:
                         yield [Row(*row) for row in rows]
                         await asyncio.sleep(0)  # lets the reader be cancelled
 
-                yield State(revision, count, pages())
+                yield RowSnapshot(revision, count, pages())
 
 
 def open_present(path: str) -> sqlite3.Connection:

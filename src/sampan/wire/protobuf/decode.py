@@ -4,7 +4,7 @@ For each message a function is compiled on first use: a loop over the tags, with
 functions of all nested messages are compiled with it.
 
 An object starts with the fields that Go always writes to JSON (no `omitempty`), with Go's zero values. Unknown fields
-are skipped. `Limits` bounds the recursion.
+are skipped. `DecodeBudget` bounds the recursion.
 Source: apimachinery's and api's generated.pb.go (1.36).
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 from sampan.wire.json import DecodeError
 from sampan.wire.protobuf.decode_unions import union_readers
 from sampan.wire.protobuf.decode_values import VALUES, Reader
-from sampan.wire.protobuf.limits import Limits
+from sampan.wire.protobuf.limits import DecodeBudget
 from sampan.wire.protobuf.setters import (
     Setter,
     bytes_setter,
@@ -42,7 +42,7 @@ from sampan.wire.protobuf.varint import (
 )
 
 Json = dict[str, Any]
-Decode = Callable[[Json, bytes, int, int, Limits], None]
+Decode = Callable[[Json, bytes, int, int, DecodeBudget], None]
 """Function that adds the fields in body[start:stop] to an object."""
 
 Entry = tuple[str, Any, bool]
@@ -52,7 +52,7 @@ _INTS: Final[dict[str, Callable[[int], Any]]] = {"int32": signed32, "int64": sig
 _decoders: dict[str, Decode] = {}
 
 
-def decode_message(message: str, body: bytes, start: int, stop: int, limits: Limits) -> Json:
+def decode_message(message: str, body: bytes, start: int, stop: int, limits: DecodeBudget) -> Json:
     """Return the JSON form of one message, without kind and apiVersion. Raises `DecodeError`."""
     obj = _template(message).copy()
     _decoder(message)(obj, body, start, stop, limits)
@@ -79,7 +79,7 @@ def _decoder(message: str) -> Decode:
 def _loop(message: str, fields: dict[int, Entry], structs: list[tuple[str, Callable[[], Json]]]) -> Decode:
     """Build the loop over the fields of a message. Two-byte tags are common, so they are read inline."""
 
-    def decode(obj: Json, body: bytes, position: int, end: int, limits: Limits) -> None:
+    def decode(obj: Json, body: bytes, position: int, end: int, limits: DecodeBudget) -> None:
         limits.enter()
         while position < end:
             tag = body[position]
@@ -186,7 +186,7 @@ def _structs(message: str) -> list[tuple[str, Callable[[], Json]]]:
 
 
 def _zero_object(message: str) -> Json:
-    return decode_message(message, b"", 0, 0, Limits())
+    return decode_message(message, b"", 0, 0, DecodeBudget())
 
 
 def _is_struct(type_: str) -> bool:
@@ -239,7 +239,7 @@ def _setter(field: Field, keep: bool) -> Setter | None:
 def _inline(message: str) -> Setter:
     decode = _decoder(message)
 
-    def set_inline(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+    def set_inline(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
         decode(obj, body, start, stop, limits)
 
     return set_inline
@@ -249,7 +249,7 @@ def _message_setter(field: Field) -> Setter:
     name, message, decode = field.name, field.type, _decoder(field.type)
     new = _template(message).copy
 
-    def set_message(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+    def set_message(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
         value = obj.get(name)
         if value is None:
             value = obj[name] = new()
@@ -262,7 +262,7 @@ def _message_adder(field: Field) -> Setter:
     name, message, decode = field.name, field.type, _decoder(field.type)
     new = _template(message).copy
 
-    def add_message(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+    def add_message(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
         item = new()
         values = obj.get(name)
         if values is None:
@@ -284,7 +284,7 @@ def _map_value(type_: str) -> tuple[Reader, Callable[[], Any]]:
         return _UNIONS[type_], lambda: None
     _decoder(type_)
 
-    def read(body: bytes, start: int, stop: int, limits: Limits) -> Json:
+    def read(body: bytes, start: int, stop: int, limits: DecodeBudget) -> Json:
         return decode_message(type_, body, start, stop, limits)
 
     return read, functools.partial(_zero_object, type_)

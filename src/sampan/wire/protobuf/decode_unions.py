@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from sampan.wire.protobuf.decode_values import Reader
-from sampan.wire.protobuf.limits import Limits
+from sampan.wire.protobuf.limits import DecodeBudget
 from sampan.wire.protobuf.varint import BYTES, VARINT, scan, tag_of
 
-Decode = Callable[[str, bytes, int, int, Limits], dict[str, Any]]
+Decode = Callable[[str, bytes, int, int, DecodeBudget], dict[str, Any]]
 """Function that decodes a message, given its name, the body, start and stop."""
 
 _KEY: Final = tag_of(1, BYTES)
@@ -31,7 +31,7 @@ def union_readers(decode: Decode) -> dict[str, Reader]:
 def _schema_or_array(decode: Decode, message: str) -> Reader:
     """Read JSONSchemaPropsOrArray: a schema or a list of schemas."""
 
-    def read(body: bytes, start: int, stop: int, limits: Limits) -> Any:
+    def read(body: bytes, start: int, stop: int, limits: DecodeBudget) -> Any:
         schema, many = None, []
         for tag, first, last in scan(body, start, stop):
             if tag == _KEY:
@@ -46,7 +46,7 @@ def _schema_or_array(decode: Decode, message: str) -> Reader:
 def _schema_or_bool(decode: Decode, message: str) -> Reader:
     """Read JSONSchemaPropsOrBool: a schema, or whether any value is allowed."""
 
-    def read(body: bytes, start: int, stop: int, limits: Limits) -> Any:
+    def read(body: bytes, start: int, stop: int, limits: DecodeBudget) -> Any:
         schema, allows = None, False
         for tag, first, last in scan(body, start, stop):
             if tag == tag_of(1, VARINT):
@@ -61,7 +61,7 @@ def _schema_or_bool(decode: Decode, message: str) -> Reader:
 def _schema_or_texts(decode: Decode, message: str) -> Reader:
     """Read JSONSchemaPropsOrStringArray: a schema or a list of property names."""
 
-    def read(body: bytes, start: int, stop: int, limits: Limits) -> Any:
+    def read(body: bytes, start: int, stop: int, limits: DecodeBudget) -> Any:
         schema, names = None, []
         for tag, first, last in scan(body, start, stop):
             if tag == _KEY:

@@ -16,10 +16,10 @@ from typing import Any, Final
 from sampan.core.time import format_duration, format_micro_time, format_time
 from sampan.wire import json as wire_json
 from sampan.wire.json import DecodeError
-from sampan.wire.protobuf.limits import Limits
+from sampan.wire.protobuf.limits import DecodeBudget
 from sampan.wire.protobuf.varint import BYTES, VARINT, scan, signed32, signed64, tag_of
 
-Reader = Callable[[bytes, int, int, Limits], Any]
+Reader = Callable[[bytes, int, int, DecodeBudget], Any]
 """Function that decodes a JSON value from body, start and stop."""
 
 _FIRST_INT: Final = tag_of(1, VARINT)
@@ -31,17 +31,17 @@ _ZERO_SECONDS: Final = -62135596800
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-def read_text(body: bytes, start: int, stop: int, _limits: Limits) -> str:
+def read_text(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str:
     """Read a string."""
     return body[start:stop].decode()
 
 
-def read_bytes(body: bytes, start: int, stop: int, _limits: Limits) -> str:
+def read_bytes(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str:
     """Read bytes; JSON writes them in base64."""
     return base64.b64encode(body[start:stop]).decode()
 
 
-def read_time(body: bytes, start: int, stop: int, _limits: Limits) -> str | None:
+def read_time(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str | None:
     """Read a `metav1.Time`; None is Go's zero time."""
     return _time(body[start:stop]) if stop - start <= _CACHED_SIZE_MAX else _time_uncached(body[start:stop])
 
@@ -56,7 +56,7 @@ def _time_uncached(raw: bytes) -> str | None:
 _time = functools.lru_cache(maxsize=4096)(_time_uncached)
 
 
-def read_micro_time(body: bytes, start: int, stop: int, _limits: Limits) -> str | None:
+def read_micro_time(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str | None:
     """Read a `metav1.MicroTime`; None is Go's zero time."""
     if start == stop:
         return None
@@ -82,7 +82,7 @@ def _instant(seconds: int, micros: int) -> dt.datetime:
         raise DecodeError("Time.MarshalJSON: year outside of range [0,9999]") from None
 
 
-def read_duration(body: bytes, start: int, stop: int, _limits: Limits) -> str:
+def read_duration(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str:
     """Read a `metav1.Duration`."""
     duration_ns = 0
     for tag, value, _ in scan(body, start, stop):
@@ -91,7 +91,7 @@ def read_duration(body: bytes, start: int, stop: int, _limits: Limits) -> str:
     return format_duration(duration_ns)
 
 
-def read_quantity(body: bytes, start: int, stop: int, _limits: Limits) -> str:
+def read_quantity(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str:
     """Read a `resource.Quantity`."""
     if stop - start > 2 and body[start] == _FIRST and body[start + 1] == stop - start - 2:
         return body[start + 2 : stop].decode()
@@ -102,7 +102,7 @@ def read_quantity(body: bytes, start: int, stop: int, _limits: Limits) -> str:
     return text
 
 
-def read_int_or_string(body: bytes, start: int, stop: int, _limits: Limits) -> int | str:
+def read_int_or_string(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> int | str:
     """Read an `intstr.IntOrString`."""
     return (
         _int_or_string(body[start:stop])
@@ -128,7 +128,7 @@ def _int_or_string_uncached(raw: bytes) -> int | str:
 _int_or_string = functools.lru_cache(maxsize=1024)(_int_or_string_uncached)
 
 
-def read_raw_json(body: bytes, start: int, stop: int, _limits: Limits) -> Any:
+def read_raw_json(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> Any:
     """Read a message with a single field of raw JSON; None without it."""
     value: Any = None
     for tag, first, last in scan(body, start, stop):
@@ -137,7 +137,7 @@ def read_raw_json(body: bytes, start: int, stop: int, _limits: Limits) -> Any:
     return value
 
 
-def read_texts(body: bytes, start: int, stop: int, _limits: Limits) -> list[str]:
+def read_texts(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> list[str]:
     """Read a message with a single list of strings, which is a plain list in JSON."""
     return [body[first:last].decode() for tag, first, last in scan(body, start, stop) if tag == _FIRST]
 

@@ -14,7 +14,7 @@ from sampan.wire.json import DecodeError, EncodeError
 from sampan.wire.protobuf.decode import decode_message
 from sampan.wire.protobuf.encode import encode_message
 from sampan.wire.protobuf.encode_values import delimited
-from sampan.wire.protobuf.limits import MESSAGES_MAX, Limits
+from sampan.wire.protobuf.limits import MESSAGES_MAX, DecodeBudget
 from sampan.wire.protobuf.table import table
 from sampan.wire.protobuf.varint import BYTES, length_prefixes, scan, tag_of, write_varint
 
@@ -45,14 +45,14 @@ def decode(body: bytes, api_version: str = "", kind: str = "", *, messages_max: 
     if len(body) == len(MAGIC):
         raise DecodeError("empty body")
     try:
-        return _decode(body, api_version, kind, Limits(messages_max))
+        return _decode(body, api_version, kind, DecodeBudget(messages_max))
     except UnicodeDecodeError:
         raise DecodeError("proto: invalid UTF-8") from None
     except IndexError:
         raise DecodeError("unexpected EOF") from None
 
 
-def _decode(body: bytes, api_version: str, kind: str, limits: Limits) -> dict[str, Any]:
+def _decode(body: bytes, api_version: str, kind: str, limits: DecodeBudget) -> dict[str, Any]:
     given_version = given_kind = ""
     start = stop = 0
     for tag, first, last in scan(body, len(MAGIC), len(body)):

@@ -14,7 +14,7 @@ MESSAGES_MAX: Final = 200_000
 """Limit of messages and map entries in a request body."""
 
 
-class Limits:
+class DecodeBudget:
     """Remaining budget for decoding one body."""
 
     __slots__ = ("levels", "messages")

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from sampan.wire.protobuf.decode_values import VALUES, Reader, read_double
-from sampan.wire.protobuf.limits import Limits
+from sampan.wire.protobuf.limits import DecodeBudget
 from sampan.wire.protobuf.varint import BYTES, read_varint, scan, tag_of, truncated
 
 Json = dict[str, Any]
-Setter = Callable[[Json, bytes, int, int, Limits], None]
+Setter = Callable[[Json, bytes, int, int, DecodeBudget], None]
 
 _KEY: Final = tag_of(1, BYTES)
 _VALUE: Final = tag_of(2, BYTES)
@@ -41,7 +41,7 @@ def int_adder(name: str, convert: Callable[[int], Any]) -> Callable[[Json, int],
 def packed_adder(name: str, convert: Callable[[int], Any]) -> Setter:
     """Return a setter that appends packed numbers to a list."""
 
-    def add_packed(obj: Json, body: bytes, start: int, stop: int, _limits: Limits) -> None:
+    def add_packed(obj: Json, body: bytes, start: int, stop: int, _limits: DecodeBudget) -> None:
         values = _list_of(obj, name)
         while start < stop:
             value, start = read_varint(body, start)
@@ -72,7 +72,7 @@ def _list_of(obj: Json, name: str) -> list[Any]:
 def value_setter(name: str, reader: Reader) -> Setter:
     """Return a setter that stores the value decoded by `reader`."""
 
-    def set_value(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+    def set_value(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
         obj[name] = reader(body, start, stop, limits)
 
     return set_value
@@ -81,7 +81,7 @@ def value_setter(name: str, reader: Reader) -> Setter:
 def value_setter_unless_zero(name: str, reader: Reader) -> Setter:
     """Return a setter like `value_setter` that omits empty values."""
 
-    def set_value(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+    def set_value(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
         value = reader(body, start, stop, limits)
         if value:
             obj[name] = value
@@ -96,7 +96,7 @@ def bytes_setter(name: str, keep: bool) -> Setter:
 
     reader = VALUES["bytes"][0]
 
-    def set_bytes(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+    def set_bytes(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
         if start != stop or keep:
             obj[name] = reader(body, start, stop, limits)
         else:
@@ -108,7 +108,7 @@ def bytes_setter(name: str, keep: bool) -> Setter:
 def value_adder(name: str, reader: Reader) -> Setter:
     """Return a setter that appends the value decoded by `reader` to a list."""
 
-    def add_value(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+    def add_value(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
         value = reader(body, start, stop, limits)
         values = obj.get(name)
         if values is None:
@@ -122,7 +122,7 @@ def value_adder(name: str, reader: Reader) -> Setter:
 def entry_setter(name: str, read: Reader, zero: Callable[[], Any]) -> Setter:
     """Return a setter that adds an entry to a map; entries are messages with a key and a value."""
 
-    def set_entry(obj: Json, body: bytes, start: int, stop: int, limits: Limits) -> None:
+    def set_entry(obj: Json, body: bytes, start: int, stop: int, limits: DecodeBudget) -> None:
         limits.count()
         entries = obj.get(name)
         if entries is None:

@@ -38,7 +38,7 @@ class Field:
     inline: bool
 
 
-class Table:
+class MessageTable:
     """Messages by name (`core.v1.Pod`), and the messages of kinds."""
 
     __slots__ = ("_fields", "_groups", "_messages")
@@ -77,9 +77,9 @@ class Table:
 
 
 @functools.cache
-def table() -> Table:
+def table() -> MessageTable:
     """Return the packaged table."""
-    return Table(DATA.read_bytes())
+    return MessageTable(DATA.read_bytes())
 
 
 def _field(number: int, name: str, type_: str, flags: str) -> Field:

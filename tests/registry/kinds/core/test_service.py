@@ -55,10 +55,10 @@ def plain(**spec: Any) -> Object:
 
 def finish(release: Release | None) -> Finish:
     assert release is not None
-    kept = release
+    retained = release
 
     async def run(success: bool) -> None:
-        await kept(success)
+        await retained(success)
 
     return lambda success: asyncio.run(run(success))
 

@@ -70,10 +70,10 @@ async def test_an_update_keeps_them(api: Api) -> None:
     sent = {**made["metadata"], **FORGED, "creationTimestamp": made["metadata"]["creationTimestamp"]}
     del sent["deletionTimestamp"], sent["deletionGracePeriodSeconds"]
     path = f"/api/v1/namespaces/default/configmaps/{made['metadata']['name']}"
-    kept = (await api.put(path, {**made, "metadata": sent, "data": {"a": "b"}})).metadata
-    assert kept["uid"] == made["metadata"]["uid"]
-    assert "selfLink" not in kept
-    assert kept.get("generation") != 41
+    retained = (await api.put(path, {**made, "metadata": sent, "data": {"a": "b"}})).metadata
+    assert retained["uid"] == made["metadata"]["uid"]
+    assert "selfLink" not in retained
+    assert retained.get("generation") != 41
     deleting = await api.patch(path, {"metadata": {"deletionTimestamp": "2001-01-01T00:00:00Z"}})
     assert deleting.code == 422
     assert "field is immutable" in deleting.message

@@ -20,8 +20,8 @@ from tests.registry.webhook.tls import bundle, listening, ok
 
 def plugin(cluster: Cluster, **configuration: str) -> ValidatingAdmissionWebhook:
     """The plug-in with its part of an AdmissionConfiguration."""
-    outside = DynamicAdmission(Surroundings(cluster), MastersAuthorizer(), AdmissionMetrics())
-    return validating_webhooks(outside, configuration)
+    admission = DynamicAdmission(Surroundings(cluster), MastersAuthorizer(), AdmissionMetrics())
+    return validating_webhooks(admission, configuration)
 
 
 async def test_the_token_of_the_host_is_shown(tmp_path: Path) -> None:

@@ -150,13 +150,13 @@ async def test_match_conditions_are_measured(
     await api.post(MAPS, config_map())
     found = [sample for family in api.server.metrics.admission.conditions.collect() for sample in family.samples]
     prefix, of = "apiserver_admission_match_condition_", {"name": configured["name"], "kind": "webhook"}
-    seen = {each.name.removeprefix(prefix): each for each in found if each.labels["operation"] == "CREATE"}
-    labels = seen["evaluation_seconds_count"].labels
+    observed = {each.name.removeprefix(prefix): each for each in found if each.labels["operation"] == "CREATE"}
+    labels = observed["evaluation_seconds_count"].labels
     assert labels == {**of, "type": "validating", "operation": "CREATE"}
-    assert seen["evaluation_seconds_count"].value == 1
-    assert ("evaluation_errors_total" in seen, "exclusions_total" in seen) == (bool(errors), bool(exclusions))
+    assert observed["evaluation_seconds_count"].value == 1
+    assert ("evaluation_errors_total" in observed, "exclusions_total" in observed) == (bool(errors), bool(exclusions))
     if exclusions:
-        assert seen["exclusions_total"].labels == {**of, "type": "validate", "operation": "CREATE"}
+        assert observed["exclusions_total"].labels == {**of, "type": "validate", "operation": "CREATE"}
 
 
 @pytest.mark.parametrize(

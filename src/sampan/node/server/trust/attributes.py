@@ -21,17 +21,17 @@ _OWN: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Attributes:
+class SubresourceAttributes:
     """Subresources, any of which allows the request."""
 
     verb: str
     subresources: Sequence[str]
 
 
-def attributes_of(method: str, path: str) -> Attributes:
+def attributes_of(method: str, path: str) -> SubresourceAttributes:
     """Return the attributes of a request."""
     first = path.lstrip("/").partition("/")[0]
     verb = _VERBS.get(method, "")
     if first in _OWN:
-        return Attributes(verb, (_OWN[first],))
-    return Attributes(verb, (_FINE[first], "proxy") if first in _FINE else ("proxy",))
+        return SubresourceAttributes(verb, (_OWN[first],))
+    return SubresourceAttributes(verb, (_FINE[first], "proxy") if first in _FINE else ("proxy",))

@@ -8,7 +8,7 @@ from typing import Final
 from sampan.client import Client
 from sampan.core.time import Clock
 from sampan.loops.resources import SUBJECT_ACCESS_REVIEWS
-from sampan.node.server.trust.attributes import Attributes
+from sampan.node.server.trust.attributes import SubresourceAttributes
 from sampan.node.server.trust.review_cache import ReviewCache
 from sampan.node.server.trust.user import User
 
@@ -27,7 +27,7 @@ class Authorization:
         self._node_name = node_name
         self._allowed: ReviewCache[bool] = ReviewCache(clock)
 
-    async def allows(self, user: User, attributes: Attributes) -> bool:
+    async def allows(self, user: User, attributes: SubresourceAttributes) -> bool:
         """Return whether one of the subresources is allowed. Raises `ClientError` if the review fails."""
         if MASTERS in user.groups:
             return True

@@ -23,7 +23,7 @@ RESOURCE_CHECK = struct("kubernetes.authorization.ResourceCheck")
 DECISION = struct("kubernetes.authorization.Decision")
 
 
-class Question(NamedTuple):
+class AuthorizationCheck(NamedTuple):
     """Authorization check: a verb on a path, or on a resource.
 
     `service_account` is (namespace, name), or None for the user of the request.
@@ -49,7 +49,7 @@ class Decided(NamedTuple):
     error: str = ""
 
 
-Decide = Callable[[Question], Decided]
+Decide = Callable[[AuthorizationCheck], Decided]
 """Function that decides a check synchronously. Errors other than `CelRuntimeError` end the evaluation."""
 
 
@@ -85,7 +85,7 @@ class ResourceCheckValue(LibraryValue):
     """Result of `authorizer.group('apps').resource('deployments')`, with its restrictions."""
 
     authorizer: AuthorizerValue
-    question: Question
+    question: AuthorizationCheck
     type_name = RESOURCE_CHECK.name
 
 
@@ -115,19 +115,19 @@ def _resource(check: GroupCheckValue, resource: str) -> ResourceCheckValue:
     if not resource.strip():
         raise CelRuntimeError("resource must not be empty")
     account = check.authorizer.service_account
-    question = Question("", group=check.group, resource=resource, service_account=account)
+    question = AuthorizationCheck("", group=check.group, resource=resource, service_account=account)
     return ResourceCheckValue(check.authorizer, question)
 
 
 def _narrowing(field: str) -> Callable[[ResourceCheckValue, str], ResourceCheckValue]:
     def narrow(check: ResourceCheckValue, value: str) -> ResourceCheckValue:
-        return ResourceCheckValue(check.authorizer, Question(**{**check.question._asdict(), field: value}))
+        return ResourceCheckValue(check.authorizer, AuthorizationCheck(**{**check.question._asdict(), field: value}))
 
     return narrow
 
 
 def _check_path(check: PathCheckValue, verb: str) -> DecisionValue:
-    question = Question(verb, check.path, service_account=check.authorizer.service_account)
+    question = AuthorizationCheck(verb, check.path, service_account=check.authorizer.service_account)
     return DecisionValue(check.authorizer.decide(question))
 
 

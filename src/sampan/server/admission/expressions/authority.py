@@ -8,7 +8,7 @@ Source: apiserver pkg/admission/plugin/authorizer/caching_authorizer.go (1.36).
 """
 
 from sampan.core.errors import StatusError
-from sampan.schema.cel.library.authorization import AuthorizerValue, Decided, Question, ResourceCheckValue
+from sampan.schema.cel.library.authorization import AuthorizationCheck, AuthorizerValue, Decided, ResourceCheckValue
 from sampan.server.admission.chain import Attributes
 from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.request import RequestInfo, UserInfo
@@ -17,7 +17,7 @@ from sampan.server.request import RequestInfo, UserInfo
 class PendingDecision(Exception):
     """The evaluation needs an authorization decision."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: AuthorizationCheck) -> None:
         super().__init__(question)
         self.question = question
 
@@ -30,13 +30,13 @@ class Authority:
     def __init__(self, authorizer: Authorizer, user: UserInfo | None) -> None:
         self._authorizer = authorizer
         self._user = user or UserInfo("")
-        self._known: dict[Question, Decided] = {}
+        self._known: dict[AuthorizationCheck, Decided] = {}
         self.value = AuthorizerValue(self._decide)
         """Variable `authorizer`."""
 
     def request_resource(self, attributes: Attributes) -> ResourceCheckValue:
         """Return the variable `authorizer.requestResource`."""
-        question = Question(
+        question = AuthorizationCheck(
             "",
             group=attributes.gvr.group,
             resource=attributes.gvr.resource,
@@ -46,7 +46,7 @@ class Authority:
         )
         return ResourceCheckValue(self.value, question)
 
-    async def settle(self, question: Question) -> None:
+    async def settle(self, question: AuthorizationCheck) -> None:
         """Authorize the question, and cache the decision or the error."""
         try:
             verdict = await self._authorizer.authorize(self._user_of(question), _info(question))
@@ -56,13 +56,13 @@ class Authority:
         allowed = verdict.decision is Decision.ALLOW
         self._known[question] = Decided(allowed, verdict.reason, "" if allowed else verdict.error)
 
-    def _decide(self, question: Question) -> Decided:
+    def _decide(self, question: AuthorizationCheck) -> Decided:
         known = self._known.get(question)
         if known is None:
             raise PendingDecision(question)
         return known
 
-    def _user_of(self, question: Question) -> UserInfo:
+    def _user_of(self, question: AuthorizationCheck) -> UserInfo:
         if question.service_account is None:
             return self._user
         namespace, name = question.service_account
@@ -70,7 +70,7 @@ class Authority:
         return UserInfo(f"system:serviceaccount:{namespace}:{name}", groups=groups)
 
 
-def _info(question: Question) -> RequestInfo:
+def _info(question: AuthorizationCheck) -> RequestInfo:
     if question.path:
         return RequestInfo(question.path, question.verb)
     parts = [part for part in (question.resource, question.name, question.subresource) if part]

@@ -82,12 +82,14 @@ def _app_armor(metadata: Object, spec: Object) -> Violation | None:
         and value not in ("", "runtime/default")
         and not value.startswith("localhost/")
     )
-    who = [text for text in (setters(bad_pod, bad), counted(annotations, "annotation") if annotations else "") if text]
-    if not who:
+    subject = [
+        text for text in (setters(bad_pod, bad), counted(annotations, "annotation") if annotations else "") if text
+    ]
+    if not subject:
         return None
     shown = [*sorted(values), *annotations]
     reason = counted(shown, "forbidden AppArmor profile")
-    return Violation(reason, f"{' and '.join(who)} must not set AppArmor profile type to {quoted(shown)}")
+    return Violation(reason, f"{' and '.join(subject)} must not set AppArmor profile type to {quoted(shown)}")
 
 
 def _capabilities(metadata: Object, spec: Object) -> Violation | None:
@@ -177,8 +179,8 @@ def _selinux(types: frozenset[str]) -> Examine:
         wrong = sorted({options.get("type", "") for _, options in bad} - types)
         data = [f"{counted(wrong, 'type')} {quoted(wrong)}"] if wrong else []
         data += [f"{field} may not be set" for field in ("user", "role") if any(each.get(field) for _, each in bad)]
-        who = setters(bad[0][0] is spec, [part["name"] for part, _ in bad if part is not spec])
-        return Violation("seLinuxOptions", f"{who} set forbidden securityContext.seLinuxOptions: {'; '.join(data)}")
+        subject = setters(bad[0][0] is spec, [part["name"] for part, _ in bad if part is not spec])
+        return Violation("seLinuxOptions", f"{subject} set forbidden securityContext.seLinuxOptions: {'; '.join(data)}")
 
     return examine
 
@@ -208,9 +210,9 @@ def wrong_seccomp(spec: Object) -> Violation | None:
     bad = [(each, profile.get("type", "")) for each, profile in given if profile and profile.get("type") not in SECCOMP]
     if not bad:
         return None
-    who = setters(bad[0][0] is spec, [part["name"] for part, _ in bad if part is not spec])
+    subject = setters(bad[0][0] is spec, [part["name"] for part, _ in bad if part is not spec])
     types = quoted(sorted({kind for _, kind in bad}))
-    return Violation("seccompProfile", f"{who} must not set securityContext.seccompProfile.type to {types}")
+    return Violation("seccompProfile", f"{subject} must not set securityContext.seccompProfile.type to {types}")
 
 
 def _sysctls(allowed: frozenset[str]) -> Examine:
@@ -226,9 +228,11 @@ def _windows_host_process(metadata: Object, spec: Object) -> Violation | None:
     def is_bad(part: Object) -> bool:
         return bool((security(part).get("windowsOptions") or {}).get("hostProcess"))
 
-    who = setters(is_bad(spec), [each["name"] for each in containers(spec) if is_bad(each)])
+    subject = setters(is_bad(spec), [each["name"] for each in containers(spec) if is_bad(each)])
     return (
-        Violation("hostProcess", f"{who} must not set securityContext.windowsOptions.hostProcess=true") if who else None
+        Violation("hostProcess", f"{subject} must not set securityContext.windowsOptions.hostProcess=true")
+        if subject
+        else None
     )
 
 

@@ -14,7 +14,7 @@ from sampan.server.admission.pod_security.policy import (
     MODES,
     PRIVILEGED_POLICY,
     LevelVersion,
-    Policy,
+    NamespaceLevels,
     parse_level,
     parse_version,
 )
@@ -24,7 +24,7 @@ from sampan.server.admission.pod_security.policy import (
 class Configuration:
     """Exemptions, and the policy of namespaces without labels."""
 
-    defaults: Policy = PRIVILEGED_POLICY
+    defaults: NamespaceLevels = PRIVILEGED_POLICY
     usernames: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()
     runtime_classes: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ def _exempt_faults(field: str, names: Sequence[str], check: Callable[[str], list
             yield duplicate(place, name)
 
 
-def _defaults(given: Mapping[str, Any]) -> Policy:
+def _defaults(given: Mapping[str, Any]) -> NamespaceLevels:
     found: dict[str, LevelVersion] = {}
     faults: list[FieldError] = []
     for mode in MODES:
@@ -79,4 +79,4 @@ def _defaults(given: Mapping[str, Any]) -> Policy:
         found[mode] = LevelVersion(level, minor)
     if faults:
         raise ValueError(aggregate(faults))
-    return Policy(**found)
+    return NamespaceLevels(**found)

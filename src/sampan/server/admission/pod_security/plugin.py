@@ -21,7 +21,7 @@ from sampan.server.admission.pod_security.policy import (
     PREFIX,
     PRIVILEGED,
     LevelVersion,
-    Policy,
+    NamespaceLevels,
     policy_of,
     shown_version,
 )
@@ -72,10 +72,10 @@ class PodSecurity:
         else:
             self._validate_template(attributes, _template(attributes.obj, _TEMPLATES[resource]))
 
-    def _policy_in(self, namespace: str) -> tuple[Policy, list[FieldError]]:
+    def _policy_in(self, namespace: str) -> tuple[NamespaceLevels, list[FieldError]]:
         return self._policies.get(namespace) or self._unknown
 
-    def _policy_of(self, namespace: Object) -> tuple[Policy, list[FieldError]]:
+    def _policy_of(self, namespace: Object) -> tuple[NamespaceLevels, list[FieldError]]:
         return policy_of(namespace["metadata"].get("labels") or {}, self._configuration.defaults)
 
     def _is_exempt(self, attributes: Attributes) -> bool:
@@ -120,7 +120,7 @@ class PodSecurity:
     def _evaluate(
         self,
         attributes: Attributes,
-        desired: tuple[Policy, list[FieldError]],
+        desired: tuple[NamespaceLevels, list[FieldError]],
         parts: tuple[Object, Object],
         *,
         enforces: bool,
@@ -156,7 +156,7 @@ class PodSecurity:
         name = namespace["metadata"].get("name", "")
         is_exempt = name in self._configuration.namespaces
         old = attributes.old
-        before: tuple[Policy, list[FieldError]] = (Policy(), [])
+        before: tuple[NamespaceLevels, list[FieldError]] = (NamespaceLevels(), [])
         if old is not None:
             before = self._policy_of(old)
         if faults and (old is None or faults != before[1]):
@@ -169,7 +169,7 @@ class PodSecurity:
             pods = existing_pods(self._reader.records(*POD, name), self._configuration.runtime_classes)
             attributes.warnings.extend(warnings_of_existing(self._evaluator, pods, policy.enforce, name))
 
-    def _warn_of_exemption(self, attributes: Attributes, policy: Policy, labels: dict[str, Any]) -> None:
+    def _warn_of_exemption(self, attributes: Attributes, policy: NamespaceLevels, labels: dict[str, Any]) -> None:
         if policy.is_privileged or policy.is_equivalent(self._configuration.defaults):
             return
         modes = ", ".join(

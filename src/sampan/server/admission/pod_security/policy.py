@@ -38,7 +38,7 @@ class LevelVersion(NamedTuple):
         return LEVELS.index(self.level)
 
 
-class Policy(NamedTuple):
+class NamespaceLevels(NamedTuple):
     """Levels that a namespace enforces, audits and warns of."""
 
     enforce: LevelVersion = LevelVersion()
@@ -50,13 +50,13 @@ class Policy(NamedTuple):
         """Return True if everything is allowed without audit or warning."""
         return all(each.level == PRIVILEGED for each in self)
 
-    def is_equivalent(self, other: "Policy") -> bool:
+    def is_equivalent(self, other: "NamespaceLevels") -> bool:
         """Return True if both policies allow the same."""
         return all(a == b or a.level == b.level == PRIVILEGED for a, b in zip(self, other, strict=True))
 
 
-PRIVILEGED_POLICY: Final = Policy()
-MODES: Final = Policy._fields
+PRIVILEGED_POLICY: Final = NamespaceLevels()
+MODES: Final = NamespaceLevels._fields
 
 
 def shown_version(desired: LevelVersion) -> str:
@@ -83,7 +83,7 @@ def parse_version(text: str) -> int:
     return int(found[1])
 
 
-def policy_of(labels: Mapping[str, str], defaults: Policy) -> tuple[Policy, list[FieldError]]:
+def policy_of(labels: Mapping[str, str], defaults: NamespaceLevels) -> tuple[NamespaceLevels, list[FieldError]]:
     """Return the policy of a namespace's labels, and their errors.
 
     An invalid label means restricted for enforce, and privileged for audit and warn.
@@ -113,4 +113,4 @@ def policy_of(labels: Mapping[str, str], defaults: Policy) -> tuple[Policy, list
     if f"{PREFIX}warn" not in labels and "enforce" in valid and enforce.strictness > warn.strictness:
         minor = warn.minor if f"{PREFIX}warn-version" in labels else enforce.minor
         found["warn"] = LevelVersion(enforce.level, minor)
-    return Policy(**found), faults
+    return NamespaceLevels(**found), faults

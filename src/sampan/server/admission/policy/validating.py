@@ -15,7 +15,7 @@ from sampan.server.admission.matching.subject import Equivalent, Subject, Surrou
 from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.admission.policy.params import ConfigurationError, Params
 from sampan.server.admission.policy.policy import Binding, Bound, Policies
-from sampan.server.admission.policy.validations import Decision, Outcome, ValidatingPolicy
+from sampan.server.admission.policy.validations import Outcome, ValidatingPolicy, ValidationDecision
 from sampan.server.admission.refusal import refusal
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.wire import json as wire_json
@@ -144,7 +144,7 @@ class _Review:
             for action in binding.actions:
                 self._take(action, policy, binding, decision)
 
-    def _take(self, action: str, policy: ValidatingPolicy, binding: Binding, decision: Decision) -> None:
+    def _take(self, action: str, policy: ValidatingPolicy, binding: Binding, decision: ValidationDecision) -> None:
         attributes = self._attributes
         self._observe(policy, binding, decision, action.lower())
         if action == "Deny":
@@ -155,12 +155,12 @@ class _Review:
         elif action == "Audit":
             attributes.annotations.setdefault(_FAILURE_ANNOTATION, _failure(binding, decision))
 
-    def _observe(self, policy: ValidatingPolicy, binding: Binding, decision: Decision, action: str) -> None:
+    def _observe(self, policy: ValidatingPolicy, binding: Binding, decision: ValidationDecision, action: str) -> None:
         labels = (policy.name, binding.name, decision.error_type, action)
         self._metrics.policies.validated(labels, decision.seconds)
 
 
-def _failure(binding: Binding, decision: Decision) -> str:
+def _failure(binding: Binding, decision: ValidationDecision) -> str:
     entries: list[dict[str, Any]] = [
         {
             "message": decision.message,

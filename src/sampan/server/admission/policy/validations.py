@@ -21,7 +21,7 @@ from sampan.server.admission.policy_metrics import type_of_failure
 _MESSAGE_BYTES_MAX = 5 * 1024
 
 
-class Decision(NamedTuple):
+class ValidationDecision(NamedTuple):
     """Result of validation `number`. `error` distinguishes a failed expression from a refusal."""
 
     number: int
@@ -50,7 +50,7 @@ class Annotation(NamedTuple):
 class Outcome(NamedTuple):
     """Results of a policy for one request and one parameter."""
 
-    decisions: list[Decision]
+    decisions: list[ValidationDecision]
     annotations: list[Annotation]
 
 
@@ -111,22 +111,24 @@ class ValidatingPolicy(Policy):
         except (ConditionsFailed, OutOfBudget) as error:
             return Outcome([self._fault(0, str(error))], [])
 
-    def _fault(self, index: int, text: str, seconds: float = 0.0) -> Decision:
-        return Decision(index, self.fails_open, text, "", error=True, seconds=seconds)
+    def _fault(self, index: int, text: str, seconds: float = 0.0) -> ValidationDecision:
+        return ValidationDecision(index, self.fails_open, text, "", error=True, seconds=seconds)
 
-    async def _decide(self, index: int, each: _Validation, activation: Activation, budget: Budget) -> Decision:
+    async def _decide(
+        self, index: int, each: _Validation, activation: Activation, budget: Budget
+    ) -> ValidationDecision:
         began = time.perf_counter()
         result = await activation.evaluate(each.expression, budget)
         seconds = time.perf_counter() - began
         if result.error:
             return self._fault(index, result.error, seconds)
         if result.value is True:
-            return Decision(index, True, seconds=seconds)
+            return ValidationDecision(index, True, seconds=seconds)
         try:
             message = await _message(each, activation, budget)
         except OutOfBudget as error:
             return self._fault(index, f"failed messageExpression: {error}", seconds)
-        return Decision(index, False, message or each.failure, each.reason, seconds=seconds)
+        return ValidationDecision(index, False, message or each.failure, each.reason, seconds=seconds)
 
     async def _annotate(self, key: str, each: Compiled, activation: Activation, budget: Budget) -> Annotation | None:
         result = await activation.evaluate(each, budget)

@@ -25,7 +25,7 @@ from sampan.server.admission.webhook.hook import Connect, Hook
 from sampan.server.admission.webhook.review import (
     ReviewError,
     UnsupportedPatchError,
-    Verdict,
+    WebhookVerdict,
     encode_review,
     read_review,
 )
@@ -63,7 +63,9 @@ class Caller:
         metrics.excluded(hook.name, "admit" if self._kind == "admit" else "validate", attributes.operation)
         return None
 
-    async def call(self, hook: Hook, attributes: Attributes, matched: Equivalent, versioned: Versioned) -> Verdict:
+    async def call(
+        self, hook: Hook, attributes: Attributes, matched: Equivalent, versioned: Versioned
+    ) -> WebhookVerdict:
         """Call a webhook, and return its verdict if it allows the request. Records its annotations and warnings.
 
         **Raises** `Rejected`, and `CallFailed` if there is no valid response.
@@ -84,7 +86,7 @@ class Caller:
             raise Rejected(Denial(hook.name, verdict.status))
         return verdict
 
-    async def _call_hook(self, hook: Hook, uid: str, body: bytes, attributes: Attributes) -> Verdict:
+    async def _call_hook(self, hook: Hook, uid: str, body: bytes, attributes: Attributes) -> WebhookVerdict:
         assert hook.review_version is not None
         try:
             name = f"Call {_SPANS[self._kind]} webhook"

@@ -42,7 +42,7 @@ class ReviewError(Exception):
     """The response is invalid; the text is for the client."""
 
 
-class Verdict(NamedTuple):
+class WebhookVerdict(NamedTuple):
     """Response of a webhook. `patch` is a decoded JSON patch, or None."""
 
     allowed: bool
@@ -63,7 +63,7 @@ def encode_review(version: str, uid: str, request: Object, obj: Object | None, o
     return wire_json.encode({"kind": _KIND, "apiVersion": f"{GROUP}/{version}", "request": content})
 
 
-def read_review(version: str, uid: str, body: bytes, *, mutating: bool) -> Verdict:
+def read_review(version: str, uid: str, body: bytes, *, mutating: bool) -> WebhookVerdict:
     """Parse the response to a review. **Raises** `NotDecodableError`, `ReviewError` and `UnsupportedPatchError`."""
     review = _READER.read(body, f"{GROUP}/{version}")
     response = review.get("response")
@@ -71,7 +71,7 @@ def read_review(version: str, uid: str, body: bytes, *, mutating: bool) -> Verdi
         raise ReviewError("webhook response was absent")
     if version == "v1":
         _check(review, response, uid)
-    return Verdict(
+    return WebhookVerdict(
         response.get("allowed", False),
         response.get("status"),
         _patch(response, mutating=mutating, strict=version == "v1"),

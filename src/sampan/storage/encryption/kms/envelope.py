@@ -14,7 +14,7 @@ from sampan.storage.encryption.aes import ExtendedNonceGcm, Gcm
 from sampan.storage.encryption.kms import messages
 from sampan.storage.encryption.kms.key_service import EncryptedSource
 from sampan.storage.encryption.kms.messages import AES_GCM_KEY, HKDF_SEED
-from sampan.storage.encryption.transformer import Transformer, TransformError
+from sampan.storage.encryption.transformer import EncryptionError, Transformer
 
 KEY_ID_SIZE_MAX: Final = 1024
 SOURCE_SIZE_MAX: Final = 1024
@@ -39,11 +39,11 @@ class Envelope(NamedTuple):
 
 
 def open_envelope(data: bytes) -> Envelope:
-    """Parse a stored value. Raises `TransformError`."""
+    """Parse a stored value. Raises `EncryptionError`."""
     try:
         found = messages.EncryptedObject.FromString(data)
     except DecodeError as error:
-        raise TransformError(f"proto: {error}") from None
+        raise EncryptionError(f"proto: {error}") from None
     source = EncryptedSource(found.encryptedDEKSource, found.keyID, messages.annotations_of(found))
     envelope = Envelope(found.encryptedData, source, found.encryptedDEKSourceType)
     check_envelope(envelope)
@@ -51,7 +51,7 @@ def open_envelope(data: bytes) -> Envelope:
 
 
 def sealed(envelope: Envelope) -> bytes:
-    """Return the bytes to store. Raises `TransformError`."""
+    """Return the bytes to store. Raises `EncryptionError`."""
     check_envelope(envelope)
     source = envelope.source
     data: bytes = messages.EncryptedObject(
@@ -65,20 +65,20 @@ def sealed(envelope: Envelope) -> bytes:
 
 
 def check_envelope(envelope: Envelope) -> None:
-    """Raise `TransformError` if the envelope is invalid."""
+    """Raise `EncryptionError` if the envelope is invalid."""
     if envelope.source_type not in (AES_GCM_KEY, HKDF_SEED):
-        raise TransformError(f"unknown encryptedDEKSourceType: {envelope.source_type}")
+        raise EncryptionError(f"unknown encryptedDEKSourceType: {envelope.source_type}")
     if not envelope.data:
-        raise TransformError("encrypted data is empty")
+        raise EncryptionError("encrypted data is empty")
     size = len(envelope.source.ciphertext)
     if not size:
-        raise TransformError("failed to validate encrypted DEK source: encrypted DEK source is empty")
+        raise EncryptionError("failed to validate encrypted DEK source: encrypted DEK source is empty")
     if size > SOURCE_SIZE_MAX:
         text = f"encrypted DEK source is {size} bytes, which exceeds the max size of {SOURCE_SIZE_MAX}"
-        raise TransformError(f"failed to validate encrypted DEK source: {text}")
+        raise EncryptionError(f"failed to validate encrypted DEK source: {text}")
     problem = key_id_problem(envelope.source.key_id)
     if problem:
-        raise TransformError(f"failed to validate key id: {problem}")
+        raise EncryptionError(f"failed to validate key id: {problem}")
     _check_annotations(envelope.source.annotations)
 
 
@@ -94,21 +94,21 @@ def _check_annotations(annotations: Mapping[str, bytes]) -> None:
     for name in annotations:
         if dns1123_subdomain_errors(name) or "." not in name:
             text = "should be a domain with at least two segments separated by dots"
-            raise TransformError(f'failed to validate annotations: annotations: Invalid value: "{name}": {text}')
+            raise EncryptionError(f'failed to validate annotations: annotations: Invalid value: "{name}": {text}')
     size = sum(len(name.encode()) + len(value) for name, value in annotations.items())
     if size > ANNOTATIONS_SIZE_MAX:
         text = f"total size of annotations is {size}, which exceeds the max size of {ANNOTATIONS_SIZE_MAX}"
-        raise TransformError(f"failed to validate annotations: {text}")
+        raise EncryptionError(f"failed to validate annotations: {text}")
 
 
 def transformer_of(source_type: int, plaintext: bytes) -> Transformer:
-    """Return the transformer for a decrypted source of keys. Raises `TransformError`."""
+    """Return the transformer for a decrypted source of keys. Raises `EncryptionError`."""
     if source_type == HKDF_SEED:
         return ExtendedNonceGcm(plaintext)
     try:
         return Gcm(plaintext)
     except ValueError:
-        raise TransformError(f"crypto/aes: invalid key size {len(plaintext)}") from None
+        raise EncryptionError(f"crypto/aes: invalid key size {len(plaintext)}") from None
 
 
 def key_id_hash(key_id: str) -> str:

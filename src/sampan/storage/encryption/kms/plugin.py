@@ -23,10 +23,10 @@ class KmsPlugin(Transformer, Protocol):
         """Time until the next check, in seconds."""
 
     async def check(self) -> None:
-        """Check the plug-in, and make a new seed if its key has changed. Raises `TransformError`."""
+        """Check the plug-in, and make a new seed if its key has changed. Raises `EncryptionError`."""
 
     async def health(self) -> None:
-        """Check the plug-in for a health check. Raises `TransformError`."""
+        """Check the plug-in for a health check. Raises `EncryptionError`."""
 
     def close(self) -> None:
         """Close the connection."""

@@ -33,7 +33,7 @@ from sampan.storage.encryption.kms.envelope import (
 from sampan.storage.encryption.kms.key_service import EncryptedSource, KeyService, KeyStatus
 from sampan.storage.encryption.kms.messages import DECRYPT, ENCRYPT, HKDF_SEED, STATUS, Method
 from sampan.storage.encryption.measures import FROM, TO, EncryptionMeasures
-from sampan.storage.encryption.transformer import KeyServiceDown, Plain, Transformer, TransformError
+from sampan.storage.encryption.transformer import EncryptionError, KeyServiceDown, Plain, Transformer
 
 WRITE_MAX_S: Final = 180.0
 CHECK_GOOD_S: Final = 60.0
@@ -48,7 +48,7 @@ _Response = TypeVar("_Response")
 _VERSIONS: Final = ("v2", "v2beta1")
 
 
-class State(NamedTuple):
+class SeedState(NamedTuple):
     """Seed for new values."""
 
     transformer: Transformer
@@ -73,14 +73,14 @@ class KmsProvider:
         """`clock` returns monotonic seconds."""
         self.name = name
         self._measures = measures or EncryptionMeasures()
-        self.state: State | None = None
+        self.state: SeedState | None = None
         self._service = service
         self._clock = clock
         self._known: dict[SourceKey, Transformer] = {}
-        self._failed: dict[SourceKey, tuple[float, TransformError]] = {}
+        self._failed: dict[SourceKey, tuple[float, EncryptionError]] = {}
         self._version = ""
         self._checked = -HEALTH_GOOD_S
-        self._error: TransformError | None = None
+        self._error: EncryptionError | None = None
         self._checking = asyncio.Lock()
 
     def read(self, data: bytes, key: bytes) -> Plain:
@@ -99,9 +99,9 @@ class KmsProvider:
         """See `Transformer`."""
         state = self.state
         if state is None:
-            raise TransformError("got unexpected nil transformer")
+            raise EncryptionError("got unexpected nil transformer")
         if self._clock() > state.expires:
-            raise TransformError(f'encryptedDEKSource with keyID hash "{key_id_hash(state.source.key_id)}" expired')
+            raise EncryptionError(f'encryptedDEKSource with keyID hash "{key_id_hash(state.source.key_id)}" expired')
         envelope = Envelope(state.transformer.write(value, key), state.source, HKDF_SEED)
         self._cache(envelope.source_key, state.transformer)
         self._measures.used(TO, self.name, key_id_hash(state.source.key_id))
@@ -113,7 +113,7 @@ class KmsProvider:
         for each in data:
             try:
                 envelope = open_envelope(each)
-            except TransformError:
+            except EncryptionError:
                 continue
             if envelope.source_key not in self._known:
                 desired[envelope.source_key] = envelope
@@ -123,16 +123,16 @@ class KmsProvider:
                 self._cache_decrypted(envelope, plaintext)
             except KeyServiceDown:
                 raise
-            except TransformError:
+            except EncryptionError:
                 continue
 
     async def check(self) -> None:
-        """Check the plug-in, and make a new seed if its key has changed. Raises `TransformError`."""
+        """Check the plug-in, and make a new seed if its key has changed. Raises `EncryptionError`."""
         async with self._checking:
             await self._check()
 
     async def health(self) -> None:
-        """Check the plug-in for a health check. Raises `TransformError`.
+        """Check the plug-in for a health check. Raises `EncryptionError`.
 
         A result is reused for some seconds, and concurrent callers share one check.
         """
@@ -162,28 +162,28 @@ class KmsProvider:
         self._service.close()
 
     async def _check(self) -> None:
-        error: TransformError | None = None
+        error: EncryptionError | None = None
         try:
             await self._take(await asyncio.to_thread(self._call, STATUS, self._service.status))
-        except TransformError as fault:
-            error = TransformError(f"kmsv2 Provider {self.name} is not healthy, error: {fault}")
+        except EncryptionError as fault:
+            error = EncryptionError(f"kmsv2 Provider {self.name} is not healthy, error: {fault}")
         self._checked, self._error = self._clock(), error
         if error is not None:
             raise error
 
     async def _take(self, status: KeyStatus) -> None:
         if status.healthz != "ok":
-            raise TransformError(f"got unexpected healthz status: {status.healthz}")
+            raise EncryptionError(f"got unexpected healthz status: {status.healthz}")
         if status.version not in _VERSIONS:
-            raise TransformError(f"expected KMSv2 API version v2, got {status.version}")
+            raise EncryptionError(f"expected KMSv2 API version v2, got {status.version}")
         self._version = self._version or status.version
         if self._version != status.version:
             text = "KMSv2 API version should not change after the initial status response version"
-            raise TransformError(f"{text} {self._version}, got {status.version}")
+            raise EncryptionError(f"{text} {self._version}, got {status.version}")
         problem = key_id_problem(status.key_id)
         if problem:
             self._measures.status_key_invalid(self.name, status.key_id)
-            raise TransformError(f'got invalid KMSv2 KeyID hash "{key_id_hash(status.key_id)}": {problem}')
+            raise EncryptionError(f'got invalid KMSv2 KeyID hash "{key_id_hash(status.key_id)}": {problem}')
         self._measures.status_key(self.name, key_id_hash(status.key_id))
         expires = self._clock() + WRITE_MAX_S
         if self.state is not None and self.state.source.key_id == status.key_id:
@@ -201,18 +201,18 @@ class KmsProvider:
         check_envelope(envelope)
         if source.key_id != key_id:
             hashes = f'statusKeyIDHash="{key_id_hash(key_id)}", encryptKeyIDHash="{key_id_hash(source.key_id)}"'
-            raise TransformError(f"failed to rotate DEK {hashes}")
-        self.state = State(ExtendedNonceGcm(seed), source, expires)
+            raise EncryptionError(f"failed to rotate DEK {hashes}")
+        self.state = SeedState(ExtendedNonceGcm(seed), source, expires)
         self._cache(envelope.source_key, self.state.transformer)
 
     def _decrypted(self, envelope: Envelope) -> bytes:
-        """Decrypt a seed with the plug-in. A recent refusal is not retried. Raises `TransformError`."""
+        """Decrypt a seed with the plug-in. A recent refusal is not retried. Raises `EncryptionError`."""
         until, error = self._failed.get(envelope.source_key, (0.0, None))
         if error is not None and self._clock() < until:
             raise error
         try:
             return self._call(DECRYPT, partial(self._service.decrypt, str(uuid.uuid4()), envelope.source))
-        except TransformError as refused:
+        except EncryptionError as refused:
             if len(self._failed) >= KNOWN_MAX:
                 self._failed.clear()
             found = type(refused)(f"failed to decrypt DEK, error: {refused}")
@@ -225,7 +225,7 @@ class KmsProvider:
         began, failure = time.perf_counter(), None
         try:
             return call()
-        except TransformError as error:
+        except EncryptionError as error:
             failure = error
             raise
         finally:

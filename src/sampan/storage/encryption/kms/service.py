@@ -13,7 +13,7 @@ import grpc
 from sampan.storage.encryption.kms import messages
 from sampan.storage.encryption.kms.key_service import EncryptedSource, KeyStatus
 from sampan.storage.encryption.kms.messages import Method
-from sampan.storage.encryption.transformer import KeyServiceDown, TransformError
+from sampan.storage.encryption.transformer import EncryptionError, KeyServiceDown
 
 _DOWN: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
@@ -67,9 +67,9 @@ class GrpcKeyService:
             raise KeyServiceDown(f"rpc error: {error}") from None
 
 
-def _refusal(error: grpc.RpcError) -> TransformError:
+def _refusal(error: grpc.RpcError) -> EncryptionError:
     assert isinstance(error, grpc.Call)
     text = f"rpc error: code = {error.code().name} desc = {error.details()}"
-    refusal = KeyServiceDown(text) if error.code() in _DOWN else TransformError(text)
+    refusal = KeyServiceDown(text) if error.code() in _DOWN else EncryptionError(text)
     refusal.code = error.code().name.title().replace("_", "")
     return refusal
