@@ -14,6 +14,11 @@ class RpcError(Exception):
         self.details = details
 
     @property
+    def code_name(self) -> str:
+        """Go's name of the code, such as `InvalidArgument`."""
+        return _go_name(self.code)
+
+    @property
     def is_not_found(self) -> bool:
         """True if the object of the call does not exist."""
         return self.code is grpc.StatusCode.NOT_FOUND

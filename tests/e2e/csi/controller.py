@@ -115,6 +115,10 @@ class Controller:
             found.capacity = max(found.capacity, request.capacity_range.required_bytes)
         return {"capacity_bytes": found.capacity, "node_expansion_required": "EXPAND_VOLUME" in self._settings.node_can}
 
+    def ControllerModifyVolume(self, request: Any) -> dict[str, Any]:
+        self._found(request.volume_id)
+        return {}
+
     def CreateSnapshot(self, request: Any) -> dict[str, Any]:
         with self._store.change():
             found = next((each for each in self._store.snapshots.values() if each.name == request.name), None)

@@ -33,6 +33,10 @@ class Binding:
             "accessModes": volume["spec"].get("accessModes") or [],
             "capacity": (claim.get("status") or {}).get("capacity") or volume["spec"].get("capacity") or {},
         }
+        attributes = volume["spec"].get("volumeAttributesClassName")
+        # Later changes belong to the driver's sidecar.
+        if attributes and status_of(claim).get("phase") != "Bound":
+            status["currentVolumeAttributesClassName"] = attributes
         await write_status(self._claims, claim, status, optimistic_lock=True)
 
     async def _reserve(self, volume: Object, claim: Object) -> Object:

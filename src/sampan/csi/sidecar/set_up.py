@@ -14,6 +14,7 @@ from sampan.csi.sidecar.attacher import Attacher, attachment_changed
 from sampan.csi.sidecar.capacity import CapacityPublisher
 from sampan.csi.sidecar.claims import class_name, provisioner_of
 from sampan.csi.sidecar.driver import Driver
+from sampan.csi.sidecar.modifier import Modifier, claims_of_class, class_changed
 from sampan.csi.sidecar.provisioner import Provisioner, no_refresh
 from sampan.csi.sidecar.reclaimer import Reclaimer
 from sampan.csi.sidecar.resizer import Resizer, size_changed
@@ -31,6 +32,7 @@ from sampan.loops.resources import (
     PERSISTENT_VOLUMES,
     STORAGE_CLASSES,
     VOLUME_ATTACHMENTS,
+    VOLUME_ATTRIBUTES_CLASSES,
 )
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import LabelChanged, Predicate, PredicateFuncs, ResourceVersionChanged, matching
@@ -53,6 +55,8 @@ def set_up(context: ControllerContext, driver: Driver, settings: SidecarSettings
         _set_up_provisioner(context, driver, settings)
     if "EXPAND_VOLUME" in driver.controller | driver.node:
         _set_up_resizer(context, driver, settings)
+    if "MODIFY_VOLUME" in driver.controller:
+        _set_up_modifier(context, driver, settings)
     if snapshots and "CREATE_DELETE_SNAPSHOT" in driver.controller:
         _set_up_snapshotter(context, driver, settings)
     capabilities = ", ".join(sorted(driver.controller)) or "none"
@@ -140,6 +144,18 @@ def _set_up_resizer(context: ControllerContext, driver: Driver, settings: Sideca
         .for_(PERSISTENT_VOLUME_CLAIMS, predicates=[size_changed()])
         .with_options(**_options(settings))
         .complete(Resizer(context, driver, settings))
+    )
+
+
+def _set_up_modifier(context: ControllerContext, driver: Driver, settings: SidecarSettings) -> None:
+    context.informer(PERSISTENT_VOLUMES)
+    (
+        Builder(context.manager)
+        .named("csi-modifier")
+        .for_(PERSISTENT_VOLUME_CLAIMS, predicates=[class_changed()])
+        .watches(VOLUME_ATTRIBUTES_CLASSES, claims_of_class(context))
+        .with_options(**_options(settings))
+        .complete(Modifier(context, driver, settings))
     )
 
 

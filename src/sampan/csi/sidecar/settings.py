@@ -32,6 +32,9 @@ class SidecarSettings:
     extra_create_metadata: bool = setting(
         True, "Send the names of claim and volume to the driver as parameters of CreateVolume.", negative=True
     )
+    extra_modify_metadata: bool = setting(
+        False, "Send the names of claim and volume to the driver as parameters of ControllerModifyVolume."
+    )
     strict_topology: bool = setting(False, "Offer the driver only the topology of the selected node.")
     immediate_topology: bool = setting(
         True, "Send the topology of all nodes if no node is selected and the class names none.", negative=True
