@@ -52,6 +52,9 @@ def _link(first: Machine, other: Machine) -> None:
     for words in (
         ["add", other.name, "type", "veth", "peer", "name", "eth0", "netns", str(other.pid)],
         ["set", other.name, "master", "lan0", "up"],
+        # With br_netfilter, the bridge itself sends a packet whose new destination (DNAT) is on the bridge. It drops it
+        # if that is the port it came from: a node that reaches its own Pod through the first one's NodePort.
+        ["set", other.name, "type", "bridge_slave", "hairpin", "on"],
     ):
         done = subprocess.run([*enter, *words], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
