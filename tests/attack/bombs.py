@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from benchmarks.loop_fuzz.probe import Clocks
+
 from tests.attack.report import Count
 from tests.attack.server import Attacked
 

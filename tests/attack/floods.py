@@ -1,4 +1,4 @@
-"""Class d: many connections, pieces or frames at once, each for some seconds, while a probe measures other clients' waits.
+"""Class d: many connections, pieces or frames at once for some seconds, while a probe measures other clients' waits.
 
 Each flood is a function that runs in a separate process and ends by itself.
 """
@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from benchmarks.loop_fuzz.probe import Probe, Wait
+
 from tests.attack.report import Count
 from tests.attack.server import Attacked
 from tests.attack.wire import Address, context
@@ -249,9 +250,11 @@ def closed_windows(address: Address, seconds: float) -> None:
         address,
         seconds,
         20,
-        lambda first: b"".join(_h2(1, 5, number, REQUEST) for number in range(first, first + 100, 2))
-        if first < 400
-        else _h2(8, 0, 1, b"\0\0\0\x01"),
+        lambda first: (
+            b"".join(_h2(1, 5, number, REQUEST) for number in range(first, first + 100, 2))
+            if first < 400
+            else _h2(8, 0, 1, b"\0\0\0\x01")
+        ),
         closed,
     )
 
@@ -266,7 +269,10 @@ def refused_streams(address: Address, seconds: float) -> None:
     """Send more streams than the server permits, without credentials."""
     request = REQUEST[: REQUEST.index(b"\x00\x0dauthorization")]
     _h2_flood(
-        address, seconds, 5, lambda first: b"".join(_h2(1, 5, number, request) for number in range(first, first + 200, 2))
+        address,
+        seconds,
+        5,
+        lambda first: b"".join(_h2(1, 5, number, request) for number in range(first, first + 200, 2)),
     )
 
 
@@ -290,7 +296,7 @@ FLOODS: Final[tuple[Flood, ...]] = (
 
 
 def judge(waits: list[Wait]) -> str:
-    """Return what is wrong with the waits of the probe. Each counts as the server's processor time during it, at most."""
+    """Return what is wrong with the waits of the probe. A wait counts as the server's processor time during it."""
     if not waits:
         return "the probe got no answer"
     costs = sorted(min(wait.ms, wait.loop_ms) for wait in waits)

@@ -179,10 +179,10 @@ def _unquote(raw_path: str) -> str:
 
 
 def _decoded(text: str) -> str:
-    """Percent-decode a text whose escapes are all well-formed, in 5 ms for each MB.
+    """Percent-decode a text whose escapes are all well-formed.
 
-    `urllib.parse.unquote` takes 150 ms, on the event loop and before authentication. Quoted-printable differs only in its
-    escape character, and Python decodes that in C.
+    `urllib.parse.unquote` takes 100 ms for 1 MB of escapes, on the event loop and before authentication. This takes
+    5 ms: quoted-printable differs only in its escape character, and Python decodes it in C.
     """
     quoted = text.encode("latin-1").replace(b"=", b"=3D").replace(b"%", b"=")
     return a2b_qp(quoted).decode("utf-8", "replace")
