@@ -16,6 +16,8 @@ PATCHES = (
 )
 APPLIES = ("application/apply-patch+yaml", "application/apply-patch+cbor")
 VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "DELETE": "delete"}
+EXISTING = frozenset({"configmaps", "pods", "secrets"})
+"""Resources of which `one` exists: a PUT of it creates nothing."""
 STREAMS = frozenset({"exec", "attach", "portforward"})
 
 
@@ -82,7 +84,7 @@ def of_object(resource: Resource, namespace: str, name: str, subresource: str = 
     def needs(*verbs: str) -> tuple[Attributes, ...]:
         return tuple(Attributes(verb, resource.group, whole, space, name) for verb in verbs)
 
-    created = () if subresource else ("create",)
+    created = () if subresource or (name == "one" and resource.name in EXISTING) else ("create",)
     for method, verb in VERBS.items():
         verbs = (verb, *created) if method == "PUT" else (verb,)
         yield Attempt(method, path, needs(*verbs), body if method in ("POST", "PUT") else b"")

@@ -1,6 +1,7 @@
 """All resources that a server serves, from its discovery documents."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from tests.attack.wire import Client
 
@@ -9,7 +10,7 @@ MARK = "not-for-attackers"
 """In all objects that attackers have no right to."""
 MARK_BASE64 = "bm90LWZvci1hdHRhY2tlcnM="
 _SCHEMA = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-_VERSION = {
+_VERSION: dict[str, Any] = {
     "served": True,
     "schema": {"openAPIV3Schema": _SCHEMA},
     "subresources": {"status": {}, "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.r"}},
@@ -79,10 +80,11 @@ async def prepare(admin: Client) -> None:
     """Create the namespaces and the custom resources of the attacks."""
     for namespace in ("mine", "theirs"):
         await admin.request("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
-    pod = {"spec": {"containers": [{"name": "c", "image": "i"}], "nodeName": "n1"}}
+    pod: dict[str, Any] = {"spec": {"containers": [{"name": "c", "image": "i"}], "nodeName": "n1"}}
     for namespace in ("mine", "theirs"):
-        for kind, fields in {"pods": pod, "configmaps": {}, "secrets": {"data": {"mark": MARK_BASE64}}}.items():
-            made = {"metadata": {"name": "one", "labels": {"mark": MARK}}, **fields}
+        kinds: dict[str, dict[str, Any]] = {"pods": pod, "configmaps": {}, "secrets": {"data": {"mark": MARK_BASE64}}}
+        for kind, fields in kinds.items():
+            made: dict[str, Any] = {"metadata": {"name": "one", "labels": {"mark": MARK}}, **fields}
             await admin.request("POST", f"/api/v1/namespaces/{namespace}/{kind}", made)
     for plural, scope in (("boxes", "Namespaced"), ("globes", "Cluster")):
         versions = [{"name": "v1", "storage": True, **_VERSION}, {"name": "v2", "storage": False, **_VERSION}]

@@ -11,6 +11,7 @@ from tests.attack.model import RBAC, Grant, grant
 from tests.attack.report import Count
 from tests.attack.server import Attacked, give
 from tests.attack.wire import Client, Reply
+from tests.server.smallest import certificate_request
 
 JSON_PATCH, MERGE, STRATEGIC = (content_type for content_type, _ in PATCHES)
 APPLY = "application/apply-patch+yaml"
@@ -18,7 +19,8 @@ GROUP = "rbac.authorization.k8s.io"
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 CERTIFICATES = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 POD = "/api/v1/namespaces/mine/pods/one"
-ALL_RULES = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
+CSR = "CertificateSigningRequest"
+Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +198,11 @@ def policy_escalations() -> list[Escalation]:
 
 
 def _policy_bindings(kind: str, plural: str) -> list[Escalation]:
-    found = []
+    found: list[Escalation] = []
+    refs: tuple[dict[str, Any], ...] = ({"name": "one"}, {"name": "one", "namespace": "theirs"}, {"selector": {}})
     for policy in ("params", "absent"):
-        for ref in ({"name": "one"}, {"name": "one", "namespace": "theirs"}, {"selector": {}}):
-            spec = {"policyName": policy, "paramRef": {**ref, "parameterNotFoundAction": "Allow"}}
+        for ref in refs:
+            spec: dict[str, Any] = {"policyName": policy, "paramRef": {**ref, "parameterNotFoundAction": "Allow"}}
             spec |= {"validationActions": ["Audit"]} if kind.startswith("V") else {}
             head = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": f"{kind}Binding"}
             made = {**head, "metadata": {"name": "new"}, "spec": spec}
@@ -415,7 +418,7 @@ def _objects() -> list[tuple[str, dict[str, Any]]]:
     spec = {"containers": [{"name": "c", "image": "i"}]}
     held = [{"verbs": ["list"], "apiGroups": [""], "resources": ["pods"]}]
     ref = {"kind": "ClusterRole", "name": "held", "apiGroup": GROUP}
-    policies = [
+    policies: list[tuple[str, dict[str, Any]]] = [
         (f"{ADMISSION}/{plural}", {"metadata": {"name": "held"}, "spec": spec_})
         for plural, spec_ in (
             ("validatingadmissionpolicies", _harmless(True)),
@@ -452,10 +455,8 @@ def _harmless(validating: bool) -> dict[str, Any]:
 
 
 def _request() -> dict[str, Any]:
-    from tests.server.smallest import _certificate_request
-
     return {
-        "request": _certificate_request(),
+        "request": certificate_request(),
         "signerName": "kubernetes.io/kube-apiserver-client",
         "usages": ["client auth"],
     }
@@ -468,13 +469,13 @@ def judge(escalation: Escalation, reply: Reply) -> str:
     return f"{escalation.method} {escalation.target} answered {reply.status}: {reply.body[:300]!r}"
 
 
-async def escalate(attacked: Attacked) -> Count:
-    """Try all of them."""
+async def escalate(attacked: Attacked, step: int = 1) -> Count:
+    """Try all of them, or with `step` one of so many."""
     count = Count("b: escalation")
     async with attacked.admin() as admin:
         await set_up(admin)
     await give(attacked, GRANTS)
-    for each in escalations():
+    for each in escalations()[::step]:
         client = attacked.node(each.user) if isinstance(each.user, str) else attacked.user(each.user)
         async with client:
             body = each.body if isinstance(each.body, bytes) else json.dumps(each.body).encode()

@@ -3,14 +3,17 @@
 import asyncio
 import gzip
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from tests.attack.report import Count
 from tests.attack.server import Attacked
 from tests.attack.wire import Client
 
 REPEATS = 200
 REST_S = 120.0
+GROWTH_MB_MAX = 100.0
 SIZE_BYTES = 3_000_000
 MAPS = "/api/v1/namespaces/default/configmaps"
 PODS = "/api/v1/namespaces/default/pods"
@@ -30,17 +33,6 @@ class Refused:
     content_type: str = JSON
     headers: Mapping[str, str] = field(default_factory=dict)
     token: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Resident megabytes before and after the requests, and after a rest."""
-
-    name: str
-    codes: Mapping[int, int]
-    before: float
-    after: float
-    rested: float
 
 
 def _object(kind: str, **fields: object) -> bytes:
@@ -135,17 +127,21 @@ async def _send(client: Client, request: Refused, index: int) -> int:
     return reply.status
 
 
-async def measure(attacked: Attacked, repeats: int = REPEATS, rest_s: float = REST_S) -> list[Kept]:
-    """Send each class so often, and return what the server holds afterwards."""
-    found = []
+async def retained(attacked: Attacked, repeats: int = REPEATS, rest_s: float = REST_S) -> Count:
+    """Send each class so often, and compare what the server holds after a rest with what it held before."""
+    count = Count("memory of refused requests")
+    begun = attacked.server.resident_mb()
     async with attacked.admin() as client:
         for request in refused_requests():
-            before, codes = attacked.server.resident_mb(), {}
+            before, codes = attacked.server.resident_mb(), Counter[int]()
             for index in range(repeats):
-                code = await _send(client, request, index)
-                codes[code] = codes.get(code, 0) + 1
+                codes[await _send(client, request, index)] += 1
             after = attacked.server.resident_mb()
-            await asyncio.sleep(rest_s)
-            found.append(Kept(request.name, codes, before, after, attacked.server.resident_mb()))
-            print(found[-1], flush=True)
-    return found
+            print(f"    {request.name:28} {dict(codes)} {before:.0f} to {after:.0f} MB", flush=True)
+            grown = f"grew from {before:.0f} to {after:.0f} MB" if after - before > GROWTH_MB_MAX else ""
+            count.note(request.name, True, grown or ("" if set(codes) <= set(request.codes) else f"answered {codes}"))
+    await asyncio.sleep(rest_s)
+    rested = attacked.server.resident_mb()
+    print(f"    after {rest_s:g} s: {begun:.0f} to {rested:.0f} MB", flush=True)
+    count.note("rest", False, f"keeps {rested:.0f} MB" if rested - begun > GROWTH_MB_MAX else "")
+    return count

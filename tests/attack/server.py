@@ -55,7 +55,7 @@ def token_of(number: int) -> str:
 
 @contextmanager
 def attacked(*options: str) -> Iterator[Attacked]:
-    """Run a server, ended in order. Unless the options say otherwise, no control loop runs but that which fills roles."""
+    """Run a server, ended in order. By default, only the control loop that fills aggregated roles runs."""
     with tempfile.TemporaryDirectory(prefix="sampan-attack-") as made:
         tokens = Path(made) / "tokens.csv"
         lines = [f"{token_of(number)},u{number},uid-{number}" for number in range(USERS_MAX)]

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 ABSENT = "absent"
 
 
-def _certificate_request() -> str:
+def certificate_request() -> str:
     """A request for a client certificate, as the field of a CertificateSigningRequest has it."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "u")])
     key = ec.generate_private_key(ec.SECP256R1())
@@ -78,7 +78,7 @@ FIELDS: dict[str, Json] = {
     "batch/cronjobs": {"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": _JOB}}},
     "batch/jobs": {"spec": _JOB},
     "certificates.k8s.io/certificatesigningrequests": {
-        "spec": {"request": _certificate_request(), "signerName": "example.org/signer", "usages": ["client auth"]}
+        "spec": {"request": certificate_request(), "signerName": "example.org/signer", "usages": ["client auth"]}
     },
     "networking.k8s.io/ingressclasses": {"spec": {"controller": "example.org/c"}},
     "networking.k8s.io/ingresses": {"spec": {"defaultBackend": {"service": {"name": "s", "port": {"number": 80}}}}},

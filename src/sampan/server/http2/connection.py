@@ -37,6 +37,8 @@ from sampan.server.http2.stream import Stream
 _log = logging.getLogger("sampan.http")
 
 REST_S = 0.02
+FRAMES_PER_REQUEST = 20
+"""Frames as which a request counts in a turn: its task begins in the next turn, and takes 0.3 ms or more."""
 TASKS_PER_STREAM_MAX = 4
 """Tasks of reset streams that may continue, as a multiple of the maximum of open streams."""
 
@@ -56,6 +58,8 @@ class Http2Connection(asyncio.Protocol):
         self._waits_for_turn = False
         self._useful_data_frames = 0
         """DATA frames of the current slice that brought data to an open stream."""
+        self._requests_begun = 0
+        """Requests that the current slice began."""
         self._deaf = False
         """True if frames from the client are no longer processed."""
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
@@ -124,7 +128,7 @@ class Http2Connection(asyncio.Protocol):
 
     def _receive_slice(self) -> None:
         """Handle the next frames. The transport does not read while there are more."""
-        self._useful_data_frames = 0
+        self._useful_data_frames = self._requests_begun = 0
         try:
             events = self.frames.receive()
             for event in events:
@@ -132,7 +136,7 @@ class Http2Connection(asyncio.Protocol):
                 if handle is not None:
                     handle(event)
             self.frames.budget.charge(self.frames.inbound.data_frames - self._useful_data_frames)
-            self.owner.frame_turns.spend(self.frames.inbound.frames)
+            self.owner.frame_turns.spend(self.frames.inbound.frames + FRAMES_PER_REQUEST * self._requests_begun)
         except FrameFlood:
             self._refuse_flood()
             return
@@ -164,6 +168,7 @@ class Http2Connection(asyncio.Protocol):
             self.frames.go_away(ErrorCodes.ENHANCE_YOUR_CALM)
             self._close()
             return
+        self._requests_begun += 1
         stream = Stream(self, stream_id, event.headers)
         self._streams[stream_id] = stream
         self._tasks.add(stream)

@@ -1,0 +1,73 @@
+"""`python -m tests.attack`: start a server, run all attacks on it, and print counts by class and what was found."""
+
+import argparse
+import asyncio
+import resource
+import sys
+from collections.abc import Sequence
+
+from tests.attack.authorization import limited, one_right_each
+from tests.attack.bombs import explode
+from tests.attack.catalogue import prepare, resources
+from tests.attack.escalation import escalate
+from tests.attack.floods import flood
+from tests.attack.memory import REPEATS, REST_S, retained
+from tests.attack.model import grant
+from tests.attack.report import Count
+from tests.attack.server import Attacked, attacked, give
+
+CLASSES = ("authorization", "escalation", "bombs", "floods", "memory")
+FILES = 8000
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.attack")
+    parser.add_argument("classes", nargs="*", metavar="CLASS", help=f"some of {', '.join(CLASSES)}; none: all")
+    parser.add_argument("--seed", type=int, default=1, help="chooses the attempts on other resources")
+    parser.add_argument("--users", type=int, help="attack with so many users of limited rights; none: all")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="how often each large request is sent")
+    parser.add_argument("--rest", type=float, default=REST_S, help="seconds until memory is measured")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.classes) - set(CLASSES):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    return arguments
+
+
+async def _by_requests(target: Attacked, classes: Sequence[str], arguments: argparse.Namespace) -> list[Count]:
+    counts = []
+    async with target.admin() as admin:
+        await prepare(admin)
+        found = await resources(admin)
+    if "authorization" in classes:
+        counts.append(await limited(target, found, arguments.seed, arguments.users))
+        counts.append(await one_right_each(target, found, arguments.seed, arguments.users))
+    if "escalation" in classes:
+        counts.append(await escalate(target))
+    await give(target, {0: [grant("*", "", "configmaps", "mine")]})
+    if "bombs" in classes:
+        counts.append(await explode(target))
+    return counts
+
+
+def main() -> int:
+    """Return 1 if anything was found."""
+    arguments = _arguments()
+    classes = arguments.classes or CLASSES
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES if hard == resource.RLIM_INFINITY else min(FILES, hard), hard))
+    with attacked() as target:
+        counts = asyncio.run(_by_requests(target, classes, arguments))
+        if "floods" in classes:
+            counts.append(flood(target))
+        if "memory" in classes:
+            counts.append(asyncio.run(retained(target, arguments.repeats, arguments.rest)))
+    print(f"{'class':40} {'attempts':>8} {'refused':>8} {'findings':>8}")
+    for count in counts:
+        print(count)
+        for finding in count.findings:
+            print(f"    {finding}")
+    return int(any(count.findings for count in counts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""A bounded sample of the attacks, on one server. `python -m tests.attack` runs all of them."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.attack.authorization import limited, one_right_each
+from tests.attack.bombs import explode
+from tests.attack.catalogue import prepare, resources
+from tests.attack.escalation import escalate
+from tests.attack.model import grant
+from tests.attack.report import Count
+from tests.attack.server import Attacked, attacked, give
+
+SEED = int(os.environ.get("SAMPAN_TEST_SEED", "1"))
+USERS = 4
+STEP = 3
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[Attacked]:
+    with attacked() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+async def prepared(target: Attacked) -> None:
+    async with target.admin() as admin:
+        await prepare(admin)
+
+
+def check(count: Count) -> None:
+    assert count.findings == []
+    assert count.refused > 0
+    assert count.attempts >= count.refused
+
+
+async def test_a_user_of_one_right_has_that_right_only(target: Attacked) -> None:
+    async with target.admin() as admin:
+        found = await resources(admin)
+    check(await one_right_each(target, found, SEED, USERS))
+
+
+async def test_a_user_of_one_namespace_or_name_reaches_no_other(target: Attacked) -> None:
+    async with target.admin() as admin:
+        found = await resources(admin)
+    check(await limited(target, found, SEED, USERS))
+
+
+async def test_nobody_gets_more_rights_than_were_given(target: Attacked) -> None:
+    check(await escalate(target, STEP))
+
+
+async def test_odd_requests_cost_little_and_show_nothing_of_others(target: Attacked) -> None:
+    await give(target, {0: [grant("*", "", "configmaps", "mine")]})
+    check(await explode(target))
