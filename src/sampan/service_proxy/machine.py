@@ -84,6 +84,6 @@ def _set_sysctls(directory: Path) -> None:
                 _log.info("set %s to 1: %s", name.replace("/", "."), reason)
         except FileNotFoundError:
             if "bridge" in name:
-                _log.debug("no setting %s: load the module br_netfilter if Pods are on a bridge", name)
+                _log.debug("the kernel has no setting %s: load the module br_netfilter if Pods are on a bridge", name)
         except OSError as error:
             _log.warning("cannot set %s to 1, although %s: %s", name.replace("/", "."), reason, error)

@@ -28,7 +28,7 @@ class LocalWatch(Protocol):
     """Watch of an engine in this process: its caller can take events without waiting."""
 
     def poll(self) -> EventBatch | None:
-        """Take what is pending; the batch has the store's revision. Return None while the watch still reads history."""
+        """Take the pending events with the store's revision. Return None while the watch still reads history."""
 
     @property
     def has_events(self) -> bool:
@@ -109,7 +109,7 @@ class BufferedWatch:
         self._signal.notify()
 
     def overflow(self) -> None:
-        """Drop what is pending; the history contains it."""
+        """Drop the pending events; the history contains it."""
         self._overflown = True
         self._pending.clear()
         self._signal.notify()
