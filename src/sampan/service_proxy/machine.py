@@ -46,6 +46,7 @@ def families(nft: Nft, table: str) -> Sequence[Family]:
 def _works(nft: Nft, family: Family, table: str) -> bool:
     probe = f"{family.name} {table}{_PROBE_SUFFIX}"
     try:
+        # One transaction, so that no table remains even if the process is killed.
         nft.run(f"add table {probe}\ndelete table {probe}\n")
     except NftMissing:
         raise

@@ -195,6 +195,7 @@ class WatchBroadcaster:
     def skip(self, revision: int) -> None:
         """Advance to a revision although events before it were missed. Every watch reads them from the history."""
         self.revision = revision
+        # Each of them reads the missed events from the history, like a watch whose buffer is full.
         for watch in self._all():
             watch.overflow()
 
