@@ -59,7 +59,7 @@ def test_a_server_that_loses_etcd_logs_the_endpoint_and_the_cause(member: Member
     member.start([member])
     member.wait()
     data = tmp_path / "data"
-    output = f"no etcd endpoint answers; requests fail with 503 until one does: endpoints={member.url} error="
+    output = f"no etcd endpoint responds; requests fail with 503 until one does: endpoints={member.url} error="
     with running(data, "--storage=etcd", f"--etcd-servers={member.url}", *NO_LOOPS) as server:
         member.stop()
         deadline = time.monotonic() + START_TIMEOUT_S

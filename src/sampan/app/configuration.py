@@ -47,7 +47,7 @@ class Configuration:
 def configure(
     root: Any, options: Sequence[Setting], from_file: Mapping[str, Given], from_command_line: Mapping[str, Given]
 ) -> Configuration:
-    """Return the settings that are given; the command line overrides the file. Raises `ValueError`."""
+    """Return the settings that the text specifies; the command line overrides the file. Raises `ValueError`."""
     given = {**from_file, **from_command_line}
     values = {option.path: given[option.name].value for option in options if option.path and option.name in given}
     return Configuration(build(root, values), tuple(options), given)

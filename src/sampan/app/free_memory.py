@@ -68,7 +68,9 @@ def tracked() -> int:
 
 
 def partial_looks() -> int:
-    """Return how often the collector has examined objects. It does so only after enough new ones, so not when idle."""
+    """Return how often the collector has examined objects. The collector runs only after enough new objects, so not
+    when idle.
+    """
     return sum(generation["collections"] for generation in gc.get_stats())
 
 

@@ -47,7 +47,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class NamespaceController:
-    """Deletes the content of a namespace whose deletion has begun, then removes the finalizer."""
+    """Deletes the content of a namespace that is being deleted, then removes the finalizer."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client.direct

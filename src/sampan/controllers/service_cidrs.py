@@ -23,7 +23,7 @@ from sampan.resource import Object, meta
 NAME: Final = "service-cidr-controller"
 FINALIZER: Final = "networking.k8s.io/service-cidr-finalizer"
 DELETION_GRACE_PERIOD_S: Final = 10.0
-"""Time for the allocators of all servers to notice the deletion before the finalizer goes."""
+"""Time for the allocators of all servers to notice the deletion before the finalizer is removed."""
 _MANAGED_BY: Final = "ipaddress.kubernetes.io/managed-by"
 _ALLOCATOR: Final = "ipallocator.k8s.io"
 _READY: Final = {
@@ -129,7 +129,8 @@ class ServiceCIDRs:
         orphans = [
             own
             for own in _networks(cidr)
-            if not any(_comparable(own, other) and own.subnet_of(other) for other in others)  # type: ignore[arg-type]  # of one family
+            if not any(_comparable(own, other) and own.subnet_of(other) for other in others)  # type: ignore[arg-type]
+            # of one family
         ]
         if not orphans:
             return False

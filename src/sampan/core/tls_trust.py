@@ -1,4 +1,4 @@
-"""TLS contexts with given trust anchors, verified by the rules of Go's crypto/x509.
+"""TLS contexts with chosen trust anchors, verified by the rules of Go's crypto/x509.
 
 Every connection that verifies its peer gets its context from this module. The rules:
 

@@ -122,7 +122,7 @@ class Publication:
     def _report(self, message: str) -> None:
         if message != self._reported:
             self._reported = message
-            _log.warning("DNS server not published: %s", message)
+            _log.warning("cannot publish the DNS server for Pods: %s", message)
 
 
 def is_reachable(address: str) -> bool:

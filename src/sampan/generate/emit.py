@@ -56,7 +56,7 @@ def _field(made: FieldCode) -> str:
 
 
 def docstring(text: str, indent: str) -> str:
-    """Return a docstring with the given text, wrapped at the line length."""
+    """Return the text as a docstring, wrapped at the line length."""
     escaped = text.strip().replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     lines: list[str] = []
     for line in escaped.split("\n"):

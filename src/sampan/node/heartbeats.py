@@ -227,7 +227,7 @@ class Heartbeats:
         return conditions(now, before, problem=problem, pressures=pressures)
 
     def _shape_now(self) -> NodeShape:
-        """Return the shape with the runtime's version and handlers, unknown until the runtime has responded."""
+        """Return the shape of the Node with the runtime's version and handlers, once the runtime has responded."""
         health = self._health
         if health is None:
             return self._shape

@@ -49,6 +49,7 @@ def plan(pod: Pod, records: Records, now: dt.datetime) -> Plan:
     if found.initialized and not over:
         # Ephemeral containers run once, whatever their exit code.
         found.start.extend((each, 0) for each in pod.spec.ephemeral_containers if each.name not in records)
+    # Sidecars run until all other containers have ended. Nothing may start then.
     if over or found.init_failed:
         found.start, found.backing_off, found.wake_s = [], {}, None
         found.stop = [name for name, record in records.items() if record.is_running]
@@ -60,11 +61,13 @@ def plan(pod: Pod, records: Records, now: dt.datetime) -> Plan:
 
 def _init(pod: Pod, records: Records, now: dt.datetime, found: Plan) -> bool:
     """Plan the next init container. Returns whether all have finished."""
+    # With Always, a successful init container must not run again either.
     policy = "Never" if pod.spec.restart_policy == "Never" else "OnFailure"
     for container in pod.spec.init_containers:
         record = records.get(container.name)
         if container.is_sidecar:
             _plan_container(container, record, "Always", now, found)
+            # The next container waits until the sidecar's startup probe succeeds, not until its end.
             if record is None or not record.started:
                 return False
         elif record is None or record.is_running or record.exit_code != 0:

@@ -80,6 +80,7 @@ class PodWorker:
             return self._without_sandbox(pod, home, error)
         place = PodPlace(pod, home.host_ips, tuple(addresses) or home.host_ips, home.allocatable)
         has_volumes = await self._support.mount(place)
+        # Before the plan: containers whose resize needs a restart must have ended when the starts are computed.
         restarts = await self.resizes.apply(pod, home, self.records(pod, home))
         if restarts:
             await self._support.stop(home.runtime, place, restarts, _grace_s(pod))
@@ -88,6 +89,7 @@ class PodWorker:
             next_steps = await self._start_all(place, home, state)
         elif not next_steps.start:
             state.waiting.clear()
+        # After the starts, so that a failed liveness probe does not delay other containers.
         self._support.stop_unhealthy(home.runtime, place, _grace_s(pod))
         if next_steps.stop:
             await self._support.stop(home.runtime, place, next_steps.stop, _grace_s(pod))
@@ -113,6 +115,7 @@ class PodWorker:
         running = _running(self.records(pod, home))
         if running:
             grace_s = _grace_s(pod) if grace_s_max is None else min(grace_s_max, _grace_s(pod))
+            # Probes end first. Else a probe that fails during the shutdown would be reported as an event.
             self._support.pod_ends(uid)
             await self._support.stop(home.runtime, place, running, grace_s)
             # Simulated containers may have ended already; then no change will wake the agent.
@@ -156,11 +159,13 @@ class PodWorker:
         configs = await self._support.configs(place)
         tried: set[tuple[str, int]] = set()
         while True:
+            # Again after each start: an init container that ended at once allows the next one.
             next_steps = self._plan(place, home)
             left = [each for each in next_steps.start if (each[0].name, each[1]) not in tried]
             if not left or self._support.delays_starts(uid):
                 return next_steps
             container, restart_count = left[0]
+            # A container that cannot be created remains in the plan. Without this, the loop would try it for ever.
             tried.add((container.name, restart_count))
             await self._start(place, home, configs, state, container=container, restart_count=restart_count)
 
@@ -247,6 +252,7 @@ class PodWorker:
         times = [next_steps.wake_s, self._support.wake_s(uid), self.resizes.wake_s(uid)]
         if any(why.reason in _IMAGE_REASONS for why in state.waiting.values()):
             times.append(self._images.wake_s(uid))
+        # At least 0.1 s, because clocks differ: a wake-up that comes too early would cause another one at once.
         times.extend(max(0.1, state.retries[name] - now) for name in state.waiting if name in state.retries)
         return min((each for each in times if each is not None), default=None)
 

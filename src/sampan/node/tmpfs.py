@@ -36,7 +36,7 @@ class TmpfsMounts:
         """Source name of the mounts of this process."""
 
     def mount(self, path: Path, *, size_bytes: int | None = None) -> bool:
-        """Have an empty tmpfs at a path, or leave the one that is there. Blocks for some microseconds.
+        """Mount an empty tmpfs at a path, unless one is mounted already. Blocks for some microseconds.
 
         Returns False where tmpfs cannot be mounted. Raises `OSError`.
         """

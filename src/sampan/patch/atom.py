@@ -66,7 +66,7 @@ class Atom:
         return copy_json(new)
 
     def remove(self, value: Any, items: FieldSet) -> Any:
-        """Return the value without the given fields and items, or None when nothing remains."""
+        """Return the value without some fields and items, or None when nothing remains."""
         return value
 
     def named(self, items: FieldSet) -> FieldSet:

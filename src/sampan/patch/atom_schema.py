@@ -115,7 +115,7 @@ def list_keys(schema: Schema) -> tuple[str, ...] | None:
 
 
 def _zero(child: Schema, fact: str | None) -> Any:
-    """Return what Go writes for a field of a built-in type that is not set, or `MISSING` if it writes nothing."""
+    """Return the value that Go writes for an unset field of a built-in type, or `MISSING` if it omits the field."""
     if fact is None:
         return MISSING
     flags = fact.partition(" ")[0]

@@ -165,7 +165,7 @@ class FieldManager:
     `schema_for` returns the root schema of an apiVersion, or None if it is not served; it is called once for each
     version. `convert` returns an object (of the version in its `apiVersion`) in another version and does not change its
     argument. `reset_fields` maps a subresource to the fields that a write through it cannot change and never owns.
-    `kind`, if given, is the required kind of an applied object.
+    `kind`, if not empty, is the required kind of an applied object.
     """
 
     def __init__(
@@ -375,7 +375,7 @@ class FieldManager:
         return _Changes(live or {}, new, version, lambda old, now, at: self._compare(old, now, at, subresource))
 
     def _compare(self, old: Object, new: Object, version: str, subresource: str) -> Change:
-        """Return what changed, seen in a version.
+        """Return the changed fields, compared in one version of the API.
 
         Excludes fields that never have an owner or that this write cannot change.
         """

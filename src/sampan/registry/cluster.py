@@ -132,7 +132,7 @@ class Cluster:
             task.cancel()
 
     def reread(self, prefixes: Collection[str] = ()) -> None:
-        """List the caches again that contain undecryptable rows, and those with the given prefixes.
+        """List the caches again that contain undecryptable rows, and those with these prefixes.
 
         After a reload of the encryption keys such rows may be readable.
         """

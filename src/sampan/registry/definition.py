@@ -1,4 +1,4 @@
-"""`ResourceDefinition`: all there is to know about a resource. Built-ins are data plus a strategy; a CRD becomes the
+"""`ResourceDefinition`: the complete description of a resource. Built-ins are data plus a strategy; a CRD becomes the
 same thing.
 """
 

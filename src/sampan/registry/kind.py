@@ -13,7 +13,7 @@ from sampan.schema.builtin import Definitions
 from sampan.schema.structural import Schema
 
 MakeColumns = Callable[[Ages], tuple[Column, ...]]
-"""Make the columns of a table; cells that show ages use the given clock."""
+"""Make the columns of a table; cells that show ages use `clock`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

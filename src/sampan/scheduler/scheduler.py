@@ -146,7 +146,9 @@ class Scheduler:
             self._undo(profile.framework, cycle, placed)
             return self._rejected(profile, queued, error)
         except Exception as error:
-            _log.error("cannot reserve for %s: %s", pod.key, one_line(error), exc_info=traceback_of(error))
+            _log.error(
+                "cannot reserve resources for pod %s: %s", pod.key, one_line(error), exc_info=traceback_of(error)
+            )
             self._undo(profile.framework, cycle, placed)
             return functools.partial(self._failed, profile, queued, str(error))
         return functools.partial(self._bind, profile, cycle, queued, placed)

@@ -302,7 +302,7 @@ class Connection(Reading, asyncio.Protocol):
             self.streaming = False
 
     async def drain(self) -> None:
-        """Wait until the client has read most of what was written, or has gone."""
+        """Wait until the client has read most of the written data, or has disconnected."""
         if self._can_write is not None and not self.closed:
             await asyncio.shield(self._can_write)  # others may wait too
 

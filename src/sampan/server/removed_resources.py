@@ -1,6 +1,6 @@
 """Removal of the metric series of resources that are no longer served.
 
-CRDs that come and go must not leave series behind. kube-apiserver keeps such series until it ends.
+A deleted CRD must not leave its series behind. kube-apiserver keeps such series until it ends.
 """
 
 from collections.abc import Callable, Collection

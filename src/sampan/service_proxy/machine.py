@@ -46,6 +46,7 @@ def families(nft: Nft, table: str) -> Sequence[Family]:
 def _works(nft: Nft, family: Family, table: str) -> bool:
     probe = f"{family.name} {table}{_PROBE_SUFFIX}"
     try:
+        # One transaction, so that no table remains even if the process is killed.
         nft.run(f"add table {probe}\ndelete table {probe}\n")
     except NftMissing:
         raise
@@ -84,6 +85,6 @@ def _set_sysctls(directory: Path) -> None:
                 _log.info("set %s to 1: %s", name.replace("/", "."), reason)
         except FileNotFoundError:
             if "bridge" in name:
-                _log.debug("no setting %s: load the module br_netfilter if Pods are on a bridge", name)
+                _log.debug("the kernel has no setting %s: load the module br_netfilter if Pods are on a bridge", name)
         except OSError as error:
             _log.warning("cannot set %s to 1, although %s: %s", name.replace("/", "."), reason, error)

@@ -126,6 +126,7 @@ class ServiceProxy:
     def _touch(self, *owners: str) -> None:
         now = monotonic()
         for owner in owners:
+            # The time of the first change counts: the latency metric must include the wait for the next write.
             self._dirty.setdefault(owner, now)
         self._metrics.last_queued.set(unix_time())
         self.health.changed()
@@ -168,6 +169,7 @@ class ServiceProxy:
                 await self._write_table(table)
         except NftError as error:
             self._metrics.failures.inc()
+            # The older times win, because these changes still wait.
             self._dirty = {**self._dirty, **dirty}
             _log.error("cannot write rules, retrying with the whole table: %s", error)
             return False
@@ -196,6 +198,7 @@ class ServiceProxy:
             self._started = True
             services, seconds = len(self._model.services()), round(now - began, 3)
             _log.info("rules of all Services written", extra={"services": services, "seconds": seconds})
+        # Changes during the write are still pending, so the rules are not up to date yet.
         if not self._dirty:
             self.health.written()
             self._written.set()

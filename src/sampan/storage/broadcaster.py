@@ -28,7 +28,7 @@ class LocalWatch(Protocol):
     """Watch of an engine in this process: its caller can take events without waiting."""
 
     def poll(self) -> EventBatch | None:
-        """Take what is pending; the batch has the store's revision. Return None while the watch still reads history."""
+        """Take the pending events with the store's revision. Return None while the watch still reads history."""
 
     @property
     def has_events(self) -> bool:
@@ -109,7 +109,7 @@ class BufferedWatch:
         self._signal.notify()
 
     def overflow(self) -> None:
-        """Drop what is pending; the history contains it."""
+        """Drop the pending events; the history contains it."""
         self._overflown = True
         self._pending.clear()
         self._signal.notify()
@@ -195,6 +195,7 @@ class WatchBroadcaster:
     def skip(self, revision: int) -> None:
         """Advance to a revision although events before it were missed. Every watch reads them from the history."""
         self.revision = revision
+        # Each of them reads the missed events from the history, like a watch whose buffer is full.
         for watch in self._all():
             watch.overflow()
 

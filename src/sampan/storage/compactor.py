@@ -15,7 +15,7 @@ class SharedStore(Protocol):
     """Store that several servers write to."""
 
     async def claim_compaction(self, revision: int) -> bool:
-        """Return True if this server is to compact to `revision` in this interval."""
+        """Return True if this server must compact to `revision` in this interval."""
 
 
 class Compactor:

@@ -35,7 +35,7 @@ class Expiry:
             self._set_timer()
 
     def copy_from(self, other: "Expiry") -> None:
-        """Take over the rows of another heap."""
+        """Copy the rows of another heap."""
         self._heap = other._heap.copy()
 
     def take(self) -> list[tuple[str, int]]:

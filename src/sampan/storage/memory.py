@@ -201,5 +201,6 @@ class MemoryStore:
             raise Compacted(self._compacted, self._revision)
         first = bisect_right(self._log, after, key=_by_revision)
         chunk = self._log[first : first + _HISTORY_CHUNK]
+        # A full chunk may end before `until`. The caller then reads on from the last revision in it.
         reached = until if len(chunk) < _HISTORY_CHUNK else min(until, chunk[-1].revision)
         return EventBatch([e for e in chunk if e.revision <= reached and start <= e.key < end], reached)

@@ -6,7 +6,7 @@ Guarantees:
 - The whole store has one sequence of revisions, one for each write. Revisions are never reused and never go back, also
   not after a crash. A write is acknowledged only when it is durable (as far as the engine can be).
 - Reads without a revision are linearizable.
-- A watcher sees every write of its range after the given revision exactly once and in order, or `Compacted`.
+- A watcher sees every write of its range after the start revision exactly once and in order, or `Compacted`.
 """
 
 from collections.abc import AsyncIterator, Sequence

@@ -22,7 +22,7 @@ def assets_directory() -> Path:
 
 
 def write_assets(directory: Path) -> Path:
-    """Write the programs, unless they are there. Return the absolute path. Raises `OSError`."""
+    """Write the programs, unless they exist. Return the absolute path. Raises `OSError`."""
     directory = directory.absolute()
     directory.mkdir(parents=True, exist_ok=True)
     server_at = str(place())

@@ -53,7 +53,7 @@ class Session:
             await cluster.begin()
 
     async def check_leaks(self) -> None:
-        """Check what the operators of all clusters left behind. Raises `Leak`."""
+        """Check that the operators of all clusters left nothing behind. Raises `Leak`."""
         for cluster in self._clusters:
             self.had_operators = self.had_operators or cluster.has_operators
             await cluster.check_leaks()

@@ -51,7 +51,7 @@ Interceptor = Callable[[SentRequest, Proceed], Awaitable[HttpResponse]]
 
 @dataclass(frozen=True, slots=True)
 class RequestRecord:
-    """A request, and what became of it."""
+    """A request and its result."""
 
     actor: str
     number: int

@@ -44,7 +44,7 @@ class ConnectedDriver:
                 _log.warning("cannot look for the kinds of snapshots, retrying: %s", error)
                 await asyncio.sleep(_RETRY_S)
         if not self._snapshots and "CREATE_DELETE_SNAPSHOT" in self._driver.controller:
-            _log.info("no snapshots: the server lacks their CustomResourceDefinitions, or this account the rights")
+            _log.info("volume snapshots are off: no CustomResourceDefinitions for them, or no permission to read them")
 
     def with_lease(self, settings: LoopSettings) -> LoopSettings:
         """Return the settings with the Lease of this driver, if there is an election."""

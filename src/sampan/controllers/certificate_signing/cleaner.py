@@ -54,7 +54,7 @@ class Cleaner:
 
 
 def ends_at(csr: Object) -> dt.datetime:
-    """Return the time at which a request is to be deleted."""
+    """Return the time at which a request must be deleted."""
     created = parse_time(meta(csr).creation_timestamp or "9000-01-01T00:00:00Z")
     conditions = (csr.get("status") or {}).get("conditions") or ()
     if not conditions:

@@ -104,7 +104,7 @@ def _latest(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> dt.date
     """
     begin, end = since, now
     # Invariant: the latest time, if there is one, is after `begin` and not after `end`. An `@every` schedule counts
-    # from the given time, so bisection does not apply to it.
+    # from the start time, so bisection does not apply to it.
     while not schedule.every_ns and end - begin > _WALKED:
         middle = begin + (end - begin) / 2
         coming = schedule.next_after(middle)

@@ -127,7 +127,7 @@ def pack(
 
 
 def with_endpoints(slice: Object, same: Object | None, endpoints: list[Object], labels: dict[str, str]) -> Object:
-    """Return a copy of a slice with the unchanged endpoints of `same`, if given, or else with `endpoints`."""
+    """Return a copy of a slice with these labels, and with the endpoints of `same` or, if None, `endpoints`."""
     kept = list(endpoints_of(same)) if same is not None else endpoints
     return {**slice, "metadata": {**slice["metadata"], "labels": labels}, "endpoints": kept}
 

@@ -64,7 +64,8 @@ class Deletion:
         except ClientError as error:
             _log.warning("cannot check object %s: %s", identity, error)
             return False
-        # A virtual node is retried until its object is observed or found absent: it may have come and gone unnoticed.
+        # A virtual node is retried until its object is observed or found absent: it may have been created and deleted
+        # unnoticed.
         return not node.is_virtual
 
     async def _process(self, node: Node) -> None:

@@ -19,7 +19,7 @@ COMPLETION_INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
 
 
 def new_pod(state: JobState, index: int | None) -> Object:
-    """Return a new Pod of the Job, for an index if one is given."""
+    """Return a new Pod of the Job, for an index if there is one."""
     template = state.job["spec"]["template"]
     metadata: dict[str, Any] = dict(template.get("metadata") or {})
     finalizers = list(metadata.get("finalizers") or ())

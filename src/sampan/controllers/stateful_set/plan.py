@@ -147,6 +147,7 @@ def next_outdated(state: StatefulSetState) -> Pod | None:
     if (state.stateful_set["spec"].get("updateStrategy") or {}).get("type") == "OnDelete":
         return None
     for pod in reversed(list(state.replicas.values())[_partition(state) :]):
+        # The Pod is replaced first. Until then, deleting another one would leave two missing.
         if pod is None or pod.is_terminated:
             return None
         is_outdated = revision_name_of(pod) != state.revisions.update_name
@@ -173,6 +174,7 @@ def status(state: StatefulSetState) -> Object:
     }
     desired = len(state.replicas)
     is_rolling = (state.stateful_set["spec"].get("updateStrategy") or {}).get("type") == ROLLING_UPDATE
+    # Only a complete update changes the current revision: until then a rollback must find the old one.
     if is_rolling and counts["updatedReplicas"] == counts["readyReplicas"] == counts["replicas"] == desired:
         counts["currentReplicas"], current_name = desired, update_name
     new = status_of(state.stateful_set)

@@ -112,7 +112,7 @@ class Attacher:
             node_id=await self._node_id(attachment, fallback=True),
             secrets=await self._secrets(source),
         )
-        # The finalizer goes first: with it, a status that is not attached would lead to another detachment.
+        # Remove the finalizer first: with it, a status that is not attached would lead to another detachment.
         kept = [each for each in meta(attachment).finalizers if each != self._finalizer]
         try:
             await self._attachments.patch(meta(attachment).name, MergePatch({"metadata": {"finalizers": kept or None}}))

@@ -53,7 +53,7 @@ def _check_capability(driver: Driver, capability: str, what: str) -> None:
 
 
 async def _volume(client: Client, driver: Driver, claim: Object, name: str) -> str:
-    """Return the handle of the volume of the claim that is to be cloned."""
+    """Return the handle of the volume to clone, from its claim."""
     source = await client.resource(PERSISTENT_VOLUME_CLAIMS, namespace=meta(claim).namespace).get(name)
     if (source.get("status") or {}).get("phase") != "Bound" or not source["spec"].get("volumeName"):
         raise InvalidSource(f"the PVC DataSource {name} must have a status of Bound")
@@ -77,7 +77,7 @@ async def _volume(client: Client, driver: Driver, claim: Object, name: str) -> s
 
 
 async def _snapshot(client: Client, driver: Driver, claim: Object, name: str) -> str:
-    """Return the handle of the snapshot that is to be restored."""
+    """Return the handle of the snapshot to restore."""
     snapshot = await client.resource(VOLUME_SNAPSHOTS, namespace=meta(claim).namespace).get(name)
     if meta(snapshot).deletion_timestamp is not None:
         raise InvalidSource(f"snapshot {name} is being deleted")

@@ -57,7 +57,7 @@ class Reclaimer:
         return meta(volume).annotations.get(PROVISIONED_BY) == self._driver.name == source.get("driver")
 
     async def _guard(self, volume: Object) -> None:
-        """Put the finalizer on volumes that are to be deleted one day, and remove it from others."""
+        """Put the finalizer on volumes with the reclaim policy Delete, and remove it from other volumes."""
         deletes = volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete"
         has = FINALIZER in meta(volume).finalizers
         bound = (volume.get("status") or {}).get("phase") == "Bound"

@@ -64,7 +64,7 @@ class Resizer:
         self._settings = settings
         self._by_controller = "EXPAND_VOLUME" in driver.controller
         self._refused: set[str] = set()
-        """UIDs of claims whose last expansion has failed for good."""
+        """UIDs of claims whose last expansion has failed permanently."""
 
     async def reconcile(self, request: Request) -> Result | None:
         """Reconcile one claim. Raises `ApiError`, `TransportError`, `RetryLater`."""

@@ -62,13 +62,13 @@ class RuntimeHealth:
         self._changed.clear()
 
     def connected(self, version: AnyMessage) -> None:
-        """Take over the response of the first call."""
+        """Record the runtime's name and version, from the response of the first call."""
         self.name = version.runtime_name
         self.version = f"{version.runtime_name}://{version.runtime_version}"
         _log.info("connected to the container runtime", extra={"runtime": self.version, "socket": self._socket})
 
     def reported(self, response: AnyMessage) -> None:
-        """Take over the runtime's own conditions, and what its handlers can."""
+        """Record the runtime's conditions, and the features of its handlers."""
         handlers = sorted(
             (each.name, each.features.recursive_read_only_mounts, each.features.user_namespaces)
             for each in response.runtime_handlers
@@ -85,7 +85,7 @@ class RuntimeHealth:
         )
 
     def failed(self, error: CriError) -> None:
-        """Take over that the runtime does not respond."""
+        """Record that the runtime does not respond."""
         down = "container runtime is down" if isinstance(error, RuntimeUnavailable) else str(error)
         self._set(down, self.network_problem, cause=str(error))
 

@@ -93,11 +93,11 @@ class PodNetwork:
         return "pod network"
 
     def assign(self, cidr: str) -> None:
-        """Take over that the Node has a pod CIDR."""
+        """Record the pod CIDR of the Node."""
         self.cidr = cidr
 
     def learn(self, name: str, network: PodNetworkOf) -> None:
-        """Take over the network of a node."""
+        """Record the network of a node."""
         if name == self._node:
             self._own = network.cidrs or self._own
         self._networks[name] = network
@@ -109,7 +109,7 @@ class PodNetwork:
         self._changed.set()
 
     def replace_others(self, networks: Mapping[str, PodNetworkOf]) -> None:
-        """Take over the networks of all other nodes."""
+        """Replace the networks of all other nodes."""
         own = {name: network for name, network in self._networks.items() if name == self._node}
         self._networks = {**networks, **own}
         self._changed.set()
@@ -164,11 +164,11 @@ class FollowNodes:
         self._network = network
 
     def on_add(self, obj: Ref[Any], is_in_initial_list: bool) -> None:
-        """Take over a Node."""
+        """Handle a new Node."""
         self._network.learn(obj.name, NETWORK_NODE_VIEW.decode(obj.raw).network)
 
     def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
-        """Take over a changed Node."""
+        """Handle a changed Node."""
         self.on_add(new, is_in_initial_list=False)
 
     def on_delete(self, obj: Deletion[Any]) -> None:

@@ -119,7 +119,7 @@ class CriPods:
 
 
 def merge_sandboxes(pod: CriPod, listed: Iterable[AnyMessage], began: float) -> bool:
-    """Take over a list of a Pod's sandboxes that began at a time. Returns whether anything has changed."""
+    """Update a Pod's sandboxes from a list that began at a time. Returns whether anything has changed."""
     ready = value("SANDBOX_READY")
     found = {each.id: Sandbox(each.id, each.metadata.attempt, each.state == ready, each.created_at) for each in listed}
     changed = False

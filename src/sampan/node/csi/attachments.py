@@ -33,7 +33,7 @@ class Attachments:
         return attachment_name(volume.driver, volume.handle, self._node)
 
     async def publish_context(self, volume: CsiVolume) -> Mapping[str, str]:
-        """Return what the attachment has for the driver.
+        """Return the context that the attachment contains for the driver.
 
         Raises `VolumeFault` while it is not attached, and `Unreadable`.
         """

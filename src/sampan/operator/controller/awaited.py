@@ -13,7 +13,8 @@ _CALL: Final[CodeType] = RESTClient.call.__code__
 
 
 def awaited(task: asyncio.Task[Any], below: str = "") -> str:
-    """Return what a suspended task awaits: "NetworkReconciler.reconcile (network.py:57), request GET /api/v1/pods".
+    """Return the function that a suspended task awaits: "NetworkReconciler.reconcile (network.py:57), request GET
+    /api/v1/pods".
 
     Only frames below the function whose qualified name is `below` count. Empty if nothing is known: the coroutine waits
     for a thread, or runs just now.

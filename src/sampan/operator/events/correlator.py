@@ -98,7 +98,7 @@ class EventCorrelator:
         self._named_ns = 0
 
     def correlate(self, event: Event, now: float) -> Sighting | None:
-        """Return what to post; None if nothing. `now` is in seconds of a monotonic clock."""
+        """Return the event to post; None if nothing. `now` is in seconds of a monotonic clock."""
         event, key = self._aggregate(replace(event, note=shortened(event.note)), now)
         digest = _digest(key)
         series = self._series.recall(digest)

@@ -43,7 +43,7 @@ class RequestParser:
             raise RequestRefused(fault.status, "no HTTP/1") from None
 
     def take_ahead(self) -> bytes:
-        """Take what was sent after a request for another protocol, which is the last one then."""
+        """Return the bytes sent after a request to switch protocols. No request follows it."""
         return self._reader.take_ahead()
 
     def close(self) -> None:

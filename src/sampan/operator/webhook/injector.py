@@ -93,7 +93,7 @@ class _Keeper:
         try:
             await self._resource.patch(self.target.name, patch, WriteOptions(field_manager=FIELD_MANAGER, force=force))
         except NotFound:
-            return  # Deleted meanwhile; it is looked at again when it comes back.
+            return  # Deleted meanwhile; it is checked again when it is created.
         _log.info("injected the caBundle of %s %s", self.target.info.kind, self.target.name)
 
     def _patch(self, obj: Object | None) -> Patch | None:

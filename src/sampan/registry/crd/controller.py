@@ -179,7 +179,7 @@ class CrdController:
         self._progress.notify()
 
     async def _begin(self, changes: list[_Change], group: asyncio.TaskGroup) -> None:
-        """Handle a whole list. Record the names that were accepted before, then accept new ones."""
+        """Handle the first list of CRDs: record the names that were accepted before, then accept new ones."""
         changes = sorted(changes, key=lambda change: _age(change.crd))
         crds = [change.crd for change in changes]
         present = {crd["metadata"]["name"] for crd in crds}

@@ -60,7 +60,7 @@ def _check_strictly(
 
 
 def mark_deleted(write: Write) -> None:
-    """Decide whether the object goes now, and mark it if it does not: `desired` is the object afterwards."""
+    """Decide whether to remove the object now; mark it if not: `desired` is the object afterwards."""
     store, clock, deletion = write.store, write.clock, _deletion(write)
     strategy, old = store.strategy, write.present
     if strategy.marks_before_deletion and not old["metadata"].get("deletionTimestamp"):

@@ -118,4 +118,10 @@ async def _after_removal(write: Write) -> None:
             await run(companion)
         except errors.StatusError as error:
             if error.reason is not errors.Reason.NOT_FOUND:
-                _log.error("cannot delete companion %s %s/%s: %s", resource, ctx.namespace, ctx.name, error.message)
+                _log.error(
+                    "cannot delete the %s %s/%s that was created with the object: %s",
+                    resource,
+                    ctx.namespace,
+                    ctx.name,
+                    error.message,
+                )

@@ -82,7 +82,7 @@ LEFT_OUT: Final[dict[Kind, frozenset[str]]] = {
 
 
 class Ready(NamedTuple):
-    """A step of a plan."""
+    """A step that is ready to run."""
 
     name: str
     run: Run

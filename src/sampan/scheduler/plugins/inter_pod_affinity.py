@@ -122,7 +122,7 @@ class InterPodAffinity:
         return (_REASONS[code],)
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:
-        """Return the code of the Node with changed Pods."""
+        """Return the bits of the reasons that reject the Node with changed Pods."""
         pod, row, namespaces = cycle.pod, what_if.row, cycle.cache.namespaces
         for added in what_if.added:
             for term in added.required_anti_affinity():

@@ -17,7 +17,7 @@ class LocalFilter:
     reason: ClassVar[str]
 
     def key(self, constraints: Constraints) -> Hashable:
-        """Return what the filter uses of the Pod; None if the Pod passes on every Node."""
+        """Return the parts of the Pod that the filter uses; None if the Pod passes on every Node."""
         raise NotImplementedError
 
     def codes(self, constraints: Constraints, nodes: NodeTable, rows: Rows) -> Ints:

@@ -60,7 +60,7 @@ def _signature(args: list[CelType], *, is_member: bool) -> str:
 
 
 class Checker:
-    """Type checker of one expression with given variables, named types and functions."""
+    """Type checker of one expression. The environment declares variables, named types and functions."""
 
     def __init__(
         self,

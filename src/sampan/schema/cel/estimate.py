@@ -88,7 +88,9 @@ class _Estimator:
         if node.variable is not None:
             self._of(node).path = (node.variable.name,)
             return ONE
+        # The order is cel-go's: the path of the operand is known only after its cost was computed.
         total = self.cost(node.operand)
+        # `has(x.y)` costs no more than `x`: cel-go does not count the test itself.
         if node.test_only:
             return total
         path = self._path(node.operand)
@@ -98,6 +100,7 @@ class _Estimator:
         return total.plus(ONE) if node.operand.type.kind in ("map", "struct", "param") else total
 
     def _call(self, node: Call) -> Range:
+        # `dyn` changes only the type, so the size limits of its argument still apply.
         if node.function == "dyn":
             total = ONE.plus(self.cost(node.args[0]))
             facts = self._of(node)
@@ -109,6 +112,7 @@ class _Estimator:
         target = self._operand(node.target) if node.target is not None else None
         cost: Range | None = None
         size: Range | None = None
+        # The types may allow several overloads. The estimate must cover the most expensive one.
         for overload in node.overloads:
             self._combine_entries(node, overload.id)
             estimate = call_estimate(node.function, overload.id, target, args, arg_costs)
@@ -131,6 +135,7 @@ class _Estimator:
         return entries.value if entries is not None else None
 
     def _combine_entries(self, node: Call, overload: str) -> None:
+        # Of a conditional, either branch may be the result. Of a sum, both parts are in it.
         pair = {"conditional": (1, 2), "add_string": (0, 1), "add_bytes": (0, 1), "add_list": (0, 1)}.get(overload)
         if pair is None:
             return
@@ -143,6 +148,7 @@ class _Estimator:
         total, size = fixed(LIST_CREATE_COST), None
         for element in node.elements:
             total = total.plus(self.cost(element))
+            # One element without a limit makes the whole list unlimited.
             found = self._size(element) or UNKNOWN
             size = found if size is None else size.union(found)
         self._of(node).entries = _Entries("list", ONE, size or ZERO)
@@ -179,11 +185,13 @@ class _Estimator:
         self._push_iteration(node)
         iteration_cost = self.cost(node.condition).plus(self.cost(node.step))
         step_entries = self._entries(node.step)
+        # The result may use the accumulator, but no iteration variable.
         del self.locals[-2 if node.iter_var2 else -1 :]
         total = total.plus(self.cost(node.result))
         self.locals.pop()
         count = self._size(node.iter_range) or UNKNOWN
         facts = self._of(node)
+        # `all`, `exists` and the like result in a scalar. `map` and `filter` have as many items as the range.
         if isinstance(node.accu_init, Literal):
             facts.size = self._size(node.accu_init)
         else:
@@ -203,6 +211,7 @@ class _Estimator:
             self.locals.append((node.iter_var, keys))
             self.locals.append((node.iter_var2, values))
         else:
+            # With one variable, a list iterates over items and a map over keys.
             self.locals.append((node.iter_var, values if is_list else keys))
 
     def _operand(self, node: Node) -> Operand:
@@ -228,6 +237,7 @@ class _Estimator:
         if declared is not None:
             facts.size = declared
             return declared
+        # After the declared size, because a duration or timestamp is stored as text with a declared length.
         if _is_scalar(node.type):
             return ONE
         local = self._local(node)

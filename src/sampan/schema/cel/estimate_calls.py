@@ -42,6 +42,7 @@ def _nominal(overload: str, target: Operand | None, args: list[Operand]) -> Call
 
 
 def _authorization(overload: str, target: Operand | None, args: list[Operand]) -> CallEstimate:
+    # Kubernetes' figure: 28 checks fit into the cost limit of one expression (10,000,000).
     return CallEstimate(fixed(350_000))
 
 
@@ -71,8 +72,10 @@ def _same_size(overload: str, target: Operand | None, args: list[Operand]) -> Ca
 
 def _replacements(text: int, old: int, new: int, *, most: bool) -> tuple[int, int]:
     """Return how often a text is replaced, at most or at least, and how much of the original text remains."""
+    # An empty text is found before each character and at the end.
     if old == 0:
         return (text + 1 if text < UNBOUNDED else text), text
+    # For the largest result, a shorter replacement is best not used at all; for the smallest, a longer one.
     if (new <= old) if most else (old <= new):
         return 0, text
     return math.ceil(text / old), 0
@@ -85,6 +88,7 @@ def _replace(overload: str, target: Operand | None, args: list[Operand]) -> Call
     most, most_kept = _replacements(text.high, old.low, new.high, most=True)
     least, least_kept = _replacements(text.low, old.high, new.low, most=False)
     size = Range(least, most).times(new).plus(Range(least_kept, most_kept))
+    # Twice: the text is searched and the result is written.
     return CallEstimate(text.scaled(2 * STRING_FACTOR), size)
 
 
@@ -93,6 +97,7 @@ def _split(overload: str, target: Operand | None, args: list[Operand]) -> CallEs
         return None
     most = target.bound().high
     if len(args) > 1 and type(args[1].literal) is int:
+        # A negative limit means no limit, as in Go's `strings.SplitN`.
         most = args[1].literal if args[1].literal >= 0 else UNBOUNDED
     return CallEstimate(target.bound().scaled(2 * STRING_FACTOR), Range(0, most))
 
@@ -108,6 +113,7 @@ def _join(overload: str, target: Operand | None, args: list[Operand]) -> CallEst
 
 
 def _pattern(text: Range, pattern: Range) -> Range:
+    # Plus one, because an empty text still costs a run of the pattern.
     return text.plus(ONE).scaled(STRING_FACTOR).times(pattern.scaled(REGEX_FACTOR))
 
 
@@ -125,6 +131,7 @@ def _canonical_ip(overload: str, target: Operand | None, args: list[Operand]) ->
     return CallEstimate(args[0].bound().scaled(2 * STRING_FACTOR)) if args else None
 
 
+# Bytes of an IPv4 and of an IPv6 address.
 _ADDRESS = Range(4, 16)
 
 
@@ -233,6 +240,7 @@ def _format(overload: str, target: Operand | None, args: list[Operand]) -> CallE
 
 def _to_bytes(overload: str, target: Operand | None, args: list[Operand]) -> CallEstimate | None:
     size = args[0].bound()
+    # UTF-8 has one to four bytes for each character.
     return CallEstimate(size.scaled(STRING_FACTOR), Range(size.low, min(size.high * 4, UNBOUNDED)))
 
 
@@ -243,6 +251,7 @@ def _from_bytes(overload: str, target: Operand | None, args: list[Operand]) -> C
 
 def _quote(overload: str, target: Operand | None, args: list[Operand]) -> CallEstimate | None:
     size = args[0].bound()
+    # Two quotes, and in the worst case a backslash for each character.
     return CallEstimate(size.scaled(STRING_FACTOR), Range(size.low + 2, min(size.high * 2 + 2, UNBOUNDED)))
 
 
@@ -270,6 +279,7 @@ def _add_text(overload: str, target: Operand | None, args: list[Operand]) -> Cal
 
 
 def _compare(overload: str, target: Operand | None, args: list[Operand]) -> CallEstimate | None:
+    # A comparison ends with the shorter operand.
     most = min(args[0].bound().high, args[1].bound().high)
     return CallEstimate(Range(min(most, 1), most).scaled(STRING_FACTOR))
 
@@ -318,6 +328,7 @@ def call_estimate(
     """Estimate a call including its arguments, without its receiver."""
     if function in ("_&&_", "_||_"):
         left, right = arg_costs
+        # At the minimum, the second operand is not evaluated.
         return CallEstimate(Range(left.low, left.plus(right).high))
     if function == "_?_:_":
         size = args[1].bound().union(args[2].bound())

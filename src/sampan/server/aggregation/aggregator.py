@@ -40,7 +40,7 @@ _SERVICE_NAME = "kubernetes.io/service-name"
 
 
 class Aggregator:
-    """Aggregation of one server."""
+    """Aggregation layer of one server: APIServices, and the backends that serve them."""
 
     def __init__(self, cluster: Cluster, proxy: Proxy, settings: AggregationSettings | None = None) -> None:
         settings = settings or AggregationSettings()

@@ -12,7 +12,7 @@ ANONYMOUS_USER = UserInfo(ANONYMOUS, groups=(UNAUTHENTICATED,))
 
 
 class AnonymousAuthenticator:
-    """Authenticates all requests as anonymous, on the given paths or on all paths. Must be the last authenticator."""
+    """Authenticates all requests as anonymous, on some paths or on all. Must be the last authenticator."""
 
     def __init__(self, paths: Iterable[str] = ()) -> None:
         self._paths = frozenset(paths)

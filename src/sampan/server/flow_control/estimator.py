@@ -65,10 +65,12 @@ class WorkEstimator:
             return ONE_SEAT
         watches = self._watches.count(info)
         stats.watch_counts.observe(watches)
+        # Few watches: the write's own seat covers the cost of its events.
         if watches < WATCHES_PER_SEAT:
             return ONE_SEAT
         desired = math.ceil(watches / WATCHES_PER_SEAT)
         seats = min(desired, seats_max or WRITE_SEATS_MAX, WRITE_SEATS_MAX)
+        # The additional time shrinks with more seats, so the product is the work of sending all events.
         return Work(1, seats, desired * EVENT_S / seats)
 
     def _of_list(self, request: Request, seats_max: int) -> Work:
@@ -78,6 +80,7 @@ class WorkEstimator:
             return ONE_SEAT
         count = stats.stored
         if info.name:
+            # A list with a field selector for a name returns one object at most.
             count = min(count, 1)
         else:
             limit = request.wire.param("limit")

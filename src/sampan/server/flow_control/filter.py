@@ -1,7 +1,7 @@
 """Filter of priority and fairness: a request runs when its level has a seat for it, or is refused with 429.
 
 Each request waits in its own coroutine until it is dispatched, times out or is cancelled. A watch holds its seats until
-its stream has begun.
+its stream starts.
 Source: apiserver pkg/server/filters/priority-and-fairness.go (1.36).
 """
 

@@ -66,7 +66,7 @@ class AllocationRepair:
                 checked = revision
             except (StatusError, *STORE_ERRORS) as error:
                 self._failed()
-                _log.warning("the claims of Services could not be repaired: %s", error)
+                _log.warning("cannot repair the IP addresses and node ports of Services: %s", error)
 
     async def once(self) -> None:
         """Run one pass."""

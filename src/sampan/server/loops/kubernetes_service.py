@@ -36,7 +36,8 @@ EndpointOf = Callable[[str, str, str], Endpoint | None]
 
 
 class KubernetesService:
-    """Create these objects and keep them. `address` and `port` are the server's; no address: it is not published.
+    """Create the Service `kubernetes` and its endpoints, and keep them correct. Without an `address` none are
+    published.
 
     `servers` has the addresses of all servers on the store; None if there is only this one.
     """

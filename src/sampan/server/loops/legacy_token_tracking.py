@@ -35,7 +35,7 @@ _log = logging.getLogger("sampan.authentication")
 
 
 class TrackingSince:
-    """Keeps the ConfigMap with the day since when uses are tracked. Each server on a store does so."""
+    """Keeps the ConfigMap with the day since when uses are tracked. Each server of a store runs this loop."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

@@ -91,7 +91,7 @@ def base_path(group: str, version: str) -> str:
 
 
 def operation_id(definition: ResourceDefinition, version: VersionDefinition, action: str, suffix: str = "") -> str:
-    """Return `readCoreV1NamespacedPodLog` for the action `read{}`: group and version come where the braces are."""
+    """Return `readCoreV1NamespacedPodLog` for the action `read{}`: group and version replace the braces."""
     scope = "Namespaced" if definition.namespaced else ""
     where = identifier(definition.group, version.name)
     return f"{action.format(where)}{scope}{definition.kind}{suffix}"

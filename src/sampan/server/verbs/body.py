@@ -141,7 +141,7 @@ async def decoded_kind(
 
 
 def decoded_as(scope: Scope, desired: GroupVersionKind, value: Object, unknown: list[str] | None = None) -> Object:
-    """Return `value`, which the request's path is to hold, decoded as the built-in type `desired`.
+    """Return `value`, the new object for the request's path, decoded as the built-in type `desired`.
 
     The paths of unknown fields are added to `unknown`. Raises 400, also if it names another namespace than the path.
     """

@@ -17,7 +17,7 @@ from sampan.server.verbs.scope import Scope
 
 
 async def admitted(scope: Scope, kind: str, options: Object) -> Object:
-    """Return the options of a connection after admission. Raises `StatusError`: 400 for a dry run, or that of
+    """Return the options of a connection after admission. Raises `StatusError`: 400 for a dry run, or the refusal of
     admission.
     """
     if "dryRun" in scope.request.wire.query:

@@ -58,7 +58,7 @@ class EtcdClient:
     def unavailable(self, cause: str) -> None:
         """Log that no endpoint answers, and reconnect to all: another member may answer at the same address."""
         _log.warning(
-            "no etcd endpoint answers; requests fail with 503 until one does: endpoints=%s error=%r",
+            "no etcd endpoint responds; requests fail with 503 until one does: endpoints=%s error=%r",
             ",".join(self.settings.servers),
             cause,
         )

@@ -26,7 +26,7 @@ _CHUNK = 100
 """Rows converted without a pause. Decoding a value of kube-apiserver takes up to a millisecond."""
 
 Stored = Callable[[bytes], bytes]
-"""Returns the encoding in which a value is to be stored."""
+"""Returns the encoding in which to store a value."""
 
 
 class Translation:

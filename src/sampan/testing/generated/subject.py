@@ -36,7 +36,7 @@ _CRD: Final = "CustomResourceDefinition"
 
 
 class UnknownKind(LookupError):
-    """No kind has this name. The message names what can be given instead."""
+    """No kind has this name. The message lists the alternatives."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,6 +1,6 @@
 """The parser: httptools, which is llhttp. No other module imports it.
 
-httptools calls `on_…` methods of the object that it is given; `HttpRequestParser` and `HttpResponseParser` are its own
+httptools calls `on_…` methods of the object passed to it; `HttpRequestParser` and `HttpResponseParser` are its own
 names. It refuses what `wire/http1` promises to refuse; `tests/wire/http1` hold it to that.
 """
 

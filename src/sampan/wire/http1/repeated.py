@@ -17,7 +17,7 @@ class RepeatedGet:
         self._headers: dict[str, str] = {}
 
     def remember(self, data: bytes, head: RequestHead) -> None:
-        """Keep the fields of a GET that the parser has read from `data`, if it is plain and alone in there."""
+        """Keep the fields of a GET that the parser has read from `data`, if the data has nothing else."""
         line, _, block = data.partition(b"\r\n")
         if (
             line.endswith(b" HTTP/1.1")

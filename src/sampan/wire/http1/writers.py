@@ -96,5 +96,5 @@ class BodyWriter:
         return data
 
     def end(self) -> bytes:
-        """Return what ends the body."""
+        """Return the bytes that end the body."""
         return LAST_CHUNK if self.chunked else b""

@@ -30,7 +30,7 @@ class FetchError(Exception):
 
 
 class HttpsGet:
-    """Trusts the given CAs, or with "" those of the system. Follows redirects, also to plain http."""
+    """Trusts the CAs passed, or with "" those of the system. Follows redirects, also to plain http."""
 
     def __init__(self, ca_pem: str = "", timeout_s: float = TIMEOUT_S) -> None:
         self._ca_pem = ca_pem

@@ -36,7 +36,7 @@ class FreshReader(ObjectReader, Protocol):
 
 
 class ServiceAccountTokens:
-    """Authenticates tokens of the given issuers and keys. The objects to which a token is bound must exist."""
+    """Authenticates tokens of some issuers and keys. The objects to which a token is bound must exist."""
 
     cacheable = True
 
