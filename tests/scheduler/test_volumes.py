@@ -2,13 +2,20 @@
 
 from typing import Any
 
+import pytest
+
 from sampan.loops.resources import CSI_NODES, NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, STORAGE_CLASSES
 from sampan.resource import Object
 from sampan.scheduler.set_up import set_up
+from sampan.scheduler.volumes.storage import fits
+from sampan.scheduler.volumes.views import decode_claim, decode_volume
+from sampan.wire import json
 from tests.controllers.cluster import Working, cluster
 from tests.scheduler.objects import node_object, pod_object
 from tests.scheduler.test_scheduler import bound, make_nodes, make_pods, not_scheduled
 
+QUICK = {"volumeAttributesClassName": "quick"}
+NO_ATTRIBUTES = {"volumeAttributesClassName": ""}
 _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 
 
@@ -97,6 +104,18 @@ async def test_a_static_volume_is_bound_where_it_is_accessible() -> None:
         assert taken["spec"]["claimRef"]["name"] == "data"
         await work.patch_status(PERSISTENT_VOLUME_CLAIMS, "data", {"phase": "Bound"})
         assert await bound(work, "web") == "node-2"
+
+
+@pytest.mark.parametrize(
+    ("of_volume", "of_claim", "expected"),
+    [({}, {}, True), (QUICK, QUICK, True), (QUICK, {}, False), ({}, QUICK, False), ({}, NO_ATTRIBUTES, True)],
+    ids=["neither", "both", "only the volume", "only the claim", "empty"],
+)
+def test_a_volume_fits_only_a_claim_with_its_attributes_class(
+    of_volume: Object, of_claim: Object, expected: bool
+) -> None:
+    found = decode_volume(json.encode(volume("v", "node-1", **of_volume)))
+    assert fits(found, decode_claim(json.encode(claim("c", **of_claim)))) == expected
 
 
 async def test_zonal_volumes_are_used_only_in_their_zone() -> None:

@@ -111,6 +111,7 @@ def fits(volume: PersistentVolume, claim: Claim) -> bool:
     return (
         volume.status.phase in ("Available", "Pending", "")
         and spec.storage_class_name == (claim.spec.storage_class_name or "")
+        and (spec.volume_attributes_class_name or "") == (claim.spec.volume_attributes_class_name or "")
         and spec.volume_mode == claim.spec.volume_mode
         and set(claim.spec.access_modes) <= set(spec.access_modes)
         and volume.storage >= claim.storage

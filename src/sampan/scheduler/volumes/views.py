@@ -25,6 +25,7 @@ class ClaimSpec(msgspec.Struct, rename="camel", gc=False):
 
     volume_name: str = ""
     storage_class_name: str | None = None
+    volume_attributes_class_name: str | None = None
     access_modes: list[str] = msgspec.field(default_factory=list)
     volume_mode: str = "Filesystem"
     resources: Requirements = msgspec.field(default_factory=Requirements)
@@ -88,6 +89,7 @@ class VolumeSpec(msgspec.Struct, rename="camel", gc=False):
     capacity: Quantities = msgspec.field(default_factory=dict)
     access_modes: list[str] = msgspec.field(default_factory=list)
     storage_class_name: str = ""
+    volume_attributes_class_name: str | None = None
     volume_mode: str = "Filesystem"
     claim_ref: ClaimReference | None = None
     node_affinity: VolumeNodeAffinity | None = None
