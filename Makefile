@@ -68,7 +68,7 @@ soak: $(VENV)/.ready
 robustness: $(VENV)/.ready
 	$(BIN)/python -m tests.robustness $(ARGS)
 
-# Kubernetes' own tests on two nodes with containers: root, Debian and Go. The first run builds for 20 minutes, for all
+# Kubernetes' own tests on two nodes with containers: root, Debian and Go. The first run builds for ten minutes, for all
 # clones of a user. ARGS=--sample: a few of them, in three minutes.
 conformance: $(VENV)/.ready
 	@$(BIN)/python -m tests.e2e.conformance $(ARGS)

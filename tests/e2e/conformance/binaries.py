@@ -1,6 +1,6 @@
 """Programs of the suite, built from Kubernetes' Go module at its published version.
 
-About 20 minutes of processor time if Go's cache is empty. `e2e.test` is the suite, `agnhost` runs in most of its Pods.
+About ten minutes of processor time if Go's cache is empty. `e2e.test` is the suite, `agnhost` runs in most of its Pods.
 All programs are built with the flags that change compiled packages, so that Go compiles each package once.
 """
 
