@@ -13,7 +13,7 @@ from tests.server.cluster import Api, served
 from tests.server.frame import JANE
 
 POLICIES, BINDINGS = f"{GROUP}/validatingadmissionpolicies", f"{GROUP}/validatingadmissionpolicybindings"
-JANE_TEXT = "user &{jane  [devs system:authenticated] map[]}"
+JANE_TEXT = "user &{jane u-1 [devs system:authenticated] map[]}"
 SECRETS = {"apiVersion": "v1", "kind": "Secret"}
 
 
@@ -21,8 +21,8 @@ def reading(**kind: Any) -> Any:
     return validating(paramKind=kind or SECRETS, validations=[failing("params.data.size() == 0")])
 
 
-def referring(name: str = "b", **reference: Any) -> Any:
-    return binding(name, paramRef={"parameterNotFoundAction": "Allow", **reference})
+def referring(title: str = "b", **reference: Any) -> Any:
+    return binding(title, paramRef={"parameterNotFoundAction": "Allow", **reference})
 
 
 @asynccontextmanager
@@ -41,7 +41,8 @@ async def test_a_policy_with_parameters_that_its_author_may_not_read_is_refused(
     assert (reply.code, reply.reason) == (422, "Invalid")
     assert reply.message == (
         'ValidatingAdmissionPolicy.admissionregistration.k8s.io "p" is invalid: spec.paramKind: Forbidden: '
-        f'{JANE_TEXT} must have "get" permission on all objects of the referenced paramKind (kind=Secret, apiVersion=v1)'
+        f'{JANE_TEXT} must have "get" permission on all objects of the referenced paramKind '
+        "(kind=Secret, apiVersion=v1)"
     )
 
 
