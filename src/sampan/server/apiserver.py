@@ -125,13 +125,7 @@ class ApiServer:
         """Started by the process if this server is alone on the event loop."""
         asked = default_authorizers(cluster.reader) if authorizers is None else authorizers
         self.authorizer = UnionAuthorizer([MastersAuthorizer(), *asked])
-        plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
-        escalation = RbacEscalation(rbac_of(asked, cluster.reader), self.authorizer)
-        rights = ParamRights(cluster, self.authorizer)
-        configuration = ChangeDetector(cluster, *configuring(plugins))
-        self.admission = AdmissionChain(
-            [rights, *plugins, escalation], self.metrics.admission, configuration.has_changed
-        )
+        self.admission = self._admission(settings, asked)
         self.upstreams = Upstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
         self._register_metrics(settings, asked)
@@ -161,6 +155,15 @@ class ApiServer:
         """Mark the server as ready, after everything is loaded."""
         self.lifecycle.serving = True
         await self.health.begin()
+
+    def _admission(self, settings: ApiServerSettings, asked: Sequence[Authorizer]) -> AdmissionChain:
+        """Return the plug-ins, between the two checks against escalation that no option disables."""
+        cluster, metrics = self.cluster, self.metrics.admission
+        plugins = default_plugins(cluster, self.authorizer, settings.admission, metrics)
+        rights = ParamRights(cluster, self.authorizer)
+        escalation = RbacEscalation(rbac_of(asked, cluster.reader), self.authorizer)
+        configuration = ChangeDetector(cluster, *configuring(plugins))
+        return AdmissionChain([rights, *plugins, escalation], metrics, configuration.has_changed)
 
     def _shared(self, settings: ApiServerSettings) -> Shared:
         """Return the state that the verbs share."""

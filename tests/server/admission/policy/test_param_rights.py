@@ -27,7 +27,7 @@ def referring(title: str = "b", **reference: Any) -> Any:
 
 @asynccontextmanager
 async def janes(*more: dict[str, Any]) -> AsyncIterator[tuple[Api, Api]]:
-    """The administrator, and jane, who writes policies and may do `more`."""
+    """The administrator, and jane with the right to write policies and `more`."""
     async with served() as admin:
         writes = rule("*", "admissionregistration.k8s.io", "*")
         await admin.create(f"/apis/{RBAC}/v1/clusterroles", role("janes", writes, *more))
