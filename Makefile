@@ -12,7 +12,7 @@ JOBS ?= logical
 # Files of tests go to processes, in their order: the slow ones come first.
 PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: clients cluster up demo test fuzz check bench loop-fuzz soak robustness conformance conformance-sample kinds kinds-report release install-check first-minutes clean
+.PHONY: clients cluster up demo test fuzz check bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
@@ -67,6 +67,9 @@ soak: $(VENV)/.ready
 
 robustness: $(VENV)/.ready
 	$(BIN)/python -m tests.robustness $(ARGS)
+
+attack: $(VENV)/.ready
+	$(BIN)/python -m tests.attack $(ARGS)
 
 # Kubernetes' own tests on two nodes with containers: root, Debian and Go. The first run builds for ten minutes, for all
 # clones of a user. ARGS=--sample: a few of them, in three minutes.

@@ -178,7 +178,7 @@ def bombs() -> list[Bomb]:
 
 
 async def explode(attacked: Attacked, user: int = 0) -> Count:
-    """Send each once, as a user who may do everything with the ConfigMaps of namespace `mine`."""
+    """Send each once, as a user with all rights on the ConfigMaps of namespace `mine`."""
     count, clocks = Count("c: bombs"), Clocks(attacked.server.pid)
     async with attacked.user(user) as client:
         for bomb in bombs():

@@ -81,7 +81,7 @@ NARROW = (
     grant("get", "", "pods/log"),
     grant("list", "", "pods"),
 )
-"""What user 0 holds next to the right to write roles."""
+"""Rights of user 0 next to the right to write roles."""
 GROWN: tuple[dict[str, Any], ...] = (
     {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
     {"verbs": ["get"], "apiGroups": [""], "resources": ["configmaps"]},
@@ -351,7 +351,7 @@ SECRETS = "/api/v1/namespaces/mine/secrets"
 
 
 def impersonations() -> list[Escalation]:
-    """User 4 may impersonate user u5 and group `devs`, and nobody else; user 3 nobody."""
+    """User 4 may impersonate user u5 and group `devs`, and no others; user 3 none."""
     target = "/api/v1/namespaces/kube-system/secrets"
     everything = {"Impersonate-User": "admin", "Impersonate-Group": "system:masters"}
     tried: list[dict[str, str]] = [

@@ -244,7 +244,7 @@ def continuations(address: Address, seconds: float) -> None:
 
 
 def closed_windows(address: Address, seconds: float) -> None:
-    """Ask for lists on many streams whose window is closed, so that no response can be sent."""
+    """Request lists on many streams whose window is closed, so that no response can be sent."""
     closed = _h2(4, 0, 0, struct.pack(">HI", 4, 0))
     _h2_flood(
         address,

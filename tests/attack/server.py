@@ -36,7 +36,7 @@ class Attacked:
         return Client(self.address, self.server.target.token)
 
     def user(self, number: int) -> Client:
-        """Return a client of user `u<number>`, who has the rights that an attack gives."""
+        """Return a client of user `u<number>`, with the rights that an attack gives."""
         return Client(self.address, token_of(number))
 
     def node(self, name: str) -> Client:

@@ -12,7 +12,7 @@ READ_TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server listens."""
+    """Address of the server."""
 
     host: str
     port: int
@@ -40,7 +40,7 @@ class Reply:
 
 
 def context(*protocols: str) -> ssl.SSLContext:
-    """Return a context that accepts any certificate: the attacker does not care who answers."""
+    """Return a context that accepts any certificate."""
     found = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     found.check_hostname, found.verify_mode = False, ssl.CERT_NONE
     if protocols:

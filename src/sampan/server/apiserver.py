@@ -128,13 +128,7 @@ class ApiServer:
             caches=self._caches,
         )
         self._removed = RemovedResources(cluster.registry, self.metrics.forget)
-        plugins = default_plugins(cluster, self.authorizer, settings.admission, self.metrics.admission)
-        escalation = RbacEscalation(rbac_of(configured, cluster.reader), self.authorizer)
-        rights = ParamRights(cluster, self.authorizer)
-        configuration = ChangeDetector(cluster, *configuring(plugins))
-        self.admission = AdmissionChain(
-            [rights, *plugins, escalation], self.metrics.admission, configuration.has_changed
-        )
+        self.admission = self._admission(settings, configured)
         self.upstreams = ProxyUpstreams(cluster.reader, settings.proxy)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
         self._register_metrics(settings)
@@ -166,6 +160,15 @@ class ApiServer:
             settings.tracer,
             settings.faults,
         )
+
+    def _admission(self, settings: ApiServerSettings, configured: Sequence[Authorizer]) -> AdmissionChain:
+        """Return the plug-ins, between the two checks against escalation that no option disables."""
+        cluster, metrics = self.cluster, self.metrics.admission
+        plugins = default_plugins(cluster, self.authorizer, settings.admission, metrics)
+        rights = ParamRights(cluster, self.authorizer)
+        escalation = RbacEscalation(rbac_of(configured, cluster.reader), self.authorizer)
+        configuration = ChangeDetector(cluster, *configuring(plugins))
+        return AdmissionChain([rights, *plugins, escalation], metrics, configuration.has_changed)
 
     def _shared(self, settings: ApiServerSettings) -> Shared:
         """Return the state that the verbs share."""

@@ -17,6 +17,7 @@ from sampan.server.connection_owner import ServedConnection
 from sampan.server.handshakes import Handshakes
 from sampan.server.http import Connection
 from sampan.server.http2.connection import Http2Connection
+from sampan.server.limited_reads import LimitedReads
 from sampan.server.loop_turns import LoopTurns
 from sampan.server.request import Handler
 from sampan.server.request_info import TargetCache
@@ -57,6 +58,9 @@ class Negotiated(asyncio.Protocol):
         is_http_2 = ssl_object is not None and ssl_object.selected_alpn_protocol() == HTTP_2
         protocol = Http2Connection(self._owner) if is_http_2 else Connection(self._owner)
         cast(asyncio.Transport, transport).set_protocol(protocol)
+        if isinstance(ssl_object, LimitedReads):
+            ssl_object.attach(cast(asyncio.Transport, transport))
+            self._owner.limit(protocol, ssl_object)
         protocol.connection_made(transport)
 
 
@@ -87,6 +91,7 @@ class HttpServer:
         self.shutting_down = False
         self._sock: socket.socket | None = None
         self._connections: set[ServedConnection] = set()
+        self._reads: dict[ServedConnection, LimitedReads] = {}
         self._server: asyncio.Server | TlsAcceptor | None = None
         self._empty = asyncio.Event()
         self._empty.set()
@@ -96,9 +101,16 @@ class HttpServer:
         self._connections.add(connection)
         self._empty.clear()
 
+    def limit(self, connection: ServedConnection, reads: LimitedReads) -> None:
+        """Keep the limit of a connection until it is closed."""
+        self._reads[connection] = reads
+
     def disconnected(self, connection: ServedConnection) -> None:
         """Remove a closed connection."""
         self._connections.discard(connection)
+        reads = self._reads.pop(connection, None)
+        if reads is not None:
+            reads.detach()
         if not self._connections:
             self._empty.set()
 

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Final
 
 from sampan.core.task_scope import TaskScope
+from sampan.server.limited_reads import LimitedReads
 from sampan.server.loop_turns import LoopTurns
 from sampan.server.settings import HttpSettings
 
@@ -48,6 +49,7 @@ class TlsAcceptor:
         """Number of connections that wait for their turn."""
         self._tasks = TaskScope()
         self._pause: asyncio.TimerHandle | None = None
+        context.sslobject_class = LimitedReads
         sock.setblocking(False)
         sock.listen(settings.backlog)
         self._loop.add_reader(sock, self._accept)
