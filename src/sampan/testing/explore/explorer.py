@@ -10,6 +10,7 @@ from sampan.core.clock import monotonic
 from sampan.testing.cluster import TEST
 from sampan.testing.explore.outcome import Outcome, differences, unstable_paths
 from sampan.testing.explore.plan import (
+    ABSENT,
     CANCELLED,
     CRASH_AFTER,
     CRASH_BEFORE,
@@ -33,7 +34,7 @@ from sampan.testing.faults.points import CALL
 
 PLANS_MAX: Final = 400
 _STORY_MAX: Final = 25
-_NO_COUNTS: Final = (HIDDEN, DRIFT_DELETED)
+_NO_COUNTS: Final = (HIDDEN, DRIFT_DELETED, ABSENT)
 """Faults after which objects may be deleted more or less often than in the reference."""
 _NO_MOMENTS: Final = ("events",)
 """Resources whose writes are no moments of faults: an operator sends its events next to its work, and may lose them."""
@@ -164,6 +165,7 @@ def _plans(reference: Outcome, scenario: Scenario) -> Iterator[Plan]:
             yield from (Plan(fault, write) for write in _first_of_each_place(reference.owned))
     if scenario.lease:
         yield from (Plan(LOST_LEASE, write) for write in own)
+    yield from (Plan(ABSENT, each) for each in reference.needed)
     yield from (Plan(CANCELLED, each) for each in reference.awaits)
 
 

@@ -22,6 +22,7 @@ SLOW, DOWN = "slow-response", "down"
 STALE, HIDDEN = "stale", "hidden"
 CANCELLED, LOST_LEASE = "cancelled", "lost-lease"
 DRIFT_DELETED, DRIFT_CHANGED = "drift-deleted", "drift-changed"
+ABSENT = "absent"
 WITH_END: Final = {STALE: "when", HIDDEN: "until", DOWN: "until"}
 """Faults that end at a second write, with the word before it."""
 FAULTS: Final = {
@@ -37,6 +38,7 @@ FAULTS: Final = {
     LOST_LEASE: "another candidate takes the lease at {}",
     DRIFT_DELETED: "another actor deletes the object of {}",
     DRIFT_CHANGED: "another actor changes the object of {}",
+    ABSENT: "the object of {} is absent for the first 30 s",
 }
 
 

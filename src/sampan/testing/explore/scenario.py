@@ -56,6 +56,10 @@ class Scenario:
     """Another actor deletes and changes objects that have an owner: the operator must restore them."""
     rbac: Sequence[Mapping[str, Any]] | None = None
     """Roles and ClusterRoles of the operator; None: it has all rights."""
+    needs: Sequence[Any] = ()
+    """Manifests of objects that exist before the operator starts: Secrets, namespaces, CRDs and others that it reads.
+    Each of them is absent in one run, and comes 30 s after the start.
+    """
 
 
 def scenario(
@@ -68,11 +72,12 @@ def scenario(
     lease: str = "",
     drift: bool = False,
     rbac: Sequence[Mapping[str, Any]] | None = None,
+    needs: Sequence[Any] = (),
 ) -> Callable[[Steps], Scenario]:
     """Turn an asynchronous function of a cluster into a `Scenario` with its name. See `Scenario` for the arguments."""
 
     def make(steps: Steps) -> Scenario:
         name = getattr(steps, "__name__", "scenario")
-        return Scenario(name, steps, operator, crds, loops, checks, system, lease, drift, rbac)
+        return Scenario(name, steps, operator, crds, loops, checks, system, lease, drift, rbac, needs)
 
     return make
