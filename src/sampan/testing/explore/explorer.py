@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
@@ -28,6 +28,7 @@ from sampan.testing.explore.plan import (
     replay_text,
 )
 from sampan.testing.explore.scenario import Scenario
+from sampan.testing.explore.shrink import without
 from sampan.testing.explore.trial import run_trial
 from sampan.testing.explore.trial_points import OPERATOR
 from sampan.testing.faults.points import CALL
@@ -132,12 +133,31 @@ def replay(scenario: Scenario, plan: Plan) -> Finding | None:
 
     Raises `ReferenceFailed`, and `LookupError` if the moment of the fault does not come.
     """
+    scenario = without(scenario, plan.without)
     reference, unstable = _reference(scenario)
     outcome = run_trial(scenario, plan)
     if not outcome.fired:
         raise LookupError(f"the fault never occurred: {scenario.name} has no write {plan.at}: explore it again")
     found = differences(reference, outcome, unstable, counts=plan.fault not in _NO_COUNTS)
     return Finding(scenario.name, plan, found, reference, outcome) if found else None
+
+
+def shrink(scenario: Scenario, finding: Finding) -> Finding:
+    """Return a finding of the same fault and difference with fewer changes of the user, or the same finding.
+
+    Changes are left out one after the other, the last one first. Each attempt takes three runs.
+    """
+    best, expected = finding, set(finding.differences)
+    kept = {finding.plan.at, finding.plan.until}
+    for write in [each for each in reversed(finding.reference.writes) if each.actor == TEST and each not in kept]:
+        plan = replace(best.plan, without=(*best.plan.without, write))
+        try:
+            found = replay(scenario, plan)
+        except (ReferenceFailed, LookupError):
+            continue
+        if found is not None and expected.intersection(found.differences):
+            best = found
+    return best
 
 
 def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
