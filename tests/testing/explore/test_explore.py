@@ -14,6 +14,7 @@ from sampan.testing.explore import Plan, PlanError, Scenario, State, WriteId, ex
 from sampan.testing.explore.explorer import ReferenceFailed
 from sampan.testing.explore.outcome import Outcome, differences
 from sampan.testing.explore.plan import (
+    ABSENT,
     CANCELLED,
     CRASH_AFTER,
     DOWN,
@@ -50,6 +51,7 @@ from tests.testing.bugs import (
     c02_writes_without_lease,
     c03_unwatched_map,
     c04_two_networks,
+    c05_absent_secret,
 )
 
 GUIDE = Path(__file__).parents[3] / "docs" / "exploring-faults.md"
@@ -95,6 +97,7 @@ def test_a_bug_is_found_and_its_repair_ends_well_under_the_same_fault(case: Case
         (c01_backup_cut_short.case, {CANCELLED}),
         (c02_writes_without_lease.case, {LOST_LEASE}),
         (c03_unwatched_map.case, {DRIFT_DELETED, DRIFT_CHANGED}),
+        (c05_absent_secret.case, {ABSENT}),
     ],
 )
 def test_a_bug_is_found_by_its_fault_only_and_no_fault_changes_the_repair(case: Case, faults: set[str]) -> None:

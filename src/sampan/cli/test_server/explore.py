@@ -10,7 +10,7 @@ import click
 
 from sampan.cli.plain_error import PlainError
 from sampan.cli.progress import progress_bar
-from sampan.testing.explore import Finding, PlanError, Scenario, explore, read_replay, replay
+from sampan.testing.explore import Finding, PlanError, Scenario, explore, read_replay, replay, shrink
 from sampan.testing.explore.explorer import PLANS_MAX, ReferenceFailed
 
 FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -24,11 +24,18 @@ FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--first", is_flag=True, help="Stop each scenario at its first finding.")
 @click.option("--save", type=click.Path(file_okay=False, path_type=Path), help="Directory for replay files.")
+@click.option("--shrink", "shrinks", is_flag=True, help="Leave out the user's changes that a finding does not need.")
 @click.option(
     "--replay", "replay_file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Run one plan."
 )
 def explore_command(
-    file: Path, names: Sequence[str], plans_max: int, first: bool, save: Path | None, replay_file: Path | None
+    file: Path,
+    names: Sequence[str],
+    plans_max: int,
+    first: bool,
+    save: Path | None,
+    shrinks: bool,
+    replay_file: Path | None,
 ) -> int:
     """Run the scenarios of a Python FILE, each time with one fault at another moment.
 
@@ -45,16 +52,18 @@ def explore_command(
         raise click.UsageError(f"{file} has no scenario {unknown[0]!r}: it has {', '.join(scenarios)}")
     found = 0
     for name in names or scenarios:
-        found += len(_explore(scenarios[name], plans_max, first, save))
+        found += len(_explore(scenarios[name], plans_max, first, save, shrinks=shrinks))
     return 1 if found else 0
 
 
-def _explore(scenario: Scenario, plans_max: int, first: bool, save: Path | None) -> Sequence[Finding]:
+def _explore(scenario: Scenario, plans_max: int, first: bool, save: Path | None, *, shrinks: bool) -> Sequence[Finding]:
     try:
         with progress_bar(scenario.name) as advance:
             report = explore(scenario, plans_max=plans_max, first_only=first, progress=advance)
     except ReferenceFailed as error:
         raise PlainError(f"error: {error}") from error
+    if shrinks:
+        report.findings = [shrink(scenario, each) for each in report.findings]
     click.echo(str(report))
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ A plan has one such fault. The final state must be that of the reference, whatev
 Source of the method: Sieve (OSDI 2022), with its patterns intermediate state, stale state and unobserved state.
 """
 
-from sampan.testing.explore.explorer import Finding, Report, explore, replay
+from sampan.testing.explore.explorer import Finding, Report, explore, replay, shrink
 from sampan.testing.explore.plan import Plan, PlanError, WriteId, read_replay, replay_text
 from sampan.testing.explore.scenario import Check, Scenario, State, scenario
 
@@ -37,4 +37,5 @@ __all__ = [
     "replay",
     "replay_text",
     "scenario",
+    "shrink",
 ]

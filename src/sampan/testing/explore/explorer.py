@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
@@ -10,6 +10,7 @@ from sampan.core.clock import monotonic
 from sampan.testing.cluster import TEST
 from sampan.testing.explore.outcome import Outcome, differences, unstable_paths
 from sampan.testing.explore.plan import (
+    ABSENT,
     CANCELLED,
     CRASH_AFTER,
     CRASH_BEFORE,
@@ -27,13 +28,14 @@ from sampan.testing.explore.plan import (
     replay_text,
 )
 from sampan.testing.explore.scenario import Scenario
+from sampan.testing.explore.shrink import without
 from sampan.testing.explore.trial import run_trial
 from sampan.testing.explore.trial_points import OPERATOR
 from sampan.testing.faults.points import CALL
 
 PLANS_MAX: Final = 400
 _STORY_MAX: Final = 25
-_NO_COUNTS: Final = (HIDDEN, DRIFT_DELETED)
+_NO_COUNTS: Final = (HIDDEN, DRIFT_DELETED, ABSENT)
 """Faults after which objects may be deleted more or less often than in the reference."""
 _NO_MOMENTS: Final = ("events",)
 """Resources whose writes are no moments of faults: an operator sends its events next to its work, and may lose them."""
@@ -131,12 +133,31 @@ def replay(scenario: Scenario, plan: Plan) -> Finding | None:
 
     Raises `ReferenceFailed`, and `LookupError` if the moment of the fault does not come.
     """
+    scenario = without(scenario, plan.without)
     reference, unstable = _reference(scenario)
     outcome = run_trial(scenario, plan)
     if not outcome.fired:
         raise LookupError(f"the fault never occurred: {scenario.name} has no write {plan.at}: explore it again")
     found = differences(reference, outcome, unstable, counts=plan.fault not in _NO_COUNTS)
     return Finding(scenario.name, plan, found, reference, outcome) if found else None
+
+
+def shrink(scenario: Scenario, finding: Finding) -> Finding:
+    """Return a finding of the same fault and difference with fewer changes of the user, or the same finding.
+
+    Changes are left out one after the other, the last one first. Each attempt takes three runs.
+    """
+    best, expected = finding, set(finding.differences)
+    kept = {finding.plan.at, finding.plan.until}
+    for write in [each for each in reversed(finding.reference.writes) if each.actor == TEST and each not in kept]:
+        plan = replace(best.plan, without=(*best.plan.without, write))
+        try:
+            found = replay(scenario, plan)
+        except (ReferenceFailed, LookupError):
+            continue
+        if found is not None and expected.intersection(found.differences):
+            best = found
+    return best
 
 
 def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
@@ -164,6 +185,7 @@ def _plans(reference: Outcome, scenario: Scenario) -> Iterator[Plan]:
             yield from (Plan(fault, write) for write in _first_of_each_place(reference.owned))
     if scenario.lease:
         yield from (Plan(LOST_LEASE, write) for write in own)
+    yield from (Plan(ABSENT, each) for each in reference.needed)
     yield from (Plan(CANCELLED, each) for each in reference.awaits)
 
 

@@ -55,6 +55,8 @@ class Outcome:
     """Awaits of the operator, one of those at equal lines between equal writes."""
     owned: Sequence[WriteId] = ()
     """Writes of the operator that made an object with an owner."""
+    needed: Sequence[WriteId] = ()
+    """Creations of objects that the operator needs."""
 
 
 async def outcome_of(
@@ -101,6 +103,16 @@ def _broken(writes: Sequence[Write], first: int, checks: Sequence[Check]) -> Ite
             if fault is not None and fault not in found:
                 found.add(fault)
                 yield f"{fault} (after a write to {_short(write.key)})"
+
+
+def log_of(cluster: Cluster, rows: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield all requests with their times, all writes, and the store at the end."""
+    for each in cluster.requests:
+        yield f"{each.at_s} {each}"
+    for write in cluster.journal.writes:
+        yield f"{write.at_s} {write.revision} {write.key} {write.event.value!r}"
+    for key, value in sorted(rows.items()):
+        yield f"{key} {value!r}"
 
 
 def differences(

@@ -22,6 +22,7 @@ SLOW, DOWN = "slow-response", "down"
 STALE, HIDDEN = "stale", "hidden"
 CANCELLED, LOST_LEASE = "cancelled", "lost-lease"
 DRIFT_DELETED, DRIFT_CHANGED = "drift-deleted", "drift-changed"
+ABSENT = "absent"
 WITH_END: Final = {STALE: "when", HIDDEN: "until", DOWN: "until"}
 """Faults that end at a second write, with the word before it."""
 FAULTS: Final = {
@@ -37,6 +38,7 @@ FAULTS: Final = {
     LOST_LEASE: "another candidate takes the lease at {}",
     DRIFT_DELETED: "another actor deletes the object of {}",
     DRIFT_CHANGED: "another actor changes the object of {}",
+    ABSENT: "the object of {} is absent for the first 30 s",
 }
 
 
@@ -78,10 +80,13 @@ class Plan:
     fault: str
     at: WriteId
     until: WriteId | None = None
+    without: tuple[WriteId, ...] = ()
+    """Writes of the user that are left out; see `shrink`."""
 
     def __str__(self) -> str:
         end = WITH_END.get(self.fault, "")
-        return FAULTS[self.fault].format(self.at) + (f", {end} {self.until} is done" if self.until else "")
+        text = FAULTS[self.fault].format(self.at) + (f", {end} {self.until} is done" if self.until else "")
+        return text + (f", without {', '.join(map(str, self.without))}" if self.without else "")
 
 
 def replay_text(scenario: str, plan: Plan) -> str:
@@ -89,6 +94,8 @@ def replay_text(scenario: str, plan: Plan) -> str:
     document: dict[str, Any] = {"version": VERSION, "scenario": scenario, "fault": plan.fault, "at": asdict(plan.at)}
     if plan.until is not None:
         document["until"] = asdict(plan.until)
+    if plan.without:
+        document["without"] = [asdict(each) for each in plan.without]
     return yaml.safe_dump(document, sort_keys=False)
 
 
@@ -107,7 +114,11 @@ def read_replay(text: str) -> tuple[str, Plan]:
     until = _write(document["until"], "until") if document.get("until") is not None else None
     if (until is None) == (fault in WITH_END):
         raise PlanError(f"until: {'needed for' if until is None else 'not allowed for'} fault {fault}")
-    return str(document.get("scenario", "")), Plan(fault, _write(document.get("at"), "at"), until)
+    left_out = document.get("without") or []
+    if not isinstance(left_out, list):
+        raise PlanError(f"without: {left_out!r} is not a list of writes")
+    without = tuple(_write(each, f"without[{number}]") for number, each in enumerate(left_out))
+    return str(document.get("scenario", "")), Plan(fault, _write(document.get("at"), "at"), until, without)
 
 
 def _write(value: Any, path: str) -> WriteId:

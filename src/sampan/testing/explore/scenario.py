@@ -59,6 +59,10 @@ class Scenario:
     """Roles and ClusterRoles of the operator; None: it has all rights."""
     informers: InformerSettings | None = None
     """Settings of the operator's informers, as in `ManagerOptions`."""
+    needs: Sequence[Any] = ()
+    """Manifests of objects that exist before the operator starts: Secrets, namespaces, CRDs and others that it reads.
+    Each of them is absent in one run, and comes 30 s after the start.
+    """
 
 
 def scenario(
@@ -72,11 +76,12 @@ def scenario(
     drift: bool = False,
     rbac: Sequence[Mapping[str, Any]] | None = None,
     informers: InformerSettings | None = None,
+    needs: Sequence[Any] = (),
 ) -> Callable[[Steps], Scenario]:
     """Turn an asynchronous function of a cluster into a `Scenario` with its name. See `Scenario` for the arguments."""
 
     def make(steps: Steps) -> Scenario:
         name = getattr(steps, "__name__", "scenario")
-        return Scenario(name, steps, operator, crds, loops, checks, system, lease, drift, rbac, informers)
+        return Scenario(name, steps, operator, crds, loops, checks, system, lease, drift, rbac, informers, needs)
 
     return make

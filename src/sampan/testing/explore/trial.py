@@ -5,7 +5,7 @@ Concurrency: each trial has a separate event loop, in virtual time. The fault ac
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -17,10 +17,11 @@ from sampan.operator.leader_election import LeaderElectionLost
 from sampan.server.request import UserInfo
 from sampan.testing.cluster import ADMIN, TEST, Cluster
 from sampan.testing.cluster_options import ClusterOptions
+from sampan.testing.explore.dependencies import DEPENDENCY, Dependencies
 from sampan.testing.explore.drift_of import drift
 from sampan.testing.explore.held import Held, NoStreams, may_be_old, name_in, resource_of, starts_a_stream
 from sampan.testing.explore.operator_of import options_of, state_of, with_system
-from sampan.testing.explore.outcome import Outcome, masked, outcome_of
+from sampan.testing.explore.outcome import Outcome, log_of, masked, outcome_of
 from sampan.testing.explore.plan import (
     CRASH_AFTER,
     CRASH_BEFORE,
@@ -84,16 +85,6 @@ def run_trial(scenario: Scenario, plan: Plan | None = None, *, seed: int = 0, lo
         return run_virtual(_run(scenario, plan, logged))
 
 
-def _log(cluster: Cluster, rows: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield all requests with their times, all writes, and the store at the end."""
-    for each in cluster.requests:
-        yield f"{each.at_s} {each}"
-    for write in cluster.journal.writes:
-        yield f"{write.at_s} {write.revision} {write.key} {write.event.value!r}"
-    for key, value in sorted(rows.items()):
-        yield f"{key} {value!r}"
-
-
 async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
     cluster = Cluster(ClusterOptions(loops=scenario.loops))
     error = ""
@@ -105,6 +96,7 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
         await cluster.settled()
         first = len(cluster.journal.writes)
         cluster.interceptors.append(trial.intercept)
+        await trial.create_needs(scenario.needs)
         system = () if scenario.system is None else (scenario.system(),)
         with fault_points(trial.points):
             trial.running = cluster.run(
@@ -133,7 +125,8 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
             broken=(*found.broken, *trial.broken),
             awaits=tuple(trial.points.awaits),
             owned=tuple(trial.owned),
-            log=tuple(_log(cluster, await stored((await cluster.server()).store))) if logged else (),
+            needed=tuple(trial.dependencies.created),
+            log=tuple(log_of(cluster, await stored((await cluster.server()).store))) if logged else (),
         )
     finally:
         await trial.aclose()
@@ -155,6 +148,7 @@ class Trial:
     """Those writes of the operator that made an object with an owner."""
     broken: list[str] = field(default_factory=list)
     points: TrialPoints = field(init=False)
+    dependencies: Dependencies = field(init=False)
     _counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
     user: UserInfo = ADMIN
     """User of the operator."""
@@ -174,6 +168,7 @@ class Trial:
     def __post_init__(self) -> None:
         self._shown.set()
         self._caught_up.set()
+        self.dependencies = Dependencies(self.cluster, self.plan)
         self.points = TrialPoints(self.plan, self._around, self._interrupt, self.writes)
 
     async def intercept(self, sent: SentRequest, proceed: Proceed) -> HttpResponse:
@@ -183,7 +178,8 @@ class Trial:
         if sent.actor == TEST:
             # A user waits until the operator has caught up, as for any other work of it.
             await self._caught_up.wait()
-        if sent.is_write and sent.actor in (DRIFT, CANDIDATE):
+            await self.dependencies.hold(sent)
+        if sent.is_write and sent.actor in (DRIFT, CANDIDATE, DEPENDENCY):
             return await proceed()
         if sent.is_write and not (self.lease and sent.info.resource == "leases"):
             return await self._write(sent, proceed)
@@ -196,8 +192,14 @@ class Trial:
         response = await proceed()
         return Held(response, self._shown) if self.plan.fault == HIDDEN else response
 
+    async def create_needs(self, needs: Sequence[Any]) -> None:
+        """Create what the operator needs, without what the plan delays."""
+        await self.dependencies.create(needs, self._tasks)
+        self.fired = self.fired or self.dependencies.fired
+
     async def heal(self) -> None:
         """End a fault that still lasts."""
+        await self.dependencies.arrived()
         self._shown.set()
         await self._start_again()
         await self._unfreeze()

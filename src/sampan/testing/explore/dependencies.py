@@ -1,0 +1,108 @@
+"""Objects that an operator needs, and the fault that one of them is absent at first.
+
+The absent object comes after some time. Objects that cannot exist without it come with it: those of a namespace, or of
+the kind that a CRD defines. Until then, requests of the user to these objects wait; all others go on.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sampan.client import Client
+from sampan.core.object import Object
+from sampan.core.task_scope import TaskScope
+from sampan.testing.cluster import Cluster
+from sampan.testing.explore.plan import ABSENT, Plan, WriteId
+from sampan.testing.object_verbs import objects_of
+from sampan.testing.requests import SentRequest
+
+DEPENDENCY: Final = "dependency"
+"""Actor of the creations."""
+ABSENT_S: Final = 30.0
+"""Virtual seconds for which an object is absent."""
+_CRD: Final = "CustomResourceDefinition"
+
+
+@dataclass(slots=True)
+class Dependencies:
+    """Objects of `Scenario.needs` in one run."""
+
+    cluster: Cluster
+    plan: Plan | None
+    created: list[WriteId] = field(default_factory=list)
+    """Creations before the operator starts."""
+    fired: bool = False
+    _absent: WriteId | None = None
+    _late: list[Object] = field(default_factory=list)
+    _arrived: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def create(self, needs: Iterable[Any], tasks: TaskScope) -> None:
+        """Create the objects. The absent one, and those in it, are created later by a task."""
+        client = self.cluster.client(actor=DEPENDENCY)
+        at = self.plan.at if self.plan is not None and self.plan.fault == ABSENT else None
+        if at is not None:
+            # Later, a discovery by the user is the search for an absent kind.
+            await self.cluster.admin().mapper.discovered()
+        for obj in (dict(obj) for each in needs for obj in objects_of(each)):
+            if any(_is_in(obj, late) for late in self._late):
+                self._late.append(obj)
+                continue
+            write = await _creation_of(client, obj)
+            if write == at:
+                self._absent, self.fired = write, True
+                self._late.append(obj)
+            else:
+                await self._create(client, obj)
+                self.created.append(write)
+        if self._absent is None:
+            self._arrived.set()
+        else:
+            tasks.begin(self._arrive(client), "absent dependency")
+
+    async def arrived(self) -> None:
+        """Wait until no object is absent."""
+        await self._arrived.wait()
+
+    async def hold(self, sent: SentRequest) -> None:
+        """Let a request of the user wait, if it needs the absent object."""
+        if self._absent is None or self._arrived.is_set():
+            return
+        info, absent = sent.info, self._absent
+        kind = self._late[0]["kind"]
+        is_it = (info.resource, info.namespace, info.name) == absent.place
+        is_in = kind == "Namespace" and info.namespace == absent.name
+        is_discovery = kind == _CRD and not info.resource
+        if is_it or is_in or is_discovery:
+            await self._arrived.wait()
+
+    async def _arrive(self, client: Client) -> None:
+        await asyncio.sleep(ABSENT_S)
+        for obj in self._late:
+            await self._create(client, obj)
+        self._arrived.set()
+
+    async def _create(self, client: Client, obj: Object) -> None:
+        namespace = obj["metadata"].get("namespace")
+        await (await client.resource_for(obj, namespace=namespace)).create(obj)
+        if obj["kind"] == _CRD:
+            # Its kind is served a moment later.
+            await asyncio.sleep(1.0)
+            client.mapper.invalidate()
+
+
+async def _creation_of(client: Client, obj: Object) -> WriteId:
+    info = await client.mapper.resource_for(obj)
+    namespace = obj["metadata"].get("namespace", "default") if info.namespaced else ""
+    return WriteId(DEPENDENCY, "create", info.gvr.resource, namespace, obj["metadata"]["name"], 1)
+
+
+def _is_in(obj: Mapping[str, Any], late: Mapping[str, Any]) -> bool:
+    """Return True if an object cannot exist without another one."""
+    if late["kind"] == "Namespace":
+        return bool(obj["metadata"].get("namespace") == late["metadata"]["name"])
+    if late["kind"] != _CRD:
+        return False
+    spec = late["spec"]
+    group = str(obj["apiVersion"]).rpartition("/")[0]
+    return (group, obj["kind"]) == (spec["group"], spec["names"]["kind"])
