@@ -13,7 +13,7 @@ import platform
 from network_operator.options import Options, backend_of, main
 from network_operator.reconcile import NetworkReconciler
 from network_operator.types import Network
-from sampan.client import Client
+from sampan.client import Client, NotFound
 from sampan.core.time import SystemClock
 from sampan.informer import Deletion, EventHandlerFuncs, Ref, SharedInformerFactory
 from sampan.operator.events import EventBroadcaster, EventRecorder, NewEventSink
@@ -71,10 +71,16 @@ async def run(client: Client, options: Options) -> None:
     async def read(request: Request) -> Network | None:
         return lister.get(request.key)
 
+    async def read_live(request: Request) -> Network | None:
+        try:
+            return await networks.in_namespace(request.namespace).get(request.name)
+        except NotFound:
+            return None
+
     events = EventBroadcaster(NewEventSink(client))
     recorder = EventRecorder(events, "network-operator", platform.node(), SystemClock())
     networks = client.resource(Network, namespace="")
-    reconciler = NetworkReconciler(networks, read, backend, recorder, options.recheck_s)
+    reconciler = NetworkReconciler(networks, read, read_live, backend, recorder, options.recheck_s)
     try:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(events.run(), name="events")

@@ -6,6 +6,7 @@ python -m network_operator.operator --neutron http://127.0.0.1:9696      (from e
 import platform
 import uuid
 
+from network_operator.backend import Backend
 from network_operator.neutron import NeutronBackend
 from network_operator.options import Options, main
 from network_operator.reconcile import NetworkReconciler
@@ -32,25 +33,32 @@ async def run(client: Client, options: Options) -> None:
     )
     manager = Manager(client, ManagerOptions(leader_election=election, probe_address=options.probes))
     backend = NeutronBackend(options.neutron)
-    networks = manager.client.resource(Network, namespace="")
-
-    async def read(request: Request) -> Network | None:
-        try:
-            return await manager.client.resource(Network, namespace=request.namespace).get(request.name)
-        except NotFound:
-            return None
-
-    reconciler = NetworkReconciler(networks, read, backend, manager.event_recorder(NAME), options.recheck_s)
-    (
-        Builder(manager)
-        .for_(Network, predicates=[GenerationChanged()])
-        .with_options(max_concurrent_reconciles=options.workers, warm_up=True)
-        .complete(reconciler)
-    )
+    set_up(manager, backend, recheck_s=options.recheck_s, workers=options.workers)
     try:
         await manager.run(handle_signals=True)
     finally:
         await backend.aclose()
+
+
+def set_up(manager: Manager, backend: Backend, *, recheck_s: float = 60.0, workers: int = 4) -> None:
+    """Add the controller to a manager. Tests do so with a backend in memory."""
+    networks = manager.client.resource(Network, namespace="")
+    live = manager.client.direct.resource(Network, namespace="")
+
+    async def read_live(request: Request) -> Network | None:
+        try:
+            return await live.in_namespace(request.namespace).get(request.name)
+        except NotFound:
+            return None
+
+    recorder = manager.event_recorder(NAME)
+    reconciler = NetworkReconciler(networks, networks.find, read_live, backend, recorder, recheck_s)
+    (
+        Builder(manager)
+        .for_(Network, predicates=[GenerationChanged()])
+        .with_options(max_concurrent_reconciles=workers, warm_up=True)
+        .complete(reconciler)
+    )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from sampan.client import MergePatch, NotFound, ResourceClient
 from sampan.core.time import Clock, SystemClock
 from sampan.operator.conditions import Condition, ConditionStatus, is_true, set_condition
 from sampan.operator.finalizers import Finalizing, finalizer
-from sampan.operator.request import Request, Result
+from sampan.operator.request import Request, Result, RetryLater
 
 log = logging.getLogger("network_operator")
 
@@ -57,12 +57,22 @@ Read = Callable[[Request], Awaitable[Network | None]]
 """Read an object, possibly from a cache. Return None if it does not exist."""
 
 
+class Outdated(RetryLater):
+    """The object has another spec by now, is being deleted or no longer exists."""
+
+
 @dataclass(frozen=True, slots=True)
 class NetworkReconciler:
-    """Makes Neutron match a Network. The object may come from a stale cache; the state of Neutron is always read."""
+    """Makes Neutron match a Network. The object may come from a stale cache; the state of Neutron is always read.
+
+    Before a change in Neutron, the object is read from the server. Otherwise, an old spec would replace the new subnet,
+    and a network would be created again for an object that no longer exists. Nothing would delete that network.
+    """
 
     networks: ResourceClient[Network]
     read: Read
+    read_live: Read
+    """Read an object from the server."""
     backend: Backend
     recorder: Recorder
     recheck_s: float = 60.0
@@ -70,7 +80,10 @@ class NetworkReconciler:
     clock: Clock = field(default_factory=SystemClock)
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Reconcile one object. Raises `Unavailable` if Neutron is unavailable, to be retried."""
+        """Reconcile one object.
+
+        Raises `Unavailable` if Neutron is unavailable, and `Outdated` if the cache is behind: retry.
+        """
         network = await self.read(request)
         if network is None:
             return None
@@ -83,7 +96,7 @@ class NetworkReconciler:
             await self._write_status(network, _condition("False", "Invalid", str(error)))
             return None
         try:
-            actual, done = await self._converge(desired)
+            actual, done = await self._converge(network, desired)
         except Refused as error:
             await self._write_status(network, _condition("False", "Refused", str(error)))
             return Result(self.recheck_s)
@@ -102,7 +115,7 @@ class NetworkReconciler:
         self.recorder.normal(network, "Deleted", "the network was deleted from Neutron")
         return None
 
-    async def _converge(self, desired: Desired) -> tuple[ActualNetwork, list[Action]]:
+    async def _converge(self, network: Network, desired: Desired) -> tuple[ActualNetwork, list[Action]]:
         """Act until the plan is empty."""
         done: list[Action] = []
         for _ in range(READS_MAX):
@@ -110,11 +123,23 @@ class NetworkReconciler:
             actions = plan(desired, actual)
             if not actions:
                 return actual[0], done
+            if not done:
+                await self._check_current(network)
             for action in actions:
                 log.info("changing network %s: %s", desired.name, action)
                 await self._do(action, desired)
             done += actions
         raise Unavailable(f"Neutron does not converge: {done[-1]} is required again after it succeeded")
+
+    async def _check_current(self, network: Network) -> None:
+        metadata = network.metadata
+        live = await self.read_live(Request(metadata.namespace, metadata.name))
+        if (
+            live is None
+            or live.metadata.deletion_timestamp
+            or (live.metadata.uid, live.metadata.generation) != (metadata.uid, metadata.generation)
+        ):
+            raise Outdated(f"{metadata.namespace}/{metadata.name} has changed since it was read")
 
     async def _do(self, action: Action, desired: Desired) -> None:
         match action:

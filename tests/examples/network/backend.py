@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from network_operator.backend import Refused, Unavailable
 from network_operator.plan import ActualNetwork, Desired, Subnet
+from sampan.testing.faults.points import external
 
 
 @dataclass(slots=True)
@@ -30,31 +31,36 @@ class MemoryBackend:
     failures: list[tuple[Exception, bool]] = field(default_factory=list)
     _ids: "itertools.count[int]" = field(default_factory=itertools.count)
 
+    @external("neutron.find", failure=Unavailable)
     async def find(self, identity: str) -> list[ActualNetwork]:
         """Return the networks with the identity."""
         found = [retained for retained in self.networks.values() if retained.identity == identity]
         return [ActualNetwork(retained.id, retained.name, tuple(retained.subnets.values())) for retained in found]
 
+    @external("neutron.create_network", failure=Unavailable)
     async def create_network(self, desired: Desired) -> None:
         """Create a network. Names may repeat."""
         lost = self._before()
-        made = StoredNetwork(f"net-{next(self._ids)}", desired.name, desired.identity)
+        made = StoredNetwork(self._new_id("net"), desired.name, desired.identity)
         self.networks[made.id] = made
         self.creates.append(desired.identity)
         self._after(lost)
 
+    @external("neutron.rename_network", failure=Unavailable)
     async def rename_network(self, network_id: str, name: str) -> None:
         """Rename the network."""
         lost = self._before()
         self._network(network_id).name = name
         self._after(lost)
 
+    @external("neutron.delete_network", failure=Unavailable)
     async def delete_network(self, network_id: str) -> None:
         """Delete the network and its subnets."""
         lost = self._before()
         self.networks.pop(network_id, None)
         self._after(lost)
 
+    @external("neutron.create_subnet", failure=Unavailable)
     async def create_subnet(self, network_id: str, desired: Desired) -> None:
         """Create a subnet. Refuse one that overlaps another subnet of the network."""
         lost = self._before()
@@ -63,10 +69,11 @@ class MemoryBackend:
         for subnet in network.subnets.values():
             if ipaddress.ip_network(subnet.cidr).overlaps(requested):
                 raise Refused(f"{desired.cidr} overlaps with {subnet.cidr}")
-        made = Subnet(f"sub-{next(self._ids)}", desired.cidr, desired.gateway)
+        made = Subnet(self._new_id("sub"), desired.cidr, desired.gateway)
         network.subnets[made.id] = made
         self._after(lost)
 
+    @external("neutron.update_gateway", failure=Unavailable)
     async def update_gateway(self, subnet_id: str, desired: Desired) -> None:
         """Change the gateway."""
         lost = self._before()
@@ -77,12 +84,16 @@ class MemoryBackend:
                 return self._after(lost)
         raise Unavailable(f"no subnet {subnet_id}")
 
+    @external("neutron.delete_subnet", failure=Unavailable)
     async def delete_subnet(self, subnet_id: str) -> None:
         """Delete the subnet."""
         lost = self._before()
         for network in self.networks.values():
             network.subnets.pop(subnet_id, None)
         self._after(lost)
+
+    def _new_id(self, prefix: str) -> str:
+        return f"{prefix}-{next(self._ids)}"
 
     def _network(self, network_id: str) -> StoredNetwork:
         if network_id not in self.networks:

@@ -99,7 +99,7 @@ async def setting() -> AsyncIterator[Setting]:
             except NotFound:
                 return None
 
-        reconciler = NetworkReconciler(networks, read, backend, events, recheck_s=60, clock=FixedClock())
+        reconciler = NetworkReconciler(networks, read, read, backend, events, recheck_s=60, clock=FixedClock())
         yield Setting(client, networks, backend, events, reconciler)
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from sampan.cli.test_server.explore import explore_command
 from sampan.testing.explore import Plan, PlanError, Scenario, State, WriteId, explore, read_replay, replay, replay_text
 from sampan.testing.explore.explorer import ReferenceFailed
-from sampan.testing.explore.outcome import Outcome, differences
+from sampan.testing.explore.outcome import Outcome, differences, masked
 from sampan.testing.explore.plan import (
     ABSENT,
     CANCELLED,
@@ -194,6 +194,11 @@ def outcome(value: str) -> Outcome:
 def test_values_of_secrets_are_not_shown() -> None:
     lines = differences(outcome("b2xk"), outcome("bmV3"), frozenset(), counts=True)
     assert lines == ["secrets/default/a.data.password: *** instead of another value"]
+
+
+def test_the_order_of_conditions_is_not_compared() -> None:
+    ready, stalled = {"type": "Ready", "status": "True"}, {"type": "Stalled", "status": "False"}
+    assert masked({"conditions": [ready, stalled]}) == masked({"conditions": [stalled, ready]})
 
 
 WRITE = WriteId("operator", "create", "secrets", "default", "ssl", 1)

@@ -171,13 +171,20 @@ def masked(value: Any) -> Any:
     """Return a value without the fields that differ in each run: uids, versions and times."""
     if isinstance(value, dict):
         return {
-            key: "set" if key == "deletionTimestamp" else masked(each)
+            key: "set" if key == "deletionTimestamp" else masked(_by_type(each) if key == "conditions" else each)
             for key, each in value.items()
             if key not in _MASKED
         }
     if isinstance(value, list):
         return [masked(each) for each in value]
     return _TIME.sub("<time>", value) if isinstance(value, str) else value
+
+
+def _by_type(conditions: Any) -> Any:
+    """Sort conditions: their type is their key, and their order only shows which one changed last."""
+    if isinstance(conditions, list) and all(isinstance(each, dict) and "type" in each for each in conditions):
+        return sorted(conditions, key=lambda each: str(each["type"]))
+    return conditions
 
 
 def _compared(path: str, reference: Any, found: Any) -> Iterator[str]:

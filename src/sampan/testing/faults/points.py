@@ -11,7 +11,7 @@ each suspension of a reconcile to a `Points`: to a `FaultInjector` in a test by 
 import functools
 import os
 import sysconfig
-from collections.abc import Awaitable, Callable, Generator, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -77,10 +77,10 @@ def fault_points(points: Points) -> Iterator[None]:
 
 def external(
     name: str, *, failure: Callable[[str], Exception] = ExternalError
-) -> Callable[[Callable[P, Awaitable[T]]], Callable[P, Awaitable[T]]]:
+) -> Callable[[Callable[P, Awaitable[T]]], Callable[P, Coroutine[Any, Any, T]]]:
     """Turn an asynchronous function into a fault point. `failure` makes the error that the caller expects."""
 
-    def decorate(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
+    def decorate(function: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
         @functools.wraps(function)
         async def call(*args: P.args, **kwargs: P.kwargs) -> T:
             points = _POINTS.get()
