@@ -3,15 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-import orjson
-
 from sampan.patch.atom import MISSING, MODIFIED, SAME, SCALAR, Atom, Change, ElementError, same_value
+from sampan.patch.by_text import ByText
 from sampan.patch.copying import copy_json
 from sampan.patch.fieldset import LEAF, FieldSet, in_order, with_self, without_self
 from sampan.patch.path_element import SELF, element_text, json_text
-
-_KNOWN_MAX = 256
-_TEXT_BYTES_MAX = 8 << 10
 
 Key = tuple[str, Any]
 """Name of a key field, and its default (`MISSING` if it has none)."""
@@ -23,11 +19,11 @@ class ListAtom(Atom):
     `keys` are the key fields of a list of maps; without keys the list is a set of scalars. Two items may have the same
     identity; they are then owned together.
 
-    Many objects are made from one template, so the field sets of new lists are cached by the JSON text of the list.
-    Sharing them is safe because field sets are never changed.
+    Many objects are made from one template, and most writes leave a list as it was. So results for whole lists are
+    cached by their JSON text. Sharing field sets is safe because they are never changed.
     """
 
-    __slots__ = ("_exact", "_item", "_keys", "_known", "_names")
+    __slots__ = ("_added_by_text", "_exact", "_fields_by_text", "_item", "_keys", "_names", "checked")
 
     def __init__(self, keys: tuple[Key, ...], item: Callable[[], Atom], *, exact: bool) -> None:
         self._names = tuple(name for name, _ in keys)
@@ -37,7 +33,10 @@ class ListAtom(Atom):
         ]
         self._item: Atom | Callable[[], Atom] = item
         self._exact = exact
-        self._known: dict[bytes, FieldSet] = {}
+        self._added_by_text: ByText[FieldSet] = ByText()
+        self._fields_by_text: ByText[FieldSet] = ByText()
+        self.checked: ByText[bool] = ByText()
+        """Lists without type errors."""
 
     @property
     def item(self) -> Atom:
@@ -93,20 +92,7 @@ class ListAtom(Atom):
     def added(self, value: Any) -> FieldSet:
         if not value or value.__class__ is not list:
             return LEAF
-        try:
-            # orjson refuses integers beyond 64 bits, which JSON allows.
-            text = orjson.dumps(value)
-        except orjson.JSONEncodeError:
-            return self._added(value)
-        known = self._known.get(text)
-        if known is None:
-            known = self._added(value)
-            if len(text) <= _TEXT_BYTES_MAX:
-                if len(self._known) >= _KNOWN_MAX:
-                    # Cleared as a whole: an LRU would cost more at each hit than rare refills do.
-                    self._known.clear()
-                self._known[text] = known
-        return known
+        return self._added_by_text.of(value, self._added)
 
     def _added(self, value: Any) -> FieldSet:
         found, repeated = self._index(value)
@@ -117,6 +103,9 @@ class ListAtom(Atom):
     def fields(self, value: Any) -> FieldSet | None:
         if not value or value.__class__ is not list:
             return None
+        return self._fields_by_text.of(value, self._fields)
+
+    def _fields(self, value: Any) -> FieldSet:
         found, repeated = self._index(value)
         fields = self.item.fields
         return in_order(

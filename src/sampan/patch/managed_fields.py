@@ -30,49 +30,13 @@ from sampan.patch.managed_entries import (
     with_fields,
 )
 from sampan.patch.prune import Pruner
+from sampan.patch.repeated_applies import RepeatedApplies
+from sampan.patch.strip import strip
 from sampan.patch.type_check import type_errors
 from sampan.schema.structural import Schema
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 """Manager of the fields that existed before the object was tracked."""
-
-_STRIPPED_METADATA = frozenset(
-    "f:" + name
-    for name in (
-        "name",
-        "namespace",
-        "creationTimestamp",
-        "selfLink",
-        "uid",
-        "clusterName",
-        "generation",
-        "managedFields",
-        "resourceVersion",
-    )
-)
-_STRIPPED_ROOT = ("f:apiVersion", "f:kind")
-
-
-def strip(fields: FieldSet) -> FieldSet:
-    """Remove fields that never have an owner.
-
-    These are apiVersion, kind, and metadata that identifies the object or is set by the server.
-    """
-    metadata = fields.get("f:metadata")
-    if metadata is None and "f:apiVersion" not in fields and "f:kind" not in fields:
-        return fields
-    result = {element: below for element, below in fields.items() if element not in _STRIPPED_ROOT}
-    if metadata is not None:
-        rest = {
-            element: below
-            for element, below in metadata.items()
-            if element not in _STRIPPED_METADATA and element != "."
-        }
-        if rest:
-            result["f:metadata"] = rest
-        else:
-            del result["f:metadata"]
-    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +104,11 @@ def _other_entries(entries: list[Entry], changes: _Changes, force: bool) -> list
     return kept
 
 
+def _leaves_out(own: FieldSet, fields: FieldSet) -> bool:
+    """Report whether the applied fields lack one of the applier's former fields. They are mostly the same."""
+    return own != fields and bool(difference(own, fields))
+
+
 def _kind_text(obj: Object) -> str:
     group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
     return f"{group}/{version}, Kind={obj.get('kind') or ''}"
@@ -182,6 +151,7 @@ class FieldManager:
         self._kind = kind
         self._atoms: dict[str, Atom | None] = {}
         self._pruner = Pruner(self._atom_for, convert)
+        self._repeated = RepeatedApplies()
 
     def update(
         self,
@@ -257,27 +227,36 @@ class FieldManager:
         subresource: str = "",
         force: bool = False,
         now: str,
+        text: bytes = b"",
     ) -> Object:
         """Return the object after `manager` applies `config` to `live` (None if the object does not exist).
 
         Changes neither argument. The result is a private copy with its managedFields; it is not defaulted. If nothing
         changes, it equals `live`.
+        `text`: the text that `config` was decoded from, to recognise its repetition; b"": do not.
         Raises 400 if `config` has managedFields or another version or kind; 409 on conflicts, unless `force`; 500 if
         it does not fit the schema.
         """
-        self._check_config(config, api_version)
         owner = (manager or "unknown", APPLY, "", subresource)
+        key = self._repeated.key(live, text, owner, api_version, force)
+        if key is not None and key in self._repeated:
+            unchanged: Object = copy_json(live)
+            return unchanged
+        self._check_config(config, api_version)
         try:
             entries = self._entries_before_apply(live, api_version, subresource, now)
-            return self._apply_as(_ApplyRequest(live, config, owner, api_version, now, entries), force)
+            result, same = self._apply_as(_ApplyRequest(live, config, owner, api_version, now, entries), force)
+            if key is not None and same and result == live:
+                self._repeated.add(key)
+            return result
         except ElementError as error:
             raise unexpected(f"failed to create typed live object ({_describe(live or config)}): {error}") from None
 
-    def _apply_as(self, request: "_ApplyRequest", force: bool) -> Object:
-        """Apply; allow kubectl to take over the fields that it applied client-side."""
+    def _apply_as(self, request: "_ApplyRequest", force: bool) -> tuple[Object, bool]:
+        """Apply; allow kubectl to take over the fields that it applied client-side. See `_apply`."""
         by_kubectl = request.owner[0] == MANAGER
         try:
-            result = self._apply(request, force)
+            result, same = self._apply(request, force)
         except Conflicts as conflicts:
             if not by_kubectl or request.live is None:
                 raise conflicts.error() from None
@@ -288,10 +267,10 @@ class FieldManager:
             rest = conflicts.without(allowed)
             if rest.found:
                 raise rest.error() from None
-            result = self._apply(request, force=True)
+            result, same = self._apply(request, force=True)
         if by_kubectl:
             sync_last_applied(result, request.config)
-        return result
+        return result, same
 
     def _check_config(self, config: Object, api_version: str) -> None:
         found = (config.get("apiVersion", ""), config.get("kind", ""))
@@ -318,7 +297,8 @@ class FieldManager:
         owner = (BEFORE_FIRST_APPLY, UPDATE, api_version, subresource)
         return [make_entry(owner, api_version, now, changed)]
 
-    def _apply(self, request: "_ApplyRequest", force: bool) -> Object:
+    def _apply(self, request: "_ApplyRequest", force: bool) -> tuple[Object, bool]:
+        """Return the merged object. True: all its values are those of the live one, except managedFields."""
         version, owner = request.api_version, request.owner
         atom = self._own_atom(version)
         fields = self._without_reset(atom.fields(request.config) or LEAF, owner[3])
@@ -328,7 +308,7 @@ class FieldManager:
         own, others = self._split(request)
         # Prune only if the manager dropped a field since its last apply. Sets of different versions cannot be compared,
         # so a change of version counts, too.
-        if own is not None and (own["apiVersion"] != version or difference(own["fieldsV1"], fields)):
+        if own is not None and (own["apiVersion"] != version or _leaves_out(own["fieldsV1"], fields)):
             owned = [(entry["apiVersion"], entry["fieldsV1"]) for entry in others]
             merged = self._pruner.prune(merged, own, [*owned, (version, fields)])
         kept = others
@@ -342,7 +322,7 @@ class FieldManager:
             kept = [*kept, make_entry(owner, version, time, own_fields)]
         if kept:
             merged.setdefault("metadata", {})["managedFields"] = in_order(kept)
-        return merged
+        return merged, same
 
     def _split(self, request: "_ApplyRequest") -> tuple[Entry | None, list[Entry]]:
         """Return the applier's entry, and the entries of the other managers."""

@@ -5,7 +5,7 @@ Source: structured-merge-diff typed/{validate,helpers}.go (v6).
 
 from typing import Any, Final
 
-from sampan.patch.atom import ElementError
+from sampan.patch.atom import Atom, ElementError
 from sampan.patch.atom_list import ListAtom
 from sampan.patch.atom_schema import atom_of, root_schema
 from sampan.patch.go_text import plain, syntax, type_name
@@ -72,8 +72,21 @@ def _check_map(schema: Schema, value: dict[str, Any], path: str, errors: list[st
 
 
 def _check_list(schema: Schema, value: list[Any], path: str, errors: list[str], preserve: bool) -> None:
-    items = schema.items
     atom = atom_of(schema, preserve)
+    if isinstance(atom, ListAtom):
+        # Errors contain the path, so only lists without any are kept.
+        known = atom.checked
+        before, text = len(errors), known.text(value)
+        if known.get(text) is None:
+            _check_items(schema, atom, value, path, errors, preserve)
+            if len(errors) == before:
+                known.put(text, True)
+        return
+    _check_items(schema, atom, value, path, errors, preserve)
+
+
+def _check_items(schema: Schema, atom: Atom, value: list[Any], path: str, errors: list[str], preserve: bool) -> None:
+    items = schema.items
     seen: set[str] = set()
     for index, item in enumerate(value):
         place = f"[{index}]"

@@ -46,6 +46,8 @@ class BufferedWatch:
         self._live_from = after
         self._overflown = False
         self._pending: list[StoreEvent] = []
+        self.has_events = False
+        """See `LocalWatch`. An attribute, because every write reads it many times."""
         self._signal = Signal()
 
     async def __aenter__(self) -> Self:
@@ -88,11 +90,6 @@ class BufferedWatch:
         """See `LocalWatch`."""
         return None if self._behind() else self._take()
 
-    @property
-    def has_events(self) -> bool:
-        """See `LocalWatch`."""
-        return bool(self._pending)
-
     def offer(self, event: StoreEvent) -> None:
         """Receive an event of the range from the broadcaster."""
         # The history read may already have covered an event that was still under way: never deliver it twice.
@@ -102,6 +99,7 @@ class BufferedWatch:
             self.overflow()
         else:
             self._pending.append(event)
+            self.has_events = True
             self._signal.notify()
 
     def wake(self) -> None:
@@ -112,6 +110,7 @@ class BufferedWatch:
         """Drop the pending events; the history contains it."""
         self._overflown = True
         self._pending.clear()
+        self.has_events = False
         self._signal.notify()
 
     def _behind(self) -> bool:
@@ -136,6 +135,7 @@ class BufferedWatch:
 
     def _take(self) -> EventBatch:
         events, self._pending = self._pending, []
+        self.has_events = False
         self._position = max(self._position, self._broadcaster.revision)
         return EventBatch(events, self._position)
 

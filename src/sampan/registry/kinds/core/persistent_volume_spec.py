@@ -19,9 +19,11 @@ from sampan.registry.kinds.rules.fields import (
     check_subdomain,
     not_supported,
 )
+from sampan.registry.kinds.rules.table import all_of, one_of, requires, within
 
 Errors = list[FieldError]
 _RECLAIM_POLICIES = frozenset({"Delete", "Recycle", "Retain"})
+_MODE = one_of("volumeMode", VOLUME_MODES)
 
 
 def validate_volume_spec(
@@ -52,9 +54,7 @@ def validate_volume_spec(
         errors.append(forbidden(path.child("persistentVolumeReclaimPolicy"), text))
     if spec.get("storageClassName"):
         check_subdomain(spec["storageClassName"], path.child("storageClassName"), errors)
-    mode = spec.get("volumeMode")
-    if mode is not None and mode not in VOLUME_MODES:
-        errors.append(not_supported(path.child("volumeMode"), mode, VOLUME_MODES))
+    _MODE(spec, path, errors)
     attributes = spec.get("volumeAttributesClassName")
     if attributes is not None:
         at = path.child("volumeAttributesClassName")
@@ -118,16 +118,9 @@ def _check_iscsi(source: Object, path: Path, errors: Errors) -> None:
     sources.check_iscsi(source, path, errors, persistent=True)
 
 
-def _check_cinder(source: Object, path: Path, errors: Errors) -> None:
-    sources.check_cinder(source, path, errors)
-    if source.get("secretRef") is not None:
-        check_required(source["secretRef"], ("namespace",), path.child("secretRef"), errors)
-
-
-def _check_storage_os(source: Object, path: Path, errors: Errors) -> None:
-    sources.check_storage_os(source, path, errors)
-    if source.get("secretRef") is not None:
-        check_required(source["secretRef"], ("namespace",), path.child("secretRef"), errors)
+_SECRET_NAMESPACE = within("secretRef", requires("namespace"))
+_check_cinder = all_of(sources.check_cinder, _SECRET_NAMESPACE)
+_check_storage_os = all_of(sources.check_storage_os, _SECRET_NAMESPACE)
 
 
 def _check_azure_file(source: Object, path: Path, errors: Errors) -> None:

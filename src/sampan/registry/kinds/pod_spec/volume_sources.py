@@ -18,6 +18,7 @@ from sampan.registry.kinds.rules.fields import (
     not_supported,
 )
 from sampan.registry.kinds.rules.signers import check_signer_name, trust_bundle_name_errors
+from sampan.registry.kinds.rules.table import all_of, number, one_of, requires, within
 
 Errors = list[FieldError]
 ISCSI_NAME_TOO_LONG = (
@@ -33,6 +34,25 @@ _NAA = re.compile(r"naa.[A-Za-z0-9]{32}").fullmatch
 _KEY_TYPES = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
 _UINT8 = "must be between 0 and 255, inclusive"
 _DAY_S = 24 * 3600
+
+_PARTITION = number("partition", 0, 255, "must be between 1 and 255, inclusive")
+_SECRET = within("secretRef", requires("name"))
+check_gce_disk = all_of(requires("pdName"), _PARTITION)
+check_aws_disk = all_of(requires("volumeID"), _PARTITION)
+check_glusterfs = requires("endpoints", "path")
+check_rbd = requires("monitors", "image")
+check_cinder = all_of(requires("volumeID"), _SECRET)
+check_cephfs = requires("monitors")
+_AZURE_DISK = all_of(
+    requires("diskName", "diskURI"),
+    one_of("cachingMode", {"None", "ReadOnly", "ReadWrite"}),
+    one_of("kind", {"Shared", "Dedicated", "Managed"}),
+)
+check_azure_file = requires("secretName", "shareName")
+check_vsphere = requires("volumePath")
+check_photon = requires("pdID")
+check_portworx = requires("volumeID")
+check_scale_io = requires("gateway", "system", "volumeName")
 
 
 def check_host_path(source: Object, path: Path, errors: Errors) -> None:
@@ -50,24 +70,6 @@ def check_git_repo(source: Object, path: Path, errors: Errors) -> None:
     """Check a git repository."""
     check_required(source, ("repository",), path, errors)
     check_local_descending(source.get("directory", ""), path.child("directory"), errors)
-
-
-def _check_partition(source: Object, path: Path, errors: Errors) -> None:
-    partition = source.get("partition", 0)
-    if not 0 <= partition <= 255:
-        errors.append(invalid(path.child("partition"), partition, "must be between 1 and 255, inclusive"))
-
-
-def check_gce_disk(source: Object, path: Path, errors: Errors) -> None:
-    """Check a persistent disk of Google Cloud."""
-    check_required(source, ("pdName",), path, errors)
-    _check_partition(source, path, errors)
-
-
-def check_aws_disk(source: Object, path: Path, errors: Errors) -> None:
-    """Check an EBS disk of AWS."""
-    check_required(source, ("volumeID",), path, errors)
-    _check_partition(source, path, errors)
 
 
 def check_nfs(source: Object, path: Path, errors: Errors) -> None:
@@ -105,11 +107,6 @@ def check_iscsi(source: Object, path: Path, errors: Errors, *, persistent: bool 
         errors.append(invalid(path.child("initiatorname"), initiator, text))
 
 
-def check_glusterfs(source: Object, path: Path, errors: Errors) -> None:
-    """Check a Gluster volume."""
-    check_required(source, ("endpoints", "path"), path, errors)
-
-
 def check_flocker(source: Object, path: Path, errors: Errors) -> None:
     """Check a Flocker data set."""
     name, uuid = source.get("datasetName", ""), source.get("datasetUUID", "")
@@ -120,23 +117,6 @@ def check_flocker(source: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(path, "resource", text))
     if "/" in name:
         errors.append(invalid(path.child("datasetName"), name, "must not contain '/'"))
-
-
-def check_rbd(source: Object, path: Path, errors: Errors) -> None:
-    """Check a Ceph block device."""
-    check_required(source, ("monitors", "image"), path, errors)
-
-
-def check_cinder(source: Object, path: Path, errors: Errors) -> None:
-    """Check an OpenStack disk."""
-    check_required(source, ("volumeID",), path, errors)
-    if source.get("secretRef") is not None:
-        check_required(source["secretRef"], ("name",), path.child("secretRef"), errors)
-
-
-def check_cephfs(source: Object, path: Path, errors: Errors) -> None:
-    """Check a Ceph file system."""
-    check_required(source, ("monitors",), path, errors)
 
 
 def check_quobyte(source: Object, path: Path, errors: Errors) -> None:
@@ -182,46 +162,16 @@ def check_flex(source: Object, path: Path, errors: Errors) -> None:
             errors.append(invalid(path.child("options").key(key), key, text))
 
 
-def check_azure_file(source: Object, path: Path, errors: Errors) -> None:
-    """Check an Azure file share."""
-    check_required(source, ("secretName", "shareName"), path, errors)
-
-
 def check_azure_disk(source: Object, path: Path, errors: Errors) -> None:
     """Check an Azure disk."""
-    check_required(source, ("diskName", "diskURI"), path, errors)
-    caching, kind, uri = source.get("cachingMode"), source.get("kind"), source.get("diskURI", "")
-    modes, kinds = frozenset({"None", "ReadOnly", "ReadWrite"}), frozenset({"Shared", "Dedicated", "Managed"})
-    if caching is not None and caching not in modes:
-        errors.append(not_supported(path.child("cachingMode"), caching, modes))
-    if kind is not None and kind not in kinds:
-        errors.append(not_supported(path.child("kind"), kind, kinds))
+    _AZURE_DISK(source, path, errors)
+    kind, uri = source.get("kind"), source.get("diskURI", "")
     managed = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
     blob = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
     if kind == "Managed" and not uri.startswith("/subscriptions/"):
         errors.append(not_supported(path.child("diskURI"), uri, (managed,)))
     if kind is not None and kind != "Managed" and not uri.startswith("https://"):
         errors.append(not_supported(path.child("diskURI"), uri, (blob,)))
-
-
-def check_vsphere(source: Object, path: Path, errors: Errors) -> None:
-    """Check a vSphere disk."""
-    check_required(source, ("volumePath",), path, errors)
-
-
-def check_photon(source: Object, path: Path, errors: Errors) -> None:
-    """Check a Photon disk."""
-    check_required(source, ("pdID",), path, errors)
-
-
-def check_portworx(source: Object, path: Path, errors: Errors) -> None:
-    """Check a Portworx volume."""
-    check_required(source, ("volumeID",), path, errors)
-
-
-def check_scale_io(source: Object, path: Path, errors: Errors) -> None:
-    """Check a ScaleIO volume."""
-    check_required(source, ("gateway", "system", "volumeName"), path, errors)
 
 
 def check_storage_os(source: Object, path: Path, errors: Errors) -> None:
@@ -232,8 +182,7 @@ def check_storage_os(source: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(path.child("volumeName"), name, text))
     for text in dns1123_label_errors(namespace) if namespace else ():
         errors.append(invalid(path.child("volumeNamespace"), namespace, text))
-    if source.get("secretRef") is not None:
-        check_required(source["secretRef"], ("name",), path.child("secretRef"), errors)
+    _SECRET(source, path, errors)
 
 
 def check_csi_driver_name(name: str, path: Path, errors: Errors) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from sampan.core.field import Path, forbidden, invalid, required, too_long, too_many
 from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec.scheduling import check_node_selector
+from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
 from sampan.registry.kinds.resource.rules import (
     check_binding_conditions,
     check_configuration,
@@ -21,7 +22,6 @@ from sampan.registry.kinds.resource.rules import (
 )
 from sampan.registry.kinds.rules.conditions import check_conditions
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_label, not_supported
-from sampan.registry.kinds.storage.csi import check_driver_name
 
 _STATUS = Path("status")
 _RESERVED_MAX = 256
@@ -64,7 +64,7 @@ def _check_consumer(consumer: Object, path: Path, errors: Errors) -> None:
 
 
 def _check_device_name(device: Object, path: Path, errors: Errors) -> None:
-    check_driver_name(device.get("driver", ""), path.child("driver"), errors)
+    check_csi_driver_name(device.get("driver", ""), path.child("driver"), errors)
     check_pool_name(device.get("pool", ""), path.child("pool"), errors)
     check_label(device.get("device", ""), path.child("device"), errors)
 

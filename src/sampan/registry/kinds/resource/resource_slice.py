@@ -10,10 +10,10 @@ from sampan.core.time import format_time
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.scheduling import check_node_selector
+from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
 from sampan.registry.kinds.resource.devices import check_counters, check_device
 from sampan.registry.kinds.resource.rules import check_list, check_pool_name, check_unique
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_subdomain
-from sampan.registry.kinds.storage.csi import check_driver_name
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -80,7 +80,7 @@ def _check_devices(spec: Object, old: Object | None, errors: Errors) -> None:
 
 
 def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
-    check_driver_name(spec.get("driver", ""), _SPEC.child("driver"), errors)
+    check_csi_driver_name(spec.get("driver", ""), _SPEC.child("driver"), errors)
     _check_pool(spec.get("pool", {}), _SPEC.child("pool"), errors)
     if old is not None:
         new_name, old_name = spec.get("pool", {}).get("name"), old.get("pool", {}).get("name")

@@ -10,8 +10,8 @@ from typing import Any
 from sampan.core.field import Path, duplicate, invalid, required, too_long, too_many
 from sampan.core.names import label_value_errors, qualified_name_errors, regex_error
 from sampan.core.object import Object
+from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
 from sampan.registry.kinds.rules.fields import Errors, check_label, check_subdomain, not_supported
-from sampan.registry.kinds.storage.csi import check_driver_name
 from sampan.wire import json
 
 _EFFECTS = ("NoExecute", "NoSchedule", "None")
@@ -70,7 +70,7 @@ def check_attribute_name(name: str, path: Path, errors: Errors) -> None:
         _check_identifier(domain, path, errors)
     elif len(rest) == 1:
         if domain:
-            check_driver_name(domain, path, errors)
+            check_csi_driver_name(domain, path, errors)
         else:
             errors.append(invalid(path, "", "the domain must not be empty"))
         if rest[0]:
@@ -133,7 +133,7 @@ def check_configuration(configuration: Object, path: Path, errors: Errors) -> No
     if opaque is None:
         errors.append(required(at))
         return
-    check_driver_name(opaque.get("driver", ""), at.child("driver"), errors)
+    check_csi_driver_name(opaque.get("driver", ""), at.child("driver"), errors)
     check_raw_object(opaque.get("parameters"), at.child("parameters"), errors)
 
 

@@ -1,14 +1,16 @@
 """CSI drivers, their nodes and capacities. Source: pkg/registry/storage, pkg/apis/storage/{v1,validation} (1.36)."""
 
+from math import inf
 from typing import Final
 
-from sampan.core.field import Path, duplicate, invalid, required, too_long
+from sampan.core.field import Path, duplicate, invalid, required
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.core.quantity import Quantity
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNSET, at, boolean, column, count, integer
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.node_labels import DEPRECATED
+from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
 from sampan.registry.kinds.rules.fields import (
     NOT_NEGATIVE,
     Errors,
@@ -19,17 +21,17 @@ from sampan.registry.kinds.rules.fields import (
     not_supported,
 )
 from sampan.registry.kinds.rules.selectors import has_invalid_selector
+from sampan.registry.kinds.rules.table import number, one_of
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _DRIVERS = Path("spec", "drivers")
 _TOPOLOGY = Path("nodeTopology")
-_DRIVER_LENGTH_MAX = 63
 _NODE_ID_LENGTH_MAX = 256
 _TOKEN_S_MIN = 600
 _TOKEN_S_MAX = 1 << 32
-_UPDATE_PERIOD_S_MIN = 10
-_GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
+_UPDATE_PERIOD = number("nodeAllocatableUpdatePeriodSeconds", 10, inf, "must be greater than or equal to 10 seconds")
+_GROUP_POLICY = one_of("fsGroupPolicy", ("File", "None", "ReadWriteOnceWithFSType"))
 _MODES = ("Persistent", "Ephemeral")
 _DRIVER_DEFAULTS = {
     "attachRequired": True,
@@ -43,16 +45,6 @@ _TOKEN_WARNING = (
     "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
     "logging of tokens in volume attributes"
 )
-
-
-def check_driver_name(name: str, path: Path, errors: Errors) -> None:
-    """Check a driver name: a subdomain in any case, of at most 63 bytes."""
-    if not name:
-        errors.append(required(path))
-        return
-    if len(name) > _DRIVER_LENGTH_MAX:
-        errors.append(too_long(path, "", _DRIVER_LENGTH_MAX))
-    errors.extend(invalid(path, name, text) for text in dns1123_subdomain_errors(name.lower()))
 
 
 def _check_tokens(requests: list[Object], path: Path, errors: Errors) -> None:
@@ -103,17 +95,12 @@ class CSIDriverStrategy(Strategy):
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """Check a driver."""
         spec = obj.get("spec", {})
-        policy = spec.get("fsGroupPolicy")
-        if policy is not None and policy not in _GROUP_POLICIES:
-            errors.append(not_supported(_SPEC.child("fsGroupPolicy"), policy, _GROUP_POLICIES))
+        _GROUP_POLICY(spec, _SPEC, errors)
         tokens = spec.get("tokenRequests") or []
         _check_tokens(tokens, _SPEC.child("tokenRequests"), errors)
         modes = _SPEC.child("volumeLifecycleModes")
         errors.extend(not_supported(modes, mode, _MODES) for mode in spec["volumeLifecycleModes"] if mode not in _MODES)
-        period_s = spec.get("nodeAllocatableUpdatePeriodSeconds")
-        if period_s is not None and period_s < _UPDATE_PERIOD_S_MIN:
-            path = _SPEC.child("nodeAllocatableUpdatePeriodSeconds")
-            errors.append(invalid(path, period_s, "must be greater than or equal to 10 seconds"))
+        _UPDATE_PERIOD(spec, _SPEC, errors)
         in_secrets = spec.get("serviceAccountTokenInSecrets")
         if in_secrets is not None and not tokens:
             detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
@@ -138,7 +125,7 @@ class CSIDriverStrategy(Strategy):
 
 
 def _check_node_driver(driver: Object, path: Path, errors: Errors) -> None:
-    check_driver_name(driver.get("name", ""), path.child("name"), errors)
+    check_csi_driver_name(driver.get("name", ""), path.child("name"), errors)
     node_id = driver.get("nodeID", "")
     if not node_id:
         errors.append(required(path.child("nodeID")))

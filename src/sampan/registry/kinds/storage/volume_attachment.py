@@ -8,8 +8,8 @@ from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, boolean, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.persistent_volume_claim_spec import check_access_modes
+from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
 from sampan.registry.kinds.rules.fields import Errors, check_immutable
-from sampan.registry.kinds.storage.csi import check_driver_name
 from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 
 _SPEC = Path("spec")
@@ -74,7 +74,7 @@ class VolumeAttachmentStrategy(Strategy):
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """Check an attachment."""
         spec = obj.get("spec", {})
-        check_driver_name(spec.get("attacher", ""), _SPEC.child("attacher"), errors)
+        check_csi_driver_name(spec.get("attacher", ""), _SPEC.child("attacher"), errors)
         source, node = spec.get("source", {}), spec.get("nodeName", "")
         _check_source(source, errors)
         errors.extend(invalid(_SPEC.child("nodeName"), node, text) for text in dns1123_subdomain_errors(node))
