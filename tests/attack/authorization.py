@@ -11,7 +11,7 @@ from tests.attack.server import Attacked, give
 from tests.attack.wire import Reply
 
 ALL_VERBS = "get list watch create update patch delete deletecollection"
-OTHERS = 12
+FOREIGN = 12
 """Attempts on other resources that a user of one right makes too."""
 
 
@@ -71,7 +71,7 @@ async def one_right_each(attacked: Attacked, found: Sequence[Resource], seed: in
         (whole,) = one.resources
         versions = by_name[one.group, whole.split("/")[0]]
         attempts = [attempt for each in versions for attempt in of_resource(each, "mine", "one")]
-        await try_all(attacked, number, [one], [*attempts, *chance.sample(everything, OTHERS)], count)
+        await try_all(attacked, number, [one], [*attempts, *chance.sample(everything, FOREIGN)], count)
     return count
 
 

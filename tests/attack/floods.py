@@ -43,7 +43,7 @@ def _many(address: Address, count: int, *protocols: str) -> Iterator[list[ssl.SS
             sock.close()
 
 
-def _rounds(seconds: float) -> Iterator[int]:
+def _repeated(seconds: float) -> Iterator[int]:
     until, number = time.monotonic() + seconds, 0
     while time.monotonic() < until:
         yield number
@@ -54,7 +54,7 @@ def slow_heads(address: Address, seconds: float) -> None:
     """Send one byte of a head at a time on many connections."""
     head = b"GET /livez HTTP/1.1\r\nX: " + b"a" * 10_000
     with _many(address, 300) as opened:
-        for number in _rounds(seconds):
+        for number in _repeated(seconds):
             for sock in opened:
                 with suppress(OSError):
                     sock.send(head[number : number + 1])
@@ -65,7 +65,7 @@ def long_heads(address: Address, seconds: float) -> None:
     with _many(address, 20) as opened:
         for sock in opened:
             sock.send(b"GET /livez HTTP/1.1\r\n")
-        for _ in _rounds(seconds):
+        for _ in _repeated(seconds):
             for sock in opened:
                 with suppress(OSError):
                     sock.send(b"a: " + b"b" * 100 + b"\r\n")
@@ -75,7 +75,7 @@ def long_targets(address: Address, seconds: float) -> None:
     """Send request lines of 1 MB, all of them escapes, without credentials."""
     request = b"GET /api/v1/pods?labelSelector=" + b"%25" * 300_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n"
     with _many(address, 2) as opened:
-        for _ in _rounds(seconds):
+        for _ in _repeated(seconds):
             for sock in opened:
                 with suppress(OSError):
                     sock.sendall(request)
@@ -88,7 +88,7 @@ def tiny_records(address: Address, seconds: float) -> None:
     with _many(address, 20) as opened:
         for sock in opened:
             sock.send(head + b"Transfer-Encoding: chunked\r\n\r\n")
-        for _ in _rounds(seconds):
+        for _ in _repeated(seconds):
             for sock in opened:
                 with suppress(OSError):
                     for _ in range(20):
@@ -101,7 +101,7 @@ def chunk_extensions(address: Address, seconds: float) -> None:
     with _many(address, 10) as opened:
         for sock in opened:
             sock.send(head + b"Transfer-Encoding: chunked\r\n\r\n")
-        for _ in _rounds(seconds):
+        for _ in _repeated(seconds):
             for sock in opened:
                 with suppress(OSError):
                     sock.send(b"1;" + b"x" * 8000 + b"\r\na\r\n")
@@ -115,7 +115,7 @@ def idle_connections(address: Address, seconds: float) -> None:
 
 def cut_handshakes(address: Address, seconds: float) -> None:
     """Begin TLS handshakes and go away."""
-    for _ in _rounds(seconds):
+    for _ in _repeated(seconds):
         outgoing = ssl.MemoryBIO()
         client = context().wrap_bio(ssl.MemoryBIO(), outgoing)
         with suppress(ssl.SSLWantReadError):
@@ -150,7 +150,7 @@ def _frame(opcode: int, payload: bytes, last: bool = True) -> bytes:
 
 def _websocket_flood(address: Address, seconds: float, frames: bytes) -> None:
     opened = _websocket_watches(address, 20)
-    for _ in _rounds(seconds):
+    for _ in _repeated(seconds):
         for sock in opened:
             with suppress(OSError):
                 sock.send(frames)
@@ -173,7 +173,7 @@ def unfinished_upgrades(address: Address, seconds: float) -> None:
     with _many(address, 300) as opened:
         for sock in opened:
             sock.send(f"GET {WATCH} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n".encode())
-        for _ in _rounds(seconds):
+        for _ in _repeated(seconds):
             for sock in opened:
                 with suppress(OSError):
                     sock.send(b"Sec-WebSocket-Key: a\r\n")
@@ -204,7 +204,7 @@ SETTINGS: Final = _h2(4, 0, 0)
 def _h2_flood(address: Address, seconds: float, count: int, frames: Callable[[int], bytes], begin: bytes = b"") -> None:
     opened: list[ssl.SSLSocket] = []
     streams: dict[int, int] = {}
-    for _ in _rounds(seconds):
+    for _ in _repeated(seconds):
         while len(opened) < count:
             sock = _connected(address, "h2")
             sock.settimeout(0.01)

@@ -17,8 +17,8 @@ LARGE_BYTES = 9_000
 def large_values(garbage: list[object]) -> list[object]:
     """Return the large values that unreachable objects keep."""
     found: dict[int, object] = {}
-    for kept in garbage:
-        for value in [kept, *gc.get_referents(kept)]:
+    for holder in garbage:
+        for value in [holder, *gc.get_referents(holder)]:
             if isinstance(value, bytes | str | list | dict) and len(value) >= LARGE_BYTES:
                 found[id(value)] = value
     return list(found.values())
@@ -56,6 +56,6 @@ async def test_a_refused_request_leaves_nothing_that_keeps_its_body(request_: Re
             await send(api, request_)
             await asyncio.sleep(0)
             gc.collect()
-            kept = [f"{type(value).__name__} of {len(value)}" for value in large_values(garbage)]  # type: ignore[arg-type]
+            retained = [f"{type(value).__name__} of {len(value)}" for value in large_values(garbage)]  # type: ignore[arg-type]
             shown = sorted({type(each).__name__ for each in garbage})
-    assert kept == [], shown
+    assert retained == [], shown

@@ -78,8 +78,8 @@ async def test_each_class_and_zone_has_an_object() -> None:
             found = await until(c, *((name, zone, "10Gi") for name in ("fast", "slow") for zone in "ab"))
         assert {each["maximumVolumeSize"] for each in found} == {"4Gi"}
         assert all(meta(each).labels == LABELS for each in found)
-        asked = [each for each in requests_of(running, "GetCapacity") if each.get("parameters") == {"tier": "gold"}]
-        assert {each["accessible_topology"]["segments"][ZONE] for each in asked} == {"a", "b"}
+        requested = [each for each in requests_of(running, "GetCapacity") if each.get("parameters") == {"tier": "gold"}]
+        assert {each["accessible_topology"]["segments"][ZONE] for each in requested} == {"a", "b"}
 
 
 async def test_a_driver_without_topology_has_one_object_for_all_nodes() -> None:

@@ -14,7 +14,7 @@ NOW = "2030-01-01T00:00:00Z"
 ROOT = struct(apiVersion=STRING, kind=STRING, metadata=METADATA, spec=struct(replicas=INTEGER, image=STRING))
 
 
-class Asked:
+class Counting:
     """A field manager, and how often it has looked at a schema."""
 
     def __init__(self) -> None:
@@ -40,50 +40,50 @@ def stored(applied: Object, revision: str) -> Object:
     return {**applied, "metadata": {**applied["metadata"], "uid": "u", "resourceVersion": revision}}
 
 
-def known() -> tuple[Asked, Object]:
+def known() -> tuple[Counting, Object]:
     """A manager that has seen that an apply changes nothing; the live object."""
-    asked = Asked()
-    live = stored(asked.apply(None, replicas=1), "5")
-    asked.apply(live, replicas=1)
-    return asked, live
+    manager = Counting()
+    live = stored(manager.apply(None, replicas=1), "5")
+    manager.apply(live, replicas=1)
+    return manager, live
 
 
 def test_a_repeated_apply_that_changed_nothing_is_not_computed_again() -> None:
-    asked, live = known()
-    assert not asked.computes(live, replicas=1)
+    manager, live = known()
+    assert not manager.computes(live, replicas=1)
 
 
 def test_its_result_is_a_private_copy_of_the_live_object() -> None:
-    asked, live = known()
-    again = asked.apply(live, replicas=1)
+    manager, live = known()
+    again = manager.apply(live, replicas=1)
     assert again == live
     again["spec"]["replicas"] = 9
     assert live["spec"]["replicas"] == 1
 
 
 def test_an_apply_to_another_revision_is_computed() -> None:
-    asked, live = known()
-    assert asked.computes(stored(live, "6"), replicas=1)
+    manager, live = known()
+    assert manager.computes(stored(live, "6"), replicas=1)
 
 
 def test_another_configuration_or_manager_is_computed() -> None:
-    asked, live = known()
-    assert asked.computes(live, replicas=1, image="b")
-    assert asked.computes(live, "b", replicas=1)
+    manager, live = known()
+    assert manager.computes(live, replicas=1, image="b")
+    assert manager.computes(live, "b", replicas=1)
 
 
 def test_an_apply_that_changes_something_is_computed_each_time() -> None:
-    asked, live = known()
-    assert asked.apply(live, replicas=2)["spec"] == {"replicas": 2}
-    assert asked.apply(live, replicas=2)["spec"] == {"replicas": 2}
+    manager, live = known()
+    assert manager.apply(live, replicas=2)["spec"] == {"replicas": 2}
+    assert manager.apply(live, replicas=2)["spec"] == {"replicas": 2}
 
 
 def test_results_by_text_are_computed_once_for_equal_values_but_not_for_another_type() -> None:
-    seen: list[Any] = []
+    computed: list[Any] = []
     known: ByText[int] = ByText()
     for value in ([1], [1], [True], [1.0]):
-        known.of(value, lambda each: seen.append(each) or len(seen))  # type: ignore[func-returns-value]
-    assert seen == [[1], [True], [1.0]]
+        known.of(value, lambda each: computed.append(each) or len(computed))  # type: ignore[func-returns-value]
+    assert computed == [[1], [True], [1.0]]
 
 
 def test_results_of_large_values_are_not_cached() -> None:

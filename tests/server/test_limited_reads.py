@@ -74,12 +74,12 @@ async def in_records(port: int, body: bytes) -> bytes:
 
 
 async def test_records_are_decrypted_a_few_in_each_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    turns: Counter[int] = Counter()
+    reads: Counter[int] = Counter()
     turn = 0
     plain = ssl.SSLObject.read
 
     def counted(self: ssl.SSLObject, *arguments: Any) -> Any:
-        turns[turn] += isinstance(self, LimitedReads)
+        reads[turn] += isinstance(self, LimitedReads)
         return plain(self, *arguments)
 
     def next_turn() -> None:
@@ -91,8 +91,8 @@ async def test_records_are_decrypted_a_few_in_each_turn(tmp_path: Path, monkeypa
     async with listening(tmp_path) as (_, port):
         next_turn()
         assert (await in_records(port, b"x" * RECORDS)).endswith(b"%d" % RECORDS)
-    assert turns.total() >= RECORDS
-    assert max(turns.values()) <= READS_PER_TURN + 1
+    assert reads.total() >= RECORDS
+    assert max(reads.values()) <= READS_PER_TURN + 1
 
 
 async def test_a_closed_connection_leaves_nothing_for_the_collector(tmp_path: Path) -> None:

@@ -64,9 +64,9 @@ class KopfOperator:
         if not isinstance(loop.get_task_factory(), _Tracking):
             loop.set_task_factory(_Tracking(loop.get_task_factory()))
         _CREATED.set(created)
-        with _signals_kept(loop):
+        with _same_signals(loop):
             tasks = await self._kopf.spawn_tasks(**self._arguments(served, stopping))
-        await self._kopf.run_tasks(tasks, ignored=_TasksOfOthers(created))
+        await self._kopf.run_tasks(tasks, ignored=_ForeignTasks(created))
 
     def _arguments(self, served: Served, stopping: asyncio.Event) -> dict[str, Any]:
         # Only a vault gives credentials without a login handler; kopf does not export its class.
@@ -125,7 +125,7 @@ def run_kopf(operator: KopfOperator, serve: Callable[[], AbstractAsyncContextMan
     return Running(name, begin, stop=stopping.set)
 
 
-class _TasksOfOthers(Collection[Task]):
+class _ForeignTasks(Collection[Task]):
     """All tasks that the operator has not created."""
 
     def __init__(self, created: "weakref.WeakSet[Task]") -> None:
@@ -156,7 +156,7 @@ class _Tracking:
 
 
 @contextmanager
-def _signals_kept(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+def _same_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
     """Give back the handlers of signals that kopf replaces: Ctrl+C ends the tests."""
     before = {each: signal.getsignal(each) for each in _SIGNALS}
     try:

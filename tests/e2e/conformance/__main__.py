@@ -25,7 +25,7 @@ from tests.machines import missing
 
 _ROOT: Final = Path(__file__).parents[3]
 _STORED: Final = _ROOT / "benchmarks" / "conformance"
-_KEPT: Final = _ROOT / ".conformance" / "results.json"
+_RESULTS: Final = _ROOT / ".conformance" / "results.json"
 _GO_MIN: Final = (1, 21)
 """Oldest Go that downloads the version which Kubernetes needs."""
 _SAMPLE_TIMEOUT_S: Final = 600
@@ -49,7 +49,7 @@ def main() -> int:
         print(f"conformance: {'skipped: ' if options.or_skip else ''}{error}", file=sys.stderr)
         return 0 if options.or_skip else 2
     root = Path(tempfile.mkdtemp(prefix="conformance-"))
-    kept = root / "results.json" if options.sample else _KEPT
+    kept = root / "results.json" if options.sample else _RESULTS
     kept.parent.mkdir(exist_ok=True)
     if not options.resume:
         kept.unlink(missing_ok=True)
@@ -62,14 +62,14 @@ def _build(options: argparse.Namespace) -> _Built:
     programs = work / f"programs-{binaries.key()}"
     archive = work / f"images-{images.key(binaries.key())}.tar"
     lacking = missing({} if archive.exists() else {"mmdebstrap": "mmdebstrap"})
-    wanted = [name for name in binaries.PROGRAMS if options.suite is None or name != binaries.SUITE]
-    is_built = archive.exists() and all((programs / name).exists() for name in wanted)
+    needed = [name for name in binaries.PROGRAMS if options.suite is None or name != binaries.SUITE]
+    is_built = archive.exists() and all((programs / name).exists() for name in needed)
     lacking = lacking or ("" if is_built else _missing_go())
     if lacking:
         raise cache.UnavailableError(lacking)
     if not is_built:
         with cache.locked(work, _report):
-            binaries.build(programs, _report, wanted)
+            binaries.build(programs, _report, needed)
             images.build(archive, programs, binaries.sources(), _report)
     return _Built((options.suite or programs / binaries.SUITE).resolve(), programs / "kubectl", archive)
 

@@ -70,22 +70,22 @@ def test_there_is_a_plan_for_each_object_that_is_needed() -> None:
 
 
 def test_the_operator_runs_without_the_object_for_a_while() -> None:
-    seen: list[tuple[float, bool]] = []
+    found: list[tuple[float, bool]] = []
 
     def set_up(manager: Manager) -> None:
         async def reconcile(request: Request) -> None:
             try:
                 await manager.client.direct.resource(SECRETS).get("password")
             except NotFound:
-                seen.append((asyncio.get_running_loop().time(), False))
+                found.append((asyncio.get_running_loop().time(), False))
                 raise
-            seen.append((asyncio.get_running_loop().time(), True))
+            found.append((asyncio.get_running_loop().time(), True))
 
         Builder(manager).for_(STORES).complete(reconcile)
 
     run_trial(of(set_up, secret("password"), crds=[CRD]), absent("secrets", "password"))
-    assert [is_there for _, is_there in seen[:1] + seen[-1:]] == [False, True]
-    assert seen[-1][0] - seen[0][0] > 20
+    assert [is_there for _, is_there in found[:1] + found[-1:]] == [False, True]
+    assert found[-1][0] - found[0][0] > 20
 
 
 def test_a_write_of_the_user_to_the_absent_object_waits_for_it() -> None:

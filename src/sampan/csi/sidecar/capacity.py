@@ -49,7 +49,7 @@ class CapacityPublisher:
         self._announced: Mapping[str, CapacityItem] = {}
         """Needed objects of the last request `ALL`."""
         self._changes = 1
-        self._changes_seen = 0
+        self._changes_handled = 0
         """Changes of nodes and classes until the needed objects were found."""
         self.refreshes: ChannelSource[Request] = ChannelSource(lambda request: (request,))
         """Requests for objects whose capacity may have changed."""
@@ -85,7 +85,7 @@ class CapacityPublisher:
 
     async def reconcile(self, request: Request) -> None:
         """Reconcile one object, or find the needed ones. Raises `ApiError`, `TransportError`, `RetryLater`."""
-        if self._changes_seen != self._changes:
+        if self._changes_handled != self._changes:
             await self._look()
         if request == ALL:
             before, self._announced = self._announced, self._items
@@ -107,7 +107,7 @@ class CapacityPublisher:
         classes = [meta(each).name for each in await self._classes.list() if self._counts(each)]
         items = [CapacityItem(name, segment) for name in classes for segment in there]
         self._items = {item.object_name(self._driver.name): item for item in items}
-        self._changes_seen = changes
+        self._changes_handled = changes
 
     def _counts(self, storage_class: Object) -> bool:
         late = storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"

@@ -68,12 +68,12 @@ def forget_frames(error: BaseException) -> None:
     A variable of one of its frames may refer to the error itself. Such a cycle keeps the request with its body of up to
     3 MiB until the collector looks at all objects: 200 refused bodies kept 440 MB.
     """
-    seen: set[int] = set()
+    visited: set[int] = set()
     left: list[BaseException | None] = [error]
     while left:
         each = left.pop()
-        if each is not None and id(each) not in seen:
-            seen.add(id(each))
+        if each is not None and id(each) not in visited:
+            visited.add(id(each))
             each.__traceback__ = None
             left += (each.__cause__, each.__context__)
 

@@ -148,8 +148,8 @@ def shrink(scenario: Scenario, finding: Finding) -> Finding:
     Changes are left out one after the other, the last one first. Each attempt takes three runs.
     """
     best, expected = finding, set(finding.differences)
-    kept = {finding.plan.at, finding.plan.until}
-    for write in [each for each in reversed(finding.reference.writes) if each.actor == TEST and each not in kept]:
+    needed = {finding.plan.at, finding.plan.until}
+    for write in [each for each in reversed(finding.reference.writes) if each.actor == TEST and each not in needed]:
         plan = replace(best.plan, without=(*best.plan.without, write))
         try:
             found = replay(scenario, plan)
