@@ -37,7 +37,7 @@ Send = Callable[[int], Awaitable[int]]
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """What one request runs: calls by file and function."""
+    """Calls of one request, by file and function."""
 
     by_function: Counter[tuple[str, str]]
 
