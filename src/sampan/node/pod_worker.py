@@ -115,7 +115,7 @@ class PodWorker:
         running = _running(self.records(pod, home))
         if running:
             grace_s = _grace_s(pod) if grace_s_max is None else min(grace_s_max, _grace_s(pod))
-            # Probes end first. Else a probe that fails during the shutdown would be reported as an event.
+            # First: a liveness probe that fails during the shutdown must not restart the container.
             self._support.pod_ends(uid)
             await self._support.stop(home.runtime, place, running, grace_s)
             # Simulated containers may have ended already; then no change will wake the agent.

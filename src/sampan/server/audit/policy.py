@@ -69,7 +69,7 @@ def parse_policy(text: bytes) -> AuditPolicy:
     if not isinstance(value, dict):
         raise ValueError("failed decoding: the file contains no Policy")
     api_version, kind = value.get("apiVersion"), value.get("kind")
-    if api_version != API_VERSION or kind != "AuditPolicy":
+    if api_version != API_VERSION or kind != "Policy":
         raise ValueError(f'failed decoding: no kind "{kind}" is registered for version "{api_version}"')
     for name in sorted(value.keys() - {"apiVersion", "kind", "metadata", "rules", "omitStages", "omitManagedFields"}):
         faults.append(f'unknown field "{name}"')

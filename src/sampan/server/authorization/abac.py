@@ -16,7 +16,7 @@ from sampan.server.authorization.authorizer import ALLOWED, Decision, RulesFound
 from sampan.server.request import RequestInfo, UserInfo
 
 _GROUP: Final = "abac.authorization.kubernetes.io"
-_KIND: Final = "AbacPolicy"
+_KIND: Final = "Policy"
 _READING: Final = ("get", "list", "watch")
 _NO_POLICY: Final = Verdict(Decision.NO_OPINION, "No policy matched.")
 
