@@ -14,10 +14,11 @@ import pytest
 from sampan.testing.explore import Scenario, explore, read_replay, replay
 from tests.testing.own_loops import stories
 
-PLANS = int(os.environ.get("SAMPAN_PLANS", "10"))
+PLANS = int(os.environ.get("SAMPAN_PLANS", "7"))
 CLEAN = [
     stories.cron_job,
     stories.daemon_set,
+    stories.deployment,
     stories.garbage,
     stories.garbage_again,
     stories.job_done,
