@@ -6,15 +6,15 @@ import socket
 import ssl
 import weakref
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sampan.core.errors import StatusError
-from sampan.server.limited_reads import READS_PER_TURN, LimitedReads
+from sampan.server.limited_reads import OWN_READS_PER_TURN, READS_PER_TURN, LimitedReads
 from sampan.server.listener import HttpServer
 from sampan.server.request import Request, Response
 from sampan.server.status import status_response
@@ -73,7 +73,9 @@ async def in_records(port: int, body: bytes) -> bytes:
     return found
 
 
-async def test_records_are_decrypted_a_few_in_each_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def counted_reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[int]]:
+    """Yield the number of reads by turn of the event loop."""
     reads: Counter[int] = Counter()
     turn = 0
     plain = ssl.SSLObject.read
@@ -87,12 +89,30 @@ async def test_records_are_decrypted_a_few_in_each_turn(tmp_path: Path, monkeypa
         turn += 1
         asyncio.get_running_loop().call_soon(next_turn)
 
-    monkeypatch.setattr(ssl.SSLObject, "read", counted)
-    async with listening(tmp_path) as (_, port):
+    with monkeypatch.context() as patched:
+        patched.setattr(ssl.SSLObject, "read", counted)
         next_turn()
-        assert (await in_records(port, b"x" * RECORDS)).endswith(b"%d" % RECORDS)
+        yield reads
+
+
+async def test_records_are_decrypted_a_few_in_each_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with listening(tmp_path) as (_, port):
+        with counted_reads(monkeypatch) as reads:
+            assert (await in_records(port, b"x" * RECORDS)).endswith(b"%d" % RECORDS)
     assert reads.total() >= RECORDS
     assert max(reads.values()) <= READS_PER_TURN + 1
+
+
+async def test_records_of_all_connections_share_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampan.server.listener.ALL_READS_PER_TURN", 5 * READS_PER_TURN)
+    connections, records = 50, 10 * READS_PER_TURN
+    async with listening(tmp_path) as (_, port):
+        with counted_reads(monkeypatch) as reads:
+            body = b"x" * records
+            found = await asyncio.gather(*(in_records(port, body) for _ in range(connections)))
+    assert all(each.endswith(b"%d" % records) for each in found)
+    # A turn of the test may have the end of one turn of the server and the beginning of the next.
+    assert max(reads.values()) <= 2 * (5 * READS_PER_TURN + connections * OWN_READS_PER_TURN)
 
 
 async def test_a_closed_connection_leaves_nothing_for_the_collector(tmp_path: Path) -> None:

@@ -1,31 +1,42 @@
-"""`LimitedReads`: limit of the TLS records of a connection that are decrypted in one turn of the event loop.
+"""`LimitedReads`: limits of the TLS records that are decrypted in one turn of the event loop.
 
 A record of one byte costs the client 23 bytes and the server 2 µs, also before authentication. The event loop takes up
 to 2 MB from each connection in a turn: 90,000 records, which kept all other clients waiting for 180 ms. With twenty
-such clients, a turn took up to 1.3 s of processor time.
+such clients, a turn took up to 1.3 s of processor time. So there is a limit for each connection. With 300 connections
+that all reach it, each record with one byte of a head, a turn took up to 0.5 s. So there is a limit for all of them.
 """
 
 import asyncio
 import ssl
 from typing import Final
 
+from sampan.server.loop_turns import LoopTurns
+
 READS_PER_TURN: Final = 32
-"""About 0.1 ms for small records. 32 records of full size are 512 KiB."""
+"""Of one connection. About 0.1 ms for small records. 32 records of full size are 512 KiB."""
+ALL_READS_PER_TURN: Final = 1024
+"""Of all connections of a server. A record with one byte of a head takes 30 µs to decrypt and parse."""
+OWN_READS_PER_TURN: Final = 4
+"""Of a connection when the limit of all is reached. A client with few records does not wait behind those with many."""
 
 
 class LimitedReads(ssl.SSLObject):
     """TLS part of a connection. `ssl.SSLContext` creates it if it is its `sslobject_class`.
 
-    At the limit, `read` reports that there is no more data. The transport is made to read again in the next turn. The
+    At a limit, `read` reports that there is no more data. The transport is made to read again in a later turn. The
     data waits in the transport's buffer, which stops the socket at its high-water mark.
     """
 
     _left = READS_PER_TURN
+    _turn = -1
+    """Number of the turn that `_left` is of."""
+    _waits = False
     _transport: asyncio.Transport | None = None
+    _turns: LoopTurns
 
-    def attach(self, transport: asyncio.Transport) -> None:
-        """Limit the reads of this transport from now on."""
-        self._transport = transport
+    def attach(self, transport: asyncio.Transport, turns: LoopTurns) -> None:
+        """Limit the reads of this transport from now on. `turns`: the limit of all connections of the server."""
+        self._transport, self._turns = transport, turns
 
     def detach(self) -> None:
         """Forget the transport after the connection is lost, so that both are freed at once."""
@@ -33,19 +44,24 @@ class LimitedReads(ssl.SSLObject):
 
     def read(self, len: int = 1024, buffer: bytearray | None = None) -> bytes:  # type: ignore[override]
         # The class in the standard library has two overloads, one for each kind of result.
-        if self._left <= 0 and self._transport is not None:
-            self._continue_later()
-            raise ssl.SSLWantReadError
-        self._left -= 1
+        if self._transport is not None:
+            turns = self._turns
+            if self._turn != turns.number:
+                self._turn, self._left = turns.number, READS_PER_TURN
+            if self._left <= 0 or (turns.spent and self._left <= READS_PER_TURN - OWN_READS_PER_TURN):
+                self._continue_later()
+                raise ssl.SSLWantReadError
+            self._left -= 1
+            turns.spend(1)
         return super().read(len) if buffer is None else super().read(len, buffer)
 
     def _continue_later(self) -> None:
-        if self._left == 0:
-            self._left = -1
-            asyncio.get_running_loop().call_soon(self._continue)
+        if not self._waits:
+            self._waits = True
+            self._turns.wait(self._continue)
 
     def _continue(self) -> None:
-        self._left = READS_PER_TURN
+        self._waits = False
         transport = self._transport
         # If the connection has paused it, it reads again when the connection resumes it.
         if transport is not None and not transport.is_closing() and transport.is_reading():

@@ -17,7 +17,7 @@ from sampan.server.connection_owner import ServedConnection
 from sampan.server.handshakes import Handshakes
 from sampan.server.http import Connection
 from sampan.server.http2.connection import Http2Connection
-from sampan.server.limited_reads import LimitedReads
+from sampan.server.limited_reads import ALL_READS_PER_TURN, LimitedReads
 from sampan.server.loop_turns import LoopTurns
 from sampan.server.request import Handler
 from sampan.server.request_info import TargetCache
@@ -59,7 +59,7 @@ class Negotiated(asyncio.Protocol):
         protocol = Http2Connection(self._owner) if is_http_2 else Connection(self._owner)
         cast(asyncio.Transport, transport).set_protocol(protocol)
         if isinstance(ssl_object, LimitedReads):
-            ssl_object.attach(cast(asyncio.Transport, transport))
+            ssl_object.attach(cast(asyncio.Transport, transport), self._owner.read_turns)
             self._owner.limit(protocol, ssl_object)
         protocol.connection_made(transport)
 
@@ -84,6 +84,7 @@ class HttpServer:
         self.header_names = NameCache()
         self.frame_turns = LoopTurns(self.loop, FRAMES_PER_TURN)
         self.parse_turns = LoopTurns(self.loop, PARSE_US_PER_TURN)
+        self.read_turns = LoopTurns(self.loop, ALL_READS_PER_TURN)
         self.tasks = TaskScope()
         self.handshakes = handshakes or Handshakes()
         self.handshaking = 0

@@ -18,6 +18,8 @@ class LoopTurns:
         self._units_per_turn = self._left = units_per_turn
         self._waiting: deque[Callable[[], None]] = deque()
         self._is_counting = False
+        self.number = 0
+        """Number of the current turn; turns without work are not counted."""
 
     @property
     def open(self) -> bool:
@@ -46,6 +48,7 @@ class LoopTurns:
 
     def _next_turn(self) -> None:
         self._left, self._is_counting = self._units_per_turn, False
+        self.number += 1
         try:
             for _ in range(len(self._waiting)):
                 if self._left <= 0:
