@@ -2,8 +2,8 @@
 
 A record of one byte costs the client 23 bytes and the server 2 µs, also before authentication. The event loop takes up
 to 2 MB from each connection in a turn: 90,000 records, which kept all other clients waiting for 180 ms. With twenty
-such clients, a turn took up to 1.3 s of processor time. So there is a limit for each connection. With 300 connections
-that all reach it, each record with one byte of a head, a turn took up to 0.5 s. So there is a limit for all of them.
+such clients, a turn took up to 1.3 s of processor time. So there is a limit for each connection. When 300
+connections reached it with heads in records of one byte, a turn took up to 0.5 s. So there is a limit for all of them.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ from typing import Final
 from sampan.server.loop_turns import LoopTurns
 
 READS_PER_TURN: Final = 32
-"""Of one connection. About 0.1 ms for small records. 32 records of full size are 512 KiB."""
+"""Maximum number for one connection. Small ones take about 0.1 ms. 32 records of full size are 512 KiB."""
 ALL_READS_PER_TURN: Final = 1024
-"""Of all connections of a server. A record with one byte of a head takes 30 µs to decrypt and parse."""
+"""Maximum number for all connections of a server. A record with one byte of a head takes 30 µs to decrypt and parse."""
 OWN_READS_PER_TURN: Final = 4
-"""Of a connection when the limit of all is reached. A client with few records does not wait behind those with many."""
+"""Minimum number for a connection, also at the limit of all. So clients with few records do not wait for the others."""
 
 
 class LimitedReads(ssl.SSLObject):
@@ -32,11 +32,11 @@ class LimitedReads(ssl.SSLObject):
     """Number of the turn that `_left` is of."""
     _waits = False
     _transport: asyncio.Transport | None = None
-    _turns: LoopTurns
+    _shared: LoopTurns
 
-    def attach(self, transport: asyncio.Transport, turns: LoopTurns) -> None:
-        """Limit the reads of this transport from now on. `turns`: the limit of all connections of the server."""
-        self._transport, self._turns = transport, turns
+    def attach(self, transport: asyncio.Transport, shared: LoopTurns) -> None:
+        """Limit the reads of this transport from now on. `shared`: limit of all connections of the server."""
+        self._transport, self._shared = transport, shared
 
     def detach(self) -> None:
         """Forget the transport after the connection is lost, so that both are freed at once."""
@@ -45,20 +45,20 @@ class LimitedReads(ssl.SSLObject):
     def read(self, len: int = 1024, buffer: bytearray | None = None) -> bytes:  # type: ignore[override]
         # The class in the standard library has two overloads, one for each kind of result.
         if self._transport is not None:
-            turns = self._turns
-            if self._turn != turns.number:
-                self._turn, self._left = turns.number, READS_PER_TURN
-            if self._left <= 0 or (turns.spent and self._left <= READS_PER_TURN - OWN_READS_PER_TURN):
+            shared = self._shared
+            if self._turn != shared.number:
+                self._turn, self._left = shared.number, READS_PER_TURN
+            if self._left <= 0 or (shared.spent and self._left <= READS_PER_TURN - OWN_READS_PER_TURN):
                 self._continue_later()
                 raise ssl.SSLWantReadError
             self._left -= 1
-            turns.spend(1)
+            shared.spend(1)
         return super().read(len) if buffer is None else super().read(len, buffer)
 
     def _continue_later(self) -> None:
         if not self._waits:
             self._waits = True
-            self._turns.wait(self._continue)
+            self._shared.wait(self._continue)
 
     def _continue(self) -> None:
         self._waits = False

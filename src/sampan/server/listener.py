@@ -59,7 +59,7 @@ class Negotiated(asyncio.Protocol):
         protocol = Http2Connection(self._owner) if is_http_2 else Connection(self._owner)
         cast(asyncio.Transport, transport).set_protocol(protocol)
         if isinstance(ssl_object, LimitedReads):
-            ssl_object.attach(cast(asyncio.Transport, transport), self._owner.read_turns)
+            ssl_object.attach(cast(asyncio.Transport, transport), self._owner.read_limit)
             self._owner.limit(protocol, ssl_object)
         protocol.connection_made(transport)
 
@@ -84,7 +84,7 @@ class HttpServer:
         self.header_names = NameCache()
         self.frame_turns = LoopTurns(self.loop, FRAMES_PER_TURN)
         self.parse_turns = LoopTurns(self.loop, PARSE_US_PER_TURN)
-        self.read_turns = LoopTurns(self.loop, ALL_READS_PER_TURN)
+        self.read_limit = LoopTurns(self.loop, ALL_READS_PER_TURN)
         self.tasks = TaskScope()
         self.handshakes = handshakes or Handshakes()
         self.handshaking = 0
