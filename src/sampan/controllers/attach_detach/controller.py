@@ -1,6 +1,6 @@
 """`AttachDetach`: reconciles one PersistentVolume with the Pods that need it.
 
-All lasting state is in the objects: a restart loses only times and which events were recorded.
+All permanent state is in the API objects. A restart loses only the wait times and the record of past events.
 
 Source: kube-controller-manager pkg/controller/volume/attachdetach/reconciler/reconciler.go; pkg/volume/csi/
 csi_attacher.go (1.36).
@@ -87,7 +87,10 @@ class AttachDetach:
         return await self._pods.by_index(CLAIM_INDEX, request.key)
 
     async def _attachments_of(self, volume: Object) -> dict[str, Object]:
-        """Return the VolumeAttachments of a volume by node. Those with a foreign name belong to other programs."""
+        """Return the VolumeAttachments of a volume by node.
+
+        Those with other names than this controller assigns are left out: another program created them.
+        """
         source, found = volume["spec"]["csi"], {}
         for each in await self._attachments.by_index(VOLUME_INDEX, meta(volume).name):
             node = each["spec"]["nodeName"]

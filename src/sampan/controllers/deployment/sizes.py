@@ -127,7 +127,10 @@ def is_scaling(deployment: Object, every: Sequence[Object]) -> bool:
 
 
 def resized(deployment: Object, old: Sequence[Object], new: Object | None) -> Sizes:
-    """Return the sizes after scaling the Deployment: a single active ReplicaSet gets all, several get their shares."""
+    """Return the sizes after scaling the Deployment.
+
+    One active ReplicaSet gets all replicas; several active ReplicaSets share them in proportion.
+    """
     total = desired(deployment)
     every = [*old, *([new] if new is not None else [])]
     alive = active(every)

@@ -3,8 +3,8 @@
 | owners | action |
 |---|---|
 | none | the object stays |
-| some are solid | the object stays; references to other owners are removed, so that they need not wait for it |
-| some wait for it, and it has dependents | the object is deleted in the foreground, after its own dependents |
+| some exist and keep the object | the object stays; references to the other owners are removed |
+| some wait for its deletion; it has dependents | the object is deleted in the foreground, after its own dependents |
 | otherwise | the object is deleted with the policy that its finalizers request |
 
 Source: pkg/controller/garbagecollector/garbagecollector.go `attemptToDeleteItem` (1.36).

@@ -36,7 +36,7 @@ INITIAL_SYNC_S: Final = 30.0
 RETRY_S_MAX: Final = 60.0
 """Longest delay between retries. An unknown kind may be defined later, so retries never stop."""
 _SETTLING_S: Final = 0.1
-"""Delay that collects several changes of definitions, which often come together."""
+"""Delay after a change of resource definitions, so that one discovery covers several changes."""
 _RETRY_S: Final = 0.5
 _YIELD_EVERY: Final = 100
 

@@ -201,7 +201,7 @@ class Graph:
             self._to_delete.add(node)
 
     def _queue_waiting(self, owners: Iterable[OwnerRef]) -> None:
-        """Queue those of the owners that wait for the deletion of their dependents."""
+        """Queue the owners that wait for the deletion of their dependents."""
         for reference in owners:
             owner = self._nodes.get(reference.uid)
             if owner is not None and owner.is_deleting_dependents:

@@ -21,7 +21,7 @@ BURST: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Pods to delete, or indexes to create Pods for (None without indexes)."""
+    """Pods to delete, or indexes to create Pods for. The index is None for a Job without indexes."""
 
     delete: Sequence[Pod] = ()
     create: Sequence[int | None] = ()
