@@ -26,7 +26,7 @@ class Condition(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True
     type: Annotated[str, msgspec.Meta(max_length=316)]
     status: ConditionStatus
     reason: Annotated[str, msgspec.Meta(min_length=1, max_length=1024, pattern=_REASON)]
-    """Reason in one word, for programs: `NetworkCreated`."""
+    """Reason in one word, for programs. Example: `NetworkCreated`."""
     message: Annotated[str, msgspec.Meta(max_length=32768)] = ""
     """Reason in a sentence, for people."""
     last_transition_time: str = ""

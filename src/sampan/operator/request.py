@@ -35,7 +35,7 @@ class Result:
     """Outcome of a successful reconcile. `None` means `Result()`: no further action."""
 
     requeue_after_s: float | None = None
-    """Reconcile again after so many seconds, or earlier after a change. None or ≤ 0: only after a change."""
+    """Reconcile again after this many seconds, or earlier after a change. None or ≤ 0: only after a change."""
     priority: int | None = None
     """Priority of that next reconcile; None keeps the current one."""
 

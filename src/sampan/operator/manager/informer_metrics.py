@@ -36,7 +36,7 @@ class InformerCollector:
         registry.register(self)
 
     def describe(self) -> list[Metric]:
-        """Return the families, empty."""
+        """Return the metric families without values."""
         return list(self._families([]))
 
     def collect(self) -> Iterator[Metric]:

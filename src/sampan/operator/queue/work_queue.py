@@ -8,7 +8,7 @@ A key has one of these states:
 
     waiting     until its delay has passed (`add_after`, `add_rate_limited`)
     due         in the lane of its priority, first in first out
-    processing  handed out by `get`, until `done`
+processing returned by `get`, until `done`
     dirty       processing, and due again: `done` puts it into its lane
 
 Guarantees: a key is never handed to two workers at once. Every `add` is followed by a `get` of the key that starts
@@ -102,7 +102,7 @@ class WorkQueue(Generic[K]):
 
     @property
     def shutting_down(self) -> bool:
-        """The queue accepts no more keys."""
+        """True if the queue accepts no more keys."""
         return self._shutting_down
 
     @property
@@ -177,9 +177,9 @@ class WorkQueue(Generic[K]):
     # ---- taking
 
     async def get(self) -> K:
-        """Wait for the next key: of the highest priority, the one that was due first. `done` must follow.
+        """Wait for the next key: of the highest priority, the one that was due first.
 
-        Raises `QueueShutDown`. Cancellation loses no key.
+        The worker must call `done` after it has processed the key. Raises `QueueShutDown`. Cancellation loses no key.
         """
         if self._size:
             return self._take()[0]
@@ -218,7 +218,7 @@ class WorkQueue(Generic[K]):
     # ---- ending
 
     def shut_down(self) -> None:
-        """Accept and hand out no more keys, and drop the queued ones. Ends a drain, too."""
+        """Stop accepting and returning keys, and drop the queued keys. A running drain ends, too."""
         # Set first: the getters that `_wake_all` wakes check it and must not wait again.
         self._shutting_down = True
         self._drop_waiting()

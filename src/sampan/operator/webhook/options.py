@@ -54,9 +54,12 @@ class WebhookOptions:
     Conversions are then written into their CRDs too.
     """
     client_ca_file: Path | None = None
-    """Serve only clients with a certificate of one of these authorities."""
+    """File of authorities (PEM). Only clients with a certificate of one of them are served.
+
+    None: all clients are served.
+    """
     request_timeout_s: float = 30.0
-    """Limit of a response time, unless the API server requests a shorter one; Kubernetes allows no more."""
+    """Limit of a response time, unless the API server requests a shorter one. Kubernetes allows at most 30 s."""
     connections_max: int = 1000
 
     @property
