@@ -49,14 +49,14 @@ class Batch(msgspec.Struct, Generic[T], frozen=True, gc=False, eq=False):
 
     deltas: Sequence[Delta[T]]
     is_in_initial_list: bool
-    """The deltas belong to the first list of the informer."""
+    """True if the deltas belong to the first list of the informer."""
 
 
 class ReflectorStore(Protocol[T]):
     """Destination of a reflector: a queue, or an `Indexer` directly."""
 
     def add(self, ref: Ref[T], *, ordered: bool = True) -> None:
-        """Record ADDED. Not `ordered`: an event of the initial state of a watch, in no order of versions."""
+        """Record ADDED. If not `ordered`, it is part of the initial state of a watch, which is not in version order."""
         ...
 
     def update(self, ref: Ref[T]) -> None:
@@ -76,7 +76,7 @@ class ReflectorStore(Protocol[T]):
         ...
 
     async def room(self) -> None:
-        """Wait until the store accepts more."""
+        """Wait until the store accepts more changes."""
         ...
 
 
