@@ -132,7 +132,7 @@ def _has_finalizer(namespace: Object) -> bool:
 
 
 def _is_deleting(ref: Ref[Any]) -> bool:
-    # The search of the bytes is fast and sorts out nearly all namespaces. Only a hit is decoded.
+    # The search of the raw bytes is fast and excludes nearly all namespaces. Only a match is decoded.
     return b'"deletionTimestamp"' in ref.raw and ref.deletion_timestamp is not None
 
 

@@ -125,7 +125,7 @@ class Owned(Generic[T]):
                 (claimed if fits else released).append(obj)
             elif fits and not deleting and meta(obj).deletion_timestamp is None:
                 adopted.append(obj)
-        # Only before an adoption: the check costs a request, and is needed only there.
+        # Only before an adoption: the check costs a request, and only an adoption needs it.
         if adopted:
             await self._check_owner(owner)
         if released and not deleting:

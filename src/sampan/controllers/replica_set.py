@@ -129,7 +129,7 @@ class ReplicaController:
             related = await self._related(owner) if surplus < len(pods) else ()
             victims = first_to_delete(pods, related, min(surplus, BURST), now)
             ends = [self._pods.delete(pod, owner) for pod in victims]
-            # Every deletion is attempted. The first error then causes a retry of the rest.
+            # Every deletion is attempted. The first error then causes a retry of the failed ones.
             results = await asyncio.gather(*ends, return_exceptions=True)
             for result in results:
                 if isinstance(result, BaseException):

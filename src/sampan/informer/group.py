@@ -2,7 +2,8 @@
 
 Use it for a program that may access only some namespaces, or should not cache the objects of all namespaces. Each
 namespace has its own watch and its own versions, so the group has no version: to wait for a write, use the informer of
-its namespace. Source: controller-runtime pkg/cache/multi_namespace_cache.go (0.24).
+its namespace.
+Source: controller-runtime pkg/cache/multi_namespace_cache.go (0.24).
 """
 
 from collections.abc import Mapping

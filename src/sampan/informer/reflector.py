@@ -1,11 +1,12 @@
 """`Reflector`: keeps a store equal to the objects of a `ListWatch`.
 
 It lists (as a stream if the server supports it) and watches from the version of the list. It resumes watches where they
-ended, and lists again only if necessary. Concurrency: `run()` is one task. It waits after each batch until the store
-accepts more, so a slow store slows the connection. After a failure it waits before the next request: 0.8 s, doubled up
-to 30 s, with jitter. The delays start again when a watch was accepted and lasted for a second, or after two minutes
-without a failure. A watch that the server ends after a second or more, as servers do every few minutes, is resumed
-without a delay.
+ended, and lists again only if necessary.
+
+Concurrency: `run()` is one task. It waits after each batch until the store accepts more, so a slow store slows the
+connection. After a failure it waits before the next request: 0.8 s, doubled up to 30 s, with jitter. The delays start
+again when a watch was accepted and lasted for a second, or after two minutes without a failure. A watch that the server
+ends after a second or more, as servers do every few minutes, is resumed without a delay.
 Source: client-go tools/cache/reflector.go (1.36).
 """
 
@@ -298,8 +299,7 @@ class Reflector(Generic[T]):
         self.metrics.events += 1
         if kind == "ADDED":
             self._store.add(ref, ordered=self._ordered)
-            # An object of an unordered start can be newer than one that follows, so its version does not cover the
-            # rest.
+            # In an unordered initial state, an object can be newer than a later one, so its version is not reached yet.
             return ref.resource_version if self._ordered else ""
         if kind == "MODIFIED":
             self._store.update(ref)

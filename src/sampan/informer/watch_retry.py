@@ -9,7 +9,7 @@ from sampan.informer.settings import ReflectorSettings
 
 
 class VeryShortWatch(ClientError):
-    """Watches end at once without events."""
+    """Too many consecutive watches have ended immediately without events."""
 
 
 class WatchRetry:

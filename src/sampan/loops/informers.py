@@ -2,8 +2,8 @@
 
 A loop that starts from an old state repeats its earlier work: a Job would create again the Pods that it has counted.
 Streaming lists begin with the newest state. With these settings, a plain list does so too. It is used if a streaming
-list breaks or is not supported. Source: client-go tools/cache/reflector.go `watchList` (1.36): kube-controller-manager
-starts from the newest state.
+list breaks or is not supported.
+Source: client-go tools/cache/reflector.go `watchList` (1.36): kube-controller-manager starts from the newest state.
 """
 
 from typing import Final

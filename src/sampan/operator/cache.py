@@ -146,7 +146,7 @@ class Cache:
         reached = self._informer.last_resource_version
         while self._written:
             key, write = next(iter(self._written.items()))
-            # The oldest write comes first, so the first one that the cache lacks ends the search.
+            # The oldest write comes first, so the first one that the cache has not received ends the search.
             if not reached or older(reached, write.resource_version):
                 break
             del self._written[key]

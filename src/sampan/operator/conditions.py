@@ -60,7 +60,7 @@ def set_condition(conditions: list[C], new: C, clock: Clock) -> bool:
 
 
 def remove_condition(conditions: list[C], type: str) -> bool:
-    """Remove the condition of a type. Return False if there was none."""
+    """Remove the condition of a type. Return False if there is no such condition."""
     existing = find_condition(conditions, type)
     if existing is None:
         return False

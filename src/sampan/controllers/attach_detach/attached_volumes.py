@@ -1,4 +1,4 @@
-"""`AttachedVolumes`: writes `volumesAttached` of Nodes. A node mounts a volume only if it is listed there.
+"""`AttachedVolumes`: writes `volumesAttached` of Nodes. A node mounts a volume only if the volume is in this list.
 
 Concurrency: a lock orders the writes, because two controllers report: on changes, and before a volume is detached.
 

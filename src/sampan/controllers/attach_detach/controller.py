@@ -130,7 +130,7 @@ class AttachDetach:
     ) -> None:
         for node, pods in desired.items():
             if node in attachments:
-                continue  # One that is being deleted must be gone before the next one.
+                continue  # If it is being deleted, it must be gone before a new one is created.
             others = attachments.keys() - {node}
             if others and is_exclusive(volume):
                 if node not in state.refused:
@@ -173,8 +173,8 @@ class AttachDetach:
         node = await self._nodes.find(Request("", node_name))
         if not may_detach(node, unique, waited_s):
             return FORCE_AFTER_S - waited_s
-        # The node must not start to mount the volume now. So it is taken off the list first, and then the node's own
-        # list is read again: a node lists a volume before it looks whether it is attached.
+        # The node must not start to mount the volume now. So the volume is removed from `volumesAttached` first, and
+        # then `volumesInUse` is read again: a node writes `volumesInUse` before it reads `volumesAttached`.
         self._attached.detaching.add(uid)
         try:
             await self._attached.report(node_name)

@@ -1,6 +1,6 @@
-"""The approver of serving certificates: approves those of nodes for their own name and addresses.
+"""The approver of serving certificates: approves requests of nodes for their own names and addresses.
 
-Kubernetes leaves this to administrators, because a Node's addresses are claims of the node itself. This controller
+Kubernetes leaves the approval to administrators, because the node itself reports its addresses. This controller
 approves a request only if all of these conditions are met:
 
 - the node itself requests it, and may create `certificatesigningrequests/selfnodeserver`;

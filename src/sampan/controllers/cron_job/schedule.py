@@ -18,7 +18,7 @@ PADDING_S: Final = 0.1
 
 
 class ScheduleError(ValueError):
-    """A well-formed schedule has no due time, or only one."""
+    """A well-formed schedule has no due time after the last start, or only one."""
 
 
 class Missed(NamedTuple):

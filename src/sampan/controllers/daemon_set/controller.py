@@ -132,9 +132,9 @@ class DaemonSetController:
         return _hash_of(current), old, collisions
 
     async def _labelled(self, revision: Object) -> Object:
-        """Add the hash label to a revision that lacks it, with the revision's name as its value.
+        """Add the hash label to a revision that does not have it, with the revision's name as its value.
 
-        Revisions that another client created may lack it.
+        Revisions that another client created may not have the label.
         """
         if POD_HASH_LABEL in meta(revision).labels:
             return revision

@@ -1,6 +1,6 @@
 """Placement of a DaemonSet's Pods on Nodes, as pure functions.
 
-The loop decides which Nodes get a Pod. Node affinity in each Pod names its Node, and the scheduler binds it there.
+The loop decides which Nodes get a Pod. Node affinity in each Pod names its Node, and the scheduler binds the Pod to it.
 Source: kube-controller-manager pkg/controller/daemon/daemon_controller.go `NodeShouldRunDaemonPod`,
 pkg/controller/daemon/util/daemonset_util.go (1.36).
 """

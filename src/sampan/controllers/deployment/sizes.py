@@ -160,7 +160,7 @@ def _proportional(deployment: Object, alive: Sequence[Object]) -> Sizes:
             share = min(_fraction(deployment, each), left) if change > 0 else max(_fraction(deployment, each), left)
         sizes[meta(each).name] = desired(each) + share
         done += share
-    # Rounding can leave a rest, which goes to the largest ReplicaSet.
+    # Rounding can leave a remainder, which goes to the largest ReplicaSet.
     if ordered and change:
         first = meta(ordered[0]).name
         sizes[first] = max(0, sizes[first] + change - done)

@@ -46,7 +46,7 @@ class Deletion:
             await self._process(node)
         except ObjectGone:
             self._graph.found_absent(identity)
-            # Its dependents may mean another object. A retry checks that, with backoff.
+            # The references of its dependents may mean another object with this UID. A retry with backoff checks it.
             return not node.is_virtual or self._graph.node(identity.uid) is not node
         except NamespacedOwnerOfClusterObject as error:
             _log.info("object is not collected: %s", error)

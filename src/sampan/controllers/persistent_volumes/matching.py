@@ -46,7 +46,7 @@ def capacity(volume: Object) -> Quantity:
 
 
 def is_bound_to(volume: Object, claim: Object) -> bool:
-    """Return True if a volume is reserved for this claim; a reservation by a user may lack the UID."""
+    """Return True if a volume is reserved for this claim; a reservation by a user may have no UID."""
     reference = volume["spec"].get("claimRef") or {}
     named = (reference.get("namespace"), reference.get("name")) == (meta(claim).namespace, meta(claim).name)
     return named and reference.get("uid") in (None, "", meta(claim).uid)

@@ -1,9 +1,9 @@
 """Reconcile one StatefulSet.
 
 Concurrency: the manager runs the controller; each set is reconciled by one worker at a time. Reads include the
-controller's own earlier writes. With ordered management, one reconciliation changes one Pod and the next continues
-from there. With parallel management, it handles all Pods at once.
-Source: kube-controller-manager pkg/controller/statefulset/{stateful_set,stateful_set_control}.go (1.36).
+controller's own earlier writes. With ordered management, each reconciliation changes one Pod. With parallel management,
+it handles all Pods at once. Source: kube-controller-manager
+pkg/controller/statefulset/{stateful_set,stateful_set_control}.go (1.36).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -127,7 +127,7 @@ class EventCorrelator:
         similar.notes[_digest(event.note)] = None
         if len(similar.notes) < _SIMILAR_MAX:
             return event, event.key()
-        # The set is full, so it stays at its maximum: further notes are only known to be more than that.
+        # The set stays just below its maximum: more notes than that need not be distinguished.
         similar.notes.popitem()
         return replace(event, note=shortened(_COMBINED + event.note), related=None), key
 

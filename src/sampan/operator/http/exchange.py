@@ -97,7 +97,7 @@ class HttpLimits:
     stream_idle_timeout_s: float = 14_400.0
     """Limit of the time without data in a streamed response, or after a switch of the protocol."""
     close_timeout_s: float = 1.0
-    """Limit of the time in which a client must read the rest of a response when a TLS connection closes."""
+    """Limit of the time in which a client must read the remaining response when a TLS connection closes."""
 
 
 AnyResponse = Response | StreamedResponse | Takeover

@@ -234,7 +234,10 @@ class LeaderElector:
             _log.warning("cannot release lease %s: %s", self.config.name, error)
 
     async def _try_release(self) -> bool:
-        """Release the lease. Return False if it was written meanwhile, for example by this candidate's last renewal."""
+        """Release the lease.
+
+        Return False if the lease was written after it was read, for example by this candidate's last renewal.
+        """
         record = await self._lease.get()
         if record is None or record.holder != self.config.identity:
             return True

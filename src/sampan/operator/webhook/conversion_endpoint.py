@@ -66,7 +66,7 @@ class ConversionEndpoint:
         self._kinds[conversion.group_kind] = conversion
 
     async def respond(self, body: bytes) -> EndpointResponse:
-        """See `Endpoint.respond`. If one object cannot be converted, the whole review fails."""
+        """See `ReviewEndpoint.respond`. If one object cannot be converted, the whole review fails."""
         try:
             review = _decoder.decode(body)
         except UNREADABLE as error:

@@ -38,10 +38,11 @@ class WebhookOptions:
     port: int = 9443
     """Port; 0 for any free port, -1 to serve nothing (for a replica that only runs controllers)."""
     service: ServiceReference | None = None
-    """Service for API servers in a cluster. None: they use the URL."""
+    """Service through which API servers in a cluster reach the webhooks. None: API servers use the URL."""
     url_host: str = "127.0.0.1"
-    """Host of the URL, as API servers see it, if there is no Service. For an operator outside the cluster during
-    development.
+    """Host of the URL, as API servers see it, if there is no Service.
+
+    Use it for an operator that runs outside the cluster during development.
     """
     extra_hosts: tuple[str, ...] = ()
     """More names and addresses for the certificate."""

@@ -32,7 +32,7 @@ class AdmissionEndpoint:
         self._on_panic = on_panic
 
     async def respond(self, body: bytes) -> EndpointResponse:
-        """See `Endpoint.respond`."""
+        """See `ReviewEndpoint.respond`."""
         try:
             api_version, request = read_review(body)
         except BadReview as error:

@@ -52,7 +52,7 @@ class Defaulter(Protocol[T]):
 
 
 class Validator(Generic[T_contra]):
-    """Checks objects. Methods that are not overridden accept.
+    """Checks objects. Methods that are not overridden accept every object.
 
     Methods may be asynchronous; plain ones must return quickly.
 

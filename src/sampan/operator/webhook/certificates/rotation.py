@@ -113,7 +113,7 @@ def _serving(
 def _renew_at(certificate: x509.Certificate, terms: CertificateTerms) -> datetime.datetime:
     """Return the renewal time: `renew_before` the expiry, but not before two thirds of the lifetime.
 
-    A certificate of an expiring authority is short-lived. The second limit prevents that it is renewed continuously.
+    A certificate of an expiring authority is short-lived. The second limit prevents continuous renewals.
     """
     lifetime = certificate.not_valid_after_utc - certificate.not_valid_before_utc
     return certificate.not_valid_after_utc - min(terms.renew_before, lifetime / 3)
