@@ -37,7 +37,7 @@ class Delta(msgspec.Struct, Generic[T], frozen=True, gc=False, eq=False):
 
     type: DeltaType
     obj: Deletion[T] | None = None
-    """None for REPLACED_ALL, SYNC_ALL and BOOKMARK."""
+    """State of the object; None for REPLACED_ALL, SYNC_ALL and BOOKMARK."""
     resource_version: str = ""
     """Version that the store has reached after this change; empty if unknown."""
     refs: Sequence[Ref[T]] = ()

@@ -13,7 +13,7 @@ class Request(NamedTuple):
     """Name of an object to reconcile. It contains neither the change nor whether the object still exists."""
 
     namespace: str
-    """Empty for cluster-scoped objects."""
+    """Namespace of the object; empty for cluster-scoped objects."""
     name: str
 
     @property

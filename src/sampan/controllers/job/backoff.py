@@ -91,7 +91,7 @@ def finished_at(pod: Pod) -> dt.datetime:
 
 
 def _last_end(pod: Pod) -> dt.datetime | None:
-    """Return the end of the last container or sidecar; None unless all have ended."""
+    """Return the end of the last container or sidecar; None if some have not ended."""
     sidecars = {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
     statuses: Sequence[ContainerStatus] = [
         *pod.status.container_statuses,

@@ -89,7 +89,7 @@ class HttpLimits:
     request_timeout_s: float = 10.0
     """Limit from the first byte of a request to the last one of its response; then the connection is closed."""
     keep_alive: bool = True
-    """False: a connection is closed after its first response."""
+    """True: a connection may serve several requests. False: it is closed after its first response."""
     idle_timeout_s: float = 10.0
     """Limit of the wait for the first or the next request."""
     upgrades: bool = False

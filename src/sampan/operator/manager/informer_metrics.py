@@ -1,4 +1,4 @@
-"""Metrics of informers. They are read from their counters when the registry is scraped."""
+"""Metrics of informers. They are read from the informers' counters when the registry is scraped."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final

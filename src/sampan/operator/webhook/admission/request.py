@@ -78,7 +78,7 @@ class AdmissionRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     request_resource: Resource | None = None
     request_sub_resource: str = ""
     name: str = ""
-    """Empty if the server generates the name."""
+    """Name of the object; empty if the server generates it."""
     namespace: str = ""
     user_info: UserInfo = UserInfo()
     raw_object: msgspec.Raw = msgspec.field(default=NULL, name="object")
