@@ -41,7 +41,7 @@ NAME: Final = "endpointslice-mirroring-controller"
 MANAGER: Final = "endpointslicemirroring-controller.k8s.io"
 SKIP_MIRROR_LABEL: Final = "endpointslice.kubernetes.io/skip-mirror"
 ADDRESSES_MAX: Final = 1000
-"""Per subset."""
+"""Highest number of addresses that are mirrored from one subset."""
 WORKERS: Final = 5
 _NOT_MIRRORED: Final = (ANNOTATION, "kubectl.kubernetes.io/last-applied-configuration")
 
@@ -159,7 +159,7 @@ def changes_for(endpoints: Object, mirror: Mirror, existing: Iterable[Object]) -
 
 
 def _in_place_of(slice: Object, desired: Object) -> Object:
-    """Return an existing slice changed to the wanted content; the server's own metadata stays."""
+    """Return a copy of an existing slice with the wanted content. Metadata that the server sets is kept."""
     own = ("labels", "annotations", "ownerReferences")
     others = {name: value for name, value in slice["metadata"].items() if name not in own}
     changed = {name: value for name, value in desired["metadata"].items() if name in own}
@@ -188,7 +188,7 @@ def _mirrored(endpoints: Object, family: str, ports: list[Object], desired: list
 
 
 def _is_mirror(slice: Object, desired: Object) -> bool:
-    """Return True if a slice has the wanted content and these Endpoints, not deleted ones of this name, own it."""
+    """Return True if a slice has the wanted content and the same owner, by UID."""
     found = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(slice)}
     expected = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(desired)}
     return (

@@ -29,10 +29,10 @@ _FNV_PRIME: Final = 0x01000193
 
 
 def data_of(template: Object) -> Object:
-    """Return the data of a template's revision, in the order and with the numbers that Go gives it.
+    """Return the data of a template's revision, with the key order and the number format of Go.
 
-    Kubernetes' clients compare the bytes of the stored data. kube-controller-manager makes them of maps, whose keys Go
-    sorts and whose numbers are float64.
+    Kubernetes' clients compare the bytes of the stored data. kube-controller-manager encodes the data from Go maps:
+    keys are sorted, and numbers are float64.
     Source: kubernetes getPatch in pkg/controller/daemon/update.go, statefulset/stateful_set_utils.go (1.36).
     """
     data: Object = _as_go_map({"spec": {"template": {**template, "$patch": "replace"}}})

@@ -1,7 +1,7 @@
 """The cleaner of legacy service account tokens in Secrets.
 
-It marks an unused token that its service account references as invalid, and deletes the token after another period
-without use.
+If a token is unused and its service account references it, the cleaner marks the token as invalid. It deletes the token
+after another period without use.
 
 Concurrency: one task of the manager makes a pass every `INTERVAL_S`.
 Source: kube-controller-manager pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go (1.36).
@@ -46,7 +46,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class LegacyTokenCleaner:
-    """Marks unused tokens, and deletes them a period later. Secrets without a reference from an account stay."""
+    """Marks unused tokens, and deletes them a period later. Secrets that no service account references are kept."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -113,7 +113,7 @@ class LegacyTokenCleaner:
             pass  # The Secret was used or deleted meanwhile; the next pass reads it again.
 
     def _is_generated(self, secret: Object) -> bool:
-        """Return True if the Secret's service account references it, as older controllers made it do."""
+        """Return True if the Secret's service account references it. Older token controllers added that reference."""
         found = meta(secret)
         name = found.annotations.get(_ACCOUNT, "")
         ref: Ref[Any] | None = self._accounts.indexer.get(f"{found.namespace}/{name}") if name else None

@@ -2,8 +2,9 @@
 
 Source: kube-controller-manager pkg/controller/namespace/namespace_controller.go, deletion (1.36).
 
-Unlike in Kubernetes, a deletion is handled immediately, not after five seconds. That delay is for API servers that see
-each other's writes late. Remaining objects are checked again soon, then less and less often, up to the estimate.
+Unlike in Kubernetes, a deletion is handled immediately, not after five seconds. Kubernetes waits because an API server
+may see the writes of another one late. Remaining objects are checked again soon, then at growing intervals of at most
+half of the estimated time.
 """
 
 import datetime as dt
@@ -90,7 +91,7 @@ class NamespaceController:
         return min(estimate_s // 2 + 1, max(taken_s / 4, _SOONEST_S))
 
     async def _terminate(self, namespace: Object) -> Object:
-        """Set the phase to Terminating, unless the server has done so already, as it usually has."""
+        """Set the phase to Terminating. Usually the server has done so already."""
         if (namespace.get("status") or {}).get("phase") == "Terminating":
             return namespace
         status = {**(namespace.get("status") or {}), "phase": "Terminating"}
@@ -131,7 +132,7 @@ def _has_finalizer(namespace: Object) -> bool:
 
 
 def _is_deleting(ref: Ref[Any]) -> bool:
-    # The search of the bytes is fast and sorts out nearly all namespaces. Only a hit is decoded.
+    # The search of the raw bytes is fast and excludes nearly all namespaces. Only a match is decoded.
     return b'"deletionTimestamp"' in ref.raw and ref.deletion_timestamp is not None
 
 

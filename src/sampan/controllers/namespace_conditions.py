@@ -109,7 +109,7 @@ _FINALIZERS: Final = _Words(
 
 
 def conditions_after(present: Sequence[Object], findings: Findings, timestamp: str) -> list[Object]:
-    """Merge the conditions of the findings into the current ones, in place or at the end.
+    """Merge the conditions of the findings into the current ones: replace those of the same type, append new ones.
 
     Conditions of other types stay unchanged. A transition time changes only with the condition's status.
     """

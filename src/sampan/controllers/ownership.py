@@ -1,4 +1,4 @@
-"""Ownership of objects by controllers: finding owned objects, adopting matching orphans, releasing the rest.
+"""Ownership of objects by controllers: find owned objects, adopt matching orphans, release others that no longer match.
 
 Source: kube-controller-manager pkg/controller/controller_ref_manager.go, controller_utils.go (1.36).
 """
@@ -45,9 +45,10 @@ def controller_of(obj: Any) -> OwnerReference | None:
 
 
 def has_other_controller(ref: Ref[Any], kind: str) -> bool:
-    """Return True if an object has a controller of another kind. False means that it may have one.
+    """Return True if an object certainly has a controller of another kind. False means that this is unknown.
 
-    It only searches the raw bytes, without decoding them. A match of the kind's name anywhere gives False.
+    The function searches the raw bytes without decoding them. If they contain the kind's name anywhere, it returns
+    False.
     """
     return b'"controller":true' in ref.raw and f'"{kind}"'.encode() not in ref.raw
 
@@ -55,7 +56,10 @@ def has_other_controller(ref: Ref[Any], kind: str) -> bool:
 def owners_of_pods(
     owner: ResourceInfo, owners: SharedInformer[Object], selector: Callable[[Object], Selector]
 ) -> MapFunction[Any]:
-    """Map a Pod to its controlling owner of that kind, or an orphan to all owners that could adopt it."""
+    """Return a function that maps a Pod to its controlling owner.
+
+    Only controllers of kind `owner` count. An orphan is mapped to all owners that could adopt it.
+    """
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
         if has_other_controller(ref, owner.kind):
@@ -78,9 +82,9 @@ class OwnerGone(RetryLater):
 class Owned(Generic[T]):
     """Objects of one kind that owners of another kind control, chosen by label selectors.
 
-    `kind` is the kind (or a view of it), `owner` the owners' kind. Lists include every write made through the manager's
-    client, so a loop never creates an object twice. `finalizer` is added to adopted objects and removed from released
-    ones.
+    `kind` is the kind (or a view of it), `owner` is the kind of the owners. Lists include every write made through the
+    manager's client, so a loop never creates an object twice. `finalizer` is added to adopted objects and removed from
+    released ones.
     """
 
     def __init__(
@@ -121,7 +125,7 @@ class Owned(Generic[T]):
                 (claimed if fits else released).append(obj)
             elif fits and not deleting and meta(obj).deletion_timestamp is None:
                 adopted.append(obj)
-        # Only before an adoption: the check costs a request, and is needed only there.
+        # Only before an adoption: the check costs a request, and only an adoption needs it.
         if adopted:
             await self._check_owner(owner)
         if released and not deleting:

@@ -12,9 +12,9 @@ from sampan.operator.predicates import Predicate
 
 
 class CountChanged(Predicate[Pod]):
-    """Drops updates that change no count: activity, the time of readiness and the owner stay the same.
+    """Drops updates that change no count: labels, activity, readiness, its time and the owner stay the same.
 
-    It also drops updates of Pods whose controller was and is of another kind than `owner`.
+    It also drops updates of Pods if the controller before and after the update is of another kind than `owner`.
     """
 
     def __init__(self, owner: str) -> None:

@@ -39,7 +39,7 @@ def _prefix(name: str) -> str:
 
 
 class PodControl:
-    """Creates and deletes Pods for a controller, and records events about it on the owner."""
+    """Creates and deletes Pods for a controller, and records events about these actions on the owner."""
 
     def __init__(self, context: ControllerContext, recorder: EventRecorder) -> None:
         self._pods = context.manager.client.resource(PODS, namespace="")

@@ -20,7 +20,8 @@ _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 def first_to_delete(pods: Sequence[Pod], related: Iterable[Pod], count: int, now: dt.datetime) -> list[Pod]:
     """Return the `count` Pods to delete first.
 
-    `related` are all Pods of the same kind, including `pods`. Pods on nodes with many of them are deleted first.
+    `related`: the Pods of all sets of the same owner, including `pods`. Pods on nodes with many of these are deleted
+    first.
     """
     if count >= len(pods):
         return list(pods)

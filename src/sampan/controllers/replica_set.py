@@ -38,7 +38,7 @@ BURST: Final = 500
 """Highest number of Pods that one reconciliation creates or deletes."""
 WORKERS: Final = 5
 REST_S_PER_POD: Final = 50e-6
-"""Pause after reconciling a set that has its wanted number of Pods, for each Pod.
+"""Pause in seconds for each Pod, after reconciling a set that has its wanted number of Pods.
 
 Reconciling 2,000 Pods takes about 20 ms. While they become ready one by one, each of them triggers a reconciliation.
 The pause combines several of these into one.
@@ -129,7 +129,7 @@ class ReplicaController:
             related = await self._related(owner) if surplus < len(pods) else ()
             victims = first_to_delete(pods, related, min(surplus, BURST), now)
             ends = [self._pods.delete(pod, owner) for pod in victims]
-            # Every deletion is attempted. The first error then causes a retry of the rest.
+            # Every deletion is attempted. The first error then causes a retry of the failed ones.
             results = await asyncio.gather(*ends, return_exceptions=True)
             for result in results:
                 if isinstance(result, BaseException):

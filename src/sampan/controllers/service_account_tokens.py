@@ -66,7 +66,7 @@ class ServiceAccountTokens:
         return None
 
     def _missing(self, account: Object, secret: Object) -> Object:
-        """Return the fields a Secret lacks, as a merge patch; empty if it is complete."""
+        """Return the missing fields of a Secret as a merge patch; empty if the Secret is complete."""
         owner, data = meta(account), secret.get("data") or {}
         desired = {"namespace": owner.namespace, "ca.crt": self._root_ca}
         change: dict[str, Any] = {

@@ -75,7 +75,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class ServiceCIDRs:
-    """Adds the finalizer and the condition to ServiceCIDRs, and releases those without addresses in use."""
+    """Adds the finalizer and the condition to ServiceCIDRs, and removes the finalizer if no address is in use."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -114,10 +114,10 @@ class ServiceCIDRs:
         return None
 
     async def _is_needed(self, cidr: Object) -> bool:
-        """Return True if an address would be in no ServiceCIDR without this one.
+        """Return True if the address of a Service would be in no ServiceCIDR without this one.
 
-        Stricter than Kubernetes: other ranges that are being deleted do not count, so two equal ranges cannot release
-        each other.
+        This is stricter than in Kubernetes: other ranges that are being deleted do not count, so two equal ranges
+        cannot release each other.
         """
         name = meta(cidr).name
         others = [

@@ -1,9 +1,11 @@
 """The load balancer controller: explains in an event why a Service of type LoadBalancer stays pending.
 
-Kubernetes runs the loop of this name only with a cloud provider, which creates the load balancer. This one creates
-none. It records one event for a Service if after `WAIT_S` no other controller has published an address.
+Kubernetes runs the loop of this name only with a cloud provider, which creates the load balancer. This controller
+creates no load balancer. It records one event for a Service if after `WAIT_S` no other controller has published an
+address.
 
-Concurrency: a Service is reconciled by one worker at a time. A pending Service costs one timer, then nothing.
+Concurrency: a Service is reconciled by one worker at a time. Each pending Service needs one timer until its event is
+recorded.
 """
 
 from collections.abc import Iterable
@@ -23,7 +25,7 @@ NOTE: Final = (
     "no load balancer: this cluster has none; use kubectl port-forward, a NodePort, or set status.loadBalancer"
 )
 WAIT_S: Final = 30.0
-"""Time for another controller to publish an address."""
+"""Time in which another controller may publish an address."""
 _CLEANUP: Final = "service.kubernetes.io/load-balancer-cleanup"
 """Finalizer with which a cloud's controller marks the Services that it works on."""
 
@@ -34,7 +36,10 @@ def set_up(context: ControllerContext) -> None:
 
 
 class LoadBalancerHints:
-    """Records the event. A Service is remembered from its first reconciliation until it is no longer pending."""
+    """Records the event for pending Services.
+
+    A Service is remembered from its first reconciliation until it is no longer pending.
+    """
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -46,7 +51,7 @@ class LoadBalancerHints:
         """UID of each pending Service, and the time of its event; None after the event."""
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Record the event of one Service if it is time. Raises `ApiError`, `TransportError`."""
+        """Record the event of one Service when it is due. Raises `ApiError`, `TransportError`."""
         service = await self._services.find(request)
         if service is None or not _is_pending(service):
             self._due.pop(request, None)
@@ -66,7 +71,7 @@ class LoadBalancerHints:
         return None
 
     async def _is_recorded(self, namespace: str, uid: str) -> bool:
-        """Return True if there is an event already, which a previous run of the loops recorded."""
+        """Return True if a previous process has already recorded the event."""
         chosen = ListOptions(field_selector=f"involvedObject.uid={uid},reason={REASON}", limit=1)
         return bool((await self._events.in_namespace(namespace).list(chosen)).items)
 

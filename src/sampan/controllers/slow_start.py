@@ -20,7 +20,7 @@ async def slow_start(count: int, call: Callable[[int], Awaitable[None]], *, init
         failures = [result for result in results if isinstance(result, BaseException)]
         if failures:
             raise failures[0]
-        # Doubling: when the first calls succeed, the rest probably do, and few batches suffice for many calls.
+        # Doubling: when the first calls succeed, the others probably do too, and few batches suffice for many calls.
         done += batch
         batch = min(2 * batch, count - done)
     return done

@@ -13,11 +13,12 @@ T = TypeVar("T")
 async def write_status(
     client: ResourceClient[T], obj: Object, status: Object, *, optimistic_lock: bool = False
 ) -> T | None:
-    """Write a status that was computed from the object as read; None if it has not changed.
+    """Write a status that was computed from the object as read. Return None if the status has not changed.
 
-    The patch applies to any version of the object: a status has one writer, and `observedGeneration` records its base.
-    With `optimistic_lock` it applies only to the version that was read. That matters where the status itself holds
-    state, such as counts. Raises `Conflict` then; `NotFound`, `ApiError`, `TransportError`.
+    The patch applies to any version of the object: a status has one writer, and `observedGeneration` records the
+    generation it was computed from. With `optimistic_lock` it applies only to the version that was read. Use it if the
+    status itself is state, such as counts. A changed object then raises `Conflict`. Raises `NotFound`, `ApiError`,
+    `TransportError`.
     """
     before = obj.get("status") or {}
     if before == status:

@@ -60,7 +60,7 @@ class ClusterSize:
             self._step += 1
 
     def on_update(self, old: Ref[Any], new: Ref[Any]) -> None:
-        """Do nothing: the size stays."""
+        """Do nothing: an update does not change the number of Nodes."""
 
     def on_delete(self, obj: Deletion[Any]) -> None:
         """Stop counting a Node."""

@@ -61,7 +61,7 @@ class TTLController:
 
 
 def time_left(job: Object, now: dt.datetime) -> dt.timedelta | None:
-    """Return the rest of a Job's TTL; zero or negative if it is over, None for a Job that must not be deleted.
+    """Return the remaining TTL of a Job; zero or negative if it is over, None for a Job that must not be deleted.
 
     Raises `ValueError` for a finished Job without the time when it finished.
     """

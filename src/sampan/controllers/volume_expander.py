@@ -1,6 +1,6 @@
 """The expander of PersistentVolumes: reports that a claim waits for the resizer of its driver.
 
-Only drivers can expand volumes, so nothing else is left to do.
+Only drivers can expand volumes, so the controller does nothing else.
 
 Source: kube-controller-manager pkg/controller/volume/expand/expand_controller.go (1.36).
 """

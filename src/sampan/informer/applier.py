@@ -101,7 +101,7 @@ class Applier(Generic[T]):
         return True
 
     def _replace(self, delta: Delta[T], is_in_initial_list: bool) -> None:
-        """Replace the store, then notify handlers of the deletions, then of the rest in the order of the list."""
+        """Replace the store, then notify handlers of the deletions, then of the listed objects in list order."""
         before = {ref.key: ref for ref in self._indexer.refs()}
         # The store first: a handler that reads other objects must see the new list.
         self._indexer.replace(delta.refs, delta.resource_version)

@@ -37,7 +37,7 @@ class Delta(msgspec.Struct, Generic[T], frozen=True, gc=False, eq=False):
 
     type: DeltaType
     obj: Deletion[T] | None = None
-    """None for REPLACED_ALL, SYNC_ALL and BOOKMARK."""
+    """State of the object; None for REPLACED_ALL, SYNC_ALL and BOOKMARK."""
     resource_version: str = ""
     """Version that the store has reached after this change; empty if unknown."""
     refs: Sequence[Ref[T]] = ()
@@ -49,14 +49,14 @@ class Batch(msgspec.Struct, Generic[T], frozen=True, gc=False, eq=False):
 
     deltas: Sequence[Delta[T]]
     is_in_initial_list: bool
-    """The deltas belong to the first list of the informer."""
+    """True if the deltas belong to the first list of the informer."""
 
 
 class ReflectorStore(Protocol[T]):
     """Destination of a reflector: a queue, or an `Indexer` directly."""
 
     def add(self, ref: Ref[T], *, ordered: bool = True) -> None:
-        """Record ADDED. Not `ordered`: an event of the initial state of a watch, in no order of versions."""
+        """Record ADDED. If not `ordered`, it is part of the initial state of a watch, which is not in version order."""
         ...
 
     def update(self, ref: Ref[T]) -> None:
@@ -76,7 +76,7 @@ class ReflectorStore(Protocol[T]):
         ...
 
     async def room(self) -> None:
-        """Wait until the store accepts more."""
+        """Wait until the store accepts more changes."""
         ...
 
 

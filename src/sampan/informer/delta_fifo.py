@@ -1,8 +1,8 @@
-"""`DeltaFIFO`: events grouped by key. Taking a key out returns all its deltas.
+"""`DeltaFIFO`: events grouped by key. The queue returns all deltas of a key together.
 
-Keys come out in the order in which they came in, but events of different keys may overtake each other. So the version
-of the store is known only when the queue is empty. The bound is that of `InOrderQueue`: a reflector waits while two
-batches of keys are queued. `InOrderQueue` is newer and the default.
+Keys are returned in the order in which they were first queued, but events of different keys may be reordered. So the
+version of the store is known only when the queue is empty. The bound is that of `InOrderQueue`: a reflector waits while
+two batches of keys are queued. `InOrderQueue` is newer and the default.
 Source: client-go tools/cache/delta_fifo.go `DeltaFIFO` with EmitDeltaTypeReplaced (1.36).
 """
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class KnownObjects(Protocol[T]):
-    """Objects that the queue's consumer has."""
+    """Store of the queue's consumer."""
 
     def keys(self) -> Sequence[str]:
         """Return all keys."""
@@ -61,7 +61,7 @@ class DeltaFIFO(Generic[T]):
         self._put(DeltaType.UPDATED, ref)
 
     def delete(self, ref: Ref[T]) -> None:
-        """Queue DELETED, unless neither the queue nor the store has the key: then a list has reported it before."""
+        """Queue DELETED. Do nothing if neither the queue nor the store has the key: a list has already reported it."""
         self._populated = True
         self._reach(ref.resource_version)
         # Without this check, an object that was added and deleted during a gap would be reported as deleted only.

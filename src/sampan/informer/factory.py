@@ -97,7 +97,7 @@ class SharedInformerFactory:
     def metadata_informer_for(
         self, what: ResourceInfo | ObjectType[Any] | type[Any], scope: Scope = Scope()
     ) -> SharedInformer[PartialObjectMetadata]:
-        """Return an informer of metadata only. The server does not send the rest."""
+        """Return an informer of metadata only. The server does not send the other fields."""
         scope = self._complete(scope)
         return self._informer(self._client.resource(what, namespace=scope.namespace).metadata_only(), scope, None)
 
@@ -132,7 +132,7 @@ class SharedInformerFactory:
                 self._tasks[informer] = task_group.create_task(informer.run(), name=str(informer))
 
     async def wait_for_cache_sync(self, *, timeout_s: float | None = None) -> None:
-        """Wait until all stores hold their first lists. Raises `TimeoutError`, which names the missing ones."""
+        """Wait until all stores contain their first lists. Raises `TimeoutError`, which names the missing ones."""
         await wait_for_cache_sync(*self._tasks, timeout_s=timeout_s)
 
     async def remove(self, informer: SharedInformer[Any]) -> None:

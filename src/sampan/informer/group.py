@@ -1,7 +1,8 @@
 """`InformerGroup`: the informers of one resource in several namespaces, used as one informer.
 
-For programs with access to some namespaces only, or that should not keep the objects of all. Each namespace has its
-own watch and its own versions, so the group has no version: to wait for a write, use the informer of its namespace.
+Use it for a program that may access only some namespaces, or should not cache the objects of all namespaces. Each
+namespace has its own watch and its own versions, so the group has no version: to wait for a write, use the informer of
+its namespace.
 Source: controller-runtime pkg/cache/multi_namespace_cache.go (0.24).
 """
 
@@ -80,7 +81,7 @@ class InformerGroup(Generic[T]):
     """
 
     def __init__(self, informers: Mapping[str, SharedInformer[T]]) -> None:
-        """`informers` by namespace."""
+        """Create the group. `informers`: the informers by namespace."""
         self._informers = dict(informers)
 
     @property

@@ -32,7 +32,7 @@ class EventHandler(Protocol[T]):
         ...
 
     def on_delete(self, obj: Deletion[T]) -> HandlerResult:
-        """Handle a deleted object; a tombstone if its last state is unknown."""
+        """Handle a deleted object. `obj` is a tombstone if the last state of the object is unknown."""
         ...
 
 

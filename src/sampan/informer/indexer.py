@@ -20,7 +20,7 @@ IndexFunction = Callable[[Ref[T]], Iterable[str]]
 """Returns the values under which an object is indexed: none, one or many. Must depend only on the object."""
 
 NAMESPACE_INDEX: Final = "namespace"
-"""Index of every store."""
+"""Name of the index by namespace, which every store has."""
 
 _Index = dict[str, dict[str, None]]
 """Keys of each value, in the order of arrival."""
@@ -179,7 +179,7 @@ class Indexer(Generic[T]):
                     future.set_result(None)
 
     def close(self, error: Exception) -> None:
-        """End writing. Current and future waits for a version raise `error`."""
+        """Close the store: current and future waits for a version raise `error`."""
         self._closed = error
         for _, future in self._waiting:
             if not future.done():

@@ -25,7 +25,7 @@ class PagedList(Generic[T]):
     """Lists all objects at a version.
 
     Only the versions "0" (any) and "" (the newest) are requested in pages: with another version, a paged request makes
-    servers bypass their cache. A server that answers "0" in pages has no cache, so all later lists are paged.
+    servers bypass their cache. If a server returns pages for "0", it has no cache, so all later lists are paged.
     """
 
     def __init__(

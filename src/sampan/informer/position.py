@@ -15,13 +15,13 @@ class Position:
         self.resource_version = ""
         """Newest version received; empty before the first list."""
         self.unavailable = False
-        """The server has reported that it does not have this version, or not yet."""
+        """True if the server has reported that it does not have this version (any more, or not yet)."""
 
     def for_list(self) -> str:
         """Return the version to list from.
 
-        "0" (any version, from a cache) for the first list, unless that must be the newest. Later the last version,
-        which is the minimum, or "" (the newest) if the server does not have it.
+        The first list uses "0" (any version, from a cache), or "" (the newest version) if `newest` is set. Later lists
+        use the last version, which is a minimum, or "" if the server does not have it.
         """
         if self.unavailable:
             return ""

@@ -203,7 +203,7 @@ def _without_managed_fields(body: bytes, managed: bytes) -> bytes:
     if begin > 0 and body.find(field, begin + 1) < 0:
         if body[end] == 0x2C:  # a comma
             return body[:begin] + body[end + 1 :]
-        if body[begin - 1] == 0x2C and body[end] == 0x7D:  # a comma before, a closing brace behind
+        if body[begin - 1] == 0x2C and body[end] == 0x7D:  # a comma before the field, a closing brace after it
             return body[: begin - 1] + body[end:]
     value = json.decode(body)
     value["metadata"].pop("managedFields", None)

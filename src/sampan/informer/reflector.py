@@ -1,7 +1,9 @@
 """`Reflector`: keeps a store equal to the objects of a `ListWatch`.
 
-It lists (as a stream if the server supports it), watches from there, resumes watches where they ended, and lists again
-only if necessary. One task, `run()`; it waits for the store's room after each batch, so a slow store slows the
+It lists (as a stream if the server supports it) and watches from the version of the list. It resumes watches where they
+ended, and lists again only if necessary.
+
+Concurrency: `run()` is one task. It waits after each batch until the store accepts more, so a slow store slows the
 connection. After a failure it waits before the next request: 0.8 s, doubled up to 30 s, with jitter. The delays start
 again when a watch was accepted and lasted for a second, or after two minutes without a failure. A watch that the server
 ends after a second or more, as servers do every few minutes, is resumed without a delay.
@@ -82,7 +84,7 @@ class Reflector(Generic[T]):
 
     @property
     def streaming(self) -> bool:
-        """Streaming lists are (still) requested."""
+        """True while streaming lists are requested."""
         return self._streaming
 
     async def run(self) -> None:
@@ -232,7 +234,9 @@ class Reflector(Generic[T]):
         )
 
     async def _follow(self, stream: EventStream, *, accepted: bool) -> int:
-        """Put the events of one watch into the store and return how many there were. Raises what ended the watch.
+        """Put the events of one watch into the store and return how many there were.
+
+        Raises the error that ended the watch.
 
         `accepted`: the server has accepted the watch already.
         """
@@ -295,8 +299,7 @@ class Reflector(Generic[T]):
         self.metrics.events += 1
         if kind == "ADDED":
             self._store.add(ref, ordered=self._ordered)
-            # An object of an unordered start can be newer than one that follows, so its version does not cover the
-            # rest.
+            # In an unordered initial state, an object can be newer than a later one, so its version is not reached yet.
             return ref.resource_version if self._ordered else ""
         if kind == "MODIFIED":
             self._store.update(ref)

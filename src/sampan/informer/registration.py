@@ -55,9 +55,9 @@ class Registration(Generic[T]):
         self.resync_s = resync_s
         """Seconds between resyncs; 0: none."""
         self.resync_at = 0.0
-        """Time of the next resync, in the loop's clock. For the informer."""
+        """Time of the next resync, in the loop's clock. The informer sets it."""
         self.resyncing = False
-        """The next resync includes this handler. For the informer."""
+        """True if the next resync includes this handler. The informer sets it."""
         self._on_remove = on_remove
         self._notices: deque[_Notice | None] = deque()
         self._filled = asyncio.Event()
@@ -118,7 +118,7 @@ class Registration(Generic[T]):
         self._queue(None)
 
     def _queue(self, notice: _Notice | None, *, many: bool = False) -> None:
-        """`many`: part of a list or a resync, whose number does not indicate a slow handler."""
+        """Queue a notice. `many`: it is part of a list or a resync, whose size does not indicate a slow handler."""
         if self._removed:
             return
         self._notices.append(notice)

@@ -10,7 +10,7 @@ from sampan.client.idle_limit import IDLE_S, IDLE_WITHOUT_BOOKMARKS_S
 from sampan.client.retry_delay import BACKOFF_RESET_S
 
 LIST_WATCH_BACKOFF: Final = Backoff(0.8, factor=2.0, jitter=1.0, cap_s=30.0)
-"""Source: client-go tools/cache/reflector.go (1.36)."""
+"""Delays after failed lists and watches. Source: client-go tools/cache/reflector.go (1.36)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,9 @@ class ReflectorSettings:
     streaming: bool = True
     """Request the initial state as a stream (`sendInitialEvents`); a server without support gets plain lists."""
     newest: bool = False
-    """The first state is the newest, also without streaming lists. Otherwise, such a list may come from a cache that is
-    behind, and is cheaper.
+    """Start with the newest state, also without streaming lists.
+
+    False: a plain list may return an older state from the server's cache, which is cheaper.
     """
     stream_stall_s: float = 10.0
     """Limit of the time without a new object in an incomplete stream. Then a list replaces it."""
@@ -36,7 +37,10 @@ class ReflectorSettings:
     watch_s_max: float = 600.0
     """Upper limit of that duration. The randomness spreads reconnects over time."""
     idle_timeout_s: float = IDLE_S
-    """A watch that is silent for longer is replaced: its connection counts as dead. For servers that send bookmarks."""
+    """A watch that is silent for longer is replaced: its connection counts as dead.
+
+    Applies to servers that send bookmarks.
+    """
     idle_timeout_without_bookmarks_s: float = IDLE_WITHOUT_BOOKMARKS_S
     """Idle timeout as long as the server has sent no bookmark."""
     short_watch_s: float = 1.0

@@ -125,7 +125,7 @@ class SharedInformer(Generic[T]):
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the objects in the store. Each takes about a kilobyte of memory more."""
+        """Size of the objects in the store, in bytes of JSON. Each object takes about 1 kB of memory in addition."""
         return sum(len(ref.raw) for ref in self.indexer.refs())
 
     @property
@@ -135,7 +135,7 @@ class SharedInformer(Generic[T]):
 
     @property
     def stopped(self) -> bool:
-        """`run` has ended."""
+        """True if `run` has ended."""
         return self._stopped
 
     # Handlers.

@@ -1,7 +1,7 @@
 """Streaming lists: the initial state as the beginning of a watch.
 
-The server sends an ADDED for each object and then a bookmark with an annotation; the same watch continues from there.
-A server or proxy without support may refuse, or ignore the option and never send the bookmark.
+The server sends an ADDED for each object and then a bookmark with an annotation; the same watch then sends later
+changes. A server or proxy without support may refuse, or ignore the option and never send the bookmark.
 Source: client-go tools/cache/reflector.go `watchList` (1.36); KEP-3157.
 """
 

@@ -19,7 +19,7 @@ class WatchFailure:
     next_step: str
     """Next step of the reflector: "listing again", "resuming the watch from resourceVersion 17"."""
     delay_s: float
-    """Seconds until then."""
+    """Seconds until the next step."""
 
     def __str__(self) -> str:
         when = f"in {self.delay_s:.1f} s" if self.delay_s else "now"

@@ -9,7 +9,7 @@ from sampan.informer.settings import ReflectorSettings
 
 
 class VeryShortWatch(ClientError):
-    """Watches end at once without events."""
+    """Too many consecutive watches have ended immediately without events."""
 
 
 class WatchRetry:
@@ -23,8 +23,8 @@ class WatchRetry:
     def may_resume_after(self, error: ClientError, now: float) -> bool:
         """Return True if the watch may be resumed at its last version.
 
-        Always after a lost connection or 429 (too many requests). After 5xx, for `internal_error_s`. Never if the
-        server does not have the version.
+        It may be resumed after a lost connection or 429 (too many requests), and for `internal_error_s` after 5xx. It
+        must not be resumed if the server does not have the version.
         """
         if is_unavailable(error):
             return False

@@ -23,13 +23,19 @@ class ControllerContext:
     manager: Manager
     clock: Clock
     root_ca: str = ""
-    """CA certificates (PEM) that verify the API server. They are published to every namespace; empty: none are."""
+    """CA certificates (PEM) that verify the API server. They are published to every namespace.
+
+    If empty, nothing is published.
+    """
     api_server: str = ""
     """URL of the API server (`https://host:port`) for Pods outside the cluster's own network. Empty: those Pods use the
     address of the Service `kubernetes`.
     """
     signing_certificate: str = ""
-    """CA certificate (PEM) that signs CertificateSigningRequests for the built-in signers; empty: none is signed."""
+    """CA certificate (PEM) that signs CertificateSigningRequests for the built-in signers.
+
+    If empty, no request is signed.
+    """
     signing_key: str = field(default="", repr=False)
     """Private key (PEM) of the signing certificate."""
 
@@ -42,7 +48,7 @@ class ControllerContext:
     legacy_token_clean_up_period_s: float = LEGACY_TOKEN_CLEAN_UP_PERIOD_S
     """Time after which an unused token Secret that its service account references is marked as invalid.
 
-    After the same time again it is deleted.
+    After another period of the same length it is deleted.
     """
 
     discovery_period_s: float = DISCOVERY_PERIOD_S

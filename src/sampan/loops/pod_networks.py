@@ -42,7 +42,7 @@ class _Status(msgspec.Struct, gc=False):
 
 
 class NetworkNode(msgspec.Struct, gc=False):
-    """Node, as far as the network needs it."""
+    """The fields of a Node that describe its pod network."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: _Spec = msgspec.field(default_factory=_Spec)

@@ -1,4 +1,4 @@
-"""`Cache`: an informer, the client's own writes, and refusals that show that the informer is behind."""
+"""`Cache`: an informer, the client's own writes, and refused writes, which show that the informer is behind."""
 
 import asyncio
 from collections import OrderedDict
@@ -51,7 +51,7 @@ class Cache:
 
     @property
     def resource_version(self) -> str:
-        """Version that the cache has reached."""
+        """The resourceVersion that the cache has reached."""
         return self._informer.last_resource_version
 
     def holds(self, namespace: str) -> bool:
@@ -59,7 +59,7 @@ class Cache:
         return self._namespace in ("", namespace)
 
     def wrote(self, obj: Any) -> None:
-        """Record a write; `obj` is the response."""
+        """Record a write; `obj` is the object in the server's response."""
         metadata = meta(obj)
         if not metadata.resource_version:
             return
@@ -74,7 +74,7 @@ class Cache:
             self._written.popitem(last=False)
 
     def deleted(self, key: str, response: Any) -> None:
-        """Record a deletion request; `response` is the response."""
+        """Record a deletion request; `response` is the object in the server's response, or None."""
         # The object still exists with a deletion timestamp, so the deletion counts as an update.
         if response is not None and _stays(response):
             self.wrote(response)
@@ -91,7 +91,7 @@ class Cache:
 
     @contextmanager
     def refusals(self, key: str) -> Iterator[None]:
-        """Wrap a write. If the server refuses it because of another state, mark the object as outdated."""
+        """Wrap a write. If the server refuses the write because of the object's state, mark the object as outdated."""
         try:
             yield
         except (AlreadyExists, Conflict, NotFound) as error:
@@ -110,7 +110,7 @@ class Cache:
         return list(self._outdated)
 
     def fetched(self, key: str, obj: Any | None) -> None:
-        """Record that an object was read from the server; None if it does not exist."""
+        """Record that an object was read from the server; `obj` is None if the object does not exist."""
         self._outdated.pop(key, None)
         if obj is None:
             self.deleted(key, None)
@@ -118,7 +118,7 @@ class Cache:
             self.wrote(obj)
 
     async def get(self, key: str) -> Ref[Any] | None:
-        """Return the current or a later state of the object. Raises `StaleCache`."""
+        """Return the object, including this client's own writes; None if it does not exist. Raises `StaleCache`."""
         await self._reach_own(key)
         if not self._informer.has_synced():
             await self._synced()
@@ -126,14 +126,17 @@ class Cache:
         return None if ref is None or ref.uid in self._gone else ref
 
     async def refs(self, namespace: str, selector: str) -> list[Ref[Any]]:
-        """Return the current or later states of the objects of a namespace ("" for all). Raises `StaleCache`."""
+        """Return the objects of a namespace ("" for all), including this client's own writes. Raises `StaleCache`."""
         await self._reach_all()
         lister: Lister[Any] = self._informer.lister()
         found = lister.namespaced(namespace).refs(selector) if namespace else lister.refs(selector)
         return [ref for ref in found if ref.uid not in self._gone]
 
     async def by_index(self, name: str, values: Iterable[str]) -> list[Ref[Any]]:
-        """Return the objects that an index has under some values, now or later. Raises `StaleCache`, `KeyError`."""
+        """Return the objects that an index has under any of the values, including this client's own writes.
+
+        Raises `StaleCache`, `KeyError`.
+        """
         await self._reach_all()
         found = {ref.key: ref for value in values for ref in self._informer.indexer.by_index(name, value)}
         return [ref for ref in found.values() if ref.uid not in self._gone]
@@ -143,7 +146,7 @@ class Cache:
         reached = self._informer.last_resource_version
         while self._written:
             key, write = next(iter(self._written.items()))
-            # The oldest write comes first, so the first one that the cache lacks ends the search.
+            # The oldest write comes first, so the first one that the cache has not received ends the search.
             if not reached or older(reached, write.resource_version):
                 break
             del self._written[key]

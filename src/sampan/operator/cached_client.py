@@ -92,16 +92,16 @@ class CachedResourceClient(ResourceClient[T]):
         return ObjectList([self.object_type.decode(ref.raw) for ref in refs], cache.resource_version)
 
     async def list_all(self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE) -> ObjectList[T]:
-        """Return the same as `list`. If the cache cannot answer, read pages from the server."""
+        """Return the same as `list`. If the cache cannot serve the list, read pages from the server."""
         if self._cache is None or not _only_labels(options):
             return await super().list_all(options, page_size=page_size)
         return await self.list(options)
 
     async def by_index(self, name: str, *values: str) -> Sequence[T]:
-        """Return the objects that an index of the kind's informer has under any of the values, own writes included.
+        """Return the objects that an index of the kind's informer has under any of the values.
 
-        In all namespaces, in no order. Raises `StaleCache`; `LookupError` if the kind is not watched or the index does
-        not exist.
+        The result covers all namespaces, includes this client's own writes and is unordered. Raises `StaleCache`;
+        `LookupError` if the kind is not watched or the index does not exist.
         """
         cache = self._cache
         if cache is None:
@@ -157,7 +157,7 @@ class CachedResourceClient(ResourceClient[T]):
 
     @property
     def _cache(self) -> Cache | None:
-        """Cache that has these objects, if there is one. It may be created later than this client."""
+        """Cache of these objects; None if there is none (yet). The cache may be created later than this client."""
         cache = self._caches.get(self.object_type.info)
         return cache if cache is not None and cache.holds(self.namespace) else None
 
@@ -260,7 +260,10 @@ class CachedClient:
     def resource(
         self, what: ResourceInfo | ObjectType[Any] | type[Any], *, namespace: str | None = None
     ) -> CachedResourceClient[Any]:
-        """Return the client of a resource, as `Client.resource` does. It reads the cache once the kind has one."""
+        """Return the client of a resource, as `Client.resource` does.
+
+        The client reads from the kind's cache as soon as there is one.
+        """
         direct: ResourceClient[Any] = self.direct.resource(what, namespace=namespace)
         return CachedResourceClient(direct._endpoint, direct.object_type, self._caches)
 

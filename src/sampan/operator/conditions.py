@@ -26,7 +26,7 @@ class Condition(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True
     type: Annotated[str, msgspec.Meta(max_length=316)]
     status: ConditionStatus
     reason: Annotated[str, msgspec.Meta(min_length=1, max_length=1024, pattern=_REASON)]
-    """Reason in one word, for programs: `NetworkCreated`."""
+    """Reason in one word, for programs. Example: `NetworkCreated`."""
     message: Annotated[str, msgspec.Meta(max_length=32768)] = ""
     """Reason in a sentence, for people."""
     last_transition_time: str = ""
@@ -60,7 +60,7 @@ def set_condition(conditions: list[C], new: C, clock: Clock) -> bool:
 
 
 def remove_condition(conditions: list[C], type: str) -> bool:
-    """Remove the condition of a type. Return False if there was none."""
+    """Remove the condition of a type. Return False if there is no such condition."""
     existing = find_condition(conditions, type)
     if existing is None:
         return False

@@ -11,7 +11,7 @@ from sampan.core.errors import StatusError
 from sampan.operator.request import RetryLater, TerminalError
 
 _EXPECTED: Final = (ClientError, StatusError, OSError, RetryLater, TerminalError)
-"""`OSError` includes `TimeoutError` and `ConnectionError`."""
+"""Errors of normal operation. `OSError` includes `TimeoutError` and `ConnectionError`."""
 _NAMESPACE_ENDS: Final = "NamespaceTerminating"
 """Cause in the response to a create in a namespace that is being deleted."""
 

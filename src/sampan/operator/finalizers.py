@@ -28,7 +28,10 @@ class Finalizing(Generic[T]):
     up.
     """
     clean_up: Callable[[T], Awaitable[Result | None]]
-    """Undo everything. It is repeated until it returns None; a `Result` means that it is not finished."""
+    """Delete everything that `apply` created.
+
+    It is called again until it returns None; a `Result` means that it is not finished.
+    """
 
 
 def has_finalizer(obj: Any, name: str) -> bool:
@@ -42,7 +45,7 @@ def is_deleting(obj: Any) -> bool:
 
 
 def add_finalizer(obj: Any, name: str) -> bool:
-    """Add the finalizer to the object in memory. Return False if it was there."""
+    """Add the finalizer to the object in memory. Return False if the object already had it."""
     if has_finalizer(obj, name):
         return False
     meta(obj).finalizers = [*meta(obj).finalizers, name]
@@ -50,7 +53,7 @@ def add_finalizer(obj: Any, name: str) -> bool:
 
 
 def remove_finalizer(obj: Any, name: str) -> bool:
-    """Remove the finalizer from the object in memory. Return False if it was not there."""
+    """Remove the finalizer from the object in memory. Return False if the object did not have it."""
     if not has_finalizer(obj, name):
         return False
     meta(obj).finalizers = [each for each in meta(obj).finalizers if each != name]
@@ -105,9 +108,9 @@ async def finalizer(client: ResourceClient[T], obj: T, name: str, then: Finalizi
     | yes | yes | `clean_up`; when it returns None, remove the finalizer |
     | yes | no  | nothing: only finalizers of other controllers are left |
 
-    `apply` follows at once, not at the next event: that event would have the same generation, so a
-    `GenerationChanged` predicate would drop it. Raises `Conflict`, `ApiError`, `TransportError` and the errors of the
-    functions.
+    `apply` runs immediately, not after the next event: that event would have the same generation, so a
+    `GenerationChanged` predicate would drop it. Raises `Conflict`, `ApiError`, `TransportError` and the errors of
+    `apply` and `clean_up`.
     """
     if not is_deleting(obj):
         return await then.apply(await patch_finalizer_in(client, obj, name))

@@ -26,7 +26,7 @@ def for_object(ref: Ref[Any]) -> Iterable[Request]:
 
 
 def for_owner(owner: ResourceInfo, *, only_controller: bool = True) -> MapFunction[Any]:
-    """Request the owners of that group and kind, in any version. `only_controller`: only the controlling one."""
+    """Request the owners of the given group and kind, in any version. `only_controller`: only the controlling owner."""
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
         if b'"ownerReferences"' not in ref.raw:

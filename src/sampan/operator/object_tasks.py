@@ -1,6 +1,7 @@
 """`ObjectTasks`: one task for each object, for as long as the object exists (a daemon).
 
-For work that cannot be polled: a connection to a device, a stream. Everything else is simpler in a reconciler.
+Use it for work that cannot be polled, such as a connection to a device or a stream. All other work is simpler in a
+reconciler.
 
 Concurrency: `run` owns one task for each object and the informer handler. There are as many tasks as objects.
 
@@ -32,7 +33,7 @@ class ObjectTasks(Generic[T]):
 
     The function starts when the object appears. It is cancelled when the object is deleted or its deletion starts. When
     a change passes the predicate's `update`, or the function raises, it is restarted; after an error with delays from 1
-    s, doubled up to 5 minutes. It never runs twice at once for objects of one name.
+    s, doubled up to 5 minutes. For one object name it never runs twice at the same time.
     """
 
     def __init__(

@@ -107,7 +107,7 @@ def _check_namespaces(owner: Any, owned: Any) -> None:
 
 
 def _is_same_owner(one: OwnerReference, other: OwnerReference) -> bool:
-    """Compare without the version, because the same object is served in several."""
+    """Compare two references without the version, because the same object is served in several versions."""
     if (one.kind, one.name) != (other.kind, other.name):
         return False
     return GroupVersion.parse(one.api_version).group == GroupVersion.parse(other.api_version).group

@@ -200,7 +200,7 @@ def or_(*predicates: Predicate[T]) -> Predicate[T]:
 
 
 def not_(predicate: Predicate[T]) -> Predicate[T]:
-    """Return a predicate that passes the events which the other drops, including creates and deletes."""
+    """Return a predicate that passes the events which the given predicate drops, including creates and deletes."""
     return PredicateFuncs(
         lambda obj: not predicate.create(obj),
         lambda old, new: not predicate.update(old, new),

@@ -1,4 +1,4 @@
-"""`Reconciler`: makes the actual state match the desired state. Also the functions that call one.
+"""`Reconciler`: makes the actual state match the desired state. The functions of this module call reconcilers.
 
 A reconciler is level-based: it gets the name of an object, not the change, and must be correct however often it is
 called. An exception means a retry with a growing delay; `TerminalError` means no retry.

@@ -13,7 +13,7 @@ class Request(NamedTuple):
     """Name of an object to reconcile. It contains neither the change nor whether the object still exists."""
 
     namespace: str
-    """Empty for cluster-scoped objects."""
+    """Namespace of the object; empty for cluster-scoped objects."""
     name: str
 
     @property
@@ -35,7 +35,7 @@ class Result:
     """Outcome of a successful reconcile. `None` means `Result()`: no further action."""
 
     requeue_after_s: float | None = None
-    """Reconcile again after so many seconds, or earlier after a change. None or ≤ 0: only after a change."""
+    """Reconcile again after this many seconds, or earlier after a change. None or ≤ 0: only after a change."""
     priority: int | None = None
     """Priority of that next reconcile; None keeps the current one."""
 

@@ -1,6 +1,6 @@
 """Sources of a controller's requests: informers, other programs, the clock.
 
-Concurrency: a controller runs each source as one task and cancels it at the end. A source owns nothing else. The
+Concurrency: a controller runs each source as one task and cancels it at the end. A source owns no other tasks. The
 handler of an informer exists as long as the source runs.
 
 Source: controller-runtime pkg/source/source.go (0.24).
@@ -56,7 +56,7 @@ class HandlerHost(Protocol[T]):
 
 
 class KindSource(Generic[T]):
-    """Objects of one kind, from a shared informer."""
+    """Source for the objects of one kind, from a shared informer."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class KindSource(Generic[T]):
         return f"kind source: {self._informer.object_type.info.gvr.group_resource}"
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
-        """Run. Synced when the informer has synced and all its objects are in the queue."""
+        """Run until cancelled. Set `synced` when the informer has synced and all its objects are in the queue."""
         handler = EnqueueHandler(queue, self._map, self._predicates, debounce_s=self._debounce_s)
         registration = self._informer.add_handler(handler)
         try:
@@ -109,7 +109,7 @@ class ChannelSource(Generic[E]):
         self._events.put_nowait(event)
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
-        """Run. Synced at once, because the number of events is unknown."""
+        """Run until cancelled. Set `synced` immediately, because the number of events is unknown."""
         synced.set()
         while True:
             for request in self._map(await self._events.get()):
@@ -129,7 +129,7 @@ class PeriodicSource:
     ) -> None:
         """`requests` returns the requests, for example from a lister. Each period varies by the fraction `jitter`.
 
-        `available` waits until there are objects: the source is idle without them.
+        `available` waits until there are objects. The source is idle until then.
         """
         self._available = available
         self._requests = requests
@@ -140,7 +140,7 @@ class PeriodicSource:
         return f"periodic source: every {self._period_s:g} s"
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
-        """Run. Synced at once; the first requests follow after one period."""
+        """Run until cancelled. Set `synced` immediately; the first requests follow after one period."""
         synced.set()
         while True:
             if self._available is not None:

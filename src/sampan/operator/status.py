@@ -13,8 +13,9 @@ async def patch_status(client: ResourceClient[T], before: T, after: T, *, optimi
     """Write the difference between the status of two states of an object. Return `before` if there is none.
 
     `before` is the object as it was read, `after` a changed copy (read it twice from the cache, or use
-    `copy.deepcopy`). Lists, and so conditions, are written whole. With `optimistic_lock`, a status that another client
-    has changed meanwhile is not overwritten: `Conflict` is raised. Raises `NotFound` if the object no longer exists.
+    `copy.deepcopy`). Lists, including conditions, are written as a whole. With `optimistic_lock`, a status that another
+    client has changed meanwhile is not overwritten: `Conflict` is raised. Raises `NotFound` if the object no longer
+    exists.
     """
     old, new = client.to_dict(before), client.to_dict(after)
     fields = merge_patch_between({"status": old.get("status") or {}}, {"status": new.get("status") or {}}).fields

@@ -1,4 +1,4 @@
-"""`AttachedVolumes`: writes `volumesAttached` of Nodes. A node mounts a volume only if it is listed there.
+"""`AttachedVolumes`: writes `volumesAttached` of Nodes. A node mounts a volume only if the volume is in this list.
 
 Concurrency: a lock orders the writes, because two controllers report: on changes, and before a volume is detached.
 
@@ -17,7 +17,7 @@ from sampan.resource import Object, meta
 
 
 class AttachedVolumes:
-    """Reconciler of Nodes: lists the volumes that are attached and stay so."""
+    """Reconciler of Nodes: writes the attached volumes, except those that are about to be detached."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client
@@ -34,7 +34,10 @@ class AttachedVolumes:
         return None
 
     async def report(self, node_name: str) -> None:
-        """Write the list of a node if it has changed and the Node exists. Raises `ApiError`, `TransportError`."""
+        """Write `volumesAttached` of a Node if the Node exists and the list has changed.
+
+        Raises `ApiError`, `TransportError`.
+        """
         async with self._lock:
             node = await self._nodes.find(Request("", node_name))
             if node is None:

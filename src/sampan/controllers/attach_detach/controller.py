@@ -1,6 +1,6 @@
 """`AttachDetach`: reconciles one PersistentVolume with the Pods that need it.
 
-All lasting state is in the objects: a restart loses only times and which events were recorded.
+All permanent state is in the API objects. A restart loses only the wait times and the record of past events.
 
 Source: kube-controller-manager pkg/controller/volume/attachdetach/reconciler/reconciler.go; pkg/volume/csi/
 csi_attacher.go (1.36).
@@ -87,7 +87,10 @@ class AttachDetach:
         return await self._pods.by_index(CLAIM_INDEX, request.key)
 
     async def _attachments_of(self, volume: Object) -> dict[str, Object]:
-        """Return the VolumeAttachments of a volume by node. Those with a foreign name belong to other programs."""
+        """Return the VolumeAttachments of a volume by node.
+
+        Those with other names than this controller assigns are left out: another program created them.
+        """
         source, found = volume["spec"]["csi"], {}
         for each in await self._attachments.by_index(VOLUME_INDEX, meta(volume).name):
             node = each["spec"]["nodeName"]
@@ -127,7 +130,7 @@ class AttachDetach:
     ) -> None:
         for node, pods in desired.items():
             if node in attachments:
-                continue  # One that is being deleted must be gone before the next one.
+                continue  # If it is being deleted, it must be gone before a new one is created.
             others = attachments.keys() - {node}
             if others and is_exclusive(volume):
                 if node not in state.refused:
@@ -170,8 +173,8 @@ class AttachDetach:
         node = await self._nodes.find(Request("", node_name))
         if not may_detach(node, unique, waited_s):
             return FORCE_AFTER_S - waited_s
-        # The node must not start to mount the volume now. So it is taken off the list first, and then the node's own
-        # list is read again: a node lists a volume before it looks whether it is attached.
+        # The node must not start to mount the volume now. So the volume is removed from `volumesAttached` first, and
+        # then `volumesInUse` is read again: a node writes `volumesInUse` before it reads `volumesAttached`.
         self._attached.detaching.add(uid)
         try:
             await self._attached.report(node_name)

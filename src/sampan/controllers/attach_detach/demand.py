@@ -51,7 +51,10 @@ def is_bound(volume: Object, claim: Object) -> bool:
 
 
 def multi_attach_note(volume_name: str, pod: Pod, others: Sequence[Pod]) -> str:
-    """Return the text of the event for a Pod whose volume is attached to another node, where `others` use it."""
+    """Return the text of the event for a Pod whose volume is attached to another node.
+
+    `others`: the Pods that use the volume on that node.
+    """
     local = [each.metadata.name for each in others if each.metadata.namespace == pod.metadata.namespace]
     foreign = len(others) - len(local)
     if local:

@@ -58,7 +58,7 @@ def volume_of_claim(ref: Ref[Any]) -> Iterable[Request]:
 
 
 def volumes_of_pods(context: ControllerContext) -> Requests:
-    """Return a map from Pods to the volumes of their claims."""
+    """Return a function that maps a Pod to the volumes of its claims."""
     claims = context.informer(PERSISTENT_VOLUME_CLAIMS).indexer
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
@@ -69,7 +69,7 @@ def volumes_of_pods(context: ControllerContext) -> Requests:
 
 
 def volumes_on_nodes(context: ControllerContext) -> Requests:
-    """Return a map from Nodes to the volumes that are attached to them."""
+    """Return a function that maps a Node to the volumes that are attached to it."""
     attachments = context.informer(VOLUME_ATTACHMENTS).indexer
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
@@ -80,7 +80,7 @@ def volumes_on_nodes(context: ControllerContext) -> Requests:
 
 
 def volumes_of_drivers(context: ControllerContext) -> Requests:
-    """Return a map from CSIDrivers to the volumes of the driver."""
+    """Return a function that maps a CSIDriver to the volumes of the driver."""
     volumes = context.informer(PERSISTENT_VOLUMES).indexer
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
@@ -91,7 +91,7 @@ def volumes_of_drivers(context: ControllerContext) -> Requests:
 
 
 def nodes_with_attachments(context: ControllerContext) -> Requests:
-    """Return a map from Nodes to themselves, if they have attached volumes or report some."""
+    """Return a function that maps a Node to itself if it has VolumeAttachments or its status lists attached volumes."""
     attachments = context.informer(VOLUME_ATTACHMENTS).indexer
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:

@@ -13,7 +13,7 @@ FORCE_AFTER_S: Final = 6 * 60.0
 
 
 def is_in_use(node: Object | None, volume: str) -> bool:
-    """Return True if the node may have the volume mounted. The state of a deleted Node is unknown."""
+    """Return True if the node may have the volume mounted. For a deleted Node this is unknown, so it is True."""
     return node is None or volume in ((node.get("status") or {}).get("volumesInUse") or ())
 
 
@@ -37,5 +37,5 @@ def may_detach(node: Object | None, volume: str, waited_s: float) -> bool:
 
 
 def needs_no_check(node: Object | None, waited_s: float) -> bool:
-    """Return True if the detachment does not depend on the present `volumesInUse` of the node."""
+    """Return True if the volume may be detached without reading the current `volumesInUse` of the node."""
     return waited_s >= FORCE_AFTER_S or is_out_of_service(node)

@@ -12,14 +12,14 @@ class VolumeState:
     unneeded_since: dict[str, dt.datetime] = field(default_factory=dict)
     """Time since which no Pod has needed an attachment."""
     pending: set[str] = field(default_factory=set)
-    """Attachments that were seen before they were attached: their success is news."""
+    """Attachments observed before they succeeded. Their success is recorded as an event."""
     errors: dict[str, str] = field(default_factory=dict)
     """Time of the last reported error of an attachment."""
     refused: set[str] = field(default_factory=set)
     """Nodes whose Pods have been notified that the volume is attached to another node."""
 
     def keep(self, uids: Iterable[str], nodes: Iterable[str]) -> None:
-        """Drop everything about other attachments and nodes."""
+        """Drop the state of all other attachments and nodes."""
         present = set(uids)
         self.pending &= present
         self.refused &= set(nodes)

@@ -44,7 +44,7 @@ class Approval:
         return bool((reviewed.get("status") or {}).get("allowed"))
 
     async def approve(self, csr: Object, message: str) -> None:
-        """Approve a request. Raises `ApiError`, but not for one that has changed."""
+        """Approve a request. Do nothing if it has changed or is gone. Raises `ApiError`."""
         now = timestamp(self._clock)
         condition = {"type": "Approved", "status": "True", "reason": "AutoApproved", "message": message}
         condition |= {"lastUpdateTime": now, "lastTransitionTime": now}

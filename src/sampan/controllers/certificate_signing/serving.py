@@ -1,13 +1,13 @@
-"""The approver of serving certificates: approves those of nodes for their own name and addresses.
+"""The approver of serving certificates: approves requests of nodes for their own names and addresses.
 
-Kubernetes leaves this to administrators, because a Node's addresses are claims of the node itself. This controller
-approves a request only if all of this holds:
+Kubernetes leaves the approval to administrators, because the node itself reports its addresses. This controller
+approves a request only if all of these conditions are met:
 
 - the node itself requests it, and may create `certificatesigningrequests/selfnodeserver`;
-- the only DNS name is the node's name, and it is not one of the API server;
-- each address is one of its Node, of no other Node, and none of the API server, of Services or of the loopback network.
+- the only DNS name is the node's name, and the API server does not use that name;
+- each address is an address of this Node only, not of another Node, the API server, a Service or the loopback network.
 
-So a stolen node certificate does not get one with which it could pretend to be the API server or another node.
+So an attacker with a stolen node certificate cannot get a serving certificate of the API server or of another node.
 """
 
 import ipaddress
@@ -77,7 +77,7 @@ class ServingApprover:
         return None
 
     async def _refusal(self, csr: Object) -> str:
-        """Return the reason why a request is not approved; empty if it is."""
+        """Return the reason why a request is not approved, or an empty string if it is approved."""
         try:
             desired = request_of(csr)
         except ValueError as error:
@@ -94,7 +94,10 @@ class ServingApprover:
         return refusal(name, alternative_names(desired), nodes, await self._api_server_hosts(), await self._services())
 
     async def _api_server_hosts(self) -> list[str]:
-        """Return names and addresses of the API server: of the loops, the join command and the EndpointSlices."""
+        """Return names and addresses of the API server.
+
+        They are those that the control loops and `cluster-info` use, and those in the EndpointSlices of the API server.
+        """
         found = [urlsplit(self._api_server).hostname or ""]
         try:
             info = await self._direct.resource(CONFIG_MAPS, namespace=CLUSTER_INFO_NAMESPACE).get(CLUSTER_INFO)
@@ -121,9 +124,9 @@ def refusal(
     api_server: Iterable[str],
     services: Iterable[str],
 ) -> str:
-    """Return the reason why a node does not get a certificate for these names; empty if it does.
+    """Return the reason why a node must not get a certificate for these names, or an empty string if it may.
 
-    `api_server`: its names and addresses. `services`: networks of cluster IPs.
+    `api_server`: names and addresses of the API server. `services`: networks of cluster IPs.
     """
     owners: dict[Address, set[str]] = {}
     for node in nodes:

@@ -42,11 +42,11 @@ class SigningController:
         csr = await self._requests.find(request)
         if csr is None or csr["spec"].get("signerName") not in SIGNERS:
             return None
-        # A certificate cannot be taken back, so each of these must be certain before it is issued.
+        # A certificate cannot be revoked, so all of these are checked before it is issued.
         if is_issued(csr) or not has(csr, "Approved") or has(csr, "Denied") or has(csr, "Failed"):
             return None
         try:
-            # With the resourceVersion that was read: an approver may have changed its decision since.
+            # The resourceVersion is a precondition: an approver may have changed its decision since the read.
             await write_status(self._requests, csr, self._signed(csr), optimistic_lock=True)
         except (Conflict, NotFound):
             return None  # The event of that change queues the request again.

@@ -221,8 +221,7 @@ class CronJobController:
         try:
             job = await client.create(desired)
         except AlreadyExists:
-            # Either this Job was created before and the process ended before it wrote the status, or it is another
-            # owner's.
+            # Either an earlier process created this Job and ended before it wrote the status, or another owner has it.
             job = await self._direct.in_namespace(meta(cron_job).namespace).get(meta(desired).name)
             controller = controller_of(job)
             if controller is None or controller.uid != meta(cron_job).uid or is_active(status, meta(job).uid):

@@ -18,7 +18,7 @@ PADDING_S: Final = 0.1
 
 
 class ScheduleError(ValueError):
-    """A schedule is well formed but never due, or never again."""
+    """A well-formed schedule has no due time after the last start, or only one."""
 
 
 class Missed(NamedTuple):
@@ -52,7 +52,7 @@ def last_start(cron_job: Object) -> dt.datetime:
 
 
 def deadline_s(cron_job: Object) -> int | None:
-    """Return by how many seconds a start may be late; None if there is no limit."""
+    """Return the number of seconds by which a start may be late; None if there is no limit."""
     seconds: int | None = cron_job["spec"].get("startingDeadlineSeconds")
     return seconds
 
@@ -77,10 +77,10 @@ def wait_s(cron_job: Object, schedule: Schedule, now: dt.datetime) -> float | No
 
 
 def missed(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> Missed:
-    """Return the latest time after `since` and not after `now`, and about how many there are. Raises `ScheduleError`.
+    """Return the latest due time after `since` and not after `now`, and the approximate number of due times.
 
-    The count is an estimate from the first interval, so it costs the same however long ago `since` is. It is 0 if only
-    one time was missed.
+    The number is estimated from the first interval, so the cost does not depend on the age of `since`. It is 0 if there
+    is only one due time. Raises `ScheduleError`.
     """
     first = schedule.next_after(since)
     if first is not None and now < first:
@@ -97,7 +97,7 @@ def missed(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> Missed:
 
 
 def _latest(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> dt.datetime | None:
-    """Return the latest time after `since` and not after `now`.
+    """Return the latest due time after `since` and not after `now`; None if none is found.
 
     The first interval may be a year and all later ones a minute (`* * * 1 *`). So the time is found by bisection, which
     avoids iterating over half a million minutes.

@@ -1,7 +1,7 @@
 """Source of the CronJob controller's requests. It delays the requests of CronJobs whose schedule has changed.
 
-A new schedule starts with its next time: earlier times of it were never due.
-Concurrency: as `sampan.operator.source`.
+A changed schedule applies from its next time on: a Job is never started for an earlier time.
+Concurrency: see `sampan.operator.source`.
 Source: kube-controller-manager pkg/controller/cronjob/cronjob_controllerv2.go `updateCronJob` (1.36).
 """
 

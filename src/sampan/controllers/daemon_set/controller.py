@@ -45,7 +45,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class DaemonSetController:
-    """Keeps the Pods of DaemonSets."""
+    """Creates, updates and deletes the Pods of DaemonSets."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
@@ -132,16 +132,16 @@ class DaemonSetController:
         return _hash_of(current), old, collisions
 
     async def _labelled(self, revision: Object) -> Object:
-        """Add the hash label to a revision that lacks it, with the revision's name as its value.
+        """Add the hash label to a revision that does not have it, with the revision's name as its value.
 
-        Revisions that another client created may lack it.
+        Revisions that another client created may not have the label.
         """
         if POD_HASH_LABEL in meta(revision).labels:
             return revision
         return await self._history.label(revision, {POD_HASH_LABEL: meta(revision).name})
 
     async def _relabel(self, pods: Sequence[Pod], hashed: str) -> None:
-        """Label all Pods with the one revision that stays of several with the same data."""
+        """Label all Pods with this revision. It is the one that is kept if several revisions have the same data."""
         for pod in pods:
             if pod.metadata.labels.get(POD_HASH_LABEL) != hashed:
                 patch = MergePatch({"metadata": {"uid": pod.metadata.uid, "labels": {POD_HASH_LABEL: hashed}}})
@@ -211,7 +211,10 @@ class DaemonSetController:
                 raise result
 
     def _sets_of_node(self, ref: Ref[Node]) -> Iterable[Request]:
-        """Return the DaemonSets that may have a Pod on a Node. For an update it is called with both states."""
+        """Return the DaemonSets that may have a Pod on a Node.
+
+        For an update of a Node it is called with the old and with the new state.
+        """
         node = ref.decode()
         return [
             Request(meta(each).namespace, meta(each).name)

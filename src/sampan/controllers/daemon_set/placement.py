@@ -1,6 +1,6 @@
 """Placement of a DaemonSet's Pods on Nodes, as pure functions.
 
-The loop decides which Nodes get a Pod. Node affinity in each Pod names its Node, and the scheduler binds it there.
+The loop decides which Nodes get a Pod. Node affinity in each Pod names its Node, and the scheduler binds the Pod to it.
 Source: kube-controller-manager pkg/controller/daemon/daemon_controller.go `NodeShouldRunDaemonPod`,
 pkg/controller/daemon/util/daemonset_util.go (1.36).
 """
@@ -82,7 +82,10 @@ def new_pod(daemon_set: Object, *, hashed: str) -> Object:
 
 
 def pinned(pod: Object, node: str) -> Object:
-    """Return a copy of a Pod that only fits one Node, whose other conditions have been checked already."""
+    """Return a copy of a Pod that only fits one Node.
+
+    The other node affinity terms are dropped: the caller has checked already that the Node meets them.
+    """
     affinity = copy.deepcopy(pod["spec"].get("affinity") or {})
     term = {"matchFields": [{"key": NAME_FIELD, "operator": "In", "values": [node]}]}
     required = {"nodeSelectorTerms": [term]}

@@ -31,7 +31,7 @@ class DaemonSetState:
     now: dt.datetime
     placement: Placement
     pods: Mapping[str, Sequence[Pod]]
-    """Pods by Node, including missing Nodes, without Pods that have ended and are being deleted."""
+    """Pods by the name of their Node, which may not exist. Ended Pods that are being deleted are left out."""
     desired: frozenset[str]
     """Names of the Nodes that should have a Pod."""
 

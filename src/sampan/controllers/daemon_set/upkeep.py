@@ -33,7 +33,7 @@ def upkeep(state: DaemonSetState) -> Changes:
         _on_node(state, node, changes)
     for name, pods in state.pods.items():
         if name not in names:
-            # They can never be scheduled, and no other component deletes them.
+            # Pods for a Node that does not exist cannot be scheduled, and no other component deletes them.
             changes.delete += [pod for pod in pods if not pod.spec.node_name]
     return changes
 

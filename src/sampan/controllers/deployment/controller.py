@@ -192,7 +192,7 @@ class DeploymentController:
     async def _with_new(self, state: DeploymentState, status: Object) -> DeploymentState:
         """Return the state with the new ReplicaSet, which is created if it does not exist.
 
-        If that fails for now, the result has no new ReplicaSet and a later reconciliation retries.
+        If the creation fails temporarily, the result has no new ReplicaSet, and a later reconciliation retries.
         """
         return await (self._revise(state, status) if state.new is not None else self._create(state, status))
 
@@ -258,7 +258,7 @@ class DeploymentController:
         return state
 
     async def _size(self, state: DeploymentState, sizes: Sizes, *, note: bool = False) -> DeploymentState:
-        """Scale the ReplicaSets. With `note`, record the Deployment's size also on ReplicaSets whose own size stays."""
+        """Scale the ReplicaSets. With `note`, also record the Deployment's size on ReplicaSets that keep their size."""
         changed = {}
         for each in state.every:
             size = sizes.get(meta(each).name)
@@ -309,7 +309,10 @@ class DeploymentController:
     # Status.
 
     def _note_pause(self, deployment: Object, status: Object) -> None:
-        """Record a pause or its end in the condition Progressing. The progress deadline does not run in between."""
+        """Record a pause or its end in the condition Progressing.
+
+        The progress deadline does not apply to a paused Deployment.
+        """
         condition = find_status_condition(status, deployment_status.PROGRESSING)
         reason = condition.get("reason") if condition is not None else ""
         paused = bool(deployment["spec"].get("paused"))

@@ -127,7 +127,10 @@ def is_scaling(deployment: Object, every: Sequence[Object]) -> bool:
 
 
 def resized(deployment: Object, old: Sequence[Object], new: Object | None) -> Sizes:
-    """Return the sizes after scaling the Deployment: a single active ReplicaSet gets all, several get their shares."""
+    """Return the sizes after scaling the Deployment.
+
+    One active ReplicaSet gets all replicas; several active ReplicaSets share them in proportion.
+    """
     total = desired(deployment)
     every = [*old, *([new] if new is not None else [])]
     alive = active(every)
@@ -157,7 +160,7 @@ def _proportional(deployment: Object, alive: Sequence[Object]) -> Sizes:
             share = min(_fraction(deployment, each), left) if change > 0 else max(_fraction(deployment, each), left)
         sizes[meta(each).name] = desired(each) + share
         done += share
-    # Rounding can leave a rest, which goes to the largest ReplicaSet.
+    # Rounding can leave a remainder, which goes to the largest ReplicaSet.
     if ordered and change:
         first = meta(ordered[0]).name
         sizes[first] = max(0, sizes[first] + change - done)

@@ -132,7 +132,7 @@ def _has_progressed(before: Object, now: Object) -> bool:
 
 
 def overdue_s(deployment: Object, status: Object, now: dt.datetime) -> float | None:
-    """Return the seconds until the progress deadline, 0 after it; None if no progress is awaited."""
+    """Return the seconds until the progress deadline, 0 after it; None if no progress is expected."""
     limit_s = deadline_s(deployment)
     condition = find_status_condition(status, PROGRESSING)
     if limit_s is None or condition is None or condition.get("reason") in (NEW_AVAILABLE, TIMED_OUT):

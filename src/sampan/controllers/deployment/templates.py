@@ -1,7 +1,8 @@
 """Pod templates as identities: finding the ReplicaSet that has the Deployment's template.
 
 Source: kube-controller-manager pkg/controller/deployment/util/deployment_util.go `EqualIgnoreHash`;
-pkg/controller/controller_utils.go `ComputeHash` (1.36). The hashes there depend on Go's structs; those here differ.
+pkg/controller/controller_utils.go `ComputeHash` (1.36). The hashes differ from those of Kubernetes, which depend on
+Go's structs.
 """
 
 import copy

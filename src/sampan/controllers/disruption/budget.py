@@ -67,7 +67,7 @@ def disrupted(status: Object, pods: Sequence[Pod], now: dt.datetime) -> Disrupte
 
 
 def healthy(pods: Sequence[Pod], pending: dict[str, str]) -> int:
-    """Count the Pods that are ready and not going to be deleted."""
+    """Count the Pods that are ready, not being deleted and not in `pending`, the evicted Pods."""
     return sum(
         pod.is_ready and pod.metadata.deletion_timestamp is None and pod.metadata.name not in pending for pod in pods
     )

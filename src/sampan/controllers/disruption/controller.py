@@ -140,6 +140,6 @@ def _selector(budget: Object) -> Object | None:
 
 
 def _named(pod: Pod) -> Object:
-    """Return the part of a Pod that an event needs."""
+    """Return an object that identifies a Pod in an event."""
     metadata = {"name": pod.metadata.name, "namespace": pod.metadata.namespace, "uid": pod.metadata.uid}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}

@@ -46,7 +46,7 @@ def endpoint_of(pod: Pod, zone: str, service: Object, address_type: str) -> Obje
 
 
 def ports_of(service: Object, pod: Pod) -> list[Object]:
-    """Return the Pod's ports that the Service forwards to, without those the Pod lacks."""
+    """Return the Pod's ports that the Service forwards to. Named ports that the Pod does not have are left out."""
     ports: list[Object] = []
     for port in service["spec"].get("ports") or ():
         number = find_port(port, pod)

@@ -127,7 +127,10 @@ def pack(
 
 
 def with_endpoints(slice: Object, same: Object | None, endpoints: list[Object], labels: dict[str, str]) -> Object:
-    """Return a copy of a slice with these labels, and with the endpoints of `same` or, if None, `endpoints`."""
+    """Return a copy of a slice with these labels.
+
+    Its endpoints are those of the slice `same`, or `endpoints` if `same` is None.
+    """
     kept = list(endpoints_of(same)) if same is not None else endpoints
     return {**slice, "metadata": {**slice["metadata"], "labels": labels}, "endpoints": kept}
 

@@ -20,7 +20,7 @@ MANAGED_BY_LABEL: Final = "endpointslice.kubernetes.io/managed-by"
 
 
 def requests_of_slices(manager: str) -> Any:
-    """Return a map function from a slice to its Service or Endpoints, for slices with this manager."""
+    """Return a function that maps a slice with this manager to the name of its Service or Endpoints."""
 
     def requests(ref: Ref[Any]) -> Iterable[Request]:
         name = ref.labels.get(SERVICE_NAME_LABEL)

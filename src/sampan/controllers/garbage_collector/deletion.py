@@ -3,8 +3,8 @@
 | owners | action |
 |---|---|
 | none | the object stays |
-| some are solid | the object stays; references to other owners are removed, so that they need not wait for it |
-| some wait for it, and it has dependents | the object is deleted in the foreground, after its own dependents |
+| some exist and keep the object | the object stays; references to the other owners are removed |
+| some wait for its deletion; it has dependents | the object is deleted in the foreground, after its own dependents |
 | otherwise | the object is deleted with the policy that its finalizers request |
 
 Source: pkg/controller/garbagecollector/garbagecollector.go `attemptToDeleteItem` (1.36).
@@ -46,7 +46,7 @@ class Deletion:
             await self._process(node)
         except ObjectGone:
             self._graph.found_absent(identity)
-            # Its dependents may mean another object. A retry checks that, with backoff.
+            # The references of its dependents may mean another object with this UID. A retry with backoff checks it.
             return not node.is_virtual or self._graph.node(identity.uid) is not node
         except NamespacedOwnerOfClusterObject as error:
             _log.info("object is not collected: %s", error)

@@ -36,7 +36,7 @@ INITIAL_SYNC_S: Final = 30.0
 RETRY_S_MAX: Final = 60.0
 """Longest delay between retries. An unknown kind may be defined later, so retries never stop."""
 _SETTLING_S: Final = 0.1
-"""Delay that collects several changes of definitions, which often come together."""
+"""Delay after a change of resource definitions, so that one discovery covers several changes."""
 _RETRY_S: Final = 0.5
 _YIELD_EVERY: Final = 100
 
@@ -64,7 +64,7 @@ class GarbageCollector:
             registry=context.manager.registry,
         )
         self.graph = Graph(self._to_delete, self._to_orphan, self._report)
-        # An own mapper, so that changes in discovery are visible immediately.
+        # The collector has a separate mapper, so that changes in discovery are visible immediately.
         self._mapper = RESTMapper(lambda: discover(client.rest))
         objects = LiveObjects(client, self._mapper)
         self._deletion = Deletion(self.graph, objects, self._to_delete)
@@ -173,6 +173,6 @@ async def _work(queue: WorkQueue[Node], attempt: Callable[[Node], Awaitable[bool
             queue.add_rate_limited(node)
         queue.done(node)
         count += 1
-        # `get` does not wait while the queue is full, and an attempt may find its answer without I/O.
+        # `get` does not wait while the queue is full, and an attempt may need no I/O.
         if not count % _YIELD_EVERY:
             await asyncio.sleep(0)

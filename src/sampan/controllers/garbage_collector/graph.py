@@ -55,7 +55,7 @@ class Graph:
         elif not listed and older(state.resource_version, node.resource_version):
             return node
         if node.identity != state.identity:
-            node.identity = state.identity  # It is watched in another version now.
+            node.identity = state.identity  # Another version of its resource is watched now.
         if node.owners != state.owners:
             self._change_owners(node, state.owners)
         self._change_state(node, state)
@@ -91,13 +91,13 @@ class Graph:
         if node is None:
             return
         self._unlink(node, node.owners)
-        # An owner may wait for this dependent in the foreground, and nothing else would wake it.
+        # An owner may wait for the deletion of this dependent, and no other event would queue it.
         self._queue_waiting(node.owners)
         node.owners = ()
         if not node.dependents:
             del self._nodes[uid]
             return
-        # Its dependents still refer to it, so the node stays, as one whose existence a worker must check.
+        # Its dependents still reference it, so it becomes a virtual node. A worker checks whether the object exists.
         node.is_virtual = True
         node.is_deleting = node.has_orphan = node.has_foreground = False
         self._to_delete.add(node)
@@ -123,7 +123,7 @@ class Graph:
         if node.is_deleting_dependents and not was_deleting_dependents:
             for dependent in node.dependents:
                 self._to_delete.add(dependent)
-            # If it has dependents, their deletion queues it again. If not, they may just not be in the graph yet.
+            # The deletion of its dependents queues it again. Dependents that are not in the graph yet need the delay.
             self._to_delete.add_after(node, FOREGROUND_DELAY_S)
 
     def _change_owners(self, node: Node, owners: tuple[OwnerRef, ...]) -> None:
@@ -132,7 +132,7 @@ class Graph:
         node.owners = owners
         for uid, reference in before.items():
             if reference.blocks and not (uid in now and now[uid].blocks):
-                self._queue_node(uid)  # It may have waited for this dependent.
+                self._queue_node(uid)  # The owner may have waited for this dependent.
         self._link(node, [reference for uid, reference in now.items() if uid not in before])
         self._unlink(node, [reference for uid, reference in before.items() if uid not in now])
 
@@ -201,7 +201,7 @@ class Graph:
             self._to_delete.add(node)
 
     def _queue_waiting(self, owners: Iterable[OwnerRef]) -> None:
-        """Queue those of the owners that wait for the deletion of their dependents."""
+        """Queue the owners that wait for the deletion of their dependents."""
         for reference in owners:
             owner = self._nodes.get(reference.uid)
             if owner is not None and owner.is_deleting_dependents:

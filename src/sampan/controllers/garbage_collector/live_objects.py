@@ -57,7 +57,7 @@ class LiveObjects:
         return state_of(info, await self._read(self._of(info, identity), identity))
 
     async def dependents(self, info: ResourceInfo, owner: Identity) -> list[Identity]:
-        """Return the objects of a resource that reference an owner; only in its namespace, if it has one."""
+        """Return the objects of a resource that reference an owner; for a namespaced owner, only in its namespace."""
         if owner.namespace and not info.namespaced:
             return []
         objects = self._client.resource(info, namespace=owner.namespace).metadata_only()

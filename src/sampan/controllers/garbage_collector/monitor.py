@@ -27,7 +27,7 @@ _YIELD_EVERY: Final = 200
 
 
 class Monitor:
-    """Monitor of one resource. `uids` are the objects that a monitor of another version of it has found."""
+    """Monitor of one resource. `uids`: the objects that a monitor of another version of this resource has found."""
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from sampan.informer.settings import ReflectorSettings
 from sampan.resource import ResourceInfo
 
 IGNORED: Final = frozenset({GroupResource("", "events"), GroupResource("events.k8s.io", "events")})
-"""Events expire by themselves, and there are many."""
+"""Resources that are not watched: Events are numerous, and they expire by themselves."""
 DEFINING: Final = frozenset(
     {
         GroupResource("apiextensions.k8s.io", "customresourcedefinitions"),

@@ -2,8 +2,8 @@
 
 Source: pkg/controller/garbagecollector/garbagecollector.go `attemptToOrphanWorker`, `orphanDependents` (1.36).
 
-Unlike in Kubernetes, the server is also searched for dependents. A dependent created just before may not be in the
-graph yet, and would later be deleted because its owner is gone.
+Unlike in Kubernetes, the server is also searched for dependents. A new dependent may not be in the graph yet, and would
+later be deleted because its owner is gone.
 """
 
 import asyncio

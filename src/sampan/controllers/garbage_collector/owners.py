@@ -3,7 +3,7 @@
 Source: pkg/controller/garbagecollector/garbagecollector.go `isDangling`, `classifyReferences` (1.36).
 
 Unlike in Kubernetes, the server is not queried for an owner that is in the graph. If that owner is deleted later, its
-dependents are queued again. Only the server's answer can make an owner count as *absent*.
+dependents are queued again. Only a response of the server can classify an owner as dangling.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ class OwnerLookup:
         self._objects = objects
 
     async def classify(self, namespace: str, references: Iterable[OwnerRef]) -> Owners:
-        """Classify the owners of an object in a namespace, or of a cluster-scoped object if it is empty.
+        """Classify the owners of an object. `namespace` is empty for a cluster-scoped object.
 
         Raises `NamespacedOwnerOfClusterObject`, `NoMatch`, `ApiError`, `TransportError`.
         """
@@ -48,7 +48,10 @@ class OwnerLookup:
         return owners
 
     def _from_graph(self, namespace: str, reference: OwnerRef) -> bool | None:
-        """Return True if the owner waits for its dependents, None if the graph has no matching real node."""
+        """Return True if the owner waits for the deletion of its dependents.
+
+        Return None if the graph has no matching real node.
+        """
         node = self._graph.node(reference.uid)
         if node is None or node.is_virtual or not node.identity.is_named_by(reference):
             return None
@@ -57,7 +60,10 @@ class OwnerLookup:
         return node.is_deleting_dependents
 
     async def _from_server(self, namespace: str, reference: OwnerRef) -> bool | None:
-        """Return True if the owner waits for its dependents, None if the server does not have it."""
+        """Return True if the owner waits for the deletion of its dependents.
+
+        Return None if the server does not have the owner.
+        """
         if self._graph.absent.has(reference, namespace):
             return None
         identity = Identity(*reference[:4], namespace)

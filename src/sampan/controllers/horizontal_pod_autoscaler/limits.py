@@ -64,7 +64,7 @@ class ScalingHistory:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Recommended number of replicas, with what limits it."""
+    """Recommended number of replicas, and the input of its limits."""
 
     current: int
     desired: int
@@ -84,7 +84,7 @@ class Limited(NamedTuple):
 
 
 def limit(proposal: Proposal, history: ScalingHistory) -> Limited:
-    """Apply all limits to the recommendation. It is also recorded in `history`."""
+    """Apply all limits to the recommendation. Record the recommendation in `history`."""
     if proposal.behavior is None:
         stable = _stabilized_down(proposal, history)
         able = _READY if stable == proposal.desired else _DOWN_STABILIZED
@@ -97,7 +97,7 @@ def limit(proposal: Proposal, history: ScalingHistory) -> Limited:
 
 
 def _stabilized_down(proposal: Proposal, history: ScalingHistory) -> int:
-    """Return the highest recommendation of the stabilization window."""
+    """Return the highest recommendation within the stabilization window."""
     cutoff = proposal.now - dt.timedelta(seconds=DOWNSCALE_STABILIZATION_S)
     history.recommendations = [each for each in history.recommendations if each.at >= cutoff]
     highest = max((each.value for each in history.recommendations), default=proposal.desired)
@@ -106,7 +106,7 @@ def _stabilized_down(proposal: Proposal, history: ScalingHistory) -> int:
 
 
 def _stabilized(proposal: Proposal, history: ScalingHistory) -> tuple[int, ConditionText]:
-    """Return the recommendation nearest to the current number within the windows of the behavior."""
+    """Return the recommendation nearest to the current number, within the stabilization windows of `behavior`."""
     behavior = proposal.behavior or {}
     up_from = proposal.now - dt.timedelta(seconds=_window_s(behavior, "scaleUp", 0))
     down_from = proposal.now - dt.timedelta(seconds=_window_s(behavior, "scaleDown", DOWNSCALE_STABILIZATION_S))

@@ -154,7 +154,10 @@ async def _of_external(metrics: Metrics, target: ScaleTarget, source: Object) ->
 
 
 def _shared(target: ScaleTarget, desired: Object, usage: int) -> tuple[Proposal, str]:
-    """Evaluate one number for all Pods, per Pod or as a whole. Return also its field in the status."""
+    """Compare one measured value with the target, per Pod or as a whole.
+
+    Return the proposal, and the name of the value's field in the status.
+    """
     if desired.get("averageValue") is not None:
         each = _milli(desired["averageValue"])
         return target.calculation.of_value_per_pod(usage, each, target.present), "averageValue"

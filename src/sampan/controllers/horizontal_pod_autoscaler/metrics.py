@@ -26,7 +26,7 @@ _decoder: Final = msgspec.json.Decoder()
 
 
 class MetricsError(Exception):
-    """A metric is not available, or the response lacks the requested values.
+    """A metric is not available, or the response does not contain the requested values.
 
     The text goes to the autoscaler's status.
     """

@@ -155,7 +155,10 @@ class Calculation:
         return Proposal(self._careful(load.ratio, measure(usage).ratio, len(usage)), *load[1:])
 
     def _careful(self, before: float, after: float, count: int) -> int:
-        """Return the number for the second ratio, unless it is within the tolerance or reverses the direction."""
+        """Return the number of replicas for the load ratio `after` of `count` Pods.
+
+        Return the current number if `after` is within the tolerance or reverses the direction of `before`.
+        """
         if self.tolerances.hold(after) or (before < 1.0 < after) or (after < 1.0 < before):
             return self.current
         replicas = _bounded(math.ceil(after * count))

@@ -39,7 +39,7 @@ class Failures:
         return Failures(self.count + len(ends), ends[-1]) if ends else self
 
     def wait(self, now: dt.datetime) -> dt.timedelta:
-        """Return the rest of the backoff; zero if there is none."""
+        """Return the remaining backoff; zero if there is none."""
         if not self.count or self.last is None:
             return dt.timedelta()
         # The exponent is capped, because a few doublings already exceed the longest backoff.
@@ -48,7 +48,7 @@ class Failures:
 
 
 def index_wait(last_failed: Pod | None, now: dt.datetime) -> dt.timedelta:
-    """Return the rest of the backoff for the replacement of an index's last failed Pod."""
+    """Return the remaining backoff for the replacement of an index's last failed Pod."""
     if last_failed is None:
         return dt.timedelta()
     return Failures(absolute_failure_count(last_failed) + 1, finished_at(last_failed)).wait(now)
@@ -91,7 +91,7 @@ def finished_at(pod: Pod) -> dt.datetime:
 
 
 def _last_end(pod: Pod) -> dt.datetime | None:
-    """Return the end of the last container or sidecar; None unless all have ended."""
+    """Return the end of the last container or sidecar; None if some have not ended."""
     sidecars = {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
     statuses: Sequence[ContainerStatus] = [
         *pod.status.container_statuses,

@@ -145,7 +145,7 @@ class JobController:
         return Result(_requeue_after_s(state, sync, full))
 
     async def _continue(self, state: JobState, sync: _Sync) -> None:
-        """Create or delete Pods of a Job that continues, unless it is complete by now."""
+        """Create or delete Pods of a Job that continues, unless the Job has become complete."""
         managed = meta(state.job).deletion_timestamp is None
         if managed:
             todo = plan(state)

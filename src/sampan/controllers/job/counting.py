@@ -6,11 +6,12 @@ A Pod has a finalizer until it is counted. The steps are, in this order:
 2. The finalizer is removed.
 3. The status counts the Pod and no longer lists it.
 
-After a crash between two steps, the next reconciliation finds the step reached from the status and the finalizer:
+After a crash between two steps, the next reconciliation derives the last completed step from the status and the
+finalizer:
 
 - A listed Pod without finalizer must be counted.
 - A listed Pod with finalizer is not listed again.
-- A Pod without either has been counted.
+- A Pod that is not listed and has no finalizer has been counted.
 Source: kube-controller-manager pkg/controller/job/job_controller.go `trackJobStatusAndRemoveFinalizers` (1.36).
 """
 
@@ -70,7 +71,7 @@ def name_terminated(state: JobState, status: Object, end: Object | None) -> Tall
 
 
 def count_named(status: Object, tracked: Collection[str]) -> None:
-    """Count the listed Pods whose UIDs are not in `tracked`, that is, without finalizer.
+    """Count the listed Pods whose UIDs are not in `tracked`, that is, whose finalizers are removed.
 
     The status changes in place.
     """
@@ -89,7 +90,7 @@ def _by_index(pod: Pod) -> int:
 
 
 def _is_over(state: JobState, pod: Pod, end: Object | None) -> bool:
-    """Return True if the Pod no longer has to be kept."""
+    """Return True if the Pod can be counted and its finalizer removed."""
     if state.job["metadata"].get("deletionTimestamp") or end is not None or pod.status.phase == "Succeeded":
         return True
     if not is_failed(pod, state.spec):
@@ -114,7 +115,7 @@ def _kind(state: JobState, pod: Pod, end: Object | None) -> str:
 
 
 def _write_indexes(state: JobState, status: Object, succeeded: Indexes) -> None:
-    """Write the indexes to the status. For an Indexed Job they are also the number of successes."""
+    """Write the completed and failed indexes to the status, and the number of completed ones as `succeeded`."""
     _set(status, "succeeded", len(succeeded))
     _set(status, "completedIndexes", str(succeeded))
     if state.failed_indexes is not None:

@@ -16,9 +16,11 @@ class FinalizerRemoval:
         self._pods = context.manager.client.resource(POD_VIEW, namespace="")
 
     async def release(self, pod: Pod, *, unchanged: bool = False) -> None:
-        """Release one Pod; do nothing if it is gone. With `unchanged`, only the version that was read is released.
+        """Remove the finalizer from one Pod; do nothing if the Pod is gone.
 
-        Raises `Conflict` if it has changed, `ClientError` otherwise.
+        With `unchanged`, the patch applies only to the version that was read.
+
+        Raises `Conflict` if the Pod has changed, `ClientError` for other failures.
         """
         if not is_tracked(pod):
             return

@@ -76,7 +76,10 @@ class OrphanController:
         return JobSpec.of(job).managed_elsewhere or finished_condition(job) is None
 
     def _maybe_orphan(self, ref: Ref[Any]) -> Iterable[Request]:
-        """Return a request for a Pod without controller or Job, or that is being deleted after its Job finished."""
+        """Return a request for a Pod that its Job will not count.
+
+        Such a Pod has no controller, its Job does not exist, or the Pod is being deleted and its Job is finished.
+        """
         if _FINALIZER not in ref.raw:
             return ()
         reference = next((each for each in ref.owner_references if each.controller), None)
@@ -91,7 +94,10 @@ class OrphanController:
         return (Request.of_key(ref.key),) if ended else ()
 
     def _pods_of_ended(self, ref: Ref[Any]) -> Iterable[Request]:
-        """Return requests for the Pods of a finished or deleted Job. Usually none of them has the finalizer left."""
+        """Return requests for the Pods of a finished or deleted Job that still have the finalizer.
+
+        Usually there are none.
+        """
         current = self._jobs.indexer.get(ref.key)
         if current is not None and current.uid == ref.uid and finished_condition(current.decode()) is None:
             return ()

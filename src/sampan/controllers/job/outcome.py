@@ -21,7 +21,7 @@ from sampan.resource import Object
 
 
 def outcome(state: JobState) -> Object | None:
-    """Return the condition with which the Pods end the Job, or None if the Job continues.
+    """Return the condition that ends the Job, or None if the Job continues.
 
     It is `FailureTarget` or `SuccessCriteriaMet`, or `Failed` if the target is already in the status.
     """

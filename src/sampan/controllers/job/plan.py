@@ -21,7 +21,7 @@ BURST: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Pods to delete, or indexes to create Pods for (None without indexes)."""
+    """Pods to delete, or indexes to create Pods for. The index is None for a Job without indexes."""
 
     delete: Sequence[Pod] = ()
     create: Sequence[int | None] = ()
@@ -60,7 +60,7 @@ def _surplus(state: JobState, at_least: int) -> list[Pod]:
 
 
 def _misindexed(state: JobState) -> tuple[list[Pod], list[Pod]]:
-    """Split active Pods into those with an invalid or duplicate index, and the rest."""
+    """Split active Pods into those with an invalid or duplicate index, and all others."""
     by_index: dict[int, list[Pod]] = defaultdict(list)
     victims: list[Pod] = []
     for pod in state.active:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from sampan.resource import Object
 
 CONTROLLER_NAME: Final = "kubernetes.io/job-controller"
-"""Value of `spec.managedBy` for this controller; an absent value means the same."""
+"""Value of `spec.managedBy` for this controller. It also manages Jobs without that field."""
 
 _INT32_MAX: Final = 2**31 - 1
 _BACKOFF_LIMIT: Final = 6

@@ -28,7 +28,7 @@ def is_terminating(pod: Pod) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """A Job, its Pods, and what directly follows from them. Create it with `observe`."""
+    """A Job, its Pods, and values that are derived from them. Create it with `observe`."""
 
     job: Object
     spec: JobSpec
@@ -45,13 +45,13 @@ class JobState:
     counted_indexes: Indexes
     """Completed indexes in the status."""
     succeeded_indexes: Indexes
-    """Completed indexes in the status and those succeeded since."""
+    """Completed indexes in the status, and indexes that have succeeded since then."""
     failed_indexes: Indexes | None
     """Indexes that will not be retried; None if failures are not counted per index."""
     last_failed: dict[int, Pod]
     """The failed Pod to replace, by index, if failures are counted per index.
 
-    Its failure count goes over to the new Pod, so it is kept until that exists.
+    Its failure count is copied to its replacement, so it is kept until the replacement exists.
     """
     failures: Failures
 

@@ -40,7 +40,7 @@ class CidrSet:
             self._used[index] += 1
 
     def release(self, cidr: str) -> None:
-        """Release one use of a range."""
+        """Undo one allocation or `occupy` of a range."""
         for index in self._indexes(cidr):
             self._used[index] -= 1
             if self._used[index] <= 0:

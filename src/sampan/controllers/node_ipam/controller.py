@@ -89,14 +89,14 @@ class Ranges:
     """Ranges of each Node, from informer events and from recent allocations."""
 
     def __init__(self, sets: Sequence[CidrSet]) -> None:
-        """`sets`: one for each IP family."""
+        """Create the record. `sets`: one set of ranges for each IP family."""
         self._sets = sets
         self._of: dict[str, list[str]] = {}
 
     def take(self, name: str) -> list[str]:
-        """Return a range of each set for a Node; none if a set is exhausted.
+        """Return a range of each set for a Node; an empty list if a set is exhausted.
 
-        They are the same again if an earlier write may have failed.
+        Repeated calls for a Node return the same ranges, because an earlier write may have failed.
         """
         if name in self._of:
             return self._of[name]

@@ -108,7 +108,7 @@ class NodeLifecycleController:
             self._recorder.warning(about, "NodeNotReady", "Node is not ready")
 
     async def _taint(self, node: Object, now: dt.datetime) -> float:
-        """Write the taints. Return the seconds until more can be written without any change of the node."""
+        """Write the taints. Return the seconds until more taints can be written without a change of the node."""
         ready = ready_status(node)
         swaps = swaps_no_execute(node, ready)
         if wants_no_execute(node, ready) and not swaps:
@@ -137,5 +137,5 @@ class NodeLifecycleController:
 
 
 def _named(name: str, uid: str) -> Object:
-    """Return the part of a Node that an event needs."""
+    """Return an object that identifies a Node in an event."""
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "uid": uid}}

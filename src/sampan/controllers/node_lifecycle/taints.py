@@ -37,7 +37,10 @@ def wants_no_execute(node: Object, ready: str) -> bool:
 
 
 def swaps_no_execute(node: Object, ready: str) -> bool:
-    """Return True if the node has the other NoExecute taint. Exchanging the two evicts no further Pods."""
+    """Return True if the node has a NoExecute taint, but not the one it needs.
+
+    Exchanging them evicts no further Pods.
+    """
     return wants_no_execute(node, ready) and any(_has(taints_of(node), key) for key in _NO_EXECUTE.values())
 
 

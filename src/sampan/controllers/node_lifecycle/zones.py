@@ -1,4 +1,4 @@
-"""Rate of evictions in each zone. It is low, and zero if so many nodes fail that the network may be at fault.
+"""Rate of evictions in each zone. It is lower or zero if so many nodes fail that the network may be the cause.
 
 Source: kube-controller-manager pkg/controller/nodelifecycle/node_lifecycle_controller.go `handleDisruption`,
 `ComputeZoneState` (1.36).
@@ -12,7 +12,7 @@ from sampan.controllers.node_lifecycle.health import ready_status
 from sampan.resource import Object, meta
 
 RATE: Final = 0.1
-"""Nodes per second."""
+"""Normal rate of evictions, in nodes per second."""
 SECONDARY_RATE: Final = 0.01
 LARGE_CLUSTER: Final = 50
 _UNHEALTHY_SHARE: Final = 0.55
@@ -27,7 +27,7 @@ def zone_of(node: Object) -> str:
 
 
 def rates(nodes: Iterable[Object]) -> Mapping[str, float]:
-    """Return the rate of each zone, in nodes per second."""
+    """Return the rate of evictions in each zone, in nodes per second."""
     zones: dict[str, list[bool]] = {}
     for node in nodes:
         if EXCLUDED_LABEL not in meta(node).labels:

@@ -79,7 +79,10 @@ class ClaimBinder:
         await self._binding.set_claim_phase(claim, "Pending")
 
     async def _name_default_class(self, claim: Object) -> bool:
-        """Give the claim the current default class, if there is one. That update queues the claim again."""
+        """Set the class of the claim to the current default class. Return False if there is none.
+
+        The update queues the claim again.
+        """
         default = newest_default(await self._classes.list(), DEFAULT_STORAGE)
         if default is None:
             return False
@@ -128,7 +131,7 @@ class ClaimBinder:
         await self._binding.set_claim_phase(claim, "Lost")
 
     async def _provision(self, claim: Object, storage_class: Object | None, node_name: str) -> Object:
-        """Provision a volume, or request it from an external provisioner. Return the claim as it is then."""
+        """Provision a volume, or request it from an external provisioner. Return the updated claim."""
         if storage_class is None:
             note = f'storageclass.storage.k8s.io "{class_of(claim)}" not found'
             self._recorder.warning(claim, "ProvisioningFailed", note)
@@ -157,7 +160,7 @@ class ClaimBinder:
         self._recorder.normal(claim, "ProvisioningSucceeded", note)
 
     async def _assign(self, claim: Object, provisioner: str) -> Object:
-        """Name the provisioner in the claim's annotations, for which it waits."""
+        """Write the name of the external provisioner to the claim's annotations. Return the updated claim."""
         names = dict.fromkeys(PROVISIONER_ANNOTATIONS, provisioner)
         if names.items() <= meta(claim).annotations.items():
             return claim

@@ -46,7 +46,7 @@ def capacity(volume: Object) -> Quantity:
 
 
 def is_bound_to(volume: Object, claim: Object) -> bool:
-    """Return True if a volume is reserved for this claim; a reservation by a user may lack the UID."""
+    """Return True if a volume is reserved for this claim; a reservation by a user may have no UID."""
     reference = volume["spec"].get("claimRef") or {}
     named = (reference.get("namespace"), reference.get("name")) == (meta(claim).namespace, meta(claim).name)
     return named and reference.get("uid") in (None, "", meta(claim).uid)
@@ -72,7 +72,7 @@ def mismatch(volume: Object, claim: Object) -> str:
 def best_match(volumes: Iterable[Object], claim: Object, *, wait: bool) -> Object | None:
     """Return the volume reserved for a claim, or else the smallest free one that matches.
 
-    With `wait` only a reserved one is returned: the right one of the free volumes depends on the first Pod.
+    With `wait` only a reserved volume is returned: the choice of a free volume depends on the node of the first Pod.
     """
     selector = claim["spec"].get("selector")
     matches = None if selector is None else selector_from_label_selector(selector).matches
@@ -91,7 +91,7 @@ def best_match(volumes: Iterable[Object], claim: Object, *, wait: bool) -> Objec
 
 
 def reference_to(claim: Object) -> dict[str, Any]:
-    """Return the reference to a claim for its volume."""
+    """Return the reference to a claim that its volume contains."""
     metadata = meta(claim)
     return {
         "apiVersion": "v1",

@@ -23,7 +23,7 @@ def set_up(context: ControllerContext) -> None:
         return [Request.of_key(ref.key) for ref in claims.refs() if b'"volumeName"' not in ref.raw]
 
     def claims_of_volume(ref: Ref[Any]) -> Iterable[Request]:
-        """Return the claim that has the volume, or those that could get it."""
+        """Return the claim that the volume references, or else all claims to which it could be bound."""
         reference = ref.decode()["spec"].get("claimRef")
         if not reference:
             return [*unbound(ref), *_named(ref)]

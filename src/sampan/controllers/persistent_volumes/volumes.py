@@ -56,7 +56,7 @@ class VolumeReclaimer:
     async def _claim(self, reference: Object) -> Object | None:
         """Return the claim of a volume, or None.
 
-        A stale cache could lead to loss of data. So a claim that is missing there is read from the server.
+        A stale cache could lead to loss of data. So a claim that is not in the cache is read from the server.
         """
         request = Request(reference["namespace"], reference["name"])
         claim = await self._cached_claims.find(request)

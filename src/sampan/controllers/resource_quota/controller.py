@@ -72,7 +72,7 @@ class ResourceQuotaController:
         }
         self._counted = counted
         self._less: dict[Request, tuple[str, dt.datetime]] = {}
-        """Quotas with less usage than they report: their version, and the time since when that is so."""
+        """Quotas whose counted usage is lower than the reported one: version, and time of the first such count."""
 
     async def reconcile(self, request: Request) -> Result | None:
         """Reconcile one quota. Raises `ApiError`, `TransportError`."""
@@ -94,7 +94,7 @@ class ResourceQuotaController:
         return None if settled else Result(requeue_after_s=SETTLE_S)
 
     def _is_settled(self, request: Request, quota: Object, found: Usage, reported: Usage) -> bool:
-        """Return True if the found usage may be reported, even if it is lower.
+        """Return True if the counted usage may be reported. A lower usage may be reported only after `SETTLE_S`.
 
         Admission reports the usage of objects before they exist and can be counted.
         """
@@ -125,7 +125,7 @@ class ResourceQuotaController:
         return total
 
     def _sum(self, quota: Object, info: ResourceInfo, limits: Iterable[str]) -> Usage:
-        """Return how much of some limits the objects of a resource in the quota's scopes use."""
+        """Return the usage of some limits by the objects of a resource in the quota's scopes."""
         evaluator, selectors = evaluator_for(info.gvr.group_resource), scope_selectors(quota)
         now = self._clock.now()
         total: Usage = {}

@@ -46,7 +46,10 @@ class Counted:
                 registration.remove()
 
     async def resource(self, limit: str) -> ResourceInfo | None:
-        """Return the resource that a limit counts; None if it counts none, or the server has no such resource."""
+        """Return the resource whose objects a limit counts.
+
+        Return None if the limit does not count objects, or the server has no such resource.
+        """
         name = limit.removeprefix(_COUNT)
         if name in _BY_NAME:
             return _BY_NAME[name]

@@ -1,9 +1,9 @@
 """Reconcile one StatefulSet.
 
 Concurrency: the manager runs the controller; each set is reconciled by one worker at a time. Reads include the
-controller's own earlier writes. With ordered management, one reconciliation changes one Pod and the next continues
-from there. With parallel management, it handles all Pods at once.
-Source: kube-controller-manager pkg/controller/statefulset/{stateful_set,stateful_set_control}.go (1.36).
+controller's own earlier writes. With ordered management, each reconciliation changes one Pod. With parallel management,
+it handles all Pods at once. Source: kube-controller-manager
+pkg/controller/statefulset/{stateful_set,stateful_set_control}.go (1.36).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -58,7 +58,7 @@ def set_up(context: ControllerContext) -> None:
 
 
 class StatefulSetController:
-    """Keeps the Pods of StatefulSets."""
+    """Creates, updates and deletes the Pods of StatefulSets."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
@@ -114,7 +114,7 @@ class StatefulSetController:
     # Revisions.
 
     async def _revise(self, stateful_set: Object, history: Sequence[Object]) -> Revisions:
-        """Return the revision of the wanted template, and the one that the Pods had before."""
+        """Return the revision of the current template, and the revision before the update."""
         status = stateful_set.get("status") or {}
         collisions = int(status.get("collisionCount") or 0)
         if meta(stateful_set).deletion_timestamp is not None:

@@ -3,7 +3,7 @@
 A later version of the API may have more defaults. Then the template has them and older revisions do not. That alone
 must not replace Pods.
 Source: kube-controller-manager pkg/controller/statefulset/stateful_set_control.go `setMatchesLatestExistingRevision`
-(1.36). It applies the defaults locally; here the server applies them in a dry run.
+(1.36). Kubernetes applies the defaults locally; here the server applies them in a dry run.
 """
 
 from collections import OrderedDict
@@ -18,7 +18,7 @@ _CACHE_MAX: Final = 10_000
 
 
 class Equivalences:
-    """Compares once for each generation of a set, and caches positive results."""
+    """Compares revisions with the current template. Positive results are cached for each generation of a set."""
 
     def __init__(self, client: Client) -> None:
         self._sets = client.resource(STATEFUL_SETS, namespace="")

@@ -105,7 +105,7 @@ def new_pod(stateful_set: Object, template: Object, ordinal: int, *, revision: s
 
 
 def with_claims(stateful_set: Object, ordinal: int, volumes: list[Object]) -> list[Object]:
-    """Return a Pod's volumes: first the set's claims, which replace volumes of the same names, then the rest."""
+    """Return a Pod's volumes: first the set's claims, then the volumes with other names."""
     claims = claims_of(stateful_set, ordinal)
     made = [
         {"name": volume, "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}}

@@ -189,7 +189,7 @@ def status(state: StatefulSetState) -> Object:
 
 
 def _partition(state: StatefulSetState) -> int:
-    """Return the number of Pods that stay at the current revision, from the first on."""
+    """Return the number of Pods with the lowest ordinals that keep the current revision."""
     rolling = (state.stateful_set["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}
     return int(rolling.get("partition") or 0)
 

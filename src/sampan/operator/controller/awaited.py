@@ -13,11 +13,12 @@ _CALL: Final[CodeType] = RESTClient.call.__code__
 
 
 def awaited(task: asyncio.Task[Any], below: str = "") -> str:
-    """Return the function that a suspended task awaits: "NetworkReconciler.reconcile (network.py:57), request GET
-    /api/v1/pods".
+    """Return the function that a suspended task awaits.
 
-    Only frames below the function whose qualified name is `below` count. Empty if nothing is known: the coroutine waits
-    for a thread, or runs just now.
+    Example: "NetworkReconciler.reconcile (network.py:57), request GET /api/v1/pods".
+
+    Only frames below the function whose qualified name is `below` count. The result is empty if the function is
+    unknown: the coroutine waits for a thread, or is running now.
     """
     frames = list(frames_of(task.get_coro()))
     names = [frame.f_code.co_qualname for frame in frames]

@@ -28,7 +28,7 @@ class ReconcileContext(NamedTuple):
 
 
 def reconcile_ids() -> Iterator[str]:
-    """Yield ids in the form of a UUID without end: a random start, and a counter in the last part."""
+    """Yield an endless sequence of ids in the form of a UUID: random digits, and a counter in the last digits."""
     drawn = uuid.uuid4()
     begin = str(drawn)[:-_COUNTED_DIGITS]
     return (f"{begin}{number % 16**_COUNTED_DIGITS:0{_COUNTED_DIGITS}x}" for number in count(drawn.node))
@@ -40,18 +40,21 @@ class FinishedReconcile(NamedTuple):
     context: ReconcileContext
     error: Exception | None
     next_s: float | None
-    """Time until the next attempt that it has requested, in seconds; None: it has requested none."""
+    """Seconds until the next attempt that the reconciler has requested; None: it has requested none."""
 
 
 RECONCILE_OBSERVER: ContextVar[Callable[[FinishedReconcile], None] | None] = ContextVar(
     "sampan_reconcile_observer", default=None
 )
-"""Called after each reconcile of the controllers that were started in this context: tests record them."""
+"""Callback after each reconcile of the controllers that were started in this context. Tests use it to record them."""
 
 RECONCILE_WRAPPER: ContextVar[Callable[[Awaitable[object]], Awaitable[object]] | None] = ContextVar(
     "sampan_reconcile_wrapper", default=None
 )
-"""Wraps each asynchronous reconcile of the controllers that were started in this context: tests inject faults."""
+"""Wrapper of each asynchronous reconcile of the controllers that were started in this context.
+
+Tests use it to inject faults.
+"""
 
 CURRENT_RECONCILE: ContextVar[ReconcileContext | None] = ContextVar("sampan_reconcile", default=None)
 

@@ -92,12 +92,12 @@ class Controller:
 
     @property
     def needs_leader_election(self) -> bool:
-        """Only the leader runs the controller."""
+        """True if only the leader runs the controller."""
         return self.options.needs_leader_election
 
     @property
     def warms_up(self) -> bool:
-        """`warm_up` runs before this replica leads."""
+        """True if `warm_up` runs before this replica leads."""
         return self.options.warm_up and self.options.needs_leader_election
 
     def watch(self, source: Source) -> None:
@@ -111,7 +111,10 @@ class Controller:
         await self._synced.wait()
 
     async def warm_up(self) -> None:
-        """Run the sources until cancelled; `run` then only runs the workers. Raises the errors of `run` in a group."""
+        """Run the sources until cancelled; `run` then only runs the workers.
+
+        Raises an exception group with the errors of `run`.
+        """
         self._sources_run = True
         async with asyncio.TaskGroup() as tasks:
             events = []

@@ -20,13 +20,13 @@ class ControllerOptions:
     reconcile_timeout_s: float | None = None
     """Limit of one reconcile; then it is cancelled and counts as failed. None: no limit."""
     slow_reconcile_s: float = 60.0
-    """A slower reconcile is logged with what it awaits: after this time, after twice this time, and so on."""
+    """A slower reconcile is logged with the function that it awaits: after this time, twice this time, and so on."""
     debounce_s: float = 0.0
     """Delay between the first change of an object and its reconcile, which handles all changes in between; 0: none."""
     cache_sync_timeout_s: float = 120.0
     """Limit of the time until the sources have synced."""
     needs_leader_election: bool = True
-    """Only the leader reconciles. False: every replica does."""
+    """True: only the leader reconciles. False: every replica reconciles."""
     warm_up: bool = False
     """Start the sources before this replica leads, so that it can reconcile as soon as it leads."""
 

@@ -1,8 +1,8 @@
 """`EventCorrelator`: detects repeated events and spam.
 
-It only decides; the time is a parameter. Each of its three memories is bounded and drops the least recently used entry,
-and entries whose time is over. They hold digests of events instead of the events: 4096 events with all their texts
-would be tens of megabytes.
+It does no I/O; the time is a parameter. Each of its three caches is bounded: it drops expired entries, and the least
+recently used entry when it is full. The caches contain digests of events, because 4096 events with all their texts
+would take tens of megabytes.
 
 Source: client-go tools/record/events_cache.go (1.36).
 """
@@ -36,7 +36,7 @@ class Series:
     last: dt.datetime
     count: int = 1
     posted: bool = False
-    """The server has the event."""
+    """True if the server has stored the event."""
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class EventCorrelator:
         self._named_ns = 0
 
     def correlate(self, event: Event, now: float) -> Sighting | None:
-        """Return the event to post; None if nothing. `now` is in seconds of a monotonic clock."""
+        """Return the event to post; None if no event must be posted. `now` is in seconds of a monotonic clock."""
         event, key = self._aggregate(replace(event, note=shortened(event.note)), now)
         digest = _digest(key)
         series = self._series.recall(digest)
@@ -127,7 +127,7 @@ class EventCorrelator:
         similar.notes[_digest(event.note)] = None
         if len(similar.notes) < _SIMILAR_MAX:
             return event, event.key()
-        # The set is full, so it stays at its maximum: further notes are only known to be more than that.
+        # The set stays just below its maximum: more notes than that need not be distinguished.
         similar.notes.popitem()
         return replace(event, note=shortened(_COMBINED + event.note), related=None), key
 

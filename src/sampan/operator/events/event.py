@@ -101,7 +101,10 @@ class Event:
 
 
 def event_name(regarding: ObjectReference, nanoseconds: int) -> str:
-    """Return a name for the Event object: the name of the regarding object and the time, if that is valid."""
+    """Return a name for the Event object.
+
+    It consists of the regarding object's name and the time. If that name is invalid, it is a UUID.
+    """
     name = f"{regarding.name}.{nanoseconds:x}"
     return str(uuid.uuid4()) if dns1123_subdomain_errors(name) else name
 

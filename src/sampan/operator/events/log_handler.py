@@ -13,7 +13,7 @@ class EventLogHandler(logging.Handler):
     """Handler for a program's logger. Records outside a reconcile, and of deleted objects, are ignored.
 
     The reason is the attribute `reason` in `extra`, or `Logging`. Warnings and errors become `Warning` events. Create
-    it on the event loop; records from threads of plain reconcilers are handed to it.
+    it on the event loop; records from other threads are passed to the loop.
     """
 
     def __init__(

@@ -43,7 +43,7 @@ class EventRecorder:
         related: Any = None,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
-        """Record a warning. The arguments are those of `normal`. `annotations`: of the Event object."""
+        """Record a warning. The arguments are those of `normal`. `annotations`: annotations of the Event object."""
         self._record(obj, "Warning", reason, note, (action, related), annotations)
 
     def _record(

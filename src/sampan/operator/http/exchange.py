@@ -43,7 +43,7 @@ class Response:
     body: bytes = b""
     media_type: str = TEXT
     headers: Mapping[str, str] = field(default_factory=dict)
-    """More headers."""
+    """Additional headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,10 @@ class StreamedResponse:
 
     code: int
     parts: AsyncGenerator[bytes, None]
-    """Parts of the body. The next one is requested when the client has read most of the previous ones; closed when the
-    client disconnects. If it raises, the connection is closed abruptly, so that the client detects the incomplete body.
+    """Parts of the body. The next one is requested when the client has read most of the previous ones.
+
+    The generator is closed when the client disconnects. If it raises, the connection is closed abruptly, so that the
+    client detects the incomplete body.
     """
     media_type: str = TEXT
 
@@ -65,8 +67,9 @@ class Takeover:
     headers: Mapping[str, str]
     """`upgrade` and other headers of the protocol."""
     serve: Callable[[Tunnel], Awaitable[None]]
-    """Owns the connection until it returns. A read shows that the client has disconnected. It is cancelled when the
-    server stops.
+    """Function that owns the connection until it returns. It must read to detect that the client has disconnected.
+
+    It is cancelled when the server stops.
     """
 
 
@@ -75,30 +78,31 @@ class HttpLimits:
     """Limits of a listener; times in seconds, sizes in bytes."""
 
     head_bytes_max: int = 1 << 20
-    """Limit of the request line and header fields; a longer head gets 431. The API server has the same limit, because
-    it passes long commands on to nodes in the request line.
+    """Limit of the request line and header fields; a request with a longer head gets 431.
+
+    The API server has the same limit, because it passes long commands on to nodes in the request line.
     """
     body_bytes_max: Callable[[str], int] = lambda path: 0
     """Limit of the body for a path. A longer body gets 413, and is not read."""
     connections_max: int = 64
-    """Limit of connections. More are closed at once."""
+    """Limit of connections. Further connections are closed immediately."""
     request_timeout_s: float = 10.0
     """Limit from the first byte of a request to the last one of its response; then the connection is closed."""
     keep_alive: bool = True
-    """False: a connection is closed after its first response."""
+    """True: a connection may serve several requests. False: it is closed after its first response."""
     idle_timeout_s: float = 10.0
     """Limit of the wait for the first or the next request."""
     upgrades: bool = False
-    """A request may switch to another protocol; else such a request gets 400."""
+    """True: a request may switch to another protocol. False: such a request gets 400."""
     stream_idle_timeout_s: float = 14_400.0
-    """Limit of the silence in a streamed response, or after a switch of the protocol."""
+    """Limit of the time without data in a streamed response, or after a switch of the protocol."""
     close_timeout_s: float = 1.0
-    """Limit of the time in which a client must read the rest of a response when a TLS connection closes."""
+    """Limit of the time in which a client must read the remaining response when a TLS connection closes."""
 
 
 AnyResponse = Response | StreamedResponse | Takeover
 Respond = Callable[[Request], Awaitable[AnyResponse]]
-"""Answers a request. An exception is logged and answered with 500."""
+"""Returns the response to a request. An exception is logged, and the client gets 500."""
 
 
 def head_of(response: Response, *, keep_alive: bool) -> bytes:

@@ -24,7 +24,7 @@ _SILENCE_S: Final = 0.1
 
 
 class HttpListener:
-    """Answers requests with `respond`. `host` "" means all addresses, `port` 0 any free one. Runs once."""
+    """Serves requests with `respond`. `host` "" means all addresses, `port` 0 any free port. Runs once."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class HttpListener:
         self._server: asyncio.Server | None = None
         self._listening = asyncio.Event()
         self._connections: dict[asyncio.Task[None], bool] = {}
-        """Each with True if it serves a request."""
+        """Tasks of the open connections, each with True while it serves a request."""
         self._none_left = asyncio.Event()
         self._draining = False
 
@@ -54,11 +54,11 @@ class HttpListener:
 
     @property
     def serving(self) -> bool:
-        """The listener accepts connections."""
+        """True while the listener accepts connections."""
         return self._server is not None and self._server.is_serving()
 
     async def ready(self) -> None:
-        """Wait until it listens."""
+        """Wait until the listener accepts connections."""
         await self._listening.wait()
 
     async def run(self) -> None:
@@ -88,7 +88,7 @@ class HttpListener:
                     connection.cancel()
 
     async def drain(self) -> None:
-        """Accept no more connections, answer running requests, then end."""
+        """Accept no more connections, finish running requests, then end."""
         self._draining = True
         if self._server is not None:
             self._server.close()
@@ -155,8 +155,9 @@ class HttpListener:
     async def _read_request(
         self, data: bytes, parser: RequestParser, connection: Tunnel
     ) -> tuple[Request, bool] | None:
-        """Return the next request, and True if the connection stays open after it; None if there is no request to
-        answer.
+        """Return the next request, and True if the connection stays open after it.
+
+        Return None if the client has closed the connection, or if its request was refused.
         """
         try:
             while data:
@@ -191,8 +192,9 @@ def _client_certificate(connection: Tunnel) -> bytes:
 
 
 async def _refuse(response: Response, connection: Tunnel) -> None:
-    """Answer before the whole request is read, and discard the rest: a client whose connection is reset while it sends
-    may never see the response.
+    """Send a response before the whole request is read, and discard the remaining bytes.
+
+    Otherwise the connection could be reset while the client sends, and the client might never see the response.
     """
     connection.write(head_of(response, keep_alive=False) + response.body)
     await connection.drain()

@@ -10,7 +10,7 @@ from sampan.wire.http1 import Limits, Malformed, RequestHead, RequestReader
 
 
 class RequestRefused(Exception):
-    """The request gets this response, and nothing is read after it."""
+    """The request is refused with `response`, and no further bytes of the connection are read."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -22,9 +22,9 @@ class RequestParser:
 
     def __init__(self, limits: HttpLimits, client_certificate: bytes = b"") -> None:
         self.requests: deque[tuple[Request, bool]] = deque()
-        """Whole requests, each with True if another one can follow."""
+        """Complete requests, each with True if another request can follow on the connection."""
         self.expects_continue = False
-        """The client waits for `100 Continue` before it sends its body."""
+        """True if the client waits for `100 Continue` before it sends its body."""
         self._limits = limits
         self._client_certificate = client_certificate
         self._reader = RequestReader(self, Limits(head_bytes_max=limits.head_bytes_max))

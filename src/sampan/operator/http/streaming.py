@@ -31,7 +31,10 @@ async def send_parts(response: StreamedResponse, connection: Tunnel, idle_timeou
 
 
 async def take_over(response: Takeover, ahead: bytes, connection: Tunnel, idle_timeout_s: float) -> None:
-    """Run another protocol on the connection. Its exceptions are logged. Raises `TimeoutError` when it is idle."""
+    """Run another protocol on the connection. Its exceptions are logged.
+
+    Raises `TimeoutError` when the connection is idle for too long.
+    """
     connection.write(head_of_takeover(response))
     connection.unread(ahead)
     loop = asyncio.get_running_loop()
@@ -74,7 +77,7 @@ async def _send(response: StreamedResponse, connection: Tunnel, idle_timeout_s: 
 
 
 async def _until_gone(connection: Tunnel, sending: "asyncio.Task[bool]") -> None:
-    """Discard data of the client until it disconnects: no request is answered after a stream."""
+    """Discard data of the client until it disconnects: no request is served after a stream."""
     with contextlib.suppress(OSError):
         while await connection.read():
             pass

@@ -4,8 +4,8 @@ Concurrency: while it leads, `run` owns two tasks, the work and the renewal. The
 released, and the lease is renewed until the work has ended.
 
 Correctness depends only on durations of the local clock. A candidate takes over when the lease has not changed for its
-whole duration. The leader stops its work when it could not renew for the shorter `renew_deadline_s`, counted from
-before the last successful request. A process that was paused for longer detects that only when it runs again. Until
+whole duration. The leader stops its work when it could not renew for the shorter `renew_deadline_s`, counted from the
+start of the last successful request. A process that was paused for longer detects that only when it runs again. Until
 then `is_over` is true, and the manager's client refuses writes (`guard.py`).
 
 Source: client-go tools/leaderelection/leaderelection.go (1.36). Differences: a leader that reads another holder stops
@@ -31,7 +31,7 @@ from sampan.operator.leader_election.metrics import LeaderElectionMetrics
 _log = logging.getLogger("sampan.leader_election")
 
 _AFTER_THE_END_S: Final = 0.001
-"""Timers may be early by a tick."""
+"""Delay after the end of a lease, because a timer may fire a tick early."""
 
 
 class LeaderElectionLost(RuntimeError):
@@ -68,11 +68,11 @@ class LeaderElector:
         return self._observed.holder
 
     def is_leader(self) -> bool:
-        """This candidate holds the lease, which is valid according to the local clock."""
+        """Return True if this candidate holds the lease and the lease is valid according to the local clock."""
         return self._observed.holder == self.config.identity and self._is_valid()
 
     def is_over(self) -> bool:
-        """The leader's work is running, but its lease has expired.
+        """Return True if the leader's work is running but its lease has expired.
 
         Uses a separate clock: the event loop's clock may be late during a callback, and stops while the machine sleeps.
         """
@@ -82,9 +82,9 @@ class LeaderElector:
         return not self.is_leader() or seconds() >= self._observed_real + self._observed.duration_s
 
     def check(self, tolerance_s: float = 20.0) -> None:
-        """Check for a health endpoint: raise `LeaderElectionLost` if the lease expired longer ago than `tolerance_s`.
+        """Raise `LeaderElectionLost` if the lease expired more than `tolerance_s` ago. A health endpoint calls it.
 
-        Then this process has not noticed it, for example because it hangs.
+        In that case this process has not detected the expiry, for example because it hangs.
         """
         if self._observed.holder != self.config.identity or self._lost:
             return
@@ -234,7 +234,10 @@ class LeaderElector:
             _log.warning("cannot release lease %s: %s", self.config.name, error)
 
     async def _try_release(self) -> bool:
-        """Release the lease. Return False if it was written meanwhile, for example by the last own renewal."""
+        """Release the lease.
+
+        Return False if the lease was written after it was read, for example by this candidate's last renewal.
+        """
         record = await self._lease.get()
         if record is None or record.holder != self.config.identity:
             return True

@@ -1,7 +1,8 @@
-"""`GuardedTransport`: refuses writes of a leader whose lease has expired, also before the leader has noticed.
+"""`GuardedTransport`: refuses writes of a leader whose lease has expired, even before the leader has detected it.
 
 A process that was paused for longer than its lease continues where it stopped, and another leader exists by then.
-Requests that it sent before the pause are still on their way, so guard writes with resourceVersions as always.
+Requests that it sent before the pause may still reach the server, so writes also need resourceVersions as
+preconditions.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ _READS: Final = frozenset({"GET", "HEAD"})
 
 
 class LeaseOver(ClientError):
-    """Nothing was sent: this process was the leader, and another one may lead now."""
+    """The write was not sent: this process was the leader, and another one may lead now."""
 
 
 class GuardedTransport:
@@ -25,7 +26,7 @@ class GuardedTransport:
         self._is_over = is_over
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send a request. Raises `LeaseOver` for a write after the lease, else the errors of `inner`."""
+        """Send a request. Raises `LeaseOver` for a write after the lease has expired, else the errors of `inner`."""
         if request.method not in _READS and self._is_over():
             raise LeaseOver(f"{request.method} {request.target} is not sent: the lease of this leader is over")
         return await self._inner.send(request)

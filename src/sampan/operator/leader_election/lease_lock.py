@@ -30,15 +30,15 @@ class Lease(Protocol):
     """Lock that candidates share. All methods raise `ClientError`."""
 
     async def get(self) -> LeaseRecord | None:
-        """Return its content; None if it does not exist."""
+        """Return the content of the lease; None if the lease does not exist."""
         ...
 
     async def create(self, record: LeaseRecord) -> None:
-        """Create it. Raises `AlreadyExists`."""
+        """Create the lease. Raises `AlreadyExists`."""
         ...
 
     async def update(self, record: LeaseRecord) -> None:
-        """Write it. Raises `Conflict` if it has changed since it was last read or written here."""
+        """Write the lease. Raises `Conflict` if it has changed since this object last read or wrote it."""
         ...
 
     def time(self) -> str:

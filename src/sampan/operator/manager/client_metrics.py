@@ -1,4 +1,7 @@
-"""Metrics of a client, with client-go's names. They are read from its counters when the registry is scraped."""
+"""Metrics of a client, with client-go's names.
+
+They are read from the client's counters when the registry is scraped.
+"""
 
 from collections.abc import Iterator
 from itertools import accumulate

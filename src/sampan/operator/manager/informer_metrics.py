@@ -1,4 +1,4 @@
-"""Metrics of informers. They are read from their counters when the registry is scraped."""
+"""Metrics of informers. They are read from the informers' counters when the registry is scraped."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
@@ -36,7 +36,7 @@ class InformerCollector:
         registry.register(self)
 
     def describe(self) -> list[Metric]:
-        """Return the families, empty."""
+        """Return the metric families without values."""
         return list(self._families([]))
 
     def collect(self) -> Iterator[Metric]:

@@ -186,7 +186,10 @@ class Manager:
             self._fail(error)
 
     async def _lead(self, tasks: asyncio.TaskGroup) -> None:
-        """Run the leader-elected group until cancelled. Only a requested end waits for the grace period."""
+        """Run the leader-elected group until cancelled.
+
+        Members get the grace period to finish only if the manager is stopping, not if the lease is lost.
+        """
         group = self._groups[Group.LEADER_ELECTED]
         try:
             await group.start(tasks)

@@ -26,7 +26,7 @@ class ManagerOptions:
     """
     informer_settings: InformerSettings | None = None
     leader_election: LeaderElectionConfig | None = None
-    """None: this is the only replica, and it leads."""
+    """Settings of the leader election. None: this is the only replica, and it leads."""
     probe_address: str = ""
     """`host:port` of /healthz, /readyz and /metrics. Port 0 takes any free port; "" serves none."""
     graceful_shutdown_timeout_s: float = 30.0

@@ -1,4 +1,4 @@
-"""`Probes`: /healthz, /readyz and /metrics on a small listener. It answers GET and HEAD, without TLS.
+"""`Probes`: /healthz, /readyz and /metrics on a small listener. It serves GET and HEAD, without TLS.
 
 Concurrency: `run` owns the listener. Each connection is one task and serves one request.
 
@@ -58,7 +58,7 @@ class Probes:
         self._add("readyz", name, check)
 
     async def ready(self) -> None:
-        """Wait until it listens."""
+        """Wait until the listener accepts connections."""
         await self._listener.ready()
 
     async def run(self) -> None:

@@ -13,9 +13,9 @@ class Group(enum.IntEnum):
     """Groups, in the order in which they start."""
 
     HTTP_SERVERS = 0
-    """Probes and metrics, which answer while the other groups start."""
+    """Probes and metrics, which are served while the other groups start."""
     WEBHOOKS = 1
-    """Before the caches, because lists may need conversions."""
+    """Webhooks start before the caches, because lists may need conversions."""
     CACHES = 2
     OTHERS = 3
     """Runnables of every replica, leader or not."""
@@ -28,8 +28,8 @@ class Runnable(Protocol):
     """Object that runs until cancelled. These members are optional:
 
     - `needs_leader_election: bool`: only the leader runs it; the default is True
-    - `async ready()`: returns when it is ready; then the next group starts
-    - `async drain()`: finishes its work and starts none; then it is cancelled
+    - `async ready()`: returns when the object is ready; then the next group starts
+    - `async drain()`: finishes running work and starts no new work; then the object is cancelled
     - `async warm_up()`, with `warms_up: bool` True: runs before this replica leads
     """
 
@@ -40,7 +40,7 @@ class Runnable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Runnable as seen by its group."""
+    """Name and methods of a runnable, as its group needs them."""
 
     name: str
     run: Callable[[], Awaitable[None]]

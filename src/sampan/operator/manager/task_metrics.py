@@ -14,7 +14,7 @@ class TaskCollector:
         registry.register(self)
 
     def describe(self) -> list[Metric]:
-        """Return the family, empty."""
+        """Return the metric family without values."""
         return [_family(0)]
 
     def collect(self) -> Iterator[Metric]:

@@ -82,7 +82,7 @@ class WorkQueueMetrics:
         return metrics
 
     def describe(self) -> list[Metric]:
-        """Return the families, empty."""
+        """Return the metric families without values."""
         return list(_Families().all())
 
     def collect(self) -> Iterator[Metric]:

@@ -8,7 +8,7 @@ A key has one of these states:
 
     waiting     until its delay has passed (`add_after`, `add_rate_limited`)
     due         in the lane of its priority, first in first out
-    processing  handed out by `get`, until `done`
+    processing  returned by `get`, until `done`
     dirty       processing, and due again: `done` puts it into its lane
 
 Guarantees: a key is never handed to two workers at once. Every `add` is followed by a `get` of the key that starts
@@ -102,7 +102,7 @@ class WorkQueue(Generic[K]):
 
     @property
     def shutting_down(self) -> bool:
-        """The queue accepts no more keys."""
+        """True if the queue accepts no more keys."""
         return self._shutting_down
 
     @property
@@ -113,7 +113,7 @@ class WorkQueue(Generic[K]):
     # ---- adding
 
     def add(self, key: K, *, priority: int = 0) -> None:
-        """Queue a key now. If it is being processed, it is handed out again afterwards."""
+        """Queue a key now. If the key is being processed, `get` returns it again afterwards."""
         if self._shutting_down:
             return
         item = self._items.get(key)
@@ -147,7 +147,7 @@ class WorkQueue(Generic[K]):
             # Due already, or due earlier: the earliest time wins. The later request is covered by that run.
             if item.ready_at is None or item.ready_at <= ready_at:
                 return
-        # An older entry in the heap stays there. It is stale now and is skipped, which is cheaper than removing it.
+        # An older entry stays in the heap. It is stale now and is skipped, which is cheaper than removing it.
         item.ready_at = ready_at
         # The number orders entries of equal time by arrival, and keeps the heap from comparing items.
         self._sequence += 1
@@ -177,9 +177,9 @@ class WorkQueue(Generic[K]):
     # ---- taking
 
     async def get(self) -> K:
-        """Wait for the next key: of the highest priority, the one that was due first. `done` must follow.
+        """Wait for the next key: of the highest priority, the one that was due first.
 
-        Raises `QueueShutDown`. Cancellation loses no key.
+        The worker must call `done` after it has processed the key. Raises `QueueShutDown`. Cancellation loses no key.
         """
         if self._size:
             return self._take()[0]
@@ -218,7 +218,7 @@ class WorkQueue(Generic[K]):
     # ---- ending
 
     def shut_down(self) -> None:
-        """Accept and hand out no more keys, and drop the queued ones. Ends a drain, too."""
+        """Stop accepting and returning keys, and drop the queued keys. A running drain ends, too."""
         # Set first: the getters that `_wake_all` wakes check it and must not wait again.
         self._shutting_down = True
         self._drop_waiting()
@@ -231,9 +231,9 @@ class WorkQueue(Generic[K]):
             self._draining.set()
 
     async def shut_down_with_drain(self) -> None:
-        """Accept no more keys, and wait until all due keys are handed out and finished.
+        """Accept no more keys, and wait until workers have processed all due keys.
 
-        Keys that became dirty before the drain started are handed out once more. Delayed keys are dropped.
+        Keys that became dirty before the drain started are processed once more. Delayed keys are dropped.
         """
         self._shutting_down = True
         self._drop_waiting()
@@ -242,7 +242,7 @@ class WorkQueue(Generic[K]):
         self._end_drain_if_empty()
         await self._draining.wait()
 
-    # ---- within
+    # ---- internal parts
 
     def _make_due(self, item: _Item[K]) -> None:
         item.ready_at = None

@@ -8,8 +8,8 @@
     @networks.from_hub(NetworkV1)
     def downgrade(new: NetworkV2) -> NetworkV1: ...
 
-Functions are of the spec and whatever else a kind has; metadata goes along by itself. An API server lets a conversion
-change labels and annotations, and nothing else of the metadata.
+The functions convert the spec and all other fields except the metadata, which is copied automatically. An API server
+lets a conversion change labels and annotations, and nothing else of the metadata.
 Source: controller-runtime pkg/webhook/conversion (0.24); apiextensions pkg/apiserver/conversion (1.36).
 """
 
@@ -37,7 +37,7 @@ class HubConversion(Generic[H]):
     """The versions of one kind, all declared classes, with the functions from and to the hub."""
 
     def __init__(self, hub: type[H]) -> None:
-        """Raises `TypeError` for an undeclared class."""
+        """Create the conversion, without functions. Raises `TypeError` for an undeclared class."""
         self._hub: ObjectType[Any] = object_type(hub)
         self._types = {self._hub.info.api_version: self._hub}
         self._up: dict[str, Convert] = {}
@@ -111,7 +111,7 @@ class HubConversion(Generic[H]):
 
 
 def _metadata(before: Object, given: Object) -> Object:
-    """Return the metadata of the original, with labels and annotations of the function, if it changed them."""
+    """Return the original metadata, with the labels and annotations that the conversion function has set."""
     if not given:
         return before
     kept = {name: value for name, value in before.items() if name not in _CHANGEABLE}

@@ -24,7 +24,7 @@ PATH: Final = "/convert"
 API_VERSIONS: Final = ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")
 KIND: Final = "ConversionReview"
 BODY_BYTES_MAX: Final = 256 << 20
-"""A list is converted in one review of any length."""
+"""Limit of a body in bytes. It is high, because a review contains all objects of a list."""
 
 _SLICE: Final = 64
 """Number of objects that are converted before other tasks may run."""
@@ -66,7 +66,7 @@ class ConversionEndpoint:
         self._kinds[conversion.group_kind] = conversion
 
     async def respond(self, body: bytes) -> EndpointResponse:
-        """See `Endpoint.respond`. If one object cannot be converted, the whole review fails."""
+        """See `ReviewEndpoint.respond`. If one object cannot be converted, the whole review fails."""
         try:
             review = _decoder.decode(body)
         except UNREADABLE as error:

@@ -13,7 +13,7 @@ class EndpointResponse:
 
 
 class ReviewEndpoint(Protocol):
-    """Answers the reviews of one path."""
+    """Handles the reviews of one path."""
 
     @property
     def body_bytes_max(self) -> int:
@@ -21,5 +21,5 @@ class ReviewEndpoint(Protocol):
         ...
 
     async def respond(self, body: bytes) -> EndpointResponse:
-        """Return the response to a review. An exception is logged and answered with 500."""
+        """Return the response to a review. An exception is logged, and the client gets 500."""
         ...

@@ -31,7 +31,10 @@ class _Registered:
     handlers: tuple[Handler, ...]
 
     def joined_by(self, hook: Hook, handler: Handler) -> "_Registered":
-        """Add a handler for the same webhook; operations add up. Raises `ValueError` if the options differ."""
+        """Add a handler for the same webhook, which then has the operations of both.
+
+        Raises `ValueError` if the options differ.
+        """
         mine, others = dict(self.hook.options), dict(hook.options)
         operations = [*cast(list[Operation], mine.pop("operations")), *cast(list[Operation], others.pop("operations"))]
         if (self.hook.kind, self.hook.info, mine) != (hook.kind, hook.info, others):

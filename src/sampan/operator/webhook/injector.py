@@ -79,8 +79,10 @@ class _Keeper:
                 await self._changed.wait()
 
     async def _look(self) -> None:
-        """Patch the difference. Check the certificates first: a replica that has not noticed a rotation would otherwise
-        replace the new bundle with the old one.
+        """Patch the target if its caBundle differs.
+
+        The certificates are refreshed first. Otherwise a replica that has not noticed a rotation would replace the new
+        bundle with the old one.
         """
         obj = await self._present()
         if self._patch(obj) is None:

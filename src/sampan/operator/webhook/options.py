@@ -38,10 +38,11 @@ class WebhookOptions:
     port: int = 9443
     """Port; 0 for any free port, -1 to serve nothing (for a replica that only runs controllers)."""
     service: ServiceReference | None = None
-    """Service for API servers in a cluster. None: they use the URL."""
+    """Service through which API servers in a cluster reach the webhooks. None: API servers use the URL."""
     url_host: str = "127.0.0.1"
-    """Host of the URL, as API servers see it, if there is no Service. For an operator outside the cluster during
-    development.
+    """Host of the URL, as API servers see it, if there is no Service.
+
+    Use it for an operator that runs outside the cluster during development.
     """
     extra_hosts: tuple[str, ...] = ()
     """More names and addresses for the certificate."""
@@ -54,9 +55,12 @@ class WebhookOptions:
     Conversions are then written into their CRDs too.
     """
     client_ca_file: Path | None = None
-    """Serve only clients with a certificate of one of these authorities."""
+    """File of authorities (PEM). Only clients with a certificate of one of them are served.
+
+    None: all clients are served.
+    """
     request_timeout_s: float = 30.0
-    """Limit of a response time, unless the API server requests a shorter one; Kubernetes allows no more."""
+    """Limit of a response time, unless the API server requests a shorter one. Kubernetes allows at most 30 s."""
     connections_max: int = 1000
 
     @property

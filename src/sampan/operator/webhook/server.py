@@ -81,7 +81,7 @@ class WebhookServer(Hooks):
         return "webhook server"
 
     def conversion(self, hub: type[H]) -> HubConversion[H]:
-        """Convert the objects of a kind through this version of it. Register the functions with the result.
+        """Return a new conversion of a kind, with this version as the hub. Register the functions with it.
 
         Raises `TypeError` for an undeclared class, `ValueError` for a second hub of a kind.
         """
@@ -107,11 +107,11 @@ class WebhookServer(Hooks):
 
     @property
     def disabled(self) -> bool:
-        """The server is configured to serve nothing."""
+        """True if the server is configured to serve nothing."""
         return self.options.port == DISABLED
 
     def check(self) -> None:
-        """Check for probes. Raises `RuntimeError` if it does not serve, or its certificate has expired."""
+        """Raise `RuntimeError` if the server does not listen, or its certificate has expired. Probes call it."""
         if self.disabled:
             return
         if self._listener is None or not self._listener.serving:
@@ -120,7 +120,7 @@ class WebhookServer(Hooks):
             raise RuntimeError("the certificate of the webhook server has expired")
 
     async def ready(self) -> None:
-        """Wait until it listens, and has tried to register with the API server (configurations, caBundles)."""
+        """Wait until the server listens and has tried to register with the API server (configurations, caBundles)."""
         await self._ready.wait()
 
     async def run(self) -> None:
@@ -148,7 +148,7 @@ class WebhookServer(Hooks):
                 task.cancel()
 
     async def drain(self) -> None:
-        """Answer running requests, and stop."""
+        """Finish running requests, then stop."""
         if self._listener is not None:
             await self._listener.drain()
 

@@ -38,7 +38,7 @@ class InjectionTarget(Protocol):
     def patch(self, obj: Object | None, ca_bundle: str) -> Patch | None:
         """Return the patch for the current object (None: it does not exist); None if no change is needed.
 
-        The bundle is base64. An empty one is unknown, and is not written.
+        The bundle is base64. An empty bundle means that the authorities are unknown, and is not written.
         """
         ...
 

@@ -62,7 +62,7 @@ class TokenReviewEndpoint:
         self._on_panic = on_panic
 
     async def respond(self, body: bytes) -> EndpointResponse:
-        """See `Endpoint.respond`. Tokens are never logged, nor repeated in the response."""
+        """See `ReviewEndpoint.respond`. Tokens are neither logged nor repeated in the response."""
         try:
             review = _decoder.decode(body)
         except UNREADABLE as error:

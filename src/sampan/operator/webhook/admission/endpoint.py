@@ -19,7 +19,7 @@ from sampan.operator.webhook.endpoint import EndpointResponse
 _log = logging.getLogger("sampan.webhook")
 
 BODY_BYTES_MAX: Final = 7 << 20
-"""Two objects of at most 3 MB each, and the rest of the review."""
+"""Limit of a body in bytes: two objects of at most 3 MB each, and the other fields of the review."""
 
 
 class AdmissionEndpoint:
@@ -32,7 +32,7 @@ class AdmissionEndpoint:
         self._on_panic = on_panic
 
     async def respond(self, body: bytes) -> EndpointResponse:
-        """See `Endpoint.respond`."""
+        """See `ReviewEndpoint.respond`."""
         try:
             api_version, request = read_review(body)
         except BadReview as error:

@@ -1,7 +1,8 @@
 """Typed handlers: functions of an operator that complete and check objects, and their adapters to `Handler`.
 
 Source: controller-runtime pkg/webhook/admission/{defaulter_custom,validator_custom,multi}.go (0.24). Differences: each
-of several handlers sees the changes of those before, and fields that a type does not define are never lost.
+of several handlers receives the object with the changes of earlier handlers, and fields that a type does not define are
+never lost.
 """
 
 import inspect
@@ -33,7 +34,7 @@ T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
 
 Handler = Callable[[AdmissionRequest], Awaitable[AdmissionResponse]]
-"""Answers one admission request. `mutating_handler` and `validating_handler` create typed ones."""
+"""Returns the response to one admission request. `mutating_handler` and `validating_handler` create typed handlers."""
 
 Finding = FieldError | str
 """Result of a check: a fault of a field, or the text of a warning."""
@@ -51,11 +52,12 @@ class Defaulter(Protocol[T]):
 
 
 class Validator(Generic[T_contra]):
-    """Checks objects. Methods that are not overridden accept. Methods may be asynchronous; plain ones must return
-    quickly.
+    """Checks objects. Methods that are not overridden accept every object.
+
+    Methods may be asynchronous; plain ones must return quickly.
 
     A method returns `Findings`. It may raise `Denied` or `ValueError` (403 with the text) or `StatusError` (its own
-    code). Any other exception is a bug of the webhook: it is logged and answered with 500. `current_admission()`
+    code). Any other exception is a bug of the webhook: it is logged, and the request gets 500. `current_admission()`
     returns the request with its user.
     """
 
@@ -134,7 +136,10 @@ def validating_handler(object_type: ObjectType[T], validator: Validator[T]) -> H
 
 
 def one_after_the_other(*handlers: Handler) -> Handler:
-    """Combine handlers: each sees the changes of those before. The first refusal ends the chain; warnings add up."""
+    """Combine handlers: each receives the object with the changes of earlier handlers.
+
+    The first refusal ends the chain. The response contains the warnings of all handlers.
+    """
 
     async def handle(request: AdmissionRequest) -> AdmissionResponse:
         seen = request

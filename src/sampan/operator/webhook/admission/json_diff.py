@@ -26,8 +26,8 @@ def json_patch_between(before: Object, after: Object) -> list[Operation]:
 def carried_over(actual: Any, before: Any, after: Any) -> Any:
     """Apply the change from `before` to `after` to `actual`.
 
-    `before` is the part of `actual` that a program understood. Fields that it did not know, or did not write because
-    they have their default, stay. `ABSENT` represents a missing field.
+    `before` is the part of `actual` that a program has decoded. Other fields of `actual` stay: the program does not
+    define them, or does not write them because they have their default. `ABSENT` represents a missing field.
     """
     if before is not ABSENT and after is not ABSENT and same(before, after):
         return actual
@@ -51,7 +51,7 @@ def _carried_fields(actual: Object, before: Object, after: Object) -> Object:
 
 
 def _carried_items(actual: list[Any], before: list[Any], after: list[Any]) -> list[Any]:
-    """Match items, so that fields which were not understood stay with their item, also at another position."""
+    """Match list items, so that fields that were not decoded stay with their item, also at another position."""
     places: dict[bytes, list[int]] = {}
     for index, item in enumerate(before):
         places.setdefault(_text(item), []).append(index)

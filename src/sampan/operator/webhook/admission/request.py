@@ -61,7 +61,11 @@ class Resource(msgspec.Struct, frozen=True):
 
 
 class AdmissionRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One request. The `request_…` fields are those of the client, if the API server converts."""
+    """One request.
+
+    The `request_…` fields describe the client's original request. They differ if the API server has converted the
+    object.
+    """
 
     uid: str
     """UID of this request, not of the object."""
@@ -74,7 +78,7 @@ class AdmissionRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     request_resource: Resource | None = None
     request_sub_resource: str = ""
     name: str = ""
-    """Empty if the server generates the name."""
+    """Name of the object; empty if the server generates it."""
     namespace: str = ""
     user_info: UserInfo = UserInfo()
     raw_object: msgspec.Raw = msgspec.field(default=NULL, name="object")
@@ -82,7 +86,7 @@ class AdmissionRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     raw_old_object: msgspec.Raw = msgspec.field(default=NULL, name="oldObject")
     """JSON of the stored object; null for CREATE."""
     dry_run: bool | None = False
-    """Nothing will be stored: the handler must have no side effects."""
+    """True: nothing will be stored, so the handler must have no side effects."""
     raw_options: msgspec.Raw = msgspec.field(default=NULL, name="options")
 
     @property
@@ -112,7 +116,7 @@ CURRENT_ADMISSION: ContextVar[AdmissionRequest | None] = ContextVar("sampan_admi
 
 
 def current_admission() -> AdmissionRequest:
-    """Return the request that the calling handler answers, with its user, dry run and subresource.
+    """Return the request that the calling handler processes, with its user, dry run and subresource.
 
     Raises `LookupError` outside a handler.
     """

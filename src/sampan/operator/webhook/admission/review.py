@@ -27,7 +27,7 @@ _decoder = msgspec.json.Decoder(_Review)
 
 
 class BadReview(ValueError):
-    """The body is not a review that can be answered."""
+    """The body is not an AdmissionReview in a supported version."""
 
 
 def read_review(body: bytes) -> tuple[str, AdmissionRequest]:

@@ -1,4 +1,4 @@
-"""Certificates of a webhook server: issued and rotated by it, or read from files."""
+"""Certificates of a webhook server: issued and rotated by the server, or read from files."""
 
 from sampan.operator.webhook.certificates.directory_store import DirectoryStore
 from sampan.operator.webhook.certificates.files import CertificateFiles

@@ -81,7 +81,7 @@ def next_renewal(current: CertificateSet, terms: CertificateTerms) -> datetime.d
 def _first(
     lost: CertificateSet | None, hosts: Sequence[str], now: datetime.datetime, terms: CertificateTerms
 ) -> CertificateSet:
-    """Return a first set. The served certificates of `lost`, whose keys no longer exist, stay trusted."""
+    """Return a new set. `lost` is an earlier set whose keys no longer exist; its served certificates stay trusted."""
     authority = make_authority(_NAME, now, terms.authority_lifetime)
     serving = make_server_certificate(authority, hosts, now, terms.lifetime, common_name=_NAME)
     if lost is None:
@@ -111,8 +111,9 @@ def _serving(
 
 
 def _renew_at(certificate: x509.Certificate, terms: CertificateTerms) -> datetime.datetime:
-    """Return the renewal time. A certificate of an expiring authority is short-lived, and is not renewed more often for
-    that.
+    """Return the renewal time: `renew_before` the expiry, but not before two thirds of the lifetime.
+
+    A certificate of an expiring authority is short-lived. The second limit prevents continuous renewals.
     """
     lifetime = certificate.not_valid_after_utc - certificate.not_valid_before_utc
     return certificate.not_valid_after_utc - min(terms.renew_before, lifetime / 3)
