@@ -151,7 +151,7 @@ async def _pass() -> None:
 
 
 def _only(kind: type[Exception], run: CheckFunction) -> CheckFunction:
-    """Return a check that fails only with this error of `run`."""
+    """Return a check that calls `run` and fails only if it raises this error."""
 
     async def check() -> None:
         try:

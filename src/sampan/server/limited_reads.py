@@ -10,7 +10,7 @@ import ssl
 from typing import Final
 
 READS_PER_TURN: Final = 32
-"""About 0.1 ms for small records. 32 records of full size are 512 KiB."""
+"""Maximum number of records in a turn. They take about 0.1 ms if small. 32 records of full size are 512 KiB."""
 
 
 class LimitedReads(ssl.SSLObject):

@@ -206,7 +206,7 @@ def verb_of(endpoint: Endpoint, request: Request) -> Verb:
 
 
 def _is_beside(definition: ResourceDefinition, request: Request) -> bool:
-    """Return True if the resource supports only create, and this path does not."""
+    """Return True if the resource supports only create, and create is not possible on this path."""
     info = request.info
     if info.subresource or definition.verbs != ("create",):
         return False

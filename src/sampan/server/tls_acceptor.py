@@ -24,7 +24,9 @@ from sampan.server.settings import HttpSettings
 _log = logging.getLogger("sampan.http")
 
 HANDSHAKES_PER_TURN: Final = 16
-"""About 3 ms with an ECDSA key, 20 ms with RSA of 2048 bits."""
+"""Maximum number of handshakes that begin in one turn. They take 3 ms with an ECDSA key, 20 ms with RSA of
+2048 bits.
+"""
 _ACCEPTED_PER_TURN: Final = 128
 _PAUSE_S: Final = 1.0
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -60,7 +62,7 @@ class TlsAcceptor:
         return len(self._silent) + self._waiting
 
     def close(self) -> None:
-        """Close the listening socket. Connections that were accepted stay."""
+        """Close the listening socket. Accepted connections stay open."""
         if self._sock.fileno() >= 0:
             if self._pause is not None:
                 self._pause.cancel()

@@ -23,7 +23,7 @@ Serve = Callable[[WebSocket], Awaitable[None]]
 Split = Callable[[bytes], Iterable[str | bytes]]
 """Splits a chunk of a stream into messages."""
 MESSAGES_PER_TURN = 32
-"""Messages of a WebSocket that are sent without giving way to other connections."""
+"""Number of messages of a WebSocket that are sent before the event loop serves other connections."""
 
 
 def wants_websocket(request: Request) -> bool:

@@ -131,7 +131,7 @@ class Registration:
 
 
 def _is_kept(obj: Object, started: bool) -> bool:
-    """Return True if this server may change the object now."""
+    """Return True if this server keeps the object in its desired state; built-in ones only until it has started."""
     managed = (obj["metadata"].get("labels") or {}).get(AUTOMANAGED)
     return managed == ALWAYS or (managed == ON_START and not started)
 

@@ -17,7 +17,7 @@ from sampan.server.flow_control.usage import Usage
 
 _LISTED_MAX: Final = 1024
 SERVICE_S: Final = 0.003
-"""Estimated duration of a request before it has run."""
+"""Estimated duration in seconds of a request that has not run yet."""
 
 Later = Callable[[float, Callable[[], None]], object]
 """Calls a function after a number of seconds, like `loop.call_later`."""

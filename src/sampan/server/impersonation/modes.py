@@ -170,7 +170,7 @@ def _extra_fault(extra: dict[str, tuple[str, ...]]) -> str:
 
 
 def _completed(desired: UserInfo, *, node: bool) -> UserInfo:
-    """Add the groups that follow from the user's name. `node`: also add the group of nodes."""
+    """Return the user with the groups that its name implies. With `node`, a kubelet also gets the group of nodes."""
     groups = desired.groups
     if not groups:
         account = split_username(desired.name)

@@ -20,7 +20,7 @@ _USER = "system:apiserver"
 
 
 async def prepare_allocation(cluster: Cluster) -> AllocationRepair:
-    """Create what is missing. Return the repair that runs from now on."""
+    """Create the missing ServiceCIDR and claims. Return the repair loop, which the caller must run."""
     assert cluster.claims is not None
     services = cluster.endpoint("", "v1", "services")
     service_cidrs = cluster.endpoint("networking.k8s.io", "v1", "servicecidrs")

@@ -64,7 +64,7 @@ class Exchange:
         return data
 
     async def aclose(self) -> None:
-        """Release the connection. It becomes idle if both sides are complete, and is closed otherwise."""
+        """Release the connection. It becomes idle if request and response are complete, and is closed otherwise."""
         self.abandon()
         await self._tasks.aclose()
 

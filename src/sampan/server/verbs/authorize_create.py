@@ -1,4 +1,4 @@
-"""Authorization of the creation that a PUT or a server-side apply comes to when its object is absent.
+"""Authorization of a PUT or a server-side apply that creates its object.
 
 The filter in front of the verbs has authorized only `update` or `patch`.
 Source: apiserver pkg/endpoints/handlers/update.go withAuthorization (1.36).

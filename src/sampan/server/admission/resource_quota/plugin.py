@@ -47,7 +47,7 @@ class _Demand:
 
 @dataclass(slots=True, eq=False)
 class _Line:
-    """Queue of a namespace. `users` counts the requests that hold a reference."""
+    """Queue of a namespace. `users` counts the requests that use the queue."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     waiting: list[_Demand] = field(default_factory=list)

@@ -75,7 +75,7 @@ async def _ensure(endpoint: Endpoint, expected: Object, existing: Object | None,
 
 
 async def _create(endpoint: Endpoint, expected: Object, clock: Clock) -> None:
-    """Write straight into the store: these objects are known to be valid, and there are many."""
+    """Write directly to the store. These many objects are known to be valid and need no validation."""
     store, metadata = endpoint.store, expected["metadata"]
     fill_system_fields(metadata, clock)
     try:
