@@ -2,7 +2,8 @@
 
 Concurrency: requests wait for the backend, which may only queue the events. The end of a stream must not wait. Its
 event goes through a queue of at most `ENDINGS_MAX` events, which the task of `run()` empties. When the queue is full,
-events are dropped and counted. Source: apiserver pkg/endpoints/filters/{audit,authn_audit}.go (1.36).
+events are dropped and counted.
+Source: apiserver pkg/endpoints/filters/{audit,authn_audit}.go (1.36).
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """Deadlines: a request that is not long-running gets a response in time, or 504.
 
 `Deadlines.run()` checks all requests once a second, so the common limit needs no timer for each request. It sleeps
-while no request has a deadline. Only a shorter `?timeout=` uses a timer. Source: apiserver
-pkg/endpoints/filters/request_deadline.go, pkg/server/filters/timeout.go (1.36).
+while no request has a deadline. Only a shorter `?timeout=` uses a timer.
+Source: apiserver pkg/endpoints/filters/request_deadline.go, pkg/server/filters/timeout.go (1.36).
 """
 
 import asyncio

@@ -19,7 +19,7 @@ STREAMED_BYTES_MAX: Final = 1_000_000
 """Maximum size of a list in estimates. Larger lists need no more memory, because they are streamed from the cache."""
 
 EVENT_S: Final = 0.0005
-"""Seconds that a write holds one seat for its watch events.
+"""Seconds for which a write holds each seat that its watch events need.
 
 Kubernetes uses 5 ms. Here it is lower, because an event is encoded once for all watches with the same encoding.
 """

@@ -5,8 +5,8 @@ the open streams. Tasks of streams that were reset during a write are limited to
 the event loop takes a few frames of a connection (`inbound.py`) and some hundred of all connections (`loop_turns.py`).
 A client that sends too many control frames is disconnected (`frame_budget.py`). An unauthenticated client gets one
 response and a GOAWAY, because HTTP/2 is expensive. At shutdown the connection sends GOAWAY, completes its open streams,
-and closes when the client disconnects or after `linger_s` seconds. Source: apiserver
-pkg/endpoints/filters/authentication.go, golang.org/x/net http2/server.go (1.36).
+and closes when the client disconnects or after `linger_s` seconds.
+Source: apiserver pkg/endpoints/filters/authentication.go, golang.org/x/net http2/server.go (1.36).
 """
 
 import asyncio

@@ -183,8 +183,8 @@ class KubernetesService:
             pass  # Another server writes it at the same time; the next start corrects it.
 
     async def _withdraw(self, ports: set[int]) -> None:
-        """Delete the Endpoints if they contain a port that no reachable server has. These servers then publish their
-        own ports.
+        """Delete the Endpoints if they contain a port that no reachable server has. The reachable servers then publish
+        their own ports.
 
         kube-apiserver keeps the ports in existing Endpoints, also those of a server that has stopped. `ports` are ports
         of servers on loopback. They do not count as ports of reachable servers, nor does the port of this server unless

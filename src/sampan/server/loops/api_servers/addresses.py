@@ -7,7 +7,8 @@ loopback addresses.
 
 The records of kube-apiservers contain no port. The port is in their identity Leases and in the Endpoints that they
 publish. Each kube-apiserver publishes its own port for all servers, so a server with another port also uses the second
-prefix. Source: kubernetes pkg/controlplane/reconcilers/lease.go, pkg/controlplane/apiserver/server.go (1.36).
+prefix.
+Source: kubernetes pkg/controlplane/reconcilers/lease.go, pkg/controlplane/apiserver/server.go (1.36).
 """
 
 import ipaddress
