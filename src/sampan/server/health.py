@@ -105,7 +105,7 @@ class Health:
         excluded = dict.fromkeys(request.wire.query.get("exclude", ()))
         lines, failed = [], []
         selected = [check for check in checks if check.name not in excluded]
-        # Run them together: with a store that hangs, each check of it needs its whole timeout.
+        # Run the checks concurrently: if the store hangs, each of its checks takes its whole timeout.
         errors = dict(zip(selected, await asyncio.gather(*map(_run, selected)), strict=True))
         for check in checks:
             if check.name in excluded:

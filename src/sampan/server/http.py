@@ -76,7 +76,7 @@ class Connection(Reading, asyncio.Protocol):
                 self._task.cancel()
         self._queue.clear()
         self._left, self._unparsed = True, b""
-        # Both know us; and what a client has used is to be free when it has gone, not when the collector comes by.
+        # Break the reference cycles, so that the memory is freed at once and not by the garbage collector.
         self._incoming = None
         self._reader.close()
 

@@ -47,7 +47,7 @@ class LimitedReads(ssl.SSLObject):
     def _continue(self) -> None:
         self._left = READS_PER_TURN
         transport = self._transport
-        # If the connection has paused it, it reads again when the connection resumes it.
+        # If the connection has paused the transport, the transport reads again when the connection resumes it.
         if transport is not None and not transport.is_closing() and transport.is_reading():
             transport.pause_reading()
             transport.resume_reading()

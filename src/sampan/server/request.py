@@ -27,7 +27,7 @@ class UserInfo:
 
 @dataclass(slots=True)
 class RequestInfo:
-    """Meaning of a path and a method. Requests with the same target share it: read only.
+    """Meaning of a path and a method. Requests with the same target share one `RequestInfo`, so it must not be changed.
 
     Source: apiserver pkg/endpoints/request/requestinfo.go (1.36).
     """
@@ -80,7 +80,7 @@ class WireRequest(NamedTuple):
     read_body: Callable[[int], Awaitable[bytes]]
     """Reads the whole body. The argument is the maximum number of bytes; a longer body raises 413."""
     query: dict[str, list[str]] = {}
-    """Decoded parameters. Requests with the same target share them: read only."""
+    """Decoded parameters. Requests with the same target share them, so they must not be changed."""
     raw_path: str = ""
     """Path as sent by the client, with percent-encoding."""
     long_running: bool = False
@@ -179,7 +179,7 @@ class Request:
 
 @dataclass(slots=True, eq=False)
 class Response:
-    """Response: `body`, or `stream` (chunks, each flushed as it comes), or `takeover` (an upgrade)."""
+    """Response: `body`, or `stream` (chunks, each sent immediately), or `takeover` (an upgrade)."""
 
     status: int = 200
     body: bytes = b""

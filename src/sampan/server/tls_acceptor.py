@@ -1,7 +1,7 @@
 """`TlsAcceptor`: accepts connections, and begins a limited number of TLS handshakes in each turn of the event loop.
 
 The server's part of a handshake takes 0.1 to 5 ms, depending on the key. A transport handshakes as soon as the client's
-first message is there. A thousand clients at once would block the loop for that many handshakes. So each connection
+first message has arrived. A thousand clients at once would block the loop for that many handshakes. So each connection
 waits until it has data to read, and then for its turn, before it gets a transport.
 
 Concurrency: callbacks of the loop. Each handshake is a task, which ends after the time limit of handshakes.
@@ -115,7 +115,7 @@ class TlsAcceptor:
 
     async def _handshake(self, sock: socket.socket) -> None:
         protocol = self._make_protocol()
-        with suppress(OSError):  # a client that breaks off; the protocol counts it
+        with suppress(OSError):  # the client has disconnected; the protocol counts the failure
             await self._loop.connect_accepted_socket(
                 lambda: protocol,
                 sock,

@@ -79,7 +79,7 @@ async def _send(websocket: WebSocket, stream: AsyncIterator[bytes], split: Split
             for number, message in enumerate(split(chunk), 1):
                 await websocket.send(message)
                 if number % MESSAGES_PER_TURN == 0:
-                    await asyncio.sleep(0)  # Sending alone does not yield, and the client may be gone.
+                    await asyncio.sleep(0)  # Sending does not yield, and the client may have disconnected.
     finally:
         aclose: Callable[[], Awaitable[None]] | None = getattr(stream, "aclose", None)
         if aclose is not None:

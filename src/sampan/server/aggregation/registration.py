@@ -1,9 +1,9 @@
-"""`Registration`: creates an APIService for every group version of this server, as Kubernetes' clients expect.
+"""`Registration`: creates an APIService for every group version of this server, as clients of Kubernetes expect.
 
 APIServices of built-in groups (label `onstart`) are reset at startup; later changes by users stay. APIServices of CRDs
-(label `true`) are always reset. A kube-apiserver on the same store deletes other objects with that label repeatedly.
-Both kinds are created again after a deletion (in Kubernetes, built-in ones only at the next start). APIServices without
-the label are ignored.
+(label `true`) are always reset. A kube-apiserver on the same store repeatedly deletes objects with the label `true`
+that do not belong to a CRD. Both kinds are created again after a deletion (in Kubernetes, built-in ones only at the
+next start). APIServices without the label are ignored.
 
 Source: kube-aggregator pkg/controllers/autoregister, kubernetes pkg/controlplane/controller/crdregistration,
 pkg/controlplane/apiserver/aggregator.go (1.36).

@@ -171,7 +171,7 @@ class Stream:
                 if last and response.stream is not None:
                     self._connection.retire()
                 await self._send(response)
-                if last:  # not earlier: some clients ignore everything after a GOAWAY
+                if last:  # send the GOAWAY after the response: some clients ignore everything after a GOAWAY
                     self._frames.flush()
                     self._connection.retire()
         except asyncio.CancelledError:

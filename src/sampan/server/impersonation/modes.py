@@ -28,7 +28,7 @@ _NODES_GROUP: Final = "system:nodes"
 _AUTHENTICATION: Final = "authentication.k8s.io"
 _NODE_KEYS: Final = "authentication.kubernetes.io/associated-node-keys"
 _MANY: Final = 4
-"""Number of groups or extra values from which a right to all of them is checked first."""
+"""Minimum number of groups or extra values for which the right to all of them is checked first."""
 
 
 class Impersonated(NamedTuple):

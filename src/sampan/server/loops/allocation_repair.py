@@ -140,7 +140,7 @@ class AllocationRepair:
         try:
             await store.store.delete(store.key("", metadata["name"]), int(metadata["resourceVersion"]))
         except StoreError:
-            return  # it was changed in the meantime; the next pass checks again
+            return  # the address was changed in the meantime; the next pass checks it again
 
     async def _repair_ports(self, claimed: set[int], held: set[int]) -> None:
         ports = self._claims.ports

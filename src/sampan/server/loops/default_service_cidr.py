@@ -47,7 +47,7 @@ async def _ensure_service_cidr(store: ResourceStore, cidrs: list[str], clock: Cl
         await create(store, ctx, desired, clock)
     except StatusError as error:
         if error.reason is not Reason.ALREADY_EXISTS:
-            raise  # else another server created it, or one that stopped before it wrote the Ready condition
+            raise  # else another server created it, perhaps one that stopped before it wrote the condition Ready
 
     def ready(obj: Object, old: Object) -> None:
         condition = {

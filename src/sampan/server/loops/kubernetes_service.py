@@ -198,7 +198,7 @@ class KubernetesService:
         own = set() if self._servers is None or self._servers.own.loopback else {self._port}
         theirs = {address.port for address in self._known} - ports - own
         if any(port["port"] not in theirs for subset in subsets for port in subset.get("ports") or ()):
-            with suppress(Conflict):  # then another server has just written it
+            with suppress(Conflict):  # on a conflict, another server has just written the object
                 await endpoint.store.store.delete(row.key, row.mod_revision)
 
     def _addresses(self) -> tuple[tuple[Endpoint, Mapping[str, Any]], ...]:

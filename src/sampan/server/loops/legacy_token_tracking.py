@@ -129,7 +129,7 @@ class LastUse:
         today, tomorrow = format_day(now), format_day(now + dt.timedelta(days=1))
         metadata = secret["metadata"]
         if (metadata.get("labels") or {}).get(LAST_USED_LABEL) in (today, tomorrow):
-            return  # Tomorrow: another server's clock is ahead.
+            return  # It is tomorrow's date if the clock of another server is ahead.
         try:
             await self._write(metadata["namespace"], metadata["name"], metadata["uid"], today)
         except (StatusError, *STORE_ERRORS) as error:

@@ -114,7 +114,7 @@ class Scaling(Change):
             _put(obj, path, _replicas(scale))
         else:
             obj = await endpoint.managing_fields(partial(self._merged, obj, self._applied, timestamp(write.clock)))
-            if _replicas(scale) != given:  # admission has the last word; the field stays the applier's
+            if _replicas(scale) != given:  # admission has changed the replicas; the applier still owns the field
                 _put(obj, path, _replicas(scale))
         _check_uid(scope, scale, obj)
         version = (scale.get("metadata") or {}).get("resourceVersion")

@@ -59,7 +59,7 @@ class TypeChecker:
             try:
                 expressions.add_variable(variable["name"], variable["expression"])
             except CelCompileError:
-                continue  # from here on, its type is dyn
+                continue  # later expressions use the type dyn for this variable
         return expressions
 
     def _params_type(self, kind: Object) -> CelType:

@@ -130,8 +130,8 @@ class ResourceQuota:
             demand.settled = True
 
     async def _quotas_now(self, namespace: str, names: set[str] | None) -> list[Quota]:
-        """Return the current quotas. `names` selects those whose write failed: the others already contain the batch's
-        usage.
+        """Return the current quotas. `names` selects the quotas whose write failed. The other quotas already contain
+        the usage of the batch.
         """
         cache = self._cluster.endpoint(_QUOTAS.group, "v1", _QUOTAS.resource)
         assert cache is not None

@@ -38,7 +38,7 @@ class Valid:
     annotations: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     secret: Object | None = None
-    """Secret that contains the token. The use of the token is recorded there."""
+    """Secret that contains the token. The use of the token is recorded in this Secret."""
     refusal: str = ""
     """Reason to refuse the token after its use is recorded."""
 

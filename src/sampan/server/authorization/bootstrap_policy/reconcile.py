@@ -47,7 +47,7 @@ async def ensure_policy(endpoint_of: Callable[[str, str, str], Endpoint | None],
 
 
 def _outstanding(endpoint: Endpoint, objects: Iterable[Object]) -> Iterable[tuple[Object, Object | None]]:
-    """Yield each expected object to write with the current one (None if there is none)."""
+    """Yield the objects that must be written, each with its current state (None if it does not exist)."""
     store = endpoint.store
     store.cache.poll()
     for expected in objects:

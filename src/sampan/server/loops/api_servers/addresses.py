@@ -65,7 +65,7 @@ class ServerAddresses:
             else:
                 await self._store.update(key, value, row.mod_revision, ttl_s=TTL_S)
         except (Conflict, KeyExists):
-            return  # it expired just now, or a server at this address before renewed it; the next call succeeds
+            return  # the record just expired, or an earlier server at this address renewed it; the next call succeeds
 
     async def present(self) -> list[Address]:
         """Return the sorted addresses of all servers. Loopback addresses are returned only if there are no others."""
@@ -123,7 +123,7 @@ class ServerAddresses:
             try:
                 await self._store.delete(row.key, row.mod_revision)
             except Conflict:
-                return  # it has expired
+                return  # the record has expired
 
 
 def _record(address: Address, times: int) -> dict[str, Any]:

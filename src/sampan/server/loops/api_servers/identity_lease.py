@@ -84,7 +84,7 @@ class IdentityLease:
             else:
                 await store.update(key, encode(self._renewed(decode(row.value))), row.mod_revision)
         except (Conflict, KeyExists):
-            return  # another server of this name wrote it; the next call succeeds
+            return  # another server with this name wrote the Lease; the next call succeeds
 
     async def remove(self) -> None:
         """Delete the Lease if this server is still its holder."""
@@ -126,7 +126,7 @@ class IdentityLease:
         try:
             await self._leases.store.delete(key, revision)
         except Conflict:
-            return  # it was renewed, or another server removed it
+            return  # the Lease was renewed, or another server removed it
 
     def _expired(self, lease: Object) -> bool:
         spec = lease.get("spec") or {}
