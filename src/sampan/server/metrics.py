@@ -73,13 +73,11 @@ class ServerMetrics:
         store = store or StoreMeasures()
         self.registry = CollectorRegistry()
         self._requests: dict[Labels, list[float]] = {}
-        """Series by labels (with the status code): count; sum of seconds, and its buckets; sum of bytes, and its
-        buckets.
-        """
+        """By labels with the code: count, sum of seconds and buckets, sum of bytes and buckets."""
         self._watches: set[Labels] = set()
         """Labels of requests without an SLI: the client determines their duration."""
         self._elsewhere: dict[Labels, list[float]] = {}
-        """Differences, by labels, between the sum and buckets of the SLI and those of the durations."""
+        """By labels: differences between the SLI and the durations, for the sum and each bucket."""
         self._series: dict[tuple[str, str, str, str, str, str, int], list[float]] = {}
         self._removed = [0.0] * _SERIES_LENGTH
         """Sums of the dropped series, without watches."""
