@@ -2,7 +2,8 @@
 
 The kernel completes a handshake before the server accepts the connection, and the client may already send its request.
 Closing the socket would reset these connections, so new SYNs must stop first. A client whose SYN is dropped retries
-after a second. By then it is refused or finds another server.
+after a second. By then the socket is closed: the client gets an error, or connects to another server on the same
+address.
 """
 
 import ctypes

@@ -38,7 +38,7 @@ class AccessMetrics:
         self._users: dict[str, list[int]] = {}
         """Authenticated requests by displayed user name."""
         self._names: dict[str, list[int]] = {}
-        """The counters of `_users` by real user name; many users share one counter."""
+        """Counters in `_users`, by real user name. Users with the same displayed name share a counter."""
 
     def known(self, name: str, seconds: float) -> None:
         """Record that a user was authenticated."""

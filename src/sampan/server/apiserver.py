@@ -75,7 +75,7 @@ class ApiServerSettings:
     identity: Identity = NO_IDENTITY
     """Issues and reviews tokens."""
     anonymous: AnonymousAuthenticator | None = ANYWHERE
-    """Decides which requests need no credentials; None: all need some."""
+    """Decides which requests need no credentials; None: all requests need credentials."""
     request_headers: RequestHeaders = STANDARD_HEADERS
     """Names of the headers in which a front proxy passes the user."""
     audit: Audit | None = None
@@ -145,7 +145,7 @@ class ApiServer:
         await self.health.begin()
 
     def _parts(self, settings: ApiServerSettings, authenticator: UnionAuthenticator) -> ChainParts:
-        """Return what the filters need."""
+        """Return the dependencies of the filters."""
         return ChainParts(
             authenticator,
             self.authorizer,

@@ -56,7 +56,7 @@ class ChainParts:
 
 
 def build_chain(route: Handler, parts: ChainParts) -> Handler:
-    """Return `route` behind all filters, outermost first."""
+    """Return the handler that passes requests through all filters to `route`."""
     filters: list[Filter] = [
         # These filters see every response. Between them and the filters below, errors become responses.
         with_error_responses(
@@ -91,7 +91,7 @@ def build_chain(route: Handler, parts: ChainParts) -> Handler:
 
 
 def chain(filters: Sequence[Filter], route: Handler) -> Handler:
-    """Put `route` behind the filters; the first one is outermost."""
+    """Return the handler that passes requests through the filters, in this order, to `route`."""
     handler = route
     for filter_ in reversed(filters):
         handler = filter_(handler)

@@ -41,7 +41,9 @@ def _pointer(context: ssl.SSLContext) -> ctypes.c_void_p:
 
 
 def _openssl() -> Any | None:
-    """Return the OpenSSL library that the ssl module is linked to. Another copy could not read its contexts."""
+    """Return the OpenSSL library that the ssl module is linked to. Another copy of OpenSSL could not read the ssl
+    module's contexts.
+    """
     if sys.implementation.name != "cpython":
         return None
     try:

@@ -31,9 +31,9 @@ class ServedConnection(Protocol):
     active: float
     """Monotonic time of the last received data."""
     head_began: float
-    """Monotonic time since which a request head is due; 0 if none is.
+    """Monotonic time since which the server has waited for a complete request head; 0 if it does not wait.
 
-    The first head is due from the start of the connection, a later one from its first byte.
+    For the first request, the wait begins with the connection; for a later one, with the first byte of the head.
     """
     write_paused_at: float
     """Monotonic time since which the client has not read its response; 0 if it reads."""
@@ -60,7 +60,7 @@ class ServedConnection(Protocol):
         """End the responses that have no end, such as watches. In HTTP/1.1 the connection ends with them."""
 
     def abort(self) -> None:
-        """Abort the connection."""
+        """Close the connection immediately, without the rest of its responses."""
 
 
 class ConnectionOwner(Protocol):
@@ -126,7 +126,9 @@ def make_request(incoming: Incoming, target: RequestTarget, peer: Peer, *, recei
 
 
 async def call_handler(owner: ConnectionOwner, incoming: Incoming, peer: Peer, *, received: float) -> Response:
-    """Call the handler, and return its response. Refuse a target that cannot be parsed before the filters."""
+    """Call the handler, and return its response. If the request target cannot be parsed, return the error without
+    calling the handler.
+    """
     try:
         target = owner.targets.get(incoming.method, incoming.raw_target)
     except StatusError as error:

@@ -39,7 +39,7 @@ class GracefulClose:
             self._close()
 
     def cancel(self) -> None:
-        """Stop the timers: the connection is lost."""
+        """Stop the timers, because the connection is lost."""
         if self._timer is not None:
             self._timer.cancel()
 

@@ -105,7 +105,7 @@ class Health:
         excluded = dict.fromkeys(request.wire.query.get("exclude", ()))
         lines, failed = [], []
         selected = [check for check in checks if check.name not in excluded]
-        # Run them together: with a store that hangs, each check of it needs its whole timeout.
+        # Run the checks concurrently: if the store hangs, each of its checks takes its whole timeout.
         errors = dict(zip(selected, await asyncio.gather(*map(_run, selected)), strict=True))
         for check in checks:
             if check.name in excluded:
@@ -151,7 +151,7 @@ async def _pass() -> None:
 
 
 def _only(kind: type[Exception], run: CheckFunction) -> CheckFunction:
-    """Return a check that fails only with this error of `run`."""
+    """Return a check that calls `run` and fails only if it raises this error."""
 
     async def check() -> None:
         try:

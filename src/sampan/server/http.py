@@ -1,13 +1,13 @@
-"""HTTP/1.1: one `Connection` per client, answers from one `Handler`.
+"""HTTP/1.1: one `Connection` per client. A `Handler` returns the responses.
 
-Concurrency: a connection runs one task at a time, for the request at its head. Pipelined requests queue up to
-`PIPELINE_MAX` and those of one more slice (`reading.py`), then reading and parsing stop. The next request waits until
-the client has read responses down to the transport's high-water mark. A request body is buffered up to what its
-reader allows, and until there is a reader up to `BODY_AHEAD_BYTES`. The task of a read or a stream is cancelled when
-its client disconnects; any other runs to its end, as a write may be under way.
+Concurrency: a connection runs one task at a time, for its oldest request. At most `PIPELINE_MAX` pipelined requests
+wait in a queue, and those of one more slice (`reading.py`). Then reading and parsing stop. The next request waits until
+the client has read responses down to the transport's high-water mark. A request body is buffered up to the limit of its
+reader, and up to `BODY_AHEAD_BYTES` before a handler reads it. If the client disconnects, the task of a read or a
+stream is cancelled. Any other task runs to its end, because it may be writing.
 
-The end of a connection: a partly received request is answered. The last response has `Connection: close`. Data after
-that is discarded until the client disconnects.
+Before a connection is closed, a request that is received in part is completed and gets its response. The last response
+has `Connection: close`. Data that arrives later is discarded until the client disconnects.
 """
 
 import asyncio
@@ -35,11 +35,11 @@ from sampan.wire.http1 import BODILESS, BodyWriter, Half, Malformed
 _log = logging.getLogger("sampan.http")
 
 WRITE_CHUNK_BYTES = 256 << 10
-"""Size limit of one write. TLS encrypts it on the event loop, so that other connections wait for that."""
+"""Maximum number of bytes in one write. TLS encrypts them on the event loop, and other connections wait meanwhile."""
 
 
 class Connection(Reading, asyncio.Protocol):
-    """Connection of one client. The module's documentation lists its bounds."""
+    """Connection of one client. The module docstring lists its limits."""
 
     def __init__(self, owner: ConnectionOwner) -> None:
         super().__init__(owner)
@@ -76,7 +76,7 @@ class Connection(Reading, asyncio.Protocol):
                 self._task.cancel()
         self._queue.clear()
         self._left, self._unparsed = True, b""
-        # Both know us; and what a client has used is to be free when it has gone, not when the collector comes by.
+        # Break the reference cycles, so that the memory is freed at once and not by the garbage collector.
         self._incoming = None
         self._reader.close()
 
@@ -117,7 +117,7 @@ class Connection(Reading, asyncio.Protocol):
 
     @property
     def quiet_s(self) -> float:
-        """Idle time after which no request is expected."""
+        """Idle time in seconds after which no request is expected."""
         return self.owner.settings.quiet_s
 
     def end(self) -> None:
@@ -129,19 +129,19 @@ class Connection(Reading, asyncio.Protocol):
             self._leave(heeding=self._reader.half is not Half.BODY)
 
     def end_streams(self) -> None:
-        """End a stream properly, and the connection with it."""
+        """End the stream properly if the current response is one, and then close the connection."""
         if self.streaming and self._task is not None:
             self._ending = True
             self._task.cancel()
 
     def abort(self) -> None:
-        """Cut the connection."""
+        """Abort the connection."""
         self._transport.abort()
 
     # --- inside
 
     def _refuse(self, fault: Malformed) -> None:
-        """Answer what is not HTTP, and close."""
+        """Respond with an error to data that is not valid HTTP, and close the connection."""
         if self._current is None and not self.closed:
             self._transport.write(self.owner.heads.refusal(fault))
         self._leave(heeding=False)
@@ -165,7 +165,7 @@ class Connection(Reading, asyncio.Protocol):
         self._task = self.owner.tasks.begin(self._serve(incoming))
 
     async def _serve(self, incoming: Incoming) -> None:
-        """Answer one request, and see to the next."""
+        """Serve one request. Then start the next one, or close the connection."""
         response: Response | None = None
         close = True
         try:
@@ -202,7 +202,9 @@ class Connection(Reading, asyncio.Protocol):
             self._next(incoming)
 
     def _is_last(self) -> bool:
-        """Return True if the connection ends with this response. Pipelined requests are answered first."""
+        """Return True if the connection ends with this response. At shutdown, requests that are already received get
+        their responses first.
+        """
         waiting = self._ready is not None or self._queue or self._unparsed
         return self._ending or (self.owner.shutting_down and not waiting)
 
@@ -237,7 +239,7 @@ class Connection(Reading, asyncio.Protocol):
             await self._write_in_turns(body)
 
     async def _write_in_turns(self, data: bytes) -> None:
-        """Write data in pieces, and let the event loop serve other connections between two of them.
+        """Write data in pieces, and let the event loop serve other connections after each piece.
 
         `drain` does not wait while a fast client keeps the buffer empty. If cancelled, it writes the rest at once.
         """
@@ -254,7 +256,9 @@ class Connection(Reading, asyncio.Protocol):
             raise
 
     async def _send_stream(self, incoming: Incoming, response: Response, stream: AsyncIterator[bytes]) -> bool:
-        """Send chunks until the stream, the client or the server ends. Gives whether the connection must be closed."""
+        """Send chunks until the stream ends, the client disconnects or the server stops. Return True if the connection
+        must be closed.
+        """
         transport = self._transport
         try:
             until_closed = incoming.http_1_0 and response.length is None
@@ -288,7 +292,7 @@ class Connection(Reading, asyncio.Protocol):
         return until_closed
 
     async def _hand_over(self, response: Response, takeover: Callable[[Tunnel], Awaitable[None]]) -> None:
-        """The connection belongs to `takeover` until it returns, the client goes or the server ends."""
+        """Pass the connection to `takeover` until it returns, the client disconnects or the server stops."""
         self._transport.write(self.owner.heads.build(response, 0, close=False))
         tunnel = Tunnel.take_over(self._transport, carrier=self, ahead=self._reader.take_ahead())
         self.streaming = True
@@ -308,7 +312,7 @@ class Connection(Reading, asyncio.Protocol):
 
 
 class Deaf(asyncio.Protocol):
-    """Swallows what the client of a connection still sends."""
+    """Protocol that discards the data that the client still sends."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

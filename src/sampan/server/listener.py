@@ -30,11 +30,11 @@ from sampan.wire.http1 import NameCache
 _log = logging.getLogger("sampan.http")
 
 _POLL_S = 0.02
-"""Interval of polling during shutdown."""
+"""Interval in seconds of polling during shutdown."""
 FRAMES_PER_TURN = 512
-"""HTTP/2 frames of all connections in one turn of the loop: about 10 ms."""
+"""Maximum number of HTTP/2 frames of all connections in one turn of the loop. They take about 10 ms."""
 PARSE_US_PER_TURN = 10_000
-"""Time for parsing HTTP/1.1 of all connections in one turn of the loop, in microseconds."""
+"""Maximum time for parsing HTTP/1.1 of all connections in one turn of the loop, in microseconds."""
 
 
 class Negotiated(asyncio.Protocol):
@@ -88,7 +88,7 @@ class HttpServer:
         self.tasks = TaskScope()
         self.handshakes = handshakes or Handshakes()
         self.handshaking = 0
-        """Number of connections in their handshake, without those of the acceptor that have not begun it."""
+        """Number of connections whose TLS handshake has begun and is not complete."""
         self.shutting_down = False
         self._sock: socket.socket | None = None
         self._connections: set[ServedConnection] = set()
@@ -103,7 +103,7 @@ class HttpServer:
         self._empty.clear()
 
     def limit(self, connection: ServedConnection, reads: LimitedReads) -> None:
-        """Keep the limit of a connection until it is closed."""
+        """Store the `LimitedReads` of a connection until the connection is closed."""
         self._reads[connection] = reads
 
     def disconnected(self, connection: ServedConnection) -> None:

@@ -28,7 +28,7 @@ class LoopTurns:
 
     @property
     def spent(self) -> bool:
-        """True if the work of this turn is done. Until then the connection that has the turn continues."""
+        """True if the limit of this turn is reached. Until then, the current connection continues."""
         return self._left <= 0
 
     def spend(self, units: int) -> None:
@@ -37,7 +37,7 @@ class LoopTurns:
         self._count()
 
     def wait(self, handle: Callable[[], None]) -> None:
-        """Call `handle` in one of the next turns. It spends what it does."""
+        """Call `handle` in one of the next turns. `handle` must call `spend` for its work."""
         self._waiting.append(handle)
         self._count()
 

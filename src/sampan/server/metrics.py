@@ -77,7 +77,7 @@ class ServerMetrics:
         self._watches: set[Labels] = set()
         """Labels of requests without an SLI: the client determines their duration."""
         self._elsewhere: dict[Labels, list[float]] = {}
-        """By labels: differences of the SLI's sum and buckets from those of the durations."""
+        """By labels: differences between the SLI and the durations, for the sum and each bucket."""
         self._series: dict[tuple[str, str, str, str, str, str, int], list[float]] = {}
         self._removed = [0.0] * _SERIES_LENGTH
         """Sums of the dropped series, without watches."""

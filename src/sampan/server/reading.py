@@ -11,12 +11,14 @@ from sampan.wire.http1 import CONTINUE, Limits, RequestHead, RequestReader
 
 PIPELINE_MAX = 16
 SLICE_BYTES_MAX = 4 << 10
-"""Bytes that are parsed at once. TLS delivers up to 256 KiB, which can contain 7,000 requests or 43,000 chunks."""
+"""Maximum number of bytes that are parsed at once. TLS delivers up to 256 KiB, which can contain 7,000 requests or
+43,000 chunks.
+"""
 _LIMITS = Limits(head_bytes_max=HEADER_BYTES_MAX)
 
 
 class Reading:
-    """Requests that are received and not answered yet. `Connection` lists the limits."""
+    """Receives the requests of a connection, and queues them until they are handled. `Connection` lists the limits."""
 
     def __init__(self, owner: ConnectionOwner) -> None:
         self.owner = owner
@@ -31,12 +33,12 @@ class Reading:
         self._current: Incoming | None = None
         self._reading_paused = False
         self._unparsed = b""
-        """Received bytes that wait for the responses to earlier requests, as reading is paused."""
+        """Received bytes that are not parsed yet, because reading is paused."""
         self._waits_for_turn = False
         """True if reading is paused only because all connections together have parsed enough in this turn."""
         self._is_queued = self._has_turn = False
         self._left = False
-        """True if no further request is read."""
+        """True if further requests are no longer read."""
         self._gone: asyncio.Future[None] | None = None
 
     # --- called for the request in progress
@@ -108,7 +110,9 @@ class Reading:
     # --- internal
 
     def _parse(self, data: bytes) -> None:
-        """Parse received bytes piece by piece, until a limit pauses reading. What is left is kept in `_unparsed`."""
+        """Parse received bytes piece by piece, until a limit pauses reading. The remaining bytes are kept in
+        `_unparsed`.
+        """
         data = self._unparsed + data if self._unparsed else data
         size, at = len(data), 0
         if size <= SLICE_BYTES_MAX and not self._reading_paused and not self._left:
@@ -145,7 +149,9 @@ class Reading:
         raise NotImplementedError
 
     def _leave(self, *, heeding: bool = True) -> None:
-        """Close the connection. Without `heeding`, data that the client still sends is discarded first."""
+        """Close the connection. Without `heeding`, wait for the client to disconnect, and discard the data that it
+        still sends.
+        """
         raise NotImplementedError
 
     def _pause_reading(self) -> None:

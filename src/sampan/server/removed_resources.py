@@ -15,7 +15,9 @@ T = TypeVar("T")
 Resources = Collection[tuple[str, str]]
 """Pairs of group and resource."""
 LATE_S: Final = 300.0
-"""Time after the removal of a resource in which late series may appear: its watches and its last requests end."""
+"""Seconds after the removal of a resource in which series may still appear, because its watches and last
+requests end.
+"""
 
 
 class RemovedResources:

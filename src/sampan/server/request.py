@@ -27,7 +27,7 @@ class UserInfo:
 
 @dataclass(slots=True)
 class RequestInfo:
-    """Meaning of a path and a method. Requests with the same target share it: read only.
+    """Meaning of a path and a method. Requests with the same target share one `RequestInfo`, so it must not be changed.
 
     Source: apiserver pkg/endpoints/request/requestinfo.go (1.36).
     """
@@ -65,9 +65,9 @@ class Counted:
 
 
 NOT_COUNTED = Counted()
-"""Not counted: the request was refused earlier, or its path does not exist."""
+"""Marker of a request that is not counted, because it was refused earlier, or because its path does not exist."""
 BY_ROUTE, BY_REQUEST_INFO = Counted(), Counted(by_request_info=True)
-"""Requests for resources. Compared by identity."""
+"""Markers of resource requests, with the labels of the route or of the parsed path. Compared by identity."""
 
 
 class WireRequest(NamedTuple):
@@ -78,9 +78,9 @@ class WireRequest(NamedTuple):
     """Decoded path without the query."""
     query_string: str
     read_body: Callable[[int], Awaitable[bytes]]
-    """Reads the whole body. Raises 413 if it is longer than this number of bytes."""
+    """Reads the whole body. The argument is the maximum number of bytes; a longer body raises 413."""
     query: dict[str, list[str]] = {}
-    """Decoded parameters. Requests with the same target share them: read only."""
+    """Decoded parameters. Requests with the same target share them, so they must not be changed."""
     raw_path: str = ""
     """Path as sent by the client, with percent-encoding."""
     long_running: bool = False
@@ -131,7 +131,7 @@ class Request:
     impersonator: UserInfo | None = None
     """User that sent the request, if it impersonates `user`."""
     impersonation_constraint: str = ""
-    """Verb of the limited mode that allows the impersonation; "" without impersonation or limits."""
+    """Verb of the constrained mode that allows the impersonation. "" without impersonation, and in the legacy mode."""
     audit_id: str = ""
     response_headers: tuple[tuple[bytes, bytes], ...] = ()
     """Headers of every response, including errors."""
@@ -153,11 +153,11 @@ class Request:
     deadline: float = 0.0
     """Loop time of the request's deadline; 0 = long-running."""
     body_size_bytes: int = -1
-    """Size of the body if it was read for its object, or -1."""
+    """Size of the body in bytes, or -1 if no object was read from it."""
     component: str = OWN
     """Component that responds: this server, or "aggregator" for another server."""
     counted: Counted = NOT_COUNTED
-    """Set by the handler that serves the request."""
+    """Metric labels of the request, or a marker. The handler that serves the request sets them."""
     terminated: bool = False
     """True if the request was cancelled before its end."""
     abandoned: bool = False
@@ -179,7 +179,7 @@ class Request:
 
 @dataclass(slots=True, eq=False)
 class Response:
-    """Response: `body`, or `stream` (chunks, each flushed as it comes), or `takeover` (an upgrade)."""
+    """Response: `body`, or `stream` (chunks, each sent immediately), or `takeover` (an upgrade)."""
 
     status: int = 200
     body: bytes = b""
@@ -187,7 +187,9 @@ class Response:
     headers: Headers = field(default_factory=list)
     stream: AsyncIterator[bytes] | None = None
     length: int | None = None
-    """Content-Length of `stream`, or of the body that HEAD omits, if it is known. A shorter stream must raise."""
+    """Content-Length of `stream`, or of the body that HEAD omits, if it is known. A stream with fewer bytes must raise
+    an exception.
+    """
     gzip_body: bytes | None = None
     """Body compressed with gzip, for clients that accept it. `body` may be empty only if the client accepts gzip."""
     close: bool = False
@@ -199,9 +201,9 @@ class Response:
     patient: bool = False
     """True if the client may pause reading for any time (`kubectl logs -f | less`)."""
     takeover: Callable[[Tunnel], Awaitable[None]] | None = None
-    """Owns the connection after the head (status 101) was sent, until it returns or raises; then the connection is
-    closed. It is cancelled when the client disconnects, and when the server shuts down: then it may use the drain time
-    to end its protocol, and must let the cancellation pass. Only HTTP/1.1 has upgrades.
+    """Function that owns the connection after the head (status 101) was sent. When it returns or raises, the connection
+    is closed. It is cancelled when the client disconnects, and when the server shuts down. At shutdown it may use the
+    drain time to end its protocol. It must not suppress the cancellation. Only HTTP/1.1 has upgrades.
     """
     finished: Callable[[], None] | None = None
     """Called once by the transport when the response, or its stream, was sent or aborted."""

@@ -33,7 +33,7 @@ class RequestDetails:
             ("field_validation",),
             VALIDATION_BUCKETS,
         )
-        """Requests with the parameter fieldValidation. `ServerMetrics` adds the others."""
+        """Requests with the parameter fieldValidation. `ServerMetrics` adds the requests without it."""
         self._bodies = Histogram(
             "apiserver_request_body_size_bytes",
             "Bytes of the bodies of writes.",

@@ -25,7 +25,7 @@ _CACHED_S = 60.0
 
 
 class RequestTarget(NamedTuple):
-    """Parsed request target. Requests share it: read only."""
+    """Parsed request target. Requests share it, so it must not be changed."""
 
     path: str
     query_string: str

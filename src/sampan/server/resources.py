@@ -59,7 +59,7 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
     async def handle(request: Request) -> Response:
         info = request.info
         if not request.wire.path.startswith("/apis/" if info.group else "/api/"):
-            return not_found_page()  # too many slashes
+            return not_found_page()  # the path has too many segments
         endpoint = cluster.endpoint(info.group, info.version, info.resource, info.subresource)
         if endpoint is None or not _right_scope(endpoint, request):
             if info.group in groups:
@@ -148,7 +148,7 @@ def _span_attributes(request: Request) -> dict[str, str]:
 
 
 def _metric_verb(request: Request) -> str:
-    """Return the verb as metrics name it."""
+    """Return the verb in the form of metric labels."""
     return request.info.verb.upper() if request.info.verb in ("list", "watch") else request.wire.method
 
 
@@ -206,7 +206,7 @@ def verb_of(endpoint: Endpoint, request: Request) -> Verb:
 
 
 def _is_beside(definition: ResourceDefinition, request: Request) -> bool:
-    """Return True if the resource supports only create, and this path does not."""
+    """Return True if the resource supports only create, and create is not possible on this path."""
     info = request.info
     if info.subresource or definition.verbs != ("create",):
         return False

@@ -15,14 +15,15 @@ class HttpSettings:
     """Time limit for the client to read what was sent to it."""
     handshake_timeout_s: float = 32.0
     close_timeout_s: float = 1.0
-    """Time limit for the client to answer the end of TLS when it has received everything. Idle clients do not answer,
-    and must not delay a shutdown.
+    """Time limit for the client to confirm the end of TLS (`close_notify`) after it has received all data. Idle clients
+    do not confirm it, and must not delay a shutdown.
     """
     sweep_interval_s: float = 5.0
     linger_s: float = 1.0
     """Time for the client to disconnect after an announced close, while it may still send data."""
     quiet_s: float = 1.0
-    """Time without requests after which a connection may be closed: the client is unlikely to send one at that moment.
+    """Time without requests after which a connection may be closed: the client is unlikely to send one at
+    that moment.
     """
     accept_drain_s: float = 0.1
     """Time at shutdown to accept connections that the kernel has already established."""

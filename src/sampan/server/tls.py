@@ -160,7 +160,7 @@ class ServingTls:
     def _listen(
         self, connection: ssl.SSLObject, direction: str, version: int, content: int, kind: int, data: bytes
     ) -> None:
-        """Handle each message before OpenSSL does."""
+        """Handle each handshake message before OpenSSL handles it."""
         if direction != "read" or content != _HANDSHAKE:
             return
         if kind == _CERTIFICATE:

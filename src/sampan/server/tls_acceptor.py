@@ -1,7 +1,7 @@
 """`TlsAcceptor`: accepts connections, and begins a limited number of TLS handshakes in each turn of the event loop.
 
 The server's part of a handshake takes 0.1 to 5 ms, depending on the key. A transport handshakes as soon as the client's
-first message is there. A thousand clients at once would block the loop for that many handshakes. So each connection
+first message has arrived. A thousand clients at once would block the loop for that many handshakes. So each connection
 waits until it has data to read, and then for its turn, before it gets a transport.
 
 Concurrency: callbacks of the loop. Each handshake is a task, which ends after the time limit of handshakes.
@@ -24,7 +24,9 @@ from sampan.server.settings import HttpSettings
 _log = logging.getLogger("sampan.http")
 
 HANDSHAKES_PER_TURN: Final = 16
-"""About 3 ms with an ECDSA key, 20 ms with RSA of 2048 bits."""
+"""Maximum number of handshakes that begin in one turn. They take 3 ms with an ECDSA key, 20 ms with RSA of
+2048 bits.
+"""
 _ACCEPTED_PER_TURN: Final = 128
 _PAUSE_S: Final = 1.0
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -60,7 +62,7 @@ class TlsAcceptor:
         return len(self._silent) + self._waiting
 
     def close(self) -> None:
-        """Close the listening socket. Connections that were accepted stay."""
+        """Close the listening socket. Accepted connections stay open."""
         if self._sock.fileno() >= 0:
             if self._pause is not None:
                 self._pause.cancel()
@@ -113,7 +115,7 @@ class TlsAcceptor:
 
     async def _handshake(self, sock: socket.socket) -> None:
         protocol = self._make_protocol()
-        with suppress(OSError):  # a client that breaks off; the protocol counts it
+        with suppress(OSError):  # the client has disconnected; the protocol counts the failure
             await self._loop.connect_accepted_socket(
                 lambda: protocol,
                 sock,

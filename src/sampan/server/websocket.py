@@ -23,7 +23,7 @@ Serve = Callable[[WebSocket], Awaitable[None]]
 Split = Callable[[bytes], Iterable[str | bytes]]
 """Splits a chunk of a stream into messages."""
 MESSAGES_PER_TURN = 32
-"""Messages of a WebSocket that are sent without giving way to other connections."""
+"""Number of messages of a WebSocket that are sent before the event loop serves other connections."""
 
 
 def wants_websocket(request: Request) -> bool:
@@ -79,7 +79,7 @@ async def _send(websocket: WebSocket, stream: AsyncIterator[bytes], split: Split
             for number, message in enumerate(split(chunk), 1):
                 await websocket.send(message)
                 if number % MESSAGES_PER_TURN == 0:
-                    await asyncio.sleep(0)  # Sending alone does not yield, and the client may be gone.
+                    await asyncio.sleep(0)  # Sending does not yield, and the client may have disconnected.
     finally:
         aclose: Callable[[], Awaitable[None]] | None = getattr(stream, "aclose", None)
         if aclose is not None:

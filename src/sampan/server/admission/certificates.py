@@ -111,7 +111,7 @@ def _without_gc_fields(obj: Object) -> Object:
 
 
 async def _may(authorizer: Authorizer, user: UserInfo | None, verb: str, signer: str) -> bool:
-    """Return True if the user has the verb on the signer, or on all signers of its domain."""
+    """Return True if the user is allowed the verb on the signer, or on all signers of its domain."""
     assert user is not None
     for name in (signer, f"{signer.partition('/')[0]}/*"):
         info = RequestInfo(

@@ -1,7 +1,7 @@
 """The admission chain: plug-ins in order. The first refusal refuses the request.
 
-Mutating plug-ins run in sequence. If one of them sets `Attributes.reinvoke`, all run once more. Then the validating
-plug-ins run. A plug-in may be both.
+Mutating plug-ins run in sequence. If one of them sets `Attributes.reinvoke`, all mutating plug-ins run a second time.
+Then the validating plug-ins run. A plug-in may be both.
 
 Source: apiserver pkg/admission/{interfaces,chain}.go, pkg/admission/plugin/webhook/mutating/reinvocationcontext.go
 (1.36).
@@ -21,7 +21,9 @@ from sampan.server.request import UserInfo
 
 OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 _SELECTED_MAX = 16_384
-"""Size of the cache of selected plug-ins. At the limit it is cleared, because it may contain removed resources."""
+"""Maximum number of entries in the cache of selected plug-ins. A full cache is cleared, because it may contain removed
+resources.
+"""
 
 
 @dataclass(slots=True)
@@ -34,7 +36,7 @@ class Attributes:
     operation: str
     """CREATE, UPDATE, DELETE or CONNECT."""
     gvk: GroupVersionKind
-    """Kind of the request. A subresource with a different kind has that kind."""
+    """Kind of the request's object. For a subresource with a different kind (Scale), that kind."""
     gvr: GroupVersionResource
     namespace: str
     name: str
@@ -48,13 +50,13 @@ class Attributes:
     options: Object | None = None
     """CreateOptions, UpdateOptions or DeleteOptions of the request; None for CONNECT."""
     warnings: list[str] = field(default_factory=list)
-    """Warnings for the client; the list of the request."""
+    """Warnings for the client. This is the list of the request, not a copy."""
     annotations: dict[str, str] = field(default_factory=dict)
-    """Annotations of the audit event; the dict of the request."""
+    """Annotations of the audit event. This is the dict of the request, not a copy."""
     latencies: dict[str, float] = field(default_factory=dict)
-    """Latencies of the request."""
+    """Seconds that parts of the request took, for the audit event."""
     body_annotations: dict[str, str] = field(default_factory=dict)
-    """Annotations of the audit event if it contains the bodies; the dict of the request."""
+    """Annotations of audit events that contain the bodies. This is the dict of the request, not a copy."""
     deadline: float = 0.0
     """Loop time of the request's deadline; 0 = none."""
     gone: Callable[[], Coroutine[Any, Any, None]] | None = None
@@ -112,7 +114,7 @@ class ConfiguredPlugin(Plugin, Protocol):
     """Pairs of group and built-in resource that configure the plug-in."""
 
     def is_configured(self) -> bool:
-        """Return True if the plug-in has work for any request."""
+        """Return True if the objects that configure the plug-in exist."""
 
 
 Call = Callable[[Attributes], Awaitable[None]]
@@ -156,17 +158,17 @@ class AdmissionChain:
         }
 
     def mutates(self, operation: str, gvr: GroupVersionResource) -> bool:
-        """Return True if a mutating plug-in is selected."""
+        """Return True if mutating plug-ins must run for this operation on this resource."""
         self._refresh()
         return bool(self.select(operation, gvr).mutating)
 
     def validates(self, operation: str, gvr: GroupVersionResource) -> bool:
-        """Return True if a validating plug-in is selected."""
+        """Return True if validating plug-ins must run for this operation on this resource."""
         self._refresh()
         return bool(self.select(operation, gvr).validating)
 
     def skip(self, kind: str, operation: str) -> None:
-        """Count a step, `admit` or `validate`, without plug-ins."""
+        """Record in the metrics a step (`admit` or `validate`) that has no plug-ins to run."""
         self._skipped[kind, operation](0.0)
 
     async def admit(self, attributes: Attributes) -> None:
@@ -175,7 +177,9 @@ class AdmissionChain:
         await self.admit_known(attributes)
 
     async def admit_known(self, attributes: Attributes) -> None:
-        """Run the mutating plug-ins right after `mutates`: the configuration has not changed since."""
+        """Run the mutating plug-ins. Only for calls right after `mutates`, which has checked for changed
+        configuration.
+        """
         calls = self.select(attributes.operation, attributes.gvr).admit
         began, rejected = monotonic(), True
         try:
@@ -257,5 +261,5 @@ def _observed(call: Call, observer: AdmissionObserver, kind: str, name: str) -> 
 
 
 def configuring(plugins: Iterable[Plugin]) -> list[tuple[str, str]]:
-    """Return group and resource of the objects that configure the plug-ins."""
+    """Return the pairs of group and resource that configure the plug-ins."""
     return sorted({each for plugin in plugins if isinstance(plugin, ConfiguredPlugin) for each in plugin.configured_by})

@@ -18,7 +18,7 @@ class ChangeDetector:
 
     def has_changed(self) -> bool:
         """Return True at the first call, and if a resource has changed since the last call."""
-        sum_ = 0  # a maximum would miss a cache that receives its change later
+        sum_ = 0  # a maximum would miss a change that a cache receives later than other caches
         for cache in self._caches:
             sum_ += cache.poll_events()
         if sum_ == self._seen:

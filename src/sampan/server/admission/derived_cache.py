@@ -17,7 +17,7 @@ _ROOM_MIN = 64
 class DerivedCache(Generic[T]):
     """Cache of values that are derived from the objects of one resource. An entry is valid until its object changes.
 
-    Entries of deleted objects stay for a while, but never outnumber the others. At its maximum size the cache is
+    Entries of deleted objects are removed when the cache has doubled its size. At its maximum size the cache is
     cleared.
     """
 

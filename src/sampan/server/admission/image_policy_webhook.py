@@ -174,7 +174,9 @@ def _settings(given: Object) -> _Settings:
 
 
 def _seconds(given: Object, field: str, unit_ns: int, bounds: tuple[int, int], default_ns: int) -> float:
-    """Return the seconds of a field with a number of units; 0 is the default, -1 none. **Raises** `ValueError`."""
+    """Return the duration of a field in seconds. The field counts units of `unit_ns`; 0 means the default, -1 no
+    duration. **Raises** `ValueError`.
+    """
     number = given.get(field) or 0
     if number == -1:
         return 0.0

@@ -18,7 +18,7 @@ _NAMESPACES: Final = GroupResource("", "namespaces")
 
 
 class NamespaceExists:
-    """Refuses the writes."""
+    """Refuses writes to a namespace that does not exist."""
 
     name: ClassVar[str] = "NamespaceExists"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE"})
@@ -35,7 +35,7 @@ class NamespaceExists:
 
 
 class NamespaceAutoProvision:
-    """Creates the namespace."""
+    """Creates the missing namespace of a write."""
 
     name: ClassVar[str] = "NamespaceAutoProvision"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE"})

@@ -7,7 +7,7 @@ from sampan.server.admission.chain import Attributes
 
 
 def refusal(attributes: Attributes, *texts: str, causes: Sequence[Details] = ()) -> StatusError:
-    """Return a 403 for the request. Several texts become one list without duplicates."""
+    """Return a 403 for the request. Several messages are joined into one list without duplicates."""
     unique = list(dict.fromkeys(texts))
     text = unique[0] if len(unique) == 1 else f"[{', '.join(unique)}]"
     return forbidden(attributes.gvr.group_resource, _name(attributes), text, causes)

@@ -27,16 +27,16 @@ class Reinvocation:
         return found
 
     def begin(self, attributes: Attributes) -> None:
-        """Begin a run. If other plug-ins have changed the object since the first run, all calls are due again."""
+        """Begin a run. If other plug-ins have changed the object since the first run, all calls must be repeated."""
         if attributes.is_reinvocation and self._output != attributes.obj:
             self.changed()
 
     def is_due(self, key: Hashable) -> bool:
-        """Return True if a webhook or policy runs in the second run."""
+        """Return True if a webhook or policy must be called again in the second run."""
         return key in self._due
 
     def changed(self) -> None:
-        """Record a change of the object: earlier calls are due again."""
+        """Record a change of the object: earlier calls must be repeated."""
         self._due |= self._called
         self._called = set()
 

@@ -28,7 +28,7 @@ from sampan.server.admission.refusal import refusal
 DEFAULT: Final = "default"
 TRIES: Final = 10
 WAIT_S: Final = (0.1, 0.2)
-"""Shortest and longest delay between polls for the account `default`, which a controller creates."""
+"""Shortest and longest delay in seconds between polls for the account `default`, which a controller creates."""
 TOKEN_LIFETIME_S: Final = 3607
 VOLUME_PREFIX: Final = "kube-api-access-"
 MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"

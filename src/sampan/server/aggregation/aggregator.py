@@ -1,4 +1,4 @@
-"""`Aggregator`: all that aggregation adds to a server.
+"""`Aggregator`: connects all parts of aggregation in a server.
 
 Concurrency: `run` owns the task of the registration, one task for each watch (APIServices, Services, EndpointSlices),
 and one `ApiServiceController` for each APIService with a service. A backend that does not respond delays only its own
@@ -91,7 +91,9 @@ class Aggregator:
         await self._registration.start()
 
     async def run(self) -> None:
-        """Keep APIServices and the documents of backends current, until cancelled. May run again."""
+        """Keep APIServices and the documents of backends current, until cancelled. Can be called again after a
+        cancellation.
+        """
         self._controllers.clear()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._registration.run(), name="APIService registration")
@@ -179,5 +181,5 @@ class Aggregator:
 
 
 def _same(one: ApiService, other: ApiService) -> bool:
-    """Return True if both have the same backend and the same TLS settings."""
+    """Return True if both APIServices have the same backend and the same TLS settings."""
     return (one.service, one.ca_pem, one.insecure) == (other.service, other.ca_pem, other.insecure)

@@ -83,7 +83,7 @@ class ApiServiceController:
             except BackendError as error:
                 failures += 1
                 _log.debug("cannot fetch documents of APIService %s: %s; trying again", self.api_service.name, error)
-            except Exception:  # invalid data of a backend must not end the server
+            except Exception:  # invalid data from a backend must not stop the server
                 failures += 1
                 _log.exception("cannot parse the documents of APIService %s; trying again", self.api_service.name)
             pause_s = intervals.documents_retry_s * 2 ** min(failures - 1, 20) if failures else intervals.documents_s

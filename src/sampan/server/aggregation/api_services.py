@@ -33,7 +33,7 @@ class ApiServices:
         self._follower = reader.follow(GROUP, RESOURCE, self._apply)
 
     def remote(self) -> Mapping[GroupVersion, ApiService]:
-        """Return those with a backend; read only, for immediate use."""
+        """Return the APIServices with a backend. Do not change or keep the result."""
         if self._remote:
             self._follower.poll()
         return self._remote
@@ -43,7 +43,7 @@ class ApiServices:
         self._follower.poll()
 
     def present(self) -> Mapping[GroupVersion, ApiService]:
-        """Return all APIServices; read only, for immediate use."""
+        """Return all APIServices. Do not change or keep the result."""
         self._follower.poll()
         return self._present
 

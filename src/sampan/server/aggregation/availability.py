@@ -32,7 +32,7 @@ class AvailabilityResult:
     reason: str
     message: str
     retry: bool = False
-    """Check again soon: the fault may disappear without a change of objects."""
+    """True to check again soon, because the fault may disappear without a change of objects."""
 
     def condition(self, now: str) -> dict[str, Any]:
         """Return the condition, with `now` as the time of transition."""
@@ -94,7 +94,7 @@ def _ready(endpoint_slice: Object, port_name: str) -> bool:
 
 
 async def _discovered(api_service: ApiService, client: BackendClient) -> AvailabilityResult:
-    """Try several requests at once, because there may be several endpoints. One success is enough."""
+    """Send several discovery requests concurrently, because there may be several endpoints. One success is enough."""
     text = ""
     async with TaskScope() as tasks:
         for attempt in asyncio.as_completed([tasks.begin(_attempt(api_service, client)) for _ in range(ATTEMPTS)]):
@@ -105,7 +105,7 @@ async def _discovered(api_service: ApiService, client: BackendClient) -> Availab
 
 
 async def _attempt(api_service: ApiService, client: BackendClient) -> str:
-    """Return the fault, or an empty string."""
+    """Send one discovery request. Return the fault, or an empty string."""
     try:
         response = await client.get(api_service, api_service.path, {"accept": "application/json"}, body=False)
     except BackendError as error:

@@ -96,7 +96,9 @@ def _target(request: Request, found: ApiService, path: str, backends: Backends) 
 
 
 def _group_version(request: Request) -> GroupVersion:
-    """Return the group version of a resource, discovery or OpenAPI path; otherwise one that does not exist."""
+    """Return the group version of a resource, discovery or OpenAPI path. For other paths, return one that does not
+    exist.
+    """
     info = request.info
     if info.is_resource:
         return (info.group, info.version)

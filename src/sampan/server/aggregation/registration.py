@@ -1,9 +1,9 @@
-"""`Registration`: creates an APIService for every group version of this server, as Kubernetes' clients expect.
+"""`Registration`: creates an APIService for every group version of this server, as clients of Kubernetes expect.
 
 APIServices of built-in groups (label `onstart`) are reset at startup; later changes by users stay. APIServices of CRDs
-(label `true`) are always reset. A kube-apiserver on the same store deletes other objects with that label repeatedly.
-Both kinds are created again after a deletion (in Kubernetes, built-in ones only at the next start). APIServices without
-the label are ignored.
+(label `true`) are always reset. A kube-apiserver on the same store repeatedly deletes objects with the label `true`
+that do not belong to a CRD. Both kinds are created again after a deletion (in Kubernetes, built-in ones only at the
+next start). APIServices without the label are ignored.
 
 Source: kube-aggregator pkg/controllers/autoregister, kubernetes pkg/controlplane/controller/crdregistration,
 pkg/controlplane/apiserver/aggregator.go (1.36).
@@ -131,7 +131,7 @@ class Registration:
 
 
 def _is_kept(obj: Object, started: bool) -> bool:
-    """Return True if this server may change the object now."""
+    """Return True if this server keeps the object in its desired state; built-in ones only until it has started."""
     managed = (obj["metadata"].get("labels") or {}).get(AUTOMANAGED)
     return managed == ALWAYS or (managed == ON_START and not started)
 

@@ -87,8 +87,8 @@ def _decoded(body: bytes) -> Document:
 
 
 def _of_list(document: Document, place: GroupVersion) -> Document:
-    """Return the entry of a group version in an APIGroupDiscoveryList. **Raises** `BackendError` if the document is
-    none.
+    """Return the entry of a group version in an APIGroupDiscoveryList. **Raises** `BackendError` if the document is not
+    such a list.
     """
     group, version = place
     try:
@@ -103,7 +103,7 @@ def _of_list(document: Document, place: GroupVersion) -> Document:
 
 
 def _with_kinds(resource: Document) -> Document:
-    """Return the resource with a kind, because clients require one."""
+    """Return the resource, and its subresources, with a `responseKind`, because clients require this field."""
     nothing = {"group": "", "version": "", "kind": ""}
     found = {**resource, "responseKind": resource.get("responseKind") or nothing}
     if resource.get("subresources"):

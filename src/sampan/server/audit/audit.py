@@ -1,8 +1,8 @@
 """`Audit`: creates the events of requests and passes them to the backend.
 
-Concurrency: requests wait for the backend, which may only queue the events. At the end of a stream no request can wait.
-Its event goes through a queue of at most `ENDINGS_MAX` events, which the task of `run()` empties. When the queue is
-full, events are dropped and counted.
+Concurrency: requests wait for the backend, which may only queue the events. The end of a stream must not wait. Its
+event goes through a queue of at most `ENDINGS_MAX` events, which the task of `run()` empties. When the queue is full,
+events are dropped and counted.
 Source: apiserver pkg/endpoints/filters/{audit,authn_audit}.go (1.36).
 """
 
@@ -92,7 +92,7 @@ class Audit:
                 raise internal_error("failed to store audit event")
 
     async def reached(self, context: AuditContext, stage: str) -> None:
-        """Record a later stage."""
+        """Record a stage after RequestReceived."""
         if context.wants(stage):
             self.metrics.events.add(())
             await self._backend.process([context.event(stage, self._stamp(self._now()))])

@@ -25,7 +25,7 @@ class AuditDecision:
 
 
 class PolicyEvaluator:
-    """Finds the first rule that matches. Caches decisions, up to a bound."""
+    """Finds the first rule that matches. Caches decisions, up to a maximum number."""
 
     def __init__(self, policy: AuditPolicy) -> None:
         self._policy = policy

@@ -22,7 +22,9 @@ STAGES: Final = ("RequestReceived", "ResponseStarted", "ResponseComplete", "Pani
 
 
 class _Part(msgspec.Struct, frozen=True, rename="camel"):
-    """Part of the file. Field names are those of the file. Unknown fields are logged and ignored."""
+    """Base class for parts of the policy file. Field names are those of the file. Unknown fields are logged and
+    ignored.
+    """
 
 
 class GroupResources(_Part, frozen=True):
@@ -36,7 +38,7 @@ class GroupResources(_Part, frozen=True):
 
 
 class PolicyRule(_Part, frozen=True):
-    """Rule. A request matches it if it matches every field that is set."""
+    """Rule of the policy. A request matches the rule if it matches every field that is set."""
 
     level: str = ""
     users: list[str] = []

@@ -31,7 +31,7 @@ class WebhookBackend:
         sleep: Sleep = asyncio.sleep,
         close: Callable[[], None] | None = None,
     ) -> None:
-        """`close` releases the resources of the webhook. It is called at the end."""
+        """`close` releases the resources of the webhook. It is called when `run` ends."""
         self._webhook, self._metrics, self._close = webhook, metrics, close
         self._initial_backoff_s, self._sleep = initial_backoff_s, sleep
 

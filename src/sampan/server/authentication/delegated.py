@@ -34,7 +34,9 @@ class DelegatedAuthenticator:
         self.replace(data)
 
     def replace(self, data: Mapping[str, str]) -> None:
-        """Trust the CAs and headers of these data only. Raises `ValueError`; then nothing has changed."""
+        """Replace the trusted CAs and headers with those in the data. Raises `ValueError` and changes nothing if the
+        data is invalid.
+        """
         if data == self._data:
             return
         known: list[Authenticator] = []

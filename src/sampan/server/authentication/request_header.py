@@ -121,7 +121,9 @@ class RequestHeaderAuthenticator:
 
 
 def _first(headers: dict[str, str], names: tuple[str, ...]) -> str:
-    """Return the value of the first of these headers that has one. Of a repeated header, use the first value."""
+    """Return the value of the first of these headers that is not empty. If the header is repeated, return its first
+    value.
+    """
     for name in names:
         value = identity_values(headers.get(name, ""))[0]
         if value:

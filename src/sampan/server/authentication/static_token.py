@@ -31,7 +31,9 @@ class StaticTokenAuthenticator:
 
 
 def read_token_file(path: Path) -> dict[str, UserInfo]:
-    """Read the tokens of a CSV file. The last of equal tokens applies. Raises `OSError`, `ValueError`."""
+    """Read the tokens of a CSV file. If a token occurs several times, its last line applies. Raises `OSError`,
+    `ValueError`.
+    """
     with path.open(newline="", encoding="utf-8") as file:
         return parse_tokens(file, str(path))
 

@@ -30,7 +30,7 @@ GROUP = "authentication.k8s.io"
 VERSIONS = ("v1", "v1beta1")
 TIMEOUT_S = 30.0
 LOOKUP_S = 30.0
-"""Timeout of all attempts for one token together."""
+"""Timeout in seconds of all attempts for one token together."""
 _CACHE_ENTRIES_MAX = 4096
 
 _EXTRA = Schema(type="object", additional_properties=STRINGS)

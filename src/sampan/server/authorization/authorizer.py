@@ -31,7 +31,9 @@ NO_OPINION = Verdict(Decision.NO_OPINION)
 
 
 class Authorizer(Protocol):
-    """Decides on one request. SubjectAccessReviews use it for other users, so there is no `Request` parameter."""
+    """Decides if a user may send a request. It has no `Request` parameter, because SubjectAccessReviews use it for
+    other users.
+    """
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         """Return the verdict. Raises `StatusError` if no decision is possible."""

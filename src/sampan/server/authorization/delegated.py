@@ -1,4 +1,4 @@
-"""Authorization of an extension API server by SubjectAccessReviews, which the API server in front of it answers.
+"""Authorization of an extension API server by SubjectAccessReviews, which it sends to the API server in front of it.
 
 Source: apiserver pkg/server/options/authorization.go DelegatingAuthorizationOptions (1.36).
 """

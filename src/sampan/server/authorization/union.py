@@ -12,7 +12,7 @@ class UnionAuthorizer:
     """Combines authorizers. Source: apiserver pkg/authorization/union/union.go (1.36)."""
 
     def __init__(self, authorizers: Sequence[Authorizer], decisions: dict[_Key, int] | None = None) -> None:
-        """`decisions`: counts to continue; see `DecisionCounting`."""
+        """`decisions` has earlier counts, which this authorizer continues; see `DecisionCounting`."""
         self._authorizers = tuple(authorizers)
         self._counted = [(authorizer, *_keys(getattr(authorizer, "title", None))) for authorizer in self._authorizers]
         self.decisions: dict[_Key, int] = {} if decisions is None else decisions

@@ -12,7 +12,7 @@ _CHANGES = frozenset({"create", "patch", "update"})
 
 
 def api_versions(server_address: str) -> Document:
-    """Return /api."""
+    """Return the document of `/api`."""
     return {
         "kind": "APIVersions",
         "versions": ["v1"],
@@ -21,17 +21,17 @@ def api_versions(server_address: str) -> Document:
 
 
 def api_group_list(groups: Sequence[Group]) -> Document:
-    """Return /apis."""
+    """Return the document of `/apis`."""
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group_fields(group) for group in groups]}
 
 
 def api_group(group: Group) -> Document:
-    """Return /apis/<group>."""
+    """Return the document of `/apis/<group>`."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group_fields(group)}
 
 
 def api_resource_list(group: Group, version: Version) -> Document:
-    """Return /api/v1 or /apis/<group>/<version>."""
+    """Return the document of `/api/v1` or `/apis/<group>/<version>`."""
     document: Document = {"kind": "APIResourceList"}
     if group.name:
         document["apiVersion"] = "v1"

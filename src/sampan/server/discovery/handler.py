@@ -22,7 +22,7 @@ from sampan.wire.negotiation import MediaType, negotiate, negotiate_discovery
 
 _NOPEER: Final = "nopeer"
 _COUNTED: Final = {"/api": Counted("api"), "/apis": Counted("apis")}
-"""Paths that metrics count."""
+"""Paths whose requests are counted in metrics."""
 
 
 class Definitions(Protocol):
@@ -53,7 +53,7 @@ class _NoAggregator:
 
 
 class _Page:
-    """Document in all requested formats. `etag` is that of its content in any format."""
+    """Document in all requested formats. All formats have the same `etag`, because it depends on the content only."""
 
     __slots__ = ("_bodies", "_body", "etag")
 

@@ -73,4 +73,4 @@ class ExtensionServer:
 
 
 async def _nothing_stored() -> None:
-    """Pass: there is no store that could fail."""
+    """Pass the health check of the store, because there is no store."""

@@ -50,7 +50,7 @@ def _right_scope(found: ComputedResource, info: RequestInfo) -> bool:
 
 
 class _Reading:
-    """One request."""
+    """One GET or LIST request."""
 
     def __init__(self, resource: ComputedResource, api_version: str, request: Request) -> None:
         self._resource = resource

@@ -53,7 +53,7 @@ async def _audited_response(audit: Audit, context: AuditContext, request: Reques
 
 
 def _failed(context: AuditContext, request: Request, error: BaseException) -> str:
-    """Record an exception in `context`. Return the stage."""
+    """Record an exception in `context`. Return the audit stage that it leads to."""
     status_error = status_error_of(error)
     if status_error is not None:
         context.refused(status_error)

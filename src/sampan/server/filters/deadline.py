@@ -1,7 +1,7 @@
 """Deadlines: a request that is not long-running gets a response in time, or 504.
 
 `Deadlines.run()` checks all requests once a second, so the common limit needs no timer for each request. It sleeps
-while there is none. Only a shorter `?timeout=` uses a timer.
+while no request has a deadline. Only a shorter `?timeout=` uses a timer.
 Source: apiserver pkg/endpoints/filters/request_deadline.go, pkg/server/filters/timeout.go (1.36).
 """
 
@@ -13,7 +13,9 @@ from sampan.server.request import Handler, Request, Response
 
 REQUEST_TIMEOUT_S = 60.0
 WRITE_TIMEOUT_S = 34.0
-"""Timeout of a write to one object, unless the server's limit is lower. Source: endpoints/handlers/rest.go (1.36)."""
+"""Timeout in seconds of a write to one object, unless the server's limit is lower. Source: endpoints/handlers/rest.go
+(1.36).
+"""
 SWEEP_INTERVAL_S = 1.0
 _WRITES = frozenset({"create", "update", "patch", "delete"})
 
@@ -26,7 +28,7 @@ class Deadlines:
         self._under_way: dict[asyncio.Task[object], Request] = {}
         self._expired: set[asyncio.Task[object]] = set()
         self._idle: asyncio.Future[None] | None = None
-        """Ends with the next request; None: requests are checked."""
+        """Future that the next request completes. None while requests are checked."""
 
     async def run(self) -> None:
         """Cancel late requests. Runs until cancelled."""

@@ -20,7 +20,7 @@ SLOW_S = 1.0
 def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: float = SLOW_S) -> HandlerHook:
     """Return a hook that records every response in `metrics`, and logs those slower than `slow_s`.
 
-    `clock` returns monotonic seconds. A stream is recorded when its transport has finished it.
+    `clock` returns monotonic seconds. A stream is recorded when it has ended.
     """
     record = metrics.record
 

@@ -111,7 +111,9 @@ class FlowController:
         self.fair_fraction = rebalance(self.levels.values())
 
     async def run(self) -> None:
-        """Follow the objects until cancelled. While no request runs, only the seats are rebalanced, until they stay."""
+        """Keep schemas and levels current until cancelled. While no request runs, only rebalance seats, until they no
+        longer change.
+        """
         for cache in self._caches():
             cache.listeners.append(self._woken.set)
         due = self._clock() + ADJUSTMENT_PERIOD_S
@@ -126,7 +128,9 @@ class FlowController:
             await self._pause(due)
 
     async def _pause(self, due: float) -> None:
-        """Wait for the next poll; while no request runs, for a change, a request or the next rebalancing."""
+        """Wait for the next poll. While no request runs, wait for a changed object, a request or the next
+        rebalancing.
+        """
         levels = self.levels.values()
         if not all(level.queue_set.idle for level in levels):
             await asyncio.sleep(POLL_INTERVAL_S)
@@ -143,7 +147,7 @@ class FlowController:
             self._woken.clear()
 
     def note_request(self) -> None:
-        """Begin to poll again, soon after a request that comes while no other runs."""
+        """Resume polling soon after a request that arrives while no other request runs."""
         if self._asleep:
             self._asleep = False
             _later(POLL_INTERVAL_S, self._woken.set)

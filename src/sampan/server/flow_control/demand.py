@@ -28,7 +28,7 @@ class DemandMeter:
         self._duration_s = self._area = self._area_of_squares = 0.0
 
     def advance(self, passed_s: float) -> None:
-        """Integrate the current value over the passed time."""
+        """Integrate the current value over the time since the last call."""
         level = self.level
         self._duration_s += passed_s
         if level:
@@ -53,7 +53,7 @@ class DemandMeter:
 
 
 class DemandStats:
-    """Smoothed demand of a level. A higher demand applies at once; a lower one has effect slowly."""
+    """Smoothed demand of a level. A higher demand applies at once; a lower one takes effect gradually."""
 
     __slots__ = ("average", "deviation", "high_watermark", "smoothed")
 

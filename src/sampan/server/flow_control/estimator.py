@@ -16,10 +16,10 @@ WRITE_SEATS_MAX: Final = 10
 WATCHES_PER_SEAT: Final = 10
 BYTES_PER_SEAT: Final = 100_000
 STREAMED_BYTES_MAX: Final = 1_000_000
-"""Maximum size that counts for a list. Lists are streamed from the cache and hold no more data at once."""
+"""Maximum size of a list in estimates. Larger lists need no more memory, because they are streamed from the cache."""
 
 EVENT_S: Final = 0.0005
-"""Cost of the events of a write for each seat.
+"""Seconds for which a write holds each seat that its watch events need.
 
 Kubernetes uses 5 ms. Here it is lower, because an event is encoded once for all watches with the same encoding.
 """

@@ -14,7 +14,9 @@ from sampan.server.routes import Routes
 
 
 class FlowControl:
-    """Flow control of one server. `filter` belongs in the chain. `controller` is None if only the two limits apply."""
+    """Flow control of one server. `filter` is for the filter chain. `controller` is None if priority and fairness are
+    disabled.
+    """
 
     def __init__(self, cluster: Cluster, settings: FlowControlSettings) -> None:
         self.controller: FlowController | None = None
@@ -31,6 +33,6 @@ class FlowControl:
             registry.register(FlowControlMetrics(self.controller))
 
     async def run(self) -> None:
-        """Follow the objects until cancelled. The caches must be loaded."""
+        """Keep schemas and levels current until cancelled. The caches must be loaded."""
         if self.controller is not None:
             await self.controller.run()

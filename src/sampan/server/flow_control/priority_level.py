@@ -16,7 +16,9 @@ _SEATS_PERCENT_MAX: Final = 0.15
 
 
 class PriorityLevel:
-    """Priority level. Limits are in seats. The object of an `undesired` level is deleted; the level ends when idle."""
+    """Priority level. Limits are in seats. If a level is `undesired`, its object is deleted, and the level is removed
+    when it is idle.
+    """
 
     def __init__(self, obj: Object, clock: Callable[[], float], later: Later) -> None:
         self.demand = DemandStats()

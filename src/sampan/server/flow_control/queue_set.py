@@ -17,7 +17,7 @@ from sampan.server.flow_control.usage import Usage
 
 _LISTED_MAX: Final = 1024
 SERVICE_S: Final = 0.003
-"""Estimated duration of a request before it has run."""
+"""Estimated duration in seconds of a request that has not run yet."""
 
 Later = Callable[[float, Callable[[], None]], object]
 """Calls a function after a number of seconds, like `loop.call_later`."""
@@ -113,7 +113,7 @@ class QueueSet:
             queue.next_dispatch_r = self._r
             # An active queue has waiting or running requests. R advances more slowly the more of them share the seats.
             self._active += 1
-        # Only without waiting requests, or a new one would overtake them.
+        # Only if no request waits, because the new request would overtake it.
         if not self.waiting and self.seats_in_use + ticket.seats <= self.limit:
             # No request is ahead of it, so it need not be queued.
             self._robin = queue.index
@@ -130,7 +130,7 @@ class QueueSet:
         now = self._sync()
         self._dequeue(ticket)
         self._refuse(ticket.flow, reason)
-        # A separate metric: in Kubernetes the wait of refused requests is not part of that of executed ones.
+        # A separate metric: in Kubernetes, waiting times of executed and of refused requests are separate.
         ticket.flow.stats.waits_in_vain.observe(now - ticket.arrival)
         queue = ticket.queue
         assert queue is not None
@@ -279,7 +279,7 @@ class QueueSet:
         return ticket
 
     def _accommodates(self, seats: int) -> bool:
-        # Wider than the whole level: it runs alone, or it would never run.
+        # More seats than the whole level has: the request runs alone, because otherwise it would never run.
         if seats > self.limit:
             return self.executing == 0
         return self.seats_in_use + seats <= self.limit

@@ -1,11 +1,11 @@
-"""`Http2Connection`: one client that speaks HTTP/2, answered by the same `Handler` as one that speaks HTTP/1.1.
+"""`Http2Connection`: HTTP/2 connection of one client. The `Handler` is the same as for HTTP/1.1.
 
-Concurrency: each request is a `Stream` with its own task; the connection owns and ends them. The server's setting
-limits streams; tasks of streams that were reset during a write are limited to four times as many. Each turn of the
-event loop takes a few frames of a connection (`inbound.py`) and some hundred of all connections (`loop_turns.py`). A
-client that sends too many control frames is disconnected (`frame_budget.py`). An unauthenticated client gets one
-response and a GOAWAY, as HTTP/2 is expensive. At shutdown the connection sends GOAWAY, completes its open streams, and
-closes when the client does or when `linger_s` is over.
+Concurrency: each request is a `Stream` with its own task; the connection owns and ends them. `http2_streams_max` limits
+the open streams. Tasks of streams that were reset during a write are limited to four times that number. Each turn of
+the event loop takes a few frames of a connection (`inbound.py`) and some hundred of all connections (`loop_turns.py`).
+A client that sends too many control frames is disconnected (`frame_budget.py`). An unauthenticated client gets one
+response and a GOAWAY, because HTTP/2 is expensive. At shutdown the connection sends GOAWAY, completes its open streams,
+and closes when the client disconnects or after `linger_s` seconds.
 Source: apiserver pkg/endpoints/filters/authentication.go, golang.org/x/net http2/server.go (1.36).
 """
 
@@ -38,9 +38,11 @@ _log = logging.getLogger("sampan.http")
 
 REST_S = 0.02
 FRAMES_PER_REQUEST = 20
-"""Frames as which a request counts in a turn: its task begins in the next turn, and takes 0.3 ms or more."""
+"""Number of frames that a request counts for in a turn, because its task begins in the next turn, and takes 0.3 ms or
+more.
+"""
 TASKS_PER_STREAM_MAX = 4
-"""Tasks of reset streams that may continue, as a multiple of the maximum of open streams."""
+"""Maximum number of tasks of reset streams that continue, as a multiple of the maximum number of open streams."""
 
 
 class Http2Connection(asyncio.Protocol):
@@ -127,7 +129,7 @@ class Http2Connection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def _receive_slice(self) -> None:
-        """Handle the next frames. The transport does not read while there are more."""
+        """Handle the next frames. While more frames are received than handled, the transport does not read."""
         self._useful_data_frames = self._requests_begun = 0
         try:
             events = self.frames.receive()
@@ -242,8 +244,8 @@ class Http2Connection(asyncio.Protocol):
             stream.reset()
 
     def _leave(self) -> None:
-        """Close when the client does, or after `linger_s`. A reset by unread data would lose what the client has not
-        read.
+        """Close when the client disconnects, or after `linger_s` seconds. An earlier close would reset the connection,
+        and the client would lose unread responses.
         """
         self._closing.begin(linger_s=self.owner.settings.linger_s)
 
@@ -256,7 +258,7 @@ class Http2Connection(asyncio.Protocol):
 
     @property
     def quiet_s(self) -> float:
-        """Idle time after which closing costs no request.
+        """Idle time in seconds after which closing the connection loses no request.
 
         A late request is refused, and the client can send it again. But some clients drop unread responses when they
         receive the GOAWAY.

@@ -1,4 +1,4 @@
-"""`FrameBudget`: limit of the frames that cost the server work and bring a client nothing.
+"""`FrameBudget`: limit of the frames that cause work for the server and are no use to the client.
 
 A frame of 9 bytes (SETTINGS, PING, RST_STREAM, WINDOW_UPDATE, PRIORITY, empty DATA or CONTINUATION) costs the server
 about 20 µs: 1 MB of them would stop other clients for seconds. Each such frame takes one token from the bucket of its
@@ -13,13 +13,13 @@ from sampan.core.clock import monotonic
 
 TOKENS_MAX = 1000
 TOKENS_AT_START = 300
-"""Less than `TOKENS_MAX`: a client that has received no response yet needs few frames."""
+"""Tokens of a new connection. Less than `TOKENS_MAX`, because a client without a response needs few frames."""
 TOKENS_PER_S = 33.0
 TOKENS_PER_RESPONSE = 4
 TOKENS_PER_DATA_FRAME = 2
-"""For WINDOW_UPDATE of the stream and of the connection."""
+"""Tokens for each sent DATA frame: one for the WINDOW_UPDATE of the stream, one for that of the connection."""
 DATA_BYTES_PER_TOKEN = 1 << 10
-"""Go's clients send two WINDOW_UPDATE frames for 4 KiB at most."""
+"""Bytes of sent data for one token. Go's clients send at most two WINDOW_UPDATE frames for each 4 KiB."""
 
 
 class FrameFlood(Exception):

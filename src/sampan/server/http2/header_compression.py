@@ -13,13 +13,17 @@ from hpack.exceptions import HPACKDecodingError, InvalidTableSizeError, Oversize
 from hpack.huffman_table import decode_huffman
 
 TABLE_BYTES_MAX = 4096
-"""Size of the table for response headers, whatever larger size the client allows. Go's server has the same limit."""
+"""Maximum size of the table for response headers, even if the client allows a larger one. Go's server has the same
+limit.
+"""
 HUFFMAN_BYTES_MAX = 128 << 10
-"""Huffman-coded bytes in one header block. Decoding takes about 0.4 µs a byte, so that this is about 50 ms."""
+"""Maximum number of Huffman-coded bytes in one header block. Decoding takes about 0.4 µs a byte, or 50 ms in total."""
 FIELDS_MAX = 4096
-"""Fields in one header block. The h2 library needs about 10 µs to validate one."""
+"""Maximum number of fields in one header block. The h2 library needs about 10 µs to validate one."""
 _TABLE_SIZE_UPDATES_MAX = 2
-"""An encoder needs no more at the start of a block: the smallest size since the last block, then the current one."""
+"""Maximum number of table size updates at the start of a block. An encoder needs two: the smallest size since the last
+block, and the current size.
+"""
 _FIELD_OVERHEAD_BYTES = 32
 _INTEGER_SHIFT_MAX = 28
 
@@ -64,7 +68,7 @@ class _Block:
         self._huffman_bytes = 0
 
     def fields(self) -> list[HeaderTuple]:
-        """Raises `IndexError` if the block is truncated."""
+        """Return the decoded fields. Raises `IndexError` if the block is truncated."""
         data, table = self._data, self._table
         found: list[HeaderTuple] = []
         size, size_max = 0, self._decoder.max_header_list_size

@@ -9,7 +9,7 @@ from sampan.server.http2.frame_budget import FrameBudget, FrameFlood
 FRAMES_PER_SLICE = 64
 SLICE_BYTES_MAX = 256 << 10
 SETTINGS_PER_FRAME_MAX = 32
-"""As nghttp2."""
+"""Maximum number of settings in one SETTINGS frame. nghttp2 has the same limit."""
 _PREFACE_BYTES = 24
 _HEADER_BYTES = 9
 _SETTING_BYTES = 6
@@ -17,7 +17,7 @@ _DATA, _SETTINGS = 0, 4
 
 
 class Inbound:
-    """Queue of received bytes. A frame header that has arrived in part is held back."""
+    """Queue of received bytes. An incomplete frame header stays in the queue until the rest has arrived."""
 
     def __init__(self, budget: FrameBudget) -> None:
         self._budget = budget
@@ -28,11 +28,13 @@ class Inbound:
         self.frames = 0
         """Frames in the last slice."""
         self.data_frames = 0
-        """DATA frames in the last slice. They are free if they bring data to an open stream, which h2 finds out."""
+        """DATA frames in the last slice. They cost no tokens if they contain data for an open stream, which only h2 can
+        determine.
+        """
 
     @property
     def more(self) -> bool:
-        """True if the last slice was not all that can be taken."""
+        """True if another slice can be taken now."""
         return self._more
 
     def feed(self, data: bytes) -> None:

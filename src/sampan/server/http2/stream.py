@@ -29,7 +29,7 @@ SEND_BYTES_MAX = 64 << 10
 
 
 class Stalled(Exception):
-    """The client does not read the response for too long."""
+    """The client has not read the response within the time limit."""
 
 
 class StreamOwner(Protocol):
@@ -58,7 +58,7 @@ class Stream:
         """True if the client no longer wants a response."""
         self.streaming = False
         self._ended = False
-        """True if the server ends a response that has no end."""
+        """True if the server has ended the response although its stream continues, as that of a watch."""
         self.incoming = Incoming(self)
         self._unacknowledged = 0
         self._window: asyncio.Future[None] | None = None
@@ -171,7 +171,7 @@ class Stream:
                 if last and response.stream is not None:
                     self._connection.retire()
                 await self._send(response)
-                if last:  # not earlier: some clients ignore everything after a GOAWAY
+                if last:  # send the GOAWAY after the response: some clients ignore everything after a GOAWAY
                     self._frames.flush()
                     self._connection.retire()
         except asyncio.CancelledError:

@@ -28,7 +28,7 @@ _NODES_GROUP: Final = "system:nodes"
 _AUTHENTICATION: Final = "authentication.k8s.io"
 _NODE_KEYS: Final = "authentication.kubernetes.io/associated-node-keys"
 _MANY: Final = 4
-"""Number of groups or extra values from which a right to all of them is checked first."""
+"""Minimum number of groups or extra values for which the right to all of them is checked first."""
 
 
 class Impersonated(NamedTuple):
@@ -170,7 +170,7 @@ def _extra_fault(extra: dict[str, tuple[str, ...]]) -> str:
 
 
 def _completed(desired: UserInfo, *, node: bool) -> UserInfo:
-    """Add the groups that follow from the user's name. `node`: also add the group of nodes."""
+    """Return the user with the groups that its name implies. With `node`, a kubelet also gets the group of nodes."""
     groups = desired.groups
     if not groups:
         account = split_username(desired.name)

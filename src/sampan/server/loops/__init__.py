@@ -1,1 +1,1 @@
-"""Start-up steps and loops that keep the objects which the server itself owns."""
+"""Startup steps and loops that maintain the objects that the server itself owns."""

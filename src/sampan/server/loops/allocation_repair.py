@@ -24,9 +24,9 @@ from sampan.storage.store import STORE_ERRORS, StoreError
 
 INTERVAL_S = 60.0
 GRACE = datetime.timedelta(seconds=60)
-"""Time between claiming an address and writing the Service that has it."""
+"""Maximum time between the claim of an address and the write of its Service. Younger claims are not released."""
 LEAKS_MIN = 3
-"""Number of consecutive passes in which a port must have no Service before it is released."""
+"""Number of consecutive passes without a Service for a port, after which the port is released."""
 _CHUNK = 200
 _log = logging.getLogger(__name__)
 
@@ -37,7 +37,8 @@ class _Held(NamedTuple):
 
 
 class AllocationRepair:
-    """Claim what Services use without a claim. Release, after a grace period, what no Service uses.
+    """Claims the addresses and ports that Services use without a claim. After a grace period, releases claims that no
+    Service uses.
 
     `failed` is called after each pass that fails.
     """
@@ -51,7 +52,7 @@ class AllocationRepair:
         self._clock = clock
         self._leaks: Counter[int] = Counter()
         self._young = False
-        """True if the last pass found an address that no Service has, but not for long enough."""
+        """True if the last pass found an address without a Service whose grace period has not passed yet."""
 
     async def run(self, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
         """Repair at an interval, until cancelled."""
@@ -114,7 +115,9 @@ class AllocationRepair:
                 continue  # another server repairs the claims, too
 
     def _holds(self, holder: Holder, ip: str) -> bool:
-        """Return whether the Service still has the address. If so, two Services share it and a user must decide."""
+        """Return True if the Service still has the address. Then two Services have the same address, and a user must
+        delete one.
+        """
         record = self._services.cache.get(self._services.key(*holder))
         held = record is not None and ip in map(canonical, held_ips(decode(record.value)))
         if held:
@@ -137,7 +140,7 @@ class AllocationRepair:
         try:
             await store.store.delete(store.key("", metadata["name"]), int(metadata["resourceVersion"]))
         except StoreError:
-            return  # it was changed in the meantime; the next pass checks again
+            return  # the address was changed in the meantime; the next pass checks it again
 
     async def _repair_ports(self, claimed: set[int], held: set[int]) -> None:
         ports = self._claims.ports

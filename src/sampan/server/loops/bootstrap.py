@@ -37,17 +37,19 @@ async def bootstrap_priority_classes(priority_classes: Endpoint, clock: Clock) -
 
 
 async def bootstrap(namespaces: Endpoint, services: Endpoint, *, clock: Clock, port: int) -> None:
-    """Create what is missing. `port` is the server's own, the target of the `kubernetes` Service."""
+    """Create the missing namespaces and the Service `kubernetes`. `port` is the server's port, the target port of the
+    Service.
+    """
     for name in SYSTEM_NAMESPACES:
         await _ensure(namespaces, {"metadata": {"name": name}, "spec": {}}, clock)
     await _ensure_service(services, port, clock)
 
 
 async def _ensure_service(services: Endpoint, port: int, clock: Clock) -> None:
-    """Create the Service `kubernetes`; retry while another server holds a claim on its address.
+    """Create the Service `kubernetes`. Retry while another server has claimed its address.
 
-    Another server may have claimed the address and not written the Service yet. If it died in between, its claim is
-    released after a minute. `KubernetesService` calls this function again.
+    Another server may have claimed the address and not written the Service yet. If that server stopped before the
+    write, its claim is released after a minute. `KubernetesService` calls this function again.
     """
     for _ in range(_CLAIM_TRIES):
         try:
@@ -66,7 +68,7 @@ async def _ensure_service(services: Endpoint, port: int, clock: Clock) -> None:
 async def bootstrap_default_account(accounts: Endpoint, clock: Clock) -> None:
     """Create the account of Pods in namespace default, so that the first Pods do not wait for a controller.
 
-    The serviceaccount-controller keeps an account of that name in every namespace, this one included.
+    The serviceaccount-controller creates an account with this name in every namespace, also in this one.
     """
     await _ensure(accounts, {"metadata": {"name": "default", "namespace": "default"}}, clock)
 

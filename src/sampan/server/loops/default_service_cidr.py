@@ -20,7 +20,7 @@ _USER = "system:apiserver"
 
 
 async def prepare_allocation(cluster: Cluster) -> AllocationRepair:
-    """Create what is missing. Return the repair that runs from now on."""
+    """Create the missing ServiceCIDR and claims. Return the repair loop, which the caller must run."""
     assert cluster.claims is not None
     services = cluster.endpoint("", "v1", "services")
     service_cidrs = cluster.endpoint("networking.k8s.io", "v1", "servicecidrs")
@@ -47,7 +47,7 @@ async def _ensure_service_cidr(store: ResourceStore, cidrs: list[str], clock: Cl
         await create(store, ctx, desired, clock)
     except StatusError as error:
         if error.reason is not Reason.ALREADY_EXISTS:
-            raise  # else another server created it, or one that stopped before it wrote the Ready condition
+            raise  # else another server created it, perhaps one that stopped before it wrote the condition Ready
 
     def ready(obj: Object, old: Object) -> None:
         condition = {

@@ -21,11 +21,11 @@ from sampan.registry.write.own import create, update
 NAMESPACE = "kube-system"
 NAME = "extension-apiserver-authentication"
 _GRACE = timedelta(minutes=5)
-"""Time that an expired certificate is kept, for servers with slow clocks."""
+"""Time for which an expired certificate is kept, because the clocks of other servers may be slow."""
 
 
 async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> None:
-    """Create the ConfigMap, or add `data` to it. Raises `StatusError`."""
+    """Create the ConfigMap with `data`, or add `data` to the existing one. Raises `StatusError`."""
     endpoint = cluster.endpoint("", "v1", "configmaps")
     assert endpoint is not None
     present = cluster.reader.get("", "configmaps", NAMESPACE, NAME)
@@ -53,12 +53,14 @@ async def publish_authentication(cluster: Cluster, data: Mapping[str, str]) -> N
 
 
 def combined(present: Mapping[str, str], own: Mapping[str, str], now: datetime) -> dict[str, str]:
-    """Return the union of both: each certificate and name once, without expired certificates."""
+    """Return the union of both data: each certificate and name once, without expired certificates."""
     return {**present, **{name: _both(present.get(name, ""), published, now) for name, published in own.items()}}
 
 
 def _both(present: str, own: str, now: datetime) -> str:
-    """Return the union of one key, as kube-apiserver writes it. An unreadable current value is replaced."""
+    """Return the union of two values of one key, in the format of kube-apiserver. An unreadable `present` value is
+    replaced.
+    """
     try:
         if own.startswith("["):
             names = _once([*json.loads(present or "[]"), *json.loads(own)])

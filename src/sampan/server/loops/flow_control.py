@@ -36,7 +36,7 @@ _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 EndpointOf = Callable[[str, str, str], Endpoint | None]
-"""Find an endpoint by group, version and resource."""
+"""Function that returns the endpoint of a group, version and resource."""
 
 
 async def ensure_flow_control(endpoint_of: EndpointOf, clock: Clock) -> None:
@@ -93,7 +93,7 @@ async def _ensure(endpoint: Endpoint, name: str, spec: Object, clock: Clock) -> 
 
 
 async def _create(endpoint: Endpoint, name: str, spec: Object, clock: Clock) -> None:
-    """Write straight into the store: these objects are known to be valid."""
+    """Write directly to the store. These objects are known to be valid and need no validation."""
     store = endpoint.store
     obj: Object = {
         "kind": endpoint.definition.kind,
@@ -125,7 +125,7 @@ def dangling_condition(level: str, exists: bool, now: str) -> Object:
 
 
 def revised(existing: Object, name: str, spec: Object) -> Object | None:
-    """Return the object as it must be; None if it is already. `existing` is not changed."""
+    """Return the corrected object, or None if `existing` needs no correction. `existing` is not changed."""
     metadata = existing["metadata"]
     annotations = metadata.get("annotations") or {}
     annotation = annotations.get(AUTO_UPDATE, "")
@@ -151,14 +151,16 @@ def _equal(present: Object, name: str, spec: Object) -> bool:
 
 
 def _automatic(annotation: str, generation: int) -> bool:
-    """Return whether the spec follows the table: the annotation decides; without it, a spec that was never changed."""
+    """Return True if the spec must be kept as in the table. Without an annotation, that is a spec that was never
+    changed.
+    """
     if annotation in _TRUE or annotation in _FALSE:
         return annotation in _TRUE
     return generation == 1
 
 
 def _unwanted(endpoint: Endpoint, specs: dict[str, Object]) -> Iterator[str]:
-    """Yield the names of objects that an older server created and this one does not have."""
+    """Yield the names of bootstrap objects that an older version created and this version no longer has."""
     cache = endpoint.store.cache
     for record in cache.readable():
         if record.name not in specs:

@@ -32,14 +32,14 @@ _SKIP_MIRROR: Final = "endpointslice.kubernetes.io/skip-mirror"
 _SERVICE_NAME: Final = "kubernetes.io/service-name"
 
 EndpointOf = Callable[[str, str, str], Endpoint | None]
-"""Find an endpoint by group, version and resource."""
+"""Function that returns the endpoint of a group, version and resource."""
 
 
 class KubernetesService:
-    """Create the Service `kubernetes` and its endpoints, and keep them correct. Without an `address` none are
-    published.
+    """Creates the Service `kubernetes` and its endpoints, and keeps them correct. Without an `address`, no endpoints
+    are published.
 
-    `servers` has the addresses of all servers on the store; None if there is only this one.
+    `servers` has the addresses of all servers on the store; None if this is the only server.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class KubernetesService:
         self._ended = False
 
     async def begin(self) -> None:
-        """Create what is missing and publish the server's address. Raises `StatusError`, `StoreUnavailable`.
+        """Create missing objects and publish the server's address. Raises `StatusError`, `StoreUnavailable`.
 
         A full store does not prevent the start: reads still work, and `keep` publishes the address later.
         """
@@ -84,7 +84,9 @@ class KubernetesService:
             await self._publish()
 
     async def keep(self) -> None:
-        """Create again what is missing, until cancelled or `end`. A server that is alone waits for a change first."""
+        """Create deleted objects again, until cancelled or until `end` is called. The only server on a store waits for
+        a change before each check.
+        """
         touched = self._touched()
         while not self._ended:
             if self._servers is None and self._published:
@@ -103,7 +105,7 @@ class KubernetesService:
                 _log.warning("cannot keep the Service kubernetes; retrying", extra={"error": str(error)})
 
     def _touched(self) -> asyncio.Event:
-        """Return an event that each change of an object of these kinds sets."""
+        """Return an event that is set by each change of a Namespace, Service, Endpoints or EndpointSlice."""
         touched = asyncio.Event()
         endpoints = (self._endpoint("", kind) for kind in ("namespaces", "services", "endpoints"))
         for endpoint in (*endpoints, self._endpoint("discovery.k8s.io", "endpointslices")):
@@ -111,7 +113,9 @@ class KubernetesService:
         return touched
 
     async def _look(self) -> bool:
-        """Renew this server's record and read those of the others. Return whether the addresses changed."""
+        """Renew this server's address record, and read the records of all servers. Return True if the addresses have
+        changed.
+        """
         if self._servers is None or self._ended:
             return False
         now = asyncio.get_running_loop().time()
@@ -150,7 +154,9 @@ class KubernetesService:
                 await self._create(endpoint, desired)
 
     async def _create(self, endpoint: Endpoint, desired: Mapping[str, Any]) -> None:
-        """Write straight into the store: validation refuses loopback addresses, which a server of one machine has."""
+        """Write directly to the store, because validation refuses loopback addresses. A server for a single machine has
+        one.
+        """
         metadata: Object = {"name": _NAME, "namespace": _NAMESPACE, "labels": dict(desired["labels"])}
         fill_system_fields(metadata, self._clock)
         head = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version, "metadata": metadata}
@@ -177,10 +183,12 @@ class KubernetesService:
             pass  # Another server writes it at the same time; the next start corrects it.
 
     async def _withdraw(self, ports: set[int]) -> None:
-        """Delete the Endpoints, so that the servers that others can reach publish their ports.
+        """Delete the Endpoints if they contain a port that no reachable server has. The reachable servers then publish
+        their own ports.
 
-        kube-apiserver keeps the ports that it finds, also those of a server that is gone. `ports` are not theirs, nor
-        is this server's if it is hidden because of its port.
+        kube-apiserver keeps the ports in existing Endpoints, also those of a server that has stopped. `ports` are ports
+        of servers on loopback. They do not count as ports of reachable servers, nor does the port of this server unless
+        it is on loopback.
         """
         endpoint = self._endpoint("", "endpoints")
         row = await endpoint.store.store.get(endpoint.store.key(_NAMESPACE, _NAME))
@@ -190,14 +198,15 @@ class KubernetesService:
         own = set() if self._servers is None or self._servers.own.loopback else {self._port}
         theirs = {address.port for address in self._known} - ports - own
         if any(port["port"] not in theirs for subset in subsets for port in subset.get("ports") or ()):
-            with suppress(Conflict):  # then another server has just written it
+            with suppress(Conflict):  # on a conflict, another server has just written the object
                 await endpoint.store.store.delete(row.key, row.mod_revision)
 
     def _addresses(self) -> tuple[tuple[Endpoint, Mapping[str, Any]], ...]:
-        """Return the addresses of all servers in both forms. A slice has the family and the port of the first server.
+        """Return the addresses of all servers, as Endpoints and as an EndpointSlice. The slice contains only addresses
+        with the IP family and the port of the first one.
 
-        A server on loopback publishes nothing if others can be reached, nor does one whose port differs from that of
-        the kube-apiservers.
+        A server on loopback returns nothing if other servers can be reached. The same applies if its port differs from
+        that of the kube-apiservers.
         """
         if not self._known or self._leaves_it_to_others():
             return ()

@@ -1,4 +1,4 @@
-"""Track the use of tokens in Secrets: since when it is tracked, and the day each token was last used.
+"""Track the use of tokens in Secrets: the day on which tracking began, and the day on which each token was last used.
 
 Concurrency: `TrackingSince.run` is one task with a watch of one ConfigMap; it ends by cancellation.
 Source: kubernetes pkg/controlplane/controller/legacytokentracking/controller.go, pkg/serviceaccount/legacy.go (1.36).
@@ -28,14 +28,16 @@ from sampan.storage.records import CacheReset, WatcherTooSlow
 from sampan.storage.store import STORE_ERRORS
 
 CREATE_INTERVAL_S: Final = 30 * 60.0
-"""Keeps servers that create the ConfigMap and controllers that delete it from looping without a pause."""
+"""Minimum interval between two creations, in case a controller deletes the ConfigMap each time."""
 _PASSING: Final = (Reason.ALREADY_EXISTS, Reason.CONFLICT, Reason.NOT_FOUND)
 
 _log = logging.getLogger("sampan.authentication")
 
 
 class TrackingSince:
-    """Keeps the ConfigMap with the day since when uses are tracked. Each server of a store runs this loop."""
+    """Maintains the ConfigMap with the day on which the tracking of uses began. Each server of a store runs
+    this loop.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -57,7 +59,9 @@ class TrackingSince:
                 await watcher.next(wait_s)
 
     async def _settle(self) -> float | None:
-        """Correct the ConfigMap. Return the seconds until the next check; None if only a change needs one."""
+        """Correct the ConfigMap. Return the seconds until the next check, or None if the next check is due only after a
+        change.
+        """
         present = self._cluster.reader.get("", "configmaps", TRACKING_NAMESPACE, TRACKING_NAME)
         if present is not None:
             if not _is_day((present.get("data") or {}).get(TRACKING_KEY, "")):
@@ -125,7 +129,7 @@ class LastUse:
         today, tomorrow = format_day(now), format_day(now + dt.timedelta(days=1))
         metadata = secret["metadata"]
         if (metadata.get("labels") or {}).get(LAST_USED_LABEL) in (today, tomorrow):
-            return  # Tomorrow: another server's clock is ahead.
+            return  # It is tomorrow's date if the clock of another server is ahead.
         try:
             await self._write(metadata["namespace"], metadata["name"], metadata["uid"], today)
         except (StatusError, *STORE_ERRORS) as error:

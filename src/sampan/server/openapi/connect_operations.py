@@ -1,6 +1,6 @@
 """Operations that connect a client to a node, Pod or Service: proxy, exec, attach, portforward, and the log of a Pod.
 
-Source: apiserver pkg/endpoints/installer.go (CONNECT), core/v1 PodExecOptions and its like (1.36).
+Source: apiserver pkg/endpoints/installer.go (CONNECT), core/v1 PodExecOptions and similar kinds (1.36).
 """
 
 from collections.abc import Iterator

@@ -33,10 +33,10 @@ def is_below(path: str, root: str) -> bool:
 
 
 def merged(document: Json, parts: Mapping[str, Sequence[Json]]) -> Json:
-    """Return `document` with the parts of backends, by path; the argument is not changed.
+    """Return a copy of `document` with the parts of backends. `parts` has them by path.
 
-    A part replaces the local operations below its path. A definition with a name that a different one has gets a new
-    name (`Name_v2`, `Name_v3`, …).
+    A part replaces the local operations below its path. A definition gets a new name if a different definition already
+    has its name (`Name_v2`, `Name_v3`, …).
     """
     own = {name: item for name, item in document["paths"].items() if not any(is_below(name, root) for root in parts)}
     paths, definitions = dict(own), dict(document["definitions"])

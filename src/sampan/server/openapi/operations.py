@@ -111,7 +111,9 @@ def tag_of(group: str, version: str = "") -> str:
 
 
 def object_parameters(definition: ResourceDefinition, kind: str) -> tuple[Parameter, ...]:
-    """Return the path parameters of one object of a resource, of which a request uses `kind`."""
+    """Return the parameters in the path of one object. `kind` is the kind in the request, such as that of a
+    subresource.
+    """
     name = Parameter("name", "string", f"name of the {kind}", "path")
     return (name, _NAMESPACE) if definition.namespaced else (name,)
 

@@ -160,7 +160,9 @@ def _loosen_required(node: Json) -> None:
 def closure(
     names: Iterator[str] | list[str], builtins: Definitions, known: dict[str, Json], *, openapi: int
 ) -> dict[str, Json]:
-    """Return the definitions with these names, and all that they refer to. `known` has those that are not built in."""
+    """Return the definitions with these names, and all that they refer to. `known` contains the definitions that are
+    not built in.
+    """
     result: dict[str, Json] = {}
     waiting = list(names)
     while waiting:

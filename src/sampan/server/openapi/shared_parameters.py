@@ -16,10 +16,10 @@ _HASH_BYTES = 6
 
 
 def share_parameters(document: Json) -> Json:
-    """Return the document with each parameter in `parameters`, and references where it was.
+    """Return the document with the parameters moved to `parameters`, and references in their old places.
 
-    Parameters called `name`, and bodies but DeleteOptions and Patch, depend on the kind and stay where they are. The
-    document itself is not changed.
+    Parameters called `name` are not moved, nor are bodies except DeleteOptions and Patch, because they depend on the
+    kind. The document itself is not changed.
     """
     names: dict[bytes, str] = {}
     parameters: Json = {}

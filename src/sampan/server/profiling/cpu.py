@@ -1,8 +1,8 @@
 """`sample_cpu`: samples the stacks of the threads of this process.
 
 A separate thread reads all stacks a hundred times a second, and the CPU time of each thread since the last sample.
-Threads that wait count for nothing. Threads that compute outside of Python's lock count too. CPU times come from /proc
-on Linux. Without them every stack counts for the whole interval.
+Waiting threads are not counted. Threads that compute outside of Python's lock count too. CPU times come from /proc on
+Linux. Without them every stack counts for the whole interval.
 """
 
 import sys

@@ -3,8 +3,8 @@
 Concurrency: a task of the exchange sends the request body while the caller reads the response. It ends in `aclose`. If
 the client disconnects before the head of the response has arrived, the connection is cut.
 
-A request that is safe to repeat and has no body may use an idle connection. If that was dead, the request is sent again
-on a new one. Other requests get a new connection.
+A request that is safe to repeat and has no body may use an idle connection. If the upstream has closed it, the request
+is sent again on a new connection. Other requests get a new connection.
 """
 
 import contextlib
@@ -64,7 +64,7 @@ class Exchange:
         return data
 
     async def aclose(self) -> None:
-        """Release the connection. It becomes idle if both sides are complete, and is closed otherwise."""
+        """Release the connection. It becomes idle if request and response are complete, and is closed otherwise."""
         self.abandon()
         await self._tasks.aclose()
 
@@ -160,7 +160,7 @@ async def _send_body(connection: Connection, body: AsyncIterator[bytes], writer:
         try:
             await connection.write(writer.data(piece))
         except ConnectionError:
-            return  # the response of the upstream has the reason
+            return  # the response of the upstream contains the reason
     with contextlib.suppress(ConnectionError):
         await connection.write(writer.end())
     connection.end_request()

@@ -140,7 +140,7 @@ def _with_slash(request: Request) -> Response:
 
 
 def _switched(exchange: Exchange, desired: str) -> Response:
-    """Return the 101 response of the upstream, and then copy its bytes."""
+    """Return the 101 response of the upstream. Its `takeover` copies bytes in both directions."""
 
     async def takeover(tunnel: Tunnel) -> None:
         cut = FrameCutter().cut if desired.lower() == "websocket" else None

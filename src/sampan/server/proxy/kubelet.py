@@ -18,7 +18,9 @@ from sampan.core.tls_trust import client_context, unverified_context
 
 DEFAULT_PORT = 10250
 PREFERRED_ADDRESS_TYPES = ("InternalIP", "ExternalIP", "Hostname")
-"""Order of address types, as kubeadm sets it. The server's machine need not resolve the names of nodes."""
+"""Order of address types, as kubeadm sets it. Host names come last, because the server's machine may be unable to
+resolve them.
+"""
 _NODES = GroupResource("", "nodes")
 _HTTP_1 = ["http/1.1"]
 

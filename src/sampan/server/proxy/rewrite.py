@@ -15,7 +15,7 @@ from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Response
 
 HTML_BYTES_MAX = 8 << 20
-"""Limit of documents to rewrite. Larger ones (also when decompressed) are forwarded unchanged."""
+"""Maximum size in bytes of a document to rewrite. Larger ones (also when decompressed) are forwarded unchanged."""
 _ENCODINGS = {"": 0, "gzip": 31, "deflate": -15}
 """Supported content encodings, and zlib's window bits for them."""
 

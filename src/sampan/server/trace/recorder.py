@@ -18,7 +18,7 @@ from sampan.server.request import Request
 from sampan.server.trace.changes import Operation, changes
 
 _SHOWN: Final = frozenset({"decode", "load", "defaults", "managed fields", "prepare", "allocate", "validation"})
-"""Steps that a trace shows. In addition, it shows the change under its name, and the admission plug-ins."""
+"""Steps that a trace shows. A trace also shows the change, under the name of the change, and the admission plug-ins."""
 
 Look = Callable[[], Any]
 """Function that returns the current object of a step."""

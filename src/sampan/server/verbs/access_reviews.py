@@ -29,7 +29,7 @@ _NO_KIND = GroupKind("authorization.k8s.io", "")
 """Empty kind, as in the errors of Kubernetes: its internal objects have none."""
 
 _RULE_BYTES: Final = 100
-"""Typical size of a rule, to estimate that of the response."""
+"""Typical size of a rule in bytes, to estimate the size of the response."""
 
 Review = Callable[[Scope, Object], Awaitable[Object]]
 

@@ -34,7 +34,7 @@ class Application(Change):
         self._config: Object = {}
 
     def creates(self, store: ResourceStore) -> bool:
-        """An apply may create an object of any kind."""
+        """Return True, because an apply may create an object of any kind."""
         return True
 
     def given(self) -> Object:

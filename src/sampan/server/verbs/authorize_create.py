@@ -1,7 +1,7 @@
-"""Authorization of the creation that a PUT or a server-side apply comes to when its object is absent.
+"""Authorization of a PUT or a server-side apply that creates its object.
 
-The filter in front of the verbs has authorized only `update` or `patch`.
-Source: apiserver pkg/endpoints/handlers/update.go withAuthorization (1.36).
+The authorization filter, which runs before the verbs, has authorized only `update` or `patch`. Source: apiserver
+pkg/endpoints/handlers/update.go withAuthorization (1.36).
 """
 
 from dataclasses import replace
@@ -19,8 +19,8 @@ async def authorize_creation(scope: Scope) -> None:
     user = scope.request.user
     if user is None:
         raise errors.unauthorized()
-    # A cluster-scoped object has no namespace here, although the path of a Namespace gives its own name as one:
-    # a right within that namespace is no right to create it.
+    # A cluster-scoped object has no namespace, although the path of a Namespace has its name as the namespace:
+    # rights within that namespace do not include the right to create it.
     info = replace(scope.request.info, verb="create", namespace=scope.ctx.namespace)
     verdict = await scope.shared.authorizer.authorize(user, info)
     if verdict.decision is Decision.ALLOW:

@@ -1,7 +1,7 @@
 """GET and LIST of componentstatuses: health of the store, the scheduler and the controllers, checked on request.
 
-The store stands for etcd. A component is healthy if its process in this server runs, or if its Lease is held by another
-server. Kubernetes checks only components on its own machine.
+The store is reported as `etcd-0`. A component is healthy if its process in this server runs, or if its Lease is held by
+another server. Kubernetes checks only components on its own machine.
 
 Source: kubernetes pkg/registry/core/componentstatus/{rest,validator}.go (1.36).
 """

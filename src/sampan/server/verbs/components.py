@@ -17,8 +17,8 @@ class Component:
     leases: tuple[str, ...]
     """Leases in kube-system, at least one. The component is healthy while one of them is held."""
     fault: Callable[[], str] | None = None
-    """Function that returns the fault of the component in this server, or an empty string. None: there is none, or it
-    may be down.
+    """Function that returns the fault of the component in this server, or an empty string. None if the component does
+    not run in this server, or is allowed to be down.
     """
 
 

@@ -4,10 +4,10 @@ If the webhook fails, no event is lost: events are held back and the conversion 
 ends. Only a watch that has sent nothing yet ends with the error, so that a list by watch does not wait forever.
 
 Concurrency: `present` runs in the task of its watch, which takes no further events meanwhile. They wait in the
-watcher's buffer. A watcher that falls behind is ended as any slow watcher.
+watcher's buffer. A watcher that falls behind is ended like any slow watcher.
 
-Source: apiserver pkg/storage/cacher/cacher.go (startCaching, waitUntilFreshAndBlock) (1.36). There the cache of the
-version blocks until it can list again.
+Source: apiserver pkg/storage/cacher/cacher.go (startCaching, waitUntilFreshAndBlock) (1.36). In Kubernetes, the cache
+of the version blocks until it can list again.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class ConvertedEvents:
         self._began = began
 
     async def present(self, events: list[Delivery], end: float) -> list[Delivery]:
-        """Return the events in the version. `end` is the end of the watch in loop time.
+        """Return the events in the endpoint's version. `end` is the end of the watch in loop time.
 
         Raises `TimeIsUp` at that time, and `StatusError` if the initial state cannot be converted in 3 s.
         """
@@ -99,7 +99,7 @@ class ConvertedEvents:
 
 
 def _states(kind: EventType, event: CacheEvent) -> list[Record]:
-    """Return the new state, and the previous one if both count."""
+    """Return the new state and, for a modification, the previous state."""
     return [event.record, event.previous] if kind == "MODIFIED" and event.previous is not None else [event.record]
 
 

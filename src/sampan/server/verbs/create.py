@@ -64,8 +64,8 @@ def warn_of_duplicate_owners(request: Request, metadata: dict[str, Any]) -> None
 
 
 async def tracked(scope: Scope, obj: Object, options: WriteOptions) -> None:
-    """Record the creator of an object that is not stored in its managedFields. Raises 500 if a conversion webhook
-    fails.
+    """Record the client in the managedFields of an object that is returned but not stored. Raises 500 if a conversion
+    webhook fails.
     """
     await scope.endpoint.managing_fields(lambda: track_new(scope, obj, options))
 

@@ -60,7 +60,9 @@ async def _parameters(scope: Scope) -> DeleteParameters:
 
 
 def _internal(value: Any) -> Any:
-    """Return the body as Kubernetes shows it in audit events: in its internal version of the options."""
+    """Return the body in the form of audit events. As in Kubernetes, its type is the internal version of
+    DeleteOptions.
+    """
     if not isinstance(value, dict):
         return value
     rest = {name: part for name, part in value.items() if name not in ("kind", "apiVersion")}

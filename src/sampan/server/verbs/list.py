@@ -157,7 +157,7 @@ async def _encoded(scope: Scope, page: Page, media: MediaType | None, now: float
 
 
 def _note_sizes(page: Page) -> None:
-    """Record the sizes of objects whose form has to be computed."""
+    """Record the total size of the objects, because their form for the response must be computed."""
     note_size(sum(len(record.value) for record in page.records))
 
 
@@ -204,7 +204,7 @@ async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Pag
 
 
 def _needs_refresh(scope: Scope, options: ListOptions) -> bool:
-    """Return True if a webhook must convert even cached objects: the client requests the newest state."""
+    """Return True if a webhook must convert even cached objects, because the client requests the newest state."""
     return not options.resource_version and scope.endpoint.definition.webhook is not None
 
 

@@ -36,7 +36,7 @@ class MessageCache:
         return self._messages.get(key)
 
     def put(self, key: MessageKey, message: bytes) -> None:
-        """Add a message. It references the record, whose size counts too."""
+        """Add a message. Its key references the record, so the size of the record counts too."""
         self._bytes += len(message) + len(key[1].value)
         if self._bytes > self._kept_bytes_max:
             self._messages.clear()

@@ -1,6 +1,6 @@
 """Type of a patched object.
 
-A strategic merge patch works on the typed object, not on its JSON, so apiVersion and kind are no fields there. The
+A strategic merge patch works on the typed object, not on its JSON, so apiVersion and kind are not fields of it. The
 result of other patches is decoded like a body.
 
 Source: apiserver pkg/endpoints/handlers/patch.go, apiextensions pkg/registry/customresource/validator.go (1.36).
@@ -55,8 +55,8 @@ def _version_fault(patched: Object) -> str:
 
 
 def _invalid_type(patched: Object, endpoint: Endpoint, name: str) -> StatusError:
-    """Return the error for a wrong type. Kubernetes returns 500 if the apiVersion is missing; here that is a wrong
-    apiVersion.
+    """Return the error for a wrong type. If the apiVersion is missing, Kubernetes returns 500. This server returns the
+    error for a wrong apiVersion.
     """
     kind, version = patched["kind"], patched.get("apiVersion") or ""
     desired = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version}

@@ -26,7 +26,7 @@ from sampan.server.websocket import accept, send_stream, wants_websocket
 from sampan.wire.websocket import WebSocket
 
 ERROR_BYTES_MAX = 50_000
-"""Limit of an error body of a kubelet."""
+"""Maximum number of bytes that are read from an error body of a kubelet."""
 _BASE64 = "base64.binary.k8s.io"
 _PROTOCOLS = ("", "binary.k8s.io", _BASE64)
 _MESSAGE_BYTES = 2048

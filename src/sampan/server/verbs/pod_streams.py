@@ -56,7 +56,9 @@ async def _stream(scope: Scope, action: str, kind: str, more: Object) -> Respons
 
 
 async def _passed_on(scope: Scope, pod: Object, words: tuple[str, ...], query: Iterable[tuple[str, str]]) -> Response:
-    """Forward a request to the Pod's kubelet. `words` are the first segment of the path, and those after the Pod."""
+    """Forward a request to the Pod's kubelet. `words` are the first segment of the kubelet's path, and the segments
+    after the Pod.
+    """
     metadata, node = pod["metadata"], node_of(pod)
     if not node:
         raise errors.bad_request(f"pod {metadata['name']} does not have a host assigned")

@@ -80,7 +80,7 @@ async def _write(
 
 
 class Scaling(Change):
-    """Stored object with the replicas of a Scale. Admission sees the Scale."""
+    """Stored object with the replicas of a Scale. Admission plug-ins get the Scale, not the object."""
 
     __slots__ = ("_applied", "_edit", "_options", "_scope", "old_scale", "scale")
     name: ClassVar[str] = "scale"
@@ -114,7 +114,7 @@ class Scaling(Change):
             _put(obj, path, _replicas(scale))
         else:
             obj = await endpoint.managing_fields(partial(self._merged, obj, self._applied, timestamp(write.clock)))
-            if _replicas(scale) != given:  # admission has the last word; the field stays the applier's
+            if _replicas(scale) != given:  # admission has changed the replicas; the applier still owns the field
                 _put(obj, path, _replicas(scale))
         _check_uid(scope, scale, obj)
         version = (scale.get("metadata") or {}).get("resourceVersion")
@@ -133,7 +133,7 @@ class Scaling(Change):
         return await admit_part(self._scope, _SCALE_KIND, scale, self.old_scale, self._options.dry_run)
 
     def _merged(self, obj: Object, scale: Object, now: str) -> Object:
-        """Apply only the replicas to the object itself, with this subresource. Raises 409."""
+        """Apply the replicas to the stored object, as a server-side apply through the subresource scale. Raises 409."""
         scope, options = self._scope, self._options
         endpoint = scope.endpoint
         if scale.get("kind") != "Scale" or scale.get("apiVersion") != "autoscaling/v1":

@@ -19,13 +19,13 @@ _CACHED_LENGTH_MAX = 4096
 
 @dataclass(frozen=True, slots=True)
 class Unconverted:
-    """Fields of a selector that depend on the version, for records whose fields in it are unknown."""
+    """Part of a selector that depends on the version, for records that are not converted to that version yet."""
 
     fields: FieldSelector
     known: str
 
     def confirms(self, endpoint: Endpoint, record: Record) -> bool:
-        """Return whether a converted record is selected. Raises `StatusError` 500 if it could not be converted."""
+        """Return True if a converted record is selected. Raises `StatusError` 500 if it could not be converted."""
         if self.known in record.fields:
             return True
         obj = endpoint.object_of(record.value)
@@ -47,7 +47,7 @@ class Selection:
     unconverted: Unconverted | None = None
 
     def confirms(self, endpoint: Endpoint, record: Record) -> bool:
-        """Return whether a record that matches is selected; its value is in the version of the endpoint."""
+        """Return True if a matching record is selected. Its value must be in the version of the endpoint."""
         return self.unconverted is None or self.unconverted.confirms(endpoint, record)
 
     @property
@@ -83,7 +83,7 @@ def selection_of(endpoint: Endpoint, options: ListOptions, request_name: str = "
 
 
 def _by_version(fields: FieldSelector) -> tuple[FieldSelector, FieldSelector]:
-    """Split a selector on a custom resource into what depends on the version and what does not."""
+    """Split a selector on a custom resource into the part that depends on the version and the part that does not."""
     own = [requirement for requirement in fields.requirements if requirement.field not in _METADATA_FIELDS]
     rest = [requirement for requirement in fields.requirements if requirement.field in _METADATA_FIELDS]
     return FieldSelector(own), FieldSelector(rest)

@@ -98,7 +98,9 @@ SUBRESOURCES: dict[tuple[str, str], dict[str, Verb]] = {
     ("serviceaccounts", "token"): {"create": create_token},
     ("certificatesigningrequests", "approval"): _PART,
 }
-"""Handlers by (resource, subresource) and verb. Discovery lists the others too; requests to them get 405."""
+"""Handlers by (resource, subresource) and verb. Discovery also lists other subresources; requests for them
+return 405.
+"""
 
 VIRTUAL: dict[tuple[str, str], dict[str, Verb]] = {
     ("", "bindings"): {"create": create_binding},

@@ -69,7 +69,7 @@ class Stream:
                 batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
                 if batch.events:
                     chunk = await self._chunk(batch.events, end)
-                    if chunk:  # An empty chunk would end the answer.
+                    if chunk:  # An empty chunk would end the response.
                         yield chunk
                 if self.bookmarks and loop.time() >= next_bookmark:
                     yield self._single(self.bookmark(batch.revision, False))
@@ -98,7 +98,7 @@ class Stream:
             if form:
                 for kind, event in events:
                     if len(event.record.value) >= LARGE_BYTES:
-                        await in_thread(self.framer.frame, kind, event)  # the event keeps it
+                        await in_thread(self.framer.frame, kind, event)  # the event caches the frame
             chunk = self.watcher.group.shared(form, events, self._joined)
         return self.sent.counted(chunk)
 

@@ -70,7 +70,9 @@ class Activation:
         self._variables: Mapping[str, Compiled] = {}
 
     def compose(self, variables: Mapping[str, Compiled]) -> None:
-        """Define `variables`. Each is evaluated when it is first read, and its cost counts there."""
+        """Define `variables`. A variable is evaluated when an expression first reads it, and its cost counts for that
+        expression.
+        """
         self._variables = variables
         self._bindings["variables"] = lazy_variables({name: self._maker(name) for name in variables})
 

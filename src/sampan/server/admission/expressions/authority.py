@@ -47,7 +47,7 @@ class Authority:
         return ResourceCheckValue(self.value, question)
 
     async def settle(self, question: AuthorizationCheck) -> None:
-        """Authorize the question, and cache the decision or the error."""
+        """Get the decision for `question` from the authorizer, and cache the decision or the error."""
         try:
             verdict = await self._authorizer.authorize(self._user_of(question), _info(question))
         except StatusError as error:

@@ -19,7 +19,9 @@ class Criteria:
     __slots__ = ("_equivalent", "_excluded", "_namespaces", "_objects", "_rules")
 
     def __init__(self, match: Mapping[str, Any], rules: Sequence[Mapping[str, Any]] | None) -> None:
-        """`rules` are those of a webhook. None: use those of `match`; if it has none, everything matches."""
+        """`rules` are those of a webhook. If None, the rules in `match` apply. If `match` has no rules, all requests
+        match.
+        """
         self._namespaces = selector_from_label_selector(match.get("namespaceSelector") or {})
         self._objects = selector_from_label_selector(match.get("objectSelector") or {})
         self._equivalent = match.get("matchPolicy", "Equivalent") == "Equivalent"
@@ -31,7 +33,9 @@ class Criteria:
             self._rules = [Rule(rule) for rule in rules]
 
     def match(self, subject: Subject) -> Equivalent | None:
-        """Return the resource as which the request matches, or None. **Raises** 404 if its namespace does not exist."""
+        """Return the resource under which the request matches (it may be an equivalent one), or None. **Raises** 404 if
+        the request's namespace does not exist.
+        """
         if not self._matches_object(subject):
             return None
         if self._excluded and self._match_rules(self._excluded, subject) is not None:

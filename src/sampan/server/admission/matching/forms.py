@@ -80,8 +80,8 @@ class Forms:
         self._known.clear()
 
     def _has_kind_of_its_own(self, own: Endpoint) -> bool:
-        """Return True if the subresource has another kind than its resource (Scale, Binding), and that in one version
-        only.
+        """Return True if the subresource has a different kind than its resource (Scale, Binding), in only
+        one version.
         """
         return self._attributes.gvk.kind != own.definition.kind
 

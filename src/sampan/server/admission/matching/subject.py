@@ -27,7 +27,8 @@ _NAMESPACES = GroupResource("", "namespaces")
 
 
 def is_exempt(attributes: Attributes) -> bool:
-    """Return True for objects that configure webhooks and policies: a faulty one must not block its own repair.
+    """Return True for objects that configure webhooks and policies: an invalid webhook or policy must not block its own
+    correction.
 
     Source: apiserver pkg/admission/plugin/webhook/predicates/rules/rules.go (1.36).
     """

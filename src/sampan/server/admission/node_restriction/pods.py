@@ -114,7 +114,7 @@ def _node_of(pod: Object) -> str:
 
 
 def referenced_objects(pod: Object) -> str:
-    """Return the kind of other objects that a Pod refers to; empty if there are none."""
+    """Return the first kind of API object that the Pod refers to, or "" if it refers to none."""
     spec = pod.get("spec") or {}
     if spec.get("serviceAccountName"):
         return "serviceaccounts"

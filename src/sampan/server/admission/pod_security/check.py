@@ -32,7 +32,7 @@ class Check(NamedTuple):
 
 
 def quoted(items: Collection[str]) -> str:
-    """Return `"a", "b"`."""
+    """Return the items in quotes: `"a", "b"`."""
     return '"' + '", "'.join(items) + '"' if items else ""
 
 
@@ -42,7 +42,7 @@ def counted(items: Collection[Any], one: str, several: str = "") -> str:
 
 
 def named(containers: list[str]) -> str:
-    """Return `container "a"` or `containers "a", "b"`."""
+    """Return the containers with their names: `container "a"` or `containers "a", "b"`."""
     return f"{counted(containers, 'container')} {quoted(containers)}"
 
 

@@ -51,7 +51,7 @@ class NamespaceLevels(NamedTuple):
         return all(each.level == PRIVILEGED for each in self)
 
     def is_equivalent(self, other: "NamespaceLevels") -> bool:
-        """Return True if both policies allow the same."""
+        """Return True if both policies allow the same Pods."""
         return all(a == b or a.level == b.level == PRIVILEGED for a, b in zip(self, other, strict=True))
 
 

@@ -90,7 +90,7 @@ class _Fault(NamedTuple):
 
 
 class _Run:
-    """One run for one request."""
+    """One run of the plug-in for one request."""
 
     def __init__(self, subject: Subject, authority: Authority, *, params: Params, metrics: AdmissionMetrics) -> None:
         self._subject = subject
@@ -192,7 +192,9 @@ class _Run:
 
 
 def _schema_of(matched: Equivalent) -> Schema:
-    """Return the schema of the object. Kinds that only subresources have, have none here."""
+    """Return the schema of the object. For a kind that only a subresource has, return a schema that allows
+    everything.
+    """
     endpoint = matched.endpoint
     if matched.gvk.kind == endpoint.definition.kind:
         return endpoint.schema

@@ -25,7 +25,9 @@ _KIND, _REF = Path("spec").child("paramKind"), Path("spec").child("paramRef")
 
 
 class ParamRights:
-    """Requires the verb get on all objects of a `paramKind`, and get or list on what a `paramRef` selects."""
+    """Requires the verb get on all objects of a `paramKind`, and get or list on the objects that a
+    `paramRef` selects.
+    """
 
     name: ClassVar[str] = "PolicyParamRights"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE"})
@@ -75,7 +77,9 @@ class ParamRights:
         return field.forbidden(_REF, text)
 
     async def _may(self, user: UserInfo, verb: str, kind: Object | None, namespace: str, name: str) -> bool:
-        """Return True if the user may read; of an unknown kind, everything."""
+        """Return True if the user may read objects of this kind. For an unknown kind, the user must be able to read
+        everything.
+        """
         group = version = resource = "*"
         if kind is not None:
             group, _, version = (kind.get("apiVersion") or "").rpartition("/")

@@ -1,6 +1,6 @@
 """`PolicyStatus`: writes type warnings to the status of each ValidatingAdmissionPolicy.
 
-Concurrency: `run` is one task with one watch of the policies, whose buffer is that of the watch cache. Policies are
+Concurrency: `run` is one task with one watch of the policies, which is buffered in the watch cache. Policies are
 checked in sequence, once for each generation. As in Kubernetes, a changed CRD does not repeat the check. Ends by
 cancellation.
 
@@ -63,7 +63,7 @@ class PolicyStatus:
                         failed |= not await self._settle(decode(event.record.value))
 
     async def _settle(self, policy: Object) -> bool:
-        """Write the status of a policy if it has an older generation. Return True if that is done."""
+        """Write the status of a policy if the status is of an older generation. Return False if the write failed."""
         if not _is_behind(policy):
             return True
         name = policy["metadata"]["name"]

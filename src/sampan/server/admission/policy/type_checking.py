@@ -1,6 +1,7 @@
 """`TypeChecker`: checks the expressions of a ValidatingAdmissionPolicy against the types that it matches.
 
-The warnings are for the author of the policy. They do not disable it. They name a type by its kind.
+The warnings are for the author of the policy. The warnings do not disable the policy. Each warning names a type by its
+kind.
 
 Source: apiserver pkg/admission/plugin/policy/validating/typechecking.go (1.36).
 """
@@ -58,7 +59,7 @@ class TypeChecker:
             try:
                 expressions.add_variable(variable["name"], variable["expression"])
             except CelCompileError:
-                continue  # from here on, its type is dyn
+                continue  # later expressions use the type dyn for this variable
         return expressions
 
     def _params_type(self, kind: Object) -> CelType:
@@ -69,7 +70,9 @@ class TypeChecker:
         return DYN
 
     def _type_of(self, known: _Known) -> CelType:
-        """Return the type of whole objects. Unlike a rule of a schema, a policy reads all metadata."""
+        """Return the type of a complete object. Unlike a validation rule in a schema, a policy can read all
+        metadata.
+        """
         found = self._registry.lookup("", "v1", "configmaps")
         assert found is not None
         schema, metadata = known.version.schema(), found[1].schema().properties["metadata"]

@@ -88,7 +88,7 @@ class _Request:
         return all(self._evaluator.in_scope(obj, selector) for selector in quota.selectors)
 
     def _check_constraints(self, quota: Quota) -> None:
-        """Check that containers specify what the quota limits, and that the quota's usage is known."""
+        """Check that containers specify all resources that the quota limits, and that the quota's usage is known."""
         names = sorted(name for name in quota.hard if self._evaluator.concerns(name))
         gvr = self._attributes.gvr
         if (gvr.group, gvr.resource) == ("", "pods"):

@@ -47,7 +47,7 @@ class _Demand:
 
 @dataclass(slots=True, eq=False)
 class _Line:
-    """Queue of a namespace. `users` counts the requests that hold a reference."""
+    """Queue of a namespace. `users` counts the requests that use the queue."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     waiting: list[_Demand] = field(default_factory=list)
@@ -130,8 +130,8 @@ class ResourceQuota:
             demand.settled = True
 
     async def _quotas_now(self, namespace: str, names: set[str] | None) -> list[Quota]:
-        """Return the current quotas. `names` selects those whose write failed: the others already contain the batch's
-        usage.
+        """Return the current quotas. `names` selects the quotas whose write failed. The other quotas already contain
+        the usage of the batch.
         """
         cache = self._cluster.endpoint(_QUOTAS.group, "v1", _QUOTAS.resource)
         assert cache is not None

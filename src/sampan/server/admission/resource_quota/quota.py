@@ -48,7 +48,7 @@ class LimitedResource:
     group: str
     resource: str
     contains: tuple[str, ...] = ()
-    """Parts of names of limits."""
+    """The limit applies to quota entries whose name contains one of these texts."""
     scopes: tuple[Object, ...] = field(default=())
 
 
@@ -67,5 +67,5 @@ def read_limited(configuration: Object) -> tuple[LimitedResource, ...]:
 
 
 def shown(usage: Mapping[str, Quantity]) -> str:
-    """Return `cpu=1,pods=2`."""
+    """Return quantities as text: `cpu=1,pods=2`."""
     return ",".join(f"{name}={usage[name]}" for name in sorted(usage))

@@ -45,8 +45,8 @@ class Caller:
         self._kind = kind
 
     async def matched(self, hook: Hook, subject: Subject, forms: Forms, authority: Authority) -> Equivalent | None:
-        """Return the resource as which a webhook matches, or None. **Raises** `StatusError` if the conditions cannot be
-        evaluated.
+        """Return the resource under which a webhook matches the request, or None. **Raises** `StatusError` if the
+        conditions cannot be evaluated.
         """
         matched = hook.criteria.match(subject)
         if matched is None or hook.conditions is None:
@@ -124,7 +124,7 @@ class Caller:
             self._metrics.observe_hook(labels, seconds, 0, rejected=True)
 
     def _add(self, latencies: dict[str, float], seconds: float) -> None:
-        """Add to the latency: the sum for mutating webhooks (in sequence), the maximum for validating ones (in
+        """Add the duration of a call: sum up mutating webhooks (in sequence), keep the maximum of validating ones (in
         parallel).
         """
         if self._kind == "admit":
@@ -133,7 +133,7 @@ class Caller:
             latencies[_VALIDATING] = max(latencies.get(_VALIDATING, 0.0), seconds)
 
     def failed_open(self, hook: Hook) -> None:
-        """Count a failure that is ignored."""
+        """Count a failed call that is ignored because of failurePolicy Ignore."""
         self._metrics.failed_open.add((hook.name, self._kind))
 
 
@@ -150,7 +150,9 @@ def _span_attributes(hook: Hook, uid: str, attributes: Attributes) -> dict[str, 
 
 
 def _timeout_s(hook: Hook, attributes: Attributes) -> float:
-    """Return the timeout of a call: that of the webhook, or the rest of the request's time."""
+    """Return the timeout of a call in seconds: the webhook's timeout or the request's remaining time, whichever is
+    shorter.
+    """
     if not attributes.deadline:
         return hook.timeout_s
     return max(min(hook.timeout_s, attributes.deadline - asyncio.get_running_loop().time()), 0.0)

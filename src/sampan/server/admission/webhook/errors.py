@@ -31,7 +31,7 @@ class Rejected(Exception):
 
 
 class Denial(StatusError):
-    """Refusal by a webhook, with its code, reason (any word) and details."""
+    """Refusal by a webhook, with its code, reason (any text) and details."""
 
     def __init__(self, name: str, result: Object | None) -> None:
         result = result or {}

@@ -60,7 +60,8 @@ class Hook:
 
 
 class Hooks:
-    """Webhooks of all configurations, sorted by configuration name, then in their order in it.
+    """Webhooks of all configurations, sorted by the name of the configuration, then by their order in the
+    configuration.
 
     Rebuilt only after a write to a configuration.
     """

@@ -62,7 +62,7 @@ class MutatingAdmissionWebhook:
 
 
 class _Run:
-    """One run for one request."""
+    """One run of the plug-in for one request."""
 
     def __init__(self, caller: Caller, subject: Subject, authority: Authority) -> None:
         self._caller = caller
@@ -130,7 +130,7 @@ class _Run:
         return (await self._forms.of(matched)).obj != before
 
     def _annotate(self, key: str, hook: Hook, more: dict[str, Any]) -> None:
-        """Add audit annotations. Those with the patch are only for events that contain bodies."""
+        """Add audit annotations. Annotations with the patch are added only to events that contain bodies."""
         value = wire_json.encode({"configuration": hook.configuration, "webhook": hook.name, **more}).decode()
         attributes = self._attributes
         kept = attributes.annotations if key.startswith(_MUTATION) else attributes.body_annotations

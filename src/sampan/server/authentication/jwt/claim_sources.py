@@ -51,7 +51,7 @@ def source_of(claims: Mapping[str, Any], name: str) -> ClaimSource | None:
 
 
 def field(value: Mapping[str, Any], name: str) -> Any:
-    """Return a field of an object, with or without the same case, as Go's decoder does."""
+    """Return a field of an object. If no name matches exactly, ignore the case, as Go's decoder does."""
     found = value.get(name)
     return found if found is not None else next((v for key, v in value.items() if key.lower() == name.lower()), None)
 

@@ -19,7 +19,7 @@ Claims = Mapping[str, Any]
 
 
 def user_of(issuer: CompiledIssuer, claims: Claims) -> UserInfo:
-    """Return the user. Raises `TokenError` if a claim is missing or a rule does not hold."""
+    """Return the user. Raises `TokenError` if a claim is missing or a validation rule is not met."""
     user = UserInfo(_username(issuer, claims), _uid(issuer, claims), _groups(issuer, claims), _extra(issuer, claims))
     _check_required(issuer, claims)
     with _evaluating("claim validation expression"):

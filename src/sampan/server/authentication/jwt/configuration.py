@@ -18,7 +18,7 @@ _UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`(?: - at `\$\.?(.
 
 
 class _Part(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """Part of the file. Field names are those of the file; unknown fields are errors."""
+    """Base class for parts of the configuration file. Field names are those of the file; unknown fields are errors."""
 
 
 class Issuer(_Part, frozen=True):
@@ -102,7 +102,7 @@ class Anonymous(_Part, frozen=True):
 
 
 class AuthenticationConfiguration(_Part, frozen=True):
-    """Content of the file."""
+    """Content of the configuration file."""
 
     api_version: str = ""
     kind: str = ""

@@ -17,7 +17,7 @@ from sampan.server.authentication.jwt.keys import IssuerKeys
 from sampan.server.authentication.jwt.verifier import IdTokenVerifier
 
 RETRY_INTERVAL_S: Final = 10.0
-"""Minimum interval between two attempts to discover an issuer's keys."""
+"""Minimum interval in seconds between two attempts to discover an issuer's keys."""
 _ISSUERS_MAX: Final = 64
 
 

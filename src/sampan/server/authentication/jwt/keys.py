@@ -15,7 +15,9 @@ from sampan.core.field import quote
 from sampan.server.authentication.jwt.https import FetchError, HttpsGet
 
 REFETCH_INTERVAL_S = 5.0
-"""Minimum interval between two fetches. It limits requests to the issuer when clients send tokens with unknown keys."""
+"""Minimum interval in seconds between two fetches. It limits requests to the issuer when clients send tokens with
+unknown keys.
+"""
 WELL_KNOWN = "/.well-known/openid-configuration"
 
 

@@ -15,7 +15,7 @@ from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.user import ObjectRef, ServiceAccountInfo, credential_id_of
 
 LEEWAY_S = 60.0
-"""Tolerated difference between clocks. A deleted object stays valid for this time too."""
+"""Tolerated clock difference in seconds. Tokens of a deleted object also stay valid for this time."""
 _STALE_TOKEN = "authentication.k8s.io/stale-token"
 _GONE = "service account token has been invalidated"
 
@@ -38,7 +38,7 @@ class Valid:
     annotations: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     secret: Object | None = None
-    """Secret that contains the token. The use of the token is recorded there."""
+    """Secret that contains the token. The use of the token is recorded in this Secret."""
     refusal: str = ""
     """Reason to refuse the token after its use is recorded."""
 

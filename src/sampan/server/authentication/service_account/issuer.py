@@ -14,8 +14,8 @@ from sampan.core.token_keys import SigningKey
 from sampan.server.authentication.service_account.user import make_username
 
 WARN_ONLY_EXPIRATION_S = 60 * 60 + 7
-"""Lifetime that the token volume of a Pod requests by default. Such tokens are extended, so that programs which never
-reload their token are reported and do not fail.
+"""Lifetime in seconds that the token volume of a Pod requests by default. Such tokens are extended, so that programs
+which never reload their token are reported and do not fail.
 """
 EXTENDED_EXPIRATION_S = 365 * 24 * 60 * 60
 

@@ -47,7 +47,7 @@ async def ensure_policy(endpoint_of: Callable[[str, str, str], Endpoint | None],
 
 
 def _outstanding(endpoint: Endpoint, objects: Iterable[Object]) -> Iterable[tuple[Object, Object | None]]:
-    """Yield each expected object to write with the current one (None if there is none)."""
+    """Yield the objects that must be written, each with its current state (None if it does not exist)."""
     store = endpoint.store
     store.cache.poll()
     for expected in objects:
@@ -75,7 +75,7 @@ async def _ensure(endpoint: Endpoint, expected: Object, existing: Object | None,
 
 
 async def _create(endpoint: Endpoint, expected: Object, clock: Clock) -> None:
-    """Write straight into the store: these objects are known to be valid, and there are many."""
+    """Write directly to the store. These many objects are known to be valid and need no validation."""
     store, metadata = endpoint.store, expected["metadata"]
     fill_system_fields(metadata, clock)
     try:

@@ -27,7 +27,9 @@ class RoleRef(NamedTuple):
     name: str
 
     def missing_text(self, *, of_writer: bool = False) -> str:
-        """Return the text for a missing role. `of_writer`: the text is for a user that writes roles or bindings."""
+        """Return the error text for a missing role. With `of_writer`, the text is for a user that writes roles or
+        bindings.
+        """
         if self.kind not in ("Role", "ClusterRole"):
             return f"unsupported role reference kind: {quote(self.kind)}"
         return f"{self.kind.lower()}{'s' if of_writer else ''}.rbac.authorization.k8s.io {quote(self.name)} not found"

@@ -24,8 +24,8 @@ _NOTHING: Final[Bound] = {}
 
 
 class RbacIndex:
-    """Finds the bindings of a user without a search through all bindings. The cost of a change depends only on its
-    size.
+    """Finds the bindings of a user without a search through all bindings. The cost of an update depends only on the
+    size of the change.
     """
 
     def __init__(self, reader: CacheReader) -> None:

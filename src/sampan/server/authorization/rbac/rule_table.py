@@ -25,7 +25,7 @@ class RuleTable:
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.path_rules: list[Rule] = []
         self.by_resource: dict[str, list[Entry]] = {}
-        """Rules by resource as they are written: `pods`, `pods/log`, `*/scale`, `*`."""
+        """Entries by resource, in the notation of rules: `pods`, `pods/log`, `*/scale`, `*`."""
         for rule in rules:
             if rule.get("nonResourceURLs"):
                 self.path_rules.append(rule)
@@ -53,7 +53,7 @@ class RuleTable:
 
 
 def resource_keys(resource: str, subresource: str) -> tuple[str, ...]:
-    """Return the notations of a resource in rules."""
+    """Return the values of `resources` in rules that match a resource."""
     return (f"{resource}/{subresource}", f"*/{subresource}", ALL) if subresource else (resource, ALL)
 
 

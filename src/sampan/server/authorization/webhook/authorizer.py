@@ -27,7 +27,7 @@ VERSIONS: Final = ("v1", "v1beta1")
 CACHE_ENTRIES_MAX: Final = 8192
 _TIMEOUTS: Final = ("context deadline exceeded", "unable to return a response in the time allotted")
 _TEXT_MAX: Final = 10_000
-"""Maximum total length of name, path and namespace of a request whose response is cached."""
+"""Maximum total length, in characters, of name, path and namespace of a request whose response is cached."""
 
 
 def _status_schema(version: str) -> Schema:

@@ -30,7 +30,7 @@ _UNKNOWN: Final = re.compile(r"Object contains unknown field `([^`]*)`(?: - at `
 
 
 class _Part(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """Part of the file. Field names are those of the file; unknown fields are errors."""
+    """Base class for parts of the configuration file. Field names are those of the file; unknown fields are errors."""
 
 
 class Condition(_Part, frozen=True):
@@ -85,7 +85,7 @@ class AuthorizerPart(_Part, frozen=True):
 
 
 class AuthorizationConfiguration(_Part, frozen=True):
-    """Content of the file."""
+    """Content of the configuration file."""
 
     api_version: str = ""
     kind: str = ""

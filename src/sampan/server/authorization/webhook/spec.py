@@ -61,7 +61,7 @@ def _fields(info: RequestInfo) -> list[dict[str, Any]]:
 
 
 def _labels(info: RequestInfo) -> list[dict[str, Any]]:
-    """Return the label requirements, without those whose operators reviews do not have."""
+    """Return the label requirements, without those whose operators access reviews do not support."""
     try:
         requirements = parse_labels(info.label_selector).requirements
     except ValueError:

@@ -1,10 +1,13 @@
-"""`ServerAddresses`: addresses of the running servers on one store, each under a key that expires unless renewed.
+"""`ServerAddresses`: addresses of the servers that run on one store. The key of each address expires unless it is
+renewed.
 
-Servers on loopback have keys under a second prefix. kube-apiserver publishes everything under `PREFIX` as endpoints of
-the Service `kubernetes`, and publishes nothing if one is a loopback address, which Endpoints may not have.
+Servers on loopback have keys under a second prefix. kube-apiserver publishes all addresses under `PREFIX` as endpoints
+of the Service `kubernetes`. If one is a loopback address, it publishes none, because Endpoints must not contain
+loopback addresses.
 
-kube-apiservers write no port there. It is in their identity Leases and in the Endpoints that they publish. Each
-publishes its own port as that of all servers, so a server with another port also uses the second prefix.
+The records of kube-apiservers contain no port. The port is in their identity Leases and in the Endpoints that they
+publish. Each kube-apiserver publishes its own port for all servers, so a server with another port also uses the second
+prefix.
 Source: kubernetes pkg/controlplane/reconcilers/lease.go, pkg/controlplane/apiserver/server.go (1.36).
 """
 
@@ -22,7 +25,7 @@ _IDENTITIES: Final = "/registry/leases/kube-system/apiserver-"
 _PUBLISHED: Final = "/registry/services/endpoints/default/kubernetes"
 _PEER: Final = "kubernetes.io/peer-advertise-address"
 _PORT: Final = 6443
-"""Port of a kube-apiserver that has not published one yet."""
+"""Port to assume for a kube-apiserver that has not published its port yet."""
 
 
 class Address(NamedTuple):
@@ -33,12 +36,12 @@ class Address(NamedTuple):
 
     @property
     def loopback(self) -> bool:
-        """Return whether only the server's own machine reaches it."""
+        """Return True if the address can be reached only from the server's own machine."""
         return ipaddress.ip_address(self.ip).is_loopback
 
 
 class ServerAddresses:
-    """Records of all servers; `own` is the address of this one."""
+    """Address records of all servers. `own` is the address of this server."""
 
     def __init__(self, store: Store, own: Address) -> None:
         self.own = own
@@ -62,30 +65,30 @@ class ServerAddresses:
             else:
                 await self._store.update(key, value, row.mod_revision, ttl_s=TTL_S)
         except (Conflict, KeyExists):
-            return  # it expired just now, or a server at this address before renewed it; the next call succeeds
+            return  # the record just expired, or an earlier server at this address renewed it; the next call succeeds
 
     async def present(self) -> list[Address]:
-        """Return all addresses in order; those on loopback only if there is no other."""
+        """Return the sorted addresses of all servers. Loopback addresses are returned only if there are no others."""
         everywhere = [address for address in await self._under(PREFIX) if not address.loopback]
         return everywhere or await self._under(LOOPBACK_PREFIX)
 
     @property
     def other_ports(self) -> list[int]:
-        """Return the ports of the kube-apiservers in the last result of `present`, without this server's."""
+        """Return the ports of the kube-apiservers in the last result of `present`, except the port of this server."""
         return sorted({address.port for address in self._kube_apiservers} - {self.own.port})
 
     @property
     def hidden(self) -> bool:
-        """Return whether this server is published only if there is no other.
+        """Return True if this server is published only if there is no other server.
 
-        That is so on loopback, and if a kube-apiserver has the same IP or another port.
+        It is True for a loopback address, and if a kube-apiserver has the same IP address or another port.
         """
         same = any(address.ip == self.own.ip for address in self._kube_apiservers)
         return self.own.loopback or same or bool(self.other_ports)
 
     @property
     def moves(self) -> bool:
-        """Return whether the record belongs under another key than the one it has; `renew` moves it."""
+        """Return True if the record of this server must move to another key, which the next `renew` does."""
         return self._written not in ("", self._key)
 
     @property
@@ -120,7 +123,7 @@ class ServerAddresses:
             try:
                 await self._store.delete(row.key, row.mod_revision)
             except Conflict:
-                return  # it has expired
+                return  # the record has expired
 
 
 def _record(address: Address, times: int) -> dict[str, Any]:
@@ -134,7 +137,7 @@ def _record(address: Address, times: int) -> dict[str, Any]:
 
 
 def _address_of(record: dict[str, Any]) -> tuple[str, int | None] | None:
-    """Return IP and port of a record; kube-apiservers leave the port out."""
+    """Return IP address and port of a record. The port is None in records of kube-apiservers."""
     for subset in record.get("subsets") or ():
         for each in subset.get("addresses") or ():
             ports = subset.get("ports")

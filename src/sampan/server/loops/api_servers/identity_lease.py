@@ -29,13 +29,13 @@ NAMESPACE: Final = "kube-system"
 COMPONENT_LABEL: Final = "apiserver.kubernetes.io/identity"
 COMPONENT: Final = "kube-apiserver"
 LATELY: Final = datetime.timedelta(seconds=3 * RENEW_INTERVAL_S)
-"""A server whose Lease was not renewed for this long is considered stopped."""
+"""Time since the last renewal of its Lease after which a server is considered stopped."""
 _HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 _log = logging.getLogger(__name__)
 
 
 class ServerName(NamedTuple):
-    """Identifies a server: the host's name, and the port, as a host may have several."""
+    """Identifies a server: the name of the host, and the port, because several servers may run on one host."""
 
     hostname: str
     port: int
@@ -84,10 +84,10 @@ class IdentityLease:
             else:
                 await store.update(key, encode(self._renewed(decode(row.value))), row.mod_revision)
         except (Conflict, KeyExists):
-            return  # another server of this name wrote it; the next call succeeds
+            return  # another server with this name wrote the Lease; the next call succeeds
 
     async def remove(self) -> None:
-        """Delete the Lease, if this server still holds it."""
+        """Delete the Lease if this server is still its holder."""
         row = await self._leases.store.get(self._leases.key(NAMESPACE, self._name.lease))
         if row is None or decode(row.value)["spec"].get("holderIdentity") != self._holder:
             return
@@ -100,7 +100,9 @@ class IdentityLease:
                 await self._delete(record.key, record.revision)
 
     def compare(self) -> list[str]:
-        """Log each key of a running server that this one does not trust, or the reverse, once. Return all of them."""
+        """Compare the keys with those of the other running servers. Log each difference once, and return all
+        differences.
+        """
         found: list[str] = []
         for record in self._present():
             lease = decode(record.value)
@@ -124,7 +126,7 @@ class IdentityLease:
         try:
             await self._leases.store.delete(key, revision)
         except Conflict:
-            return  # it was renewed, or another server removed it
+            return  # the Lease was renewed, or another server removed it
 
     def _expired(self, lease: Object) -> bool:
         spec = lease.get("spec") or {}

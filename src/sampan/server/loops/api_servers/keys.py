@@ -34,12 +34,12 @@ def digest(content: bytes) -> str:
 
 
 def annotation_of(keys: ServerKeys) -> str:
-    """Return the annotation for keys."""
+    """Return the annotation of the Lease for these keys."""
     return json.dumps({name: [use.used, *sorted(use.accepted - {use.used})] for name, use in sorted(keys.items())})
 
 
 def keys_of(annotation: str) -> ServerKeys:
-    """Return the keys of an annotation; none if it is malformed."""
+    """Return the keys in an annotation, or an empty mapping if it is malformed."""
     try:
         decoded: Any = json.loads(annotation)
         return {str(name): KeyUse(digests[0], frozenset(digests)) for name, digests in decoded.items()}
@@ -48,7 +48,7 @@ def keys_of(annotation: str) -> ServerKeys:
 
 
 def differences(own: ServerKeys, other: ServerKeys) -> list[str]:
-    """Return the keys that one server uses and the other does not trust, each with the remedy."""
+    """Return a text for each key that one server uses and the other does not trust. The text contains the remedy."""
     found = []
     for name, mine in own.items():
         theirs = other.get(name)
