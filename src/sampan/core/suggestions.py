@@ -1,4 +1,4 @@
-"""`closest`: the name that a user meant by a mistyped one, for error messages."""
+"""`closest`: the name that a user probably meant by a mistyped word, for error messages."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
@@ -42,7 +42,7 @@ def _score(word: str, name: str) -> float:
 
 
 def _similarity(word: str, name: str) -> float:
-    """Return the share of common letters, with the letters of a transposition as common ones."""
+    """Return the share of common letters. Transposed letters count as common."""
     matcher = SequenceMatcher(None, word, name, autojunk=False)
     ratio = max(matcher.ratio(), SequenceMatcher(None, name, word, autojunk=False).ratio())
     if len(word) == len(name) and sorted(word) == sorted(name):
