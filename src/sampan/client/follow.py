@@ -120,7 +120,7 @@ class _Watches:
 
     def __init__(self, source: ListWatch, options: ListOptions, position: str) -> None:
         self.accepted = False
-        """The server has accepted the current watch."""
+        """True if the server has accepted the current watch."""
         self._source = source
         self._options = replace(
             options,
@@ -134,7 +134,7 @@ class _Watches:
         self._idle = IdleLimit()
 
     async def next(self) -> AsyncGenerator[Sequence[RawEvent], None]:
-        """Yield the changes of the next watch. Raises the error that ends it, also that of an ERROR event."""
+        """Yield the changes of the next watch. Raises the error that ends it, such as that of an ERROR event."""
         loop = asyncio.get_running_loop()
         stream = EventStream(self._source.watch(replace(self._options, resource_version=self._position)))
         try:

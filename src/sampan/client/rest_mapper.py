@@ -34,7 +34,7 @@ class RESTMapper:
         """Time at which the discovery that returned `_found` began."""
         self._found: Discovered | None = None
         self._missed_at: dict[str, float] = {}
-        """Time of the last discovery without the name, by error message."""
+        """Time of the last discovery that did not find a name, by the error message for that name."""
         self._lock = asyncio.Lock()
 
     async def resource_for(self, what: ResourceName) -> ResourceInfo:
@@ -123,7 +123,7 @@ def _type_of(what: tuple[str, str] | Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _named(found: Discovered, name: str) -> Sequence[ResourceInfo]:
-    """Find resources by name. Names with a version go first, as a group's name may begin like a version."""
+    """Find resources by name. `a.b.c` is first read with `b` as a version, because a group may begin like a version."""
     word, _, rest = name.partition(".")
     version, _, group = rest.partition(".")
     if version and (exact := found.versions.get(GroupVersion(group, version))):

@@ -83,7 +83,7 @@ def _start(
     bytes_max: int,
     done: Callable[[int, bytes], None],
 ) -> Callable[[], None]:
-    """Start a program and a thread that reads its output. Return a function that kills the program. Raises `OSError`."""
+    """Start a program, and a thread that reads its output. Return a function that kills it. Raises `OSError`."""
     process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, env=env)
 
     def read() -> None:

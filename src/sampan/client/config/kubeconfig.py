@@ -139,7 +139,7 @@ def read_kubeconfig(path: Path) -> KubeConfig:
 
 
 def parse_kubeconfig(document: Any, path: Path) -> KubeConfig:
-    """Return the kubeconfig of decoded YAML. Relative paths start at the folder of `path`. Raises `ConfigError`."""
+    """Return the kubeconfig of decoded YAML. `path` is its file, for relative paths. Raises `ConfigError`."""
     if document is None:
         return KubeConfig()
     if not isinstance(document, dict):
