@@ -72,7 +72,7 @@ _SUMMARIES = {
     "plugin": "List plug-ins.",
     "version": "Show the version.",
 }
-"""Lines of --help, most used first. They spare --help the import of all commands, which takes seconds."""
+"""Lines of --help, most used commands first. So --help need not import all commands, which takes seconds."""
 _OF_KUBECTL = """
 annotate attach auth autoscale certificate cluster-info cordon cp create debug diff drain edit events exec
 explain expose kustomize label logs patch port-forward replace rollout run scale set taint top uncordon

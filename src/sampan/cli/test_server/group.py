@@ -40,7 +40,7 @@ class TestGroup(CommandGroup):
         return super().parse_args(ctx, args[:at])
 
     def unknown(self, ctx: click.Context, name: str) -> str:
-        """Return the message for an unknown subcommand, which may be the program."""
+        """Return the message for an unknown subcommand. It explains how to run a program of that name."""
         return f"{super().unknown(ctx, name)} To run a program: sampan test -- {name} ..."
 
 
