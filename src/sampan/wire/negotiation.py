@@ -66,9 +66,9 @@ _is_number = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})
 
 
 def parse_accept(header: str) -> list[Clause]:
-    """Parse an Accept header into its alternatives, the best first. Skips malformed ones.
+    """Parse an Accept header into its alternatives, the best first. Skips malformed alternatives.
 
-    Only the first `ACCEPT_CHARS_MAX` characters count: anybody may send 1 MiB, which would take half a second.
+    Only the first `ACCEPT_CHARS_MAX` characters count: any client may send 1 MiB, which would take half a second.
     """
     parts = header[:ACCEPT_CHARS_MAX].split(",")
     clauses = [clause for part in parts if (clause := _parse_clause(part.strip(" "))) is not None]

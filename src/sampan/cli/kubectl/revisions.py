@@ -19,9 +19,7 @@ class Revision:
     obj: Object
     before: Object | None = None
     forgotten: bool = False
-    """True if the server no longer has the previous state. If False and `before` is None, the revision created the
-    object.
-    """
+    """True if the server no longer has the previous state. If False, and `before` is None, the object was created."""
 
     @property
     def number(self) -> str:
