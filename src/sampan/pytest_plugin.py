@@ -3,8 +3,8 @@
     async def test_boats(cluster: Cluster) -> None:
         await cluster.apply("boats.yaml")
 
-The asynchronous test and its fixtures run in the event loop of pytest-asyncio, of anyio, or of this plug-in if no other
-plug-in runs the test. A plain test uses `cluster.blocking`.
+The asynchronous test and its fixtures run in the event loop of pytest-asyncio, anyio, or this plug-in if no other
+plug-in runs it. A plain test uses `cluster.blocking`.
 """
 
 from collections.abc import Callable, Generator, Iterator

@@ -118,7 +118,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. An error is one line on stderr; exit code 2 for a wrong command line, 1 for other errors."""
-    # Objects made during imports live on. A collection there would find no garbage, and takes a tenth of the start.
+    # Objects made during imports live on. A collection there would find no garbage, but takes a tenth of the start.
     gc.disable()
     try:
         code = _run(arguments)

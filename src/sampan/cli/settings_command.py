@@ -117,7 +117,7 @@ class SettingsCommand(click.Command):
             raise click.UsageError(str(error)) from error
         try:
             return configure(self.root, self.options, from_file, given)
-        except ValueError as error:  # a dataclass refuses its values, as that of etcd does
+        except ValueError as error:  # a dataclass such as that of etcd rejects its values
             raise StartError(str(error)) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

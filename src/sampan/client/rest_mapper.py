@@ -38,7 +38,8 @@ class RESTMapper:
         self._lock = asyncio.Lock()
 
     async def resource_for(self, what: ResourceName) -> ResourceInfo:
-        """Return the resource. Of several, return that of the server's first group, in its preferred version.
+        """Return the resource that `what` names. If several match, return that of the server's first group, in its
+        preferred version.
 
         `what` is a name as in kubectl, in any letter case: `deployments`, `deployment`, `deploy`, `Deployment`. It may
         have a group (`deployments.apps`), or version and group (`deployments.v1.apps`). Or it is a GroupVersionKind, a

@@ -3,13 +3,13 @@
 | failure                                          | requests that are retried |
 |--------------------------------------------------|---------------------------|
 | 429 or 5xx with `Retry-After`                    | all                       |
-| 502, 503 or 504 without                          | GET and HEAD, no streams  |
+| 502, 503 or 504 without `Retry-After`            | GET and HEAD, no streams  |
 | no connection (`TransportError`, `sent` False)   | all, no streams           |
 | connection lost before a response (`sent` True)  | GET and HEAD, no streams  |
 | timeout, no credentials                          | none                      |
 
-The caller handles a 429 without `Retry-After`, such as an eviction that a disruption budget forbids. Streams belong to
-loops with a backoff. Failures in the body of a response are not retried here.
+The caller handles a 429 without `Retry-After`, such as an eviction that a disruption budget forbids. Callers that read
+streams restart them, with a backoff. Failures in the body of a response are not retried here.
 Source: client-go rest/with_retry.go (1.36) for the first row. The other rows are safe: the request is idempotent, or
 the server never received it.
 """

@@ -1,7 +1,7 @@
 """Connections to addresses that objects name: Pods, endpoints, Nodes, Services, webhooks.
 
 The author of such an object chooses where the server connects to. Link-local addresses are refused, because cloud
-providers answer requests for credentials there; so are the unspecified address, multicast and broadcast. The check
+providers serve credentials at such addresses; so are the unspecified address, multicast and broadcast. The check
 applies to the address that is dialled, after the name is resolved, so spelling and DNS cannot avoid it. A name is
 refused if any of its addresses is.
 

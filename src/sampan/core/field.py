@@ -250,7 +250,7 @@ def bounded(check: Callable[[], Sequence[FieldError]]) -> Sequence[FieldError]:
 
 @contextmanager
 def uncounted() -> Iterator[None]:
-    """Do not count the errors created in this block: the caller may drop them. The block must limit its own work."""
+    """Exclude errors of this block from the limit: the caller may drop them. The block must limit its own work."""
     token = _budget.set(None)
     try:
         yield

@@ -45,7 +45,7 @@ class Offload:
         self._executors: dict[bool, ThreadPoolExecutor] = {}
 
     async def run(self, size_bytes: int, function: Callable[..., T], *args: object) -> T:
-        """Return what `function` returns, computed in a thread for requests of this size. Raises what it raises."""
+        """Return the result of `function`, computed in a thread for requests of this size. Raises its errors."""
         is_huge = size_bytes >= HUGE_BYTES
         executor = self._executors.get(is_huge)
         if executor is None:

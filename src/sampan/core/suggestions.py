@@ -16,8 +16,8 @@ _FOR_PART: Final = 0.7
 def closest(word: str, names: Iterable[str], *, cutoff: float = CUTOFF) -> str | None:
     """Return the name that is most similar to the word; None if none is similar.
 
-    Leading dashes, case, and `_` in place of `-` do not count. Names that start like the word go first, then those
-    that share most letters, then shorter ones.
+    Leading dashes, case, and `_` in place of `-` do not count. Names that start like the word are preferred, then names
+    that share most letters, then shorter names.
     """
     plain = _plain(word)
     if not plain:

@@ -187,7 +187,7 @@ class ConnectionPool(Generic[AnOrigin]):
             raise _closed()
 
     def _keep(self, connection: Connection, key: Hashable) -> None:
-        """Keep a connection for later requests, or close it if there are enough."""
+        """Keep a connection for later requests, or close it if the limits of idle connections are reached."""
         settings = self.settings
         idle = self._idle.get(key)
         if (settings.idle_max is not None and self._idle_count >= settings.idle_max) or (

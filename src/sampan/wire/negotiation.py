@@ -141,7 +141,7 @@ def negotiate(
 def negotiate_discovery(accept: str, offered: tuple[str, ...] = OFFERED) -> MediaType:
     """Select the representation of `/api` and `/apis`. Raises 406.
 
-    The aggregated one is selected if the client names it at all, whatever the quality of the others.
+    The aggregated form is selected if the client names it, regardless of the qualities of the media types.
     Source: apiserver pkg/endpoints/discovery/aggregated/wrapper.go (1.36).
     """
     found = _find(accept, offered, "discovery") if accept else None

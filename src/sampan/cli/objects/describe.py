@@ -123,7 +123,7 @@ async def _listed(client: Client, resource: str, namespace: str, options: ListOp
 
 
 async def _events(client: Client, obj: Object) -> list[Object]:
-    """Return the object's events; none where they cannot be read.
+    """Return the object's events; none if they cannot be read.
 
     Kubelets put the name of a Node into `involvedObject.uid`.
     """

@@ -34,7 +34,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class ListOf(Kind):
-    """List of values. The command line takes it with separators in one option, or the option several times."""
+    """List of values. On the command line, one option contains all items, or the option is repeated."""
 
     item: Kind | None = None
     separator: str = ","

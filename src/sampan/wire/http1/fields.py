@@ -93,5 +93,5 @@ def size_of(fields: Iterable[Field]) -> int:
 
 
 def fits(name: str, value: str) -> bool:
-    """Report whether a head can hold a field: its name is a token, its value does not end the line."""
+    """Report whether a head can contain a field: its name is a token, its value does not end the line."""
     return _TOKEN.fullmatch(name) is not None and _ENDS.search(value) is None

@@ -1,4 +1,4 @@
-"""Nodes, with their lease and what their Pods request."""
+"""Nodes, with their lease and the requests of their Pods."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
