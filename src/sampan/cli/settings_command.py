@@ -79,7 +79,7 @@ def _help(setting: Setting) -> str:
 
 
 class SettingsCommand(click.Command):
-    """Calls its function with the `Configuration` of `root`, and with its arguments; --help shows options in groups.
+    """Command that calls its function with a `Configuration` of `root` and the arguments. --help groups the options.
 
     `accepted` are further options without a value in the dataclass.
     """

@@ -16,7 +16,7 @@ _BUCKETS = list(itertools.accumulate([1e-08] + [10.0] * 9, operator.mul))
 
 
 class WorkMetrics:
-    """Metrics of one loop. Recorded on the event loop, read from any thread."""
+    """Metrics of one loop. They are recorded on the event loop and may be read from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         """Create empty metrics. `clock` returns seconds from an arbitrary start."""

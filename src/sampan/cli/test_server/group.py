@@ -31,7 +31,7 @@ class TestGroup(CommandGroup):
     __test__ = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the program from the arguments. A subcommand comes first, so options may have any values."""
+        """Separate the program after `--` from the options, unless the first argument is a subcommand."""
         if (args and args[0] in self.list_commands(ctx)) or _SEPARATOR not in args:
             return super().parse_args(ctx, args)
         at = args.index(_SEPARATOR)

@@ -29,7 +29,7 @@ class Kind:
     completion: str = ""
     """Type of completion in the shell: file, dir."""
     flag_value: str = ""
-    """Text that an option without a value stands for; empty: the value is required."""
+    """Text that is used if the option has no value. Empty: the option requires a value."""
 
 
 @dataclass(frozen=True, slots=True)

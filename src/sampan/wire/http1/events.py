@@ -46,7 +46,7 @@ class RequestReceiver(Protocol):
         """Begin a request: its head is complete."""
 
     def on_data(self, data: bytes) -> None:
-        """A piece of its body."""
+        """Receive a piece of the body."""
 
     def on_end(self) -> None:
         """End the request: its body is complete."""
@@ -59,7 +59,7 @@ class ResponseReceiver(Protocol):
         """Begin the response: its head is complete."""
 
     def on_data(self, data: bytes) -> None:
-        """A piece of its body."""
+        """Receive a piece of the body."""
 
     def on_end(self, *, reusable: bool) -> None:
         """End the response: its body is complete. `reusable`: the server accepts another request on the connection."""
