@@ -3,8 +3,8 @@
     async def test_boats(cluster: Cluster) -> None:
         await cluster.apply("boats.yaml")
 
-The asynchronous test and its fixtures run in the event loop of pytest-asyncio, of anyio, or of this plug-in if no other
-runs the test. A plain test uses `cluster.blocking`.
+The asynchronous test and its fixtures run in the event loop of pytest-asyncio, anyio, or this plug-in if no other
+plug-in runs it. A plain test uses `cluster.blocking`.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker."""
+    """Declare the marker `cluster`."""
     config.addinivalue_line(
         "markers",
         "cluster(loops='gc,namespace', admission='', nodes=1, time='virtual', start=None): options of the fixture "
@@ -45,14 +45,14 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def cluster_factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
-    """Function that makes clusters, for tests with several. It takes the options of `@pytest.mark.cluster`."""
+    """Function that makes clusters, for tests with several clusters. It takes the options of `@pytest.mark.cluster`."""
     with _sessions().session(request) as session:
         yield session.cluster
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Wrap the test before other plug-ins take it."""
+    """Wrap the call of a test that uses these fixtures, outside the wrappers of other plug-ins."""
     if isinstance(item, pytest.Function) and _FIXTURES.intersection(item.fixturenames):
         with _sessions().wrapped(item):
             return (yield)
@@ -60,5 +60,5 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def _sessions() -> Any:
-    """Return the module with the implementation."""
+    """Return the module that implements the fixtures. It is imported on first use."""
     return import_module("sampan.testing.pytest_session")

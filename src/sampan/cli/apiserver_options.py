@@ -1,5 +1,5 @@
 """Options that other programs pass to kube-apiserver (envtest, kubeadm, kubectl's own test suite), and that have no
-setting here. Some of them accept one value only; the others have no effect, are hidden in --help and logged.
+setting in Sampan. Some of them accept one value only. All others have no effect, are hidden in --help and logged.
 """
 
 from typing import Final
@@ -43,7 +43,7 @@ _NO_EFFECT: Final = (
     "watch-cache",
     "watch-cache-sizes",
 )
-"""Options for features that work differently here. None of them restricts clients."""
+"""Options for features that work differently in Sampan. None of them restricts clients."""
 _ANY: Final = list_of(TEXT, separator="", repeat=True)
 _AUDIT_VERSION: Final = "audit.k8s.io/v1"
 

@@ -12,8 +12,8 @@ from sampan.core.suggestions import closest
 class CommandGroup(click.Group):
     """Command with subcommands. `modules` maps each name to the module that contains `<name>_command`.
 
-    `summaries` are the lines of --help, so that it need not import the commands, which takes seconds. Commands without
-    a summary are hidden. Without any summaries, --help imports the commands.
+    `summaries` are the lines of --help. With them, --help need not import the commands, which takes seconds. Commands
+    without a summary are hidden. Without any summaries, --help imports the commands.
     """
 
     def __init__(

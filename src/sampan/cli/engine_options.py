@@ -31,7 +31,7 @@ _FAULTS = (*_SHOWN_IN_FULL, OSError, sqlite3.Error, StoreError, StoreUnavailable
 
 
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of all engines that store URLs can name; the command gets the engines by name, as `engines`."""
+    """Add the options of all engines that store URLs can name; the command gets them by name, as `engines`."""
     engines = [make() for make in ENGINES.values()]
     options = [option for engine in engines for option in _options(engine)]
 
@@ -70,7 +70,7 @@ def store_at(text: str, engines: Mapping[str, Engine]) -> StoreLocation:
 
 @contextmanager
 def store_errors(target: object) -> Iterator[None]:
-    """Turn errors of a store into one line. `target` is the store, for errors without a file name."""
+    """Turn errors of a store into one-line errors. `target` names the store in errors without a file name."""
     try:
         yield
     except ExceptionGroup as errors:

@@ -1,4 +1,4 @@
-"""Entry points of the programs. This module imports next to nothing, so that Ctrl-C during a start is quiet."""
+"""Entry points of the programs. This module imports little, so that Ctrl-C during startup prints no traceback."""
 
 import signal
 from importlib import import_module
@@ -22,7 +22,7 @@ def kubectl_complete_sampan() -> None:
 def _run(module: str) -> None:
     """Import a module and call its `main`.
 
-    During the import SIGINT ends the process at once: KeyboardInterrupt would show a traceback from the middle of it.
+    During the import SIGINT ends the process at once: KeyboardInterrupt would print a traceback from inside the import.
     """
     interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if interrupts:

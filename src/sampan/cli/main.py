@@ -72,7 +72,7 @@ _SUMMARIES = {
     "plugin": "List plug-ins.",
     "version": "Show the version.",
 }
-"""Lines of --help, most used first. They spare --help the import of all commands, which takes seconds."""
+"""Lines of --help, most used commands first. So --help need not import all commands, which takes seconds."""
 _OF_KUBECTL = """
 annotate attach auth autoscale certificate cluster-info cordon cp create debug diff drain edit events exec
 explain expose kustomize label logs patch port-forward replace rollout run scale set taint top uncordon
@@ -118,7 +118,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. An error is one line on stderr; exit code 2 for a wrong command line, 1 for other errors."""
-    # Objects made during imports live on. A collection there would find no garbage, and takes a tenth of the start.
+    # Objects made during imports live on. A collection there would find no garbage, but takes a tenth of the start.
     gc.disable()
     try:
         code = _run(arguments)

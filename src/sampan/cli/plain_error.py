@@ -4,4 +4,4 @@ import click
 
 
 class PlainError(click.ClickException):
-    """Error in the form of kubectl's: the message is complete."""
+    """Error with the same form as errors of kubectl: the message is printed unchanged."""

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on the terminal, or plain lines where there is none."""
+"""Progress of long work: a bar on a terminal, or plain lines if there is no terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -22,11 +22,11 @@ _CLEAR_LINE: Final = "\r\x1b[K"
 def progress_bar(*titles: str, clock: Callable[[], float] = monotonic) -> Iterator[Advance]:
     """Show the progress on standard error until the end of the block.
 
-    A terminal has a bar, which is removed at the end. Otherwise, for example in CI, there is a line after
+    A terminal shows a bar, which is removed at the end. Otherwise, for example in CI, a line is printed after
     `LINE_FIRST_S`, then one every `LINE_INTERVAL_S`. `clock` returns monotonic seconds.
 
     Work in several steps has a title for each. A step ends when the total changes or the amount done does not grow.
-    The time left is that of the step.
+    The remaining time is that of the step.
     """
     terminal = sys.stderr.isatty()
     began = clock()
@@ -56,7 +56,7 @@ def progress_bar(*titles: str, clock: Callable[[], float] = monotonic) -> Iterat
 
 
 def progress_line(title: str, done: int, total: int, elapsed_s: float) -> str:
-    """Return the line that shows a progress: `copying ━━━━━━             120/400 0:00:07 left`."""
+    """Return the line that shows the progress on a terminal: `copying ━━━━━━             120/400 0:00:07 left`."""
     if not total:
         return f"{title} {done}"
     filled = _WIDTH * min(done, total) // total
@@ -66,7 +66,7 @@ def progress_line(title: str, done: int, total: int, elapsed_s: float) -> str:
 
 
 def plain_line(title: str, done: int, total: int, elapsed_s: float) -> str:
-    """Return the line of a log: `copying: 120 of 400 (30 %), 0:00:07 left`."""
+    """Return a plain line, for logs: `copying: 120 of 400 (30 %), 0:00:07 left`."""
     if not total:
         return f"{title}: {done}"
     left = _time_left(done, total, elapsed_s)
@@ -74,7 +74,7 @@ def plain_line(title: str, done: int, total: int, elapsed_s: float) -> str:
 
 
 def _time_left(done: int, total: int, elapsed_s: float) -> str:
-    """Return the expected rest of the time; empty if it is unknown or over."""
+    """Return the expected remaining time; empty if it is unknown or has passed."""
     if not done or not elapsed_s or done >= total:
         return ""
     minutes, seconds = divmod(round(elapsed_s * (total - done) / done), 60)

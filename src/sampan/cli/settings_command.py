@@ -24,14 +24,14 @@ class _SettingType(click.ParamType):  # type: ignore[type-arg]  # generic since 
         self._setting = setting
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value of a text."""
+        """Parse a text and return its value."""
         try:
             return self._setting.read([value])
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the possible values, or the request that the shell complete paths."""
+        """Return the possible values, or a directive that makes the shell complete paths."""
         kind = self._setting.kind
         if kind.completion:
             return [CompletionItem(incomplete, type=kind.completion)]
@@ -66,7 +66,7 @@ class SettingOption(click.Option):
 
 
 def parameter_of(setting: Setting) -> str:
-    """Return the name under which click has the value of an option."""
+    """Return the name under which click stores the value of an option."""
     return setting.name.replace("-", "_")
 
 
@@ -79,7 +79,7 @@ def _help(setting: Setting) -> str:
 
 
 class SettingsCommand(click.Command):
-    """Calls its function with the `Configuration` of `root`, and with its arguments; --help shows options in groups.
+    """Command that calls its function with a `Configuration` of `root` and the arguments. --help groups the options.
 
     `accepted` are further options without a value in the dataclass.
     """
@@ -117,7 +117,7 @@ class SettingsCommand(click.Command):
             raise click.UsageError(str(error)) from error
         try:
             return configure(self.root, self.options, from_file, given)
-        except ValueError as error:  # a dataclass refuses its values, as that of etcd does
+        except ValueError as error:  # a dataclass such as that of etcd rejects its values
             raise StartError(str(error)) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

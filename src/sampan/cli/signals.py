@@ -11,8 +11,8 @@ from types import FrameType
 def orderly_end() -> Iterator[None]:
     """Let SIGTERM and SIGHUP interrupt the block, so that its `finally` clauses run.
 
-    Servers set other handlers in it. A signal that the parent process had ignored stays ignored: SIGHUP under
-    nohup.
+    Servers replace these handlers inside the block. A signal that the parent process had ignored stays ignored: SIGHUP
+    under nohup.
     """
     if threading.current_thread() is not threading.main_thread():  # handlers can only be set in the main thread
         yield

@@ -56,7 +56,7 @@ def _steps(source: StoreLocation, target: StoreLocation) -> tuple[str, ...]:
 
 @contextmanager
 def _left_overs() -> Iterator[Callable[[], None]]:
-    """Print the next steps if a copy ends early, after the block has called the yielded function."""
+    """Print the next steps if the block fails after it has called the yielded function, that is, during the copy."""
     seen: list[bool] = []
     try:
         yield lambda: seen.append(True)

@@ -25,7 +25,7 @@ def up_command(configuration: Configuration) -> int:
 
 
 def _announce(data: Path, line: str) -> None:
-    """Print the line of a ready server, and on a terminal what to type next."""
+    """Print the line of a ready server, and on a terminal the next commands."""
     click.echo(line)
     if sys.stdout.isatty():
         kubeconfig = shlex.quote(str((data / "kubeconfig").absolute()))

@@ -40,10 +40,10 @@ def notes_of(configuration: Configuration) -> tuple[str, ...]:
 
 
 def _engine_notes(configuration: Configuration) -> tuple[str, ...]:
-    """Return a note for each engine that is not the storage and whose options are given: they have no effect.
+    """Return a note for each engine whose options are given without effect, because it is not the storage.
 
-    Programs that start kube-apiserver, such as envtest, always pass --etcd-servers. Other options of an engine, without
-    that one and --storage, are a mistake: raises `click.UsageError`.
+    Programs that start kube-apiserver, such as envtest, always pass --etcd-servers. Raises `click.UsageError` for other
+    options of an engine if neither that option nor --storage is given.
     """
     notes = []
     used = configuration.settings.storage.name

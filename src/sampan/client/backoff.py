@@ -1,4 +1,4 @@
-"""`Backoff`: delays between attempts, as numbers. The caller waits."""
+"""`Backoff`: delays between attempts, in seconds. The caller waits."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ class Backoff:
     duration_s: float
     """First delay."""
     factor: float = 1.0
-    """Factor from one delay to the next."""
+    """Factor by which each delay is longer than the previous one."""
     jitter: float = 0.0
     """Maximum random extension of each delay, as a fraction of it."""
     steps: int | None = None

@@ -1,4 +1,4 @@
-"""`BlockingResourceClient`: a `ResourceClient` whose calls block. The docstrings there also apply here."""
+"""`BlockingResourceClient`: a blocking `ResourceClient`. The docstrings of `ResourceClient` also apply here."""
 
 from collections.abc import Callable, Generator
 from typing import Generic, TypeVar
@@ -130,7 +130,7 @@ class BlockingResourceClient(Generic[T]):
         return BlockingSubresourceClient(self._thread, self.asynchronous.subresource(name))
 
     def wait_for(self, name: str, condition: Condition | Callable[[T | None], bool], *, timeout_s: float) -> T | None:
-        """Wait for an object as `sampan.client.wait_for` does. A function runs in the client's thread."""
+        """Wait for an object as `sampan.client.wait_for` does. A function as condition runs in the client's thread."""
         waiting = wait_for(self.asynchronous, name, condition, timeout_s=timeout_s)
         return self._thread.run(waiting)
 

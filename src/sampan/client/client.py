@@ -42,13 +42,13 @@ class Client:
     ) -> None:
         """Create a client on a transport.
 
-        `counts` is what the transport fills, if it counts requests. `request_timeout_s` limits the wait for a response,
-        retries included; `math.inf` means no limit. Watches have separate limits.
+        `counts` are the counts that the transport updates, if it counts requests. `request_timeout_s` limits the wait
+        for a response, retries included; `math.inf` means no limit. Watches have separate limits.
         """
         self.rest = RESTClient(transport, request_timeout_s=request_timeout_s)
         self.counts = counts
         self.namespace = namespace
-        """Namespace of requests that name none."""
+        """Default namespace of requests."""
         self.mapper = mapper or RESTMapper(lambda: discover(self.rest))
         self._write_options = WriteOptions(field_manager=field_manager)
 
@@ -85,7 +85,7 @@ class Client:
     ) -> "Client":
         """Return a client of the same server with other request defaults. None keeps the current one.
 
-        It shares connections and mapper with this one: close only one of the two.
+        It shares connections and mapper with this client: close only one of the two.
         """
         defaults = self._write_options
         other = self._like_this(self.rest.transport)
@@ -101,7 +101,7 @@ class Client:
         return other
 
     def through(self, wrap: Callable[[Transport], Transport]) -> "Client":
-        """Return a client that sends its requests through a transport around this one's. Close only one of the two."""
+        """Return a client whose transport wraps the transport of this client. Close only one of the two clients."""
         return self._like_this(wrap(self.rest.transport))
 
     @overload
@@ -118,7 +118,8 @@ class Client:
     ) -> ResourceClient[Object] | ResourceClient[T]:
         """Return the client of a resource: of dicts for a `ResourceInfo`, of `T` for its type or a declared class.
 
-        `namespace`: "" selects all namespaces. None selects the client's namespace, but an object may name another one.
+        `namespace`: "" selects all namespaces. None selects the client's namespace, but an object may name another
+        namespace.
         """
         if isinstance(what, ResourceInfo):
             return self._resource(dynamic(what), namespace)

@@ -15,7 +15,7 @@ _ANYTHING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Predicate of an object as data; None stands for no object. `str` describes it."""
+    """Predicate on an object as data; None means that the object does not exist. `str` returns a description."""
 
     holds: Callable[[Object | None], bool]
     text: str

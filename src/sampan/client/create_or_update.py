@@ -63,7 +63,7 @@ async def create_or_update(client: ResourceClient[T], name: str, mutate: Mutate[
 
 
 async def create_or_patch(client: ResourceClient[T], name: str, mutate: Mutate[T]) -> tuple[T, OperationResult]:
-    """Create the object or patch only the fields that `mutate` changes, those of its status included.
+    """Create the object or patch only the fields that `mutate` changes, including those of its status.
 
     Concurrent changes by other clients, and fields that `T` does not declare, are kept. The status of an object that
     this call creates is not written; the next call writes it.
@@ -79,7 +79,7 @@ async def create_or_patch(client: ResourceClient[T], name: str, mutate: Mutate[T
 
 
 async def _desired(client: ResourceClient[T], name: str, mutate: Mutate[T]) -> tuple[Object | None, T]:
-    """Return the object before, as data, and the desired object."""
+    """Return the current object as data (None if it does not exist), and the desired object."""
     try:
         present = await client.get(name)
     except NotFound:

@@ -53,7 +53,8 @@ class CredentialSource(Protocol):
         ...
 
     async def renewed(self, refused: Credentials) -> Credentials:
-        """Return newer credentials than the refused ones, or the same if there are none. Raises `CredentialError`.
+        """Return newer credentials than the refused ones, or the same if none are newer. Raises
+        `CredentialError`.
 
         If many requests are refused at once, the source renews its credentials once for all of them.
         """
@@ -78,7 +79,7 @@ class StaticCredentials:
 class TokenFile:
     """Bearer token in a file that another process renews (a service account's). Read again every 50 seconds.
 
-    If the file cannot be read, the last token remains in use; `first` is used before any was read.
+    If the file cannot be read, the last token remains in use; `first` is used until a token has been read.
     """
 
     def __init__(self, path: Path, *, first: str = "") -> None:

@@ -1,7 +1,7 @@
 """`discover`: the groups, versions and resources of a server.
 
 Uses aggregated discovery (two requests) if the server has it, else one document for each group version, ten at a time.
-A group version that fails (of an extension API server that is down) is reported in `Discovered.failed`.
+A group version that fails (for example of an extension API server that is down) is reported in `Discovered.failed`.
 
 The commands keep no cache on disk, unlike kubectl: discovery takes 5 of the 200 ms of `sampan get nodes`.
 

@@ -12,7 +12,7 @@ from sampan.resource import ResourceInfo
 
 
 class Root(msgspec.Struct):
-    """Any discovery document; only its kind."""
+    """Kind of a discovery document, which selects the type to decode it with."""
 
     kind: str = ""
 

@@ -89,7 +89,7 @@ class CredentialError(TransportError):
 
 
 class ApiError(StatusError, ClientError):
-    """Error response of the server. Subclasses stand for reasons."""
+    """Error response of the server. Each subclass corresponds to a reason."""
 
     @property
     def causes(self) -> list[Details]:
@@ -234,7 +234,7 @@ def api_error(status: Mapping[str, Any]) -> ApiError:
 
 
 def response_error(code: int, body: bytes, *, retry_after_s: int = 0) -> ApiError:
-    """Return the error for a response of 400 or above. Its body need not be a `Status`; it may be a proxy's page."""
+    """Return the error for a response of 400 or above. Its body need not be a `Status`: a proxy may send a web page."""
     try:
         status = msgspec.json.decode(body)
     except UNREADABLE:

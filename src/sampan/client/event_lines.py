@@ -38,7 +38,7 @@ class EventLines:
                 raise TransportError(f"watch event has more than {LINE_SIZE_MAX} bytes", sent=True)
 
     def end(self) -> Iterator[Sequence[RawEvent]]:
-        """Yield an event without its newline at the end of the stream. Raises `TransportError` if it is incomplete."""
+        """Yield the last event if the stream ends without a newline. Raises `TransportError` if it is incomplete."""
         rest = b"".join(self._rest)
         self._rest.clear()
         if rest.strip():

@@ -1,4 +1,4 @@
-"""`EventStream`: one watch, read in batches, with a deadline for each."""
+"""`EventStream`: one watch, read in batches, with a deadline for each batch."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence

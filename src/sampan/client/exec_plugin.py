@@ -29,7 +29,7 @@ _INFO_VARIABLE = "KUBERNETES_EXEC_INFO"
 
 
 class ExecPlugin:
-    """`CredentialSource` that runs a program, again when its credentials expire or are refused.
+    """`CredentialSource` that runs a program. It runs the program again when the credentials expire or are refused.
 
     `cluster` is the cluster information for programs that request it. The program inherits stderr.
     """

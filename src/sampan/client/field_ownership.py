@@ -25,7 +25,7 @@ def applied_fields(obj: Object, manager: str, *, subresource: str = "") -> Objec
 
     If the manager has applied nothing, the result only names the object. The result shares parts with `obj`. A map that
     was applied empty is returned with entries of other managers: `managedFields` do not distinguish it from an atomic
-    one.
+    map.
 
     Raises `ValueError` if the `managedFields` are malformed.
     """

@@ -22,7 +22,7 @@ from sampan.client.retry_delay import RetryDelay
 WATCH_BACKOFF: Final = Backoff(0.8, factor=2.0, jitter=1.0, cap_s=30.0)
 """Backoff between attempts. Source: client-go tools/cache/reflector.go (1.36)."""
 RESTART_INTERVAL_S: Final = 1.0
-"""Minimum interval between starts of watches, for a server that ends each watch at once.
+"""Minimum interval between starts of watches, for a server that ends each watch immediately.
 
 Source: client-go tools/watch/retrywatcher.go (1.36).
 """
@@ -79,7 +79,7 @@ async def follow(
     """Yield all changes since a resourceVersion in batches of ADDED, MODIFIED and DELETED, over several watches.
 
     Without a resourceVersion (or with "0"), the objects of a list come first, as ADDED. A watch without a list could
-    not be resumed: its initial events are in no order of versions. Bookmarks only advance the resourceVersion.
+    not be resumed: its initial events are not ordered by resourceVersion. Bookmarks only advance the resourceVersion.
 
     Lost connections, 429 and 5xx are retried with backoff, without end if `backoff` has none. A watch that is silent
     for longer than `IdleLimit` allows is replaced by a new one.
@@ -120,7 +120,7 @@ class _Watches:
 
     def __init__(self, source: ListWatch, options: ListOptions, position: str) -> None:
         self.accepted = False
-        """The server has accepted the current watch."""
+        """True if the server has accepted the current watch."""
         self._source = source
         self._options = replace(
             options,
@@ -134,7 +134,7 @@ class _Watches:
         self._idle = IdleLimit()
 
     async def next(self) -> AsyncGenerator[Sequence[RawEvent], None]:
-        """Yield the changes of the next watch. Raises the error that ends it, also that of an ERROR event."""
+        """Yield the changes of the next watch. Raises the error that ends it, such as that of an ERROR event."""
         loop = asyncio.get_running_loop()
         stream = EventStream(self._source.watch(replace(self._options, resource_version=self._position)))
         try:

@@ -40,7 +40,7 @@ class ListWatch(Protocol):
         """Yield events in batches as they arrive, until the server ends the watch.
 
         The first batch may be empty; it means that the server has accepted the watch. ERROR events are yielded like
-        others.
+        other events.
 
         Raises `ApiError` if the server refuses the watch. Raises `TransportError` if the stream breaks, exceeds the
         idle timeout or contains a malformed event.

@@ -1,4 +1,4 @@
-"""Names and versions in an object's metadata, read without decoding the rest."""
+"""Names and versions in an object's metadata, read without decoding the other fields."""
 
 from typing import Final
 

@@ -13,7 +13,7 @@ class ObjectList(Generic[T]):
 
     items: list[T]
     resource_version: str
-    """Revision of the list. A watch from here misses no change."""
+    """Revision of the list. A watch that starts at this revision misses no change."""
     continue_token: str = ""
     """Token that requests the next page (`ListOptions.continue_token`); empty on the last page."""
     remaining: int | None = None

@@ -20,8 +20,8 @@ async def list_pages(
 ) -> AsyncGenerator[RawList, None]:
     """Yield the pages of a list, all at one revision. `options.limit`, if set, is the size of a page.
 
-    If the revision expires in between (410), the rest comes from a new full list. Every object that exists during the
-    whole call is yielded exactly once, but pages may then be of two revisions. To continue with a watch, use
+    If the revision expires in between (410), the remaining objects come from a new full list. Every object that exists
+    during the whole call is yielded exactly once, but pages may then be of two revisions. To continue with a watch, use
     `list_all`.
 
     Raises `ApiError` (`Expired` only for the first page), `TransportError`.

@@ -29,9 +29,9 @@ _TYPED: Final = (b'{"kind":', b'{"apiVersion":')
 def split_list(body: bytes) -> RawList:
     """Return the items of a list. They are copies, so that the body can be freed while some of them are in use.
 
-    Items of built-in kinds lack `apiVersion` and `kind`. They get those that the list's own imply, as in client-go
-    (apimachinery unstructured `UnstructuredList`). Splitting holds the interpreter's lock (600 MB/s), so a thread would
-    not keep the event loop responsive.
+    Servers omit `apiVersion` and `kind` of items of built-in kinds. They are derived from those of the list, as in
+    client-go (apimachinery unstructured `UnstructuredList`). Splitting holds the interpreter's lock (600 MB/s), so a
+    thread would not keep the event loop responsive.
 
     Raises `TransportError` if the body is not a list.
     """
@@ -58,7 +58,7 @@ def _type_of_items(found: _List) -> bytes:
 
 
 def _with_type(prefix: bytes, item: bytes) -> bytes:
-    """Return the item with the type inserted first. If the item contains a type further back, decoders use that one."""
+    """Return the item with the type inserted first. If the item contains a type later, decoders use that one."""
     if not prefix:
         return item
     rest = item[1:]

@@ -1,8 +1,8 @@
 """Redirects: reads follow them on the same server; the caller gets all other redirects as responses.
 
 Go's client follows more: it turns a redirected POST into a GET, and follows to other servers. But a redirected write
-has not happened, so the response to a GET of the target is not its result. And credentials are meant for one server.
-Kubernetes redirects no API request, but a gateway in front of it may.
+has not happened, so the response to a GET of the target is not its result. And credentials must be sent to one server
+only. Kubernetes redirects no API request, but a gateway in front of it may.
 """
 
 from dataclasses import replace
@@ -18,7 +18,7 @@ _READS = frozenset({"GET", "HEAD"})
 
 
 class RedirectsTransport:
-    """Follows redirects of GET and HEAD below `address`. Returns all others as they are."""
+    """Follows redirects of GET and HEAD below `address`. Returns all other responses unchanged."""
 
     def __init__(self, inner: Transport, address: ServerAddress) -> None:
         self._inner = inner

@@ -15,7 +15,7 @@ _ERROR: Final = "<error>"
 
 
 class RequestCounts:
-    """Counts of requests to one server. Every attempt counts."""
+    """Counts of requests to one server. Every attempt counts as a request."""
 
     def __init__(self, host: str = "") -> None:
         self.host = host
@@ -23,7 +23,7 @@ class RequestCounts:
         self.requests: dict[tuple[str, str], int] = {}
         """Number of requests by code and method."""
         self.durations: dict[str, list[float]] = {}
-        """By method: the sum in seconds, then the count of each bucket; the last bucket has no bound."""
+        """Durations by method: the sum in seconds, then the count of each bucket. The last bucket is unbounded."""
 
     def count(self, method: str, code: str, seconds: float) -> None:
         """Count one attempt. `seconds` is the time until the head of the response arrived."""

@@ -81,7 +81,7 @@ class ResourceClient(Generic[T]):
         return ObjectList(items, page.resource_version, page.continue_token, page.remaining)
 
     async def list_all(self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE) -> ObjectList[T]:
-        """Return all objects at one revision, read in pages to spare the server. `watch` can start from there."""
+        """Return all objects at one revision, read in pages to limit the server's load. `watch` can start from it."""
         found = await list_all(self.list_watch().list, options, page_size=page_size)
         return ObjectList(await decoded_all(self.object_type, found.items), found.resource_version)
 
@@ -159,7 +159,7 @@ class ResourceClient(Generic[T]):
         return await self._put(obj, "", options)
 
     async def update_status(self, obj: T, options: WriteOptions = WriteOptions()) -> T:
-        """Replace an object's status; the rest of `obj` is not written. Raises `Conflict`."""
+        """Replace an object's status; the other fields of `obj` are not written. Raises `Conflict`."""
         return await self._put(obj, "status", options)
 
     async def patch(

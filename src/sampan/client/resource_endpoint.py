@@ -16,7 +16,7 @@ class ResourceEndpoint:
     info: ResourceInfo
     namespace: str = ""
     pinned: bool = False
-    """The caller chose the namespace. Objects of another namespace are refused."""
+    """True if the caller chose the namespace. Objects of another namespace are then refused."""
     write_options: WriteOptions = field(default_factory=WriteOptions)
     accept: str = JSON
     list_accept: str = JSON
@@ -37,7 +37,7 @@ class ResourceEndpoint:
         return resource_path(self.info, namespace=self._require_namespace(namespace or self.namespace))
 
     def namespace_of(self, obj: object) -> str:
-        """Return the object's namespace, by default the endpoint's. Raises `ValueError` if it is not allowed."""
+        """Return the object's namespace, by default that of the endpoint. Raises `ValueError` if it is not allowed."""
         own = names_of(obj)[0] if self.info.namespaced else ""
         if own and self.pinned and own != self.namespace:
             raise ValueError(f"the object's namespace {own!r} does not match the client's namespace {self.namespace!r}")
@@ -55,7 +55,7 @@ class ResourceEndpoint:
         return await self.rest.call("PATCH", path, query=query, body=patch.body(), headers=headers)
 
     def with_defaults(self, options: WriteOptions) -> WriteOptions:
-        """Return the options; unset ones have the endpoint's values."""
+        """Return the options with the endpoint's defaults in place of unset values."""
         return replace(
             options,
             field_manager=options.field_manager or self.write_options.field_manager,

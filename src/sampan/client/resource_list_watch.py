@@ -30,7 +30,7 @@ class ResourceListWatch:
     rest: RESTClient
     info: ResourceInfo
     namespace: str = ""
-    """Empty: all namespaces."""
+    """Namespace of the objects. Empty: all namespaces."""
     label_selector: str = ""
     field_selector: str = ""
     list_accept: str = JSON

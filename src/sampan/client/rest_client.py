@@ -1,4 +1,4 @@
-"""`RESTClient`: requests in the API's terms: paths and parameters in, a body or an `ApiError` out."""
+"""`RESTClient`: sends requests with paths and parameters; returns a body or raises an `ApiError`."""
 
 import math
 from collections.abc import Mapping

@@ -34,11 +34,12 @@ class RESTMapper:
         """Time at which the discovery that returned `_found` began."""
         self._found: Discovered | None = None
         self._missed_at: dict[str, float] = {}
-        """Time of the last discovery without the name, by error message."""
+        """Time of the last discovery that did not find a name, by the error message for that name."""
         self._lock = asyncio.Lock()
 
     async def resource_for(self, what: ResourceName) -> ResourceInfo:
-        """Return the resource. Of several, return that of the server's first group, in its preferred version.
+        """Return the resource that `what` names. If several match, return that of the server's first group, in its
+        preferred version.
 
         `what` is a name as in kubectl, in any letter case: `deployments`, `deployment`, `deploy`, `Deployment`. It may
         have a group (`deployments.apps`), or version and group (`deployments.v1.apps`). Or it is a GroupVersionKind, a
@@ -123,7 +124,7 @@ def _type_of(what: tuple[str, str] | Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _named(found: Discovered, name: str) -> Sequence[ResourceInfo]:
-    """Find resources by name. Names with a version go first, as a group's name may begin like a version."""
+    """Find resources by name. `a.b.c` is first read with `b` as a version, because a group may begin like a version."""
     word, _, rest = name.partition(".")
     version, _, group = rest.partition(".")
     if version and (exact := found.versions.get(GroupVersion(group, version))):

@@ -3,14 +3,15 @@
 | failure                                          | requests that are retried |
 |--------------------------------------------------|---------------------------|
 | 429 or 5xx with `Retry-After`                    | all                       |
-| 502, 503 or 504 without                          | GET and HEAD, no streams  |
+| 502, 503 or 504 without `Retry-After`            | GET and HEAD, no streams  |
 | no connection (`TransportError`, `sent` False)   | all, no streams           |
 | connection lost before a response (`sent` True)  | GET and HEAD, no streams  |
 | timeout, no credentials                          | none                      |
 
-The caller handles a 429 without `Retry-After`, such as an eviction that a disruption budget forbids. Streams belong to
-loops with a backoff. Failures in the body of a response are not retried here.
-Source: client-go rest/with_retry.go (1.36) for the first row. The others are safe: idempotent, or never received.
+The caller handles a 429 without `Retry-After`, such as an eviction that a disruption budget forbids. Callers that read
+streams restart them, with a backoff. Failures in the body of a response are not retried here.
+Source: client-go rest/with_retry.go (1.36) for the first row. The other rows are safe: the request is idempotent, or
+the server never received it.
 """
 
 import asyncio
@@ -102,7 +103,7 @@ class _Attempts:
         self._errors = 0
 
     def request(self) -> HttpRequest:
-        """Return the request with the rest of its timeout."""
+        """Return the request, with a timeout reduced by the time that has passed."""
         timeout_s = self._request.timeout_s
         # The first attempt needs no copy of the request, and most requests have only one.
         if timeout_s is None or not (self._responses or self._errors):

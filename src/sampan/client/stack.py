@@ -1,6 +1,6 @@
 """`connect_transport`: the stack of transports for a `Config`.
 
-From the outside in: warnings, retries, counts, rate limit, identity, credentials, redirects, HTTP.
+From the outermost to the innermost: warnings, retries, counts, rate limit, identity, credentials, redirects, HTTP.
 """
 
 from dataclasses import replace

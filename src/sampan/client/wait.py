@@ -43,7 +43,7 @@ class Watchable(Protocol[T_co]):
 async def wait_for(
     client: Watchable[T], name: str, condition: Condition | Callable[[T | None], bool], *, timeout_s: float
 ) -> T | None:
-    """Return the object as soon as the condition holds; None if it then does not exist.
+    """Return the object as soon as the condition holds; None if the object does not exist at that time.
 
     `condition` may also be a function of the object (None: it does not exist). It is called with the current state,
     then with each change; after an outage, states in between may be missed. The user needs the rights to list and
@@ -68,7 +68,7 @@ async def wait_for(
 
 
 async def _states(source: ListWatch) -> AsyncGenerator[bytes | None, None]:
-    """Yield the object's states without end, from the current one on; None if it does not exist."""
+    """Yield the object's states without end, beginning with the current one; None if the object does not exist."""
     retries = Retries(source)
     while True:
         listed = await list_with_retries(source, ListOptions(), retries)

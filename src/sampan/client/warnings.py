@@ -30,7 +30,7 @@ WarningHandler = Callable[[Warning], None]
 
 
 def parse_warnings(header: str) -> Iterator[Warning]:
-    """Yield the warnings of a `Warning` header, one for each line of the head. Malformed ones are skipped."""
+    """Yield the warnings of a `Warning` header, one for each line of the head. Malformed warnings are skipped."""
     for value in values_of(header):
         position = 0
         while found := _next_warning(value, position):
@@ -43,7 +43,7 @@ def ignore_warnings(warning: Warning) -> None:
 
 
 class LogWarnings:
-    """Handler that logs each text once. It remembers up to 1,000 texts; then its memory is cleared."""
+    """Handler that logs each text once. It stores up to 1,000 texts; then it clears them."""
 
     def __init__(self) -> None:
         self._seen: set[str] = set()

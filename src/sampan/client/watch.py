@@ -26,7 +26,7 @@ class WatchEvent(Generic[T]):
 async def decoded_events(
     batches: AsyncIterator[Sequence[RawEvent]], object_type: ObjectType[T]
 ) -> AsyncGenerator[Sequence[WatchEvent[T]], None]:
-    """Yield the batches decoded, without bookmarks. Raises the `ApiError` of an ERROR event, after those before it.
+    """Yield the batches decoded, without bookmarks. Raises the `ApiError` of an ERROR event, after earlier events.
 
     Raises `Undecodable`, `TransportError`. Closing the generator closes `batches`.
     """

@@ -1,4 +1,4 @@
-"""Bootstrap tokens: `<id>.<secret>`, with which a machine joins a cluster; and signatures with their secret.
+"""Bootstrap tokens (`<id>.<secret>`), with which machines join a cluster, and signatures made with their secrets.
 
 Source: kubernetes staging cluster-bootstrap token/{api,util,jws} (1.36).
 """
@@ -32,7 +32,7 @@ _ALPHABET: Final = string.ascii_lowercase + string.digits
 
 @dataclass(frozen=True, slots=True)
 class BootstrapToken:
-    """Token as two parts. The id is public, the secret is not."""
+    """Bootstrap token, split into its two parts. The id is public, the secret is not."""
 
     id: str
     secret: str = field(repr=False)
@@ -47,7 +47,7 @@ class BootstrapToken:
 
 
 def parse_token(text: str) -> BootstrapToken:
-    """Return the token of a text. Raises `ValueError` without the text, because it may be in a log."""
+    """Parse a bootstrap token. Raises `ValueError`; its message omits the text, because messages may be logged."""
     match = _PATTERN.fullmatch(text)
     if match is None:
         raise ValueError("a bootstrap token has the form abcdef.0123456789abcdef: 6 and 16 of a-z and 0-9")

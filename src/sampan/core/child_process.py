@@ -1,7 +1,7 @@
-"""Run programs without fork: `ChildProcess` runs alongside this one, `capture_output` returns a program's output.
+"""Run programs without fork: `ChildProcess` is a running program, `capture_output` returns a program's output.
 
 uvloop starts programs with fork, which runs handlers that libraries have registered before the program starts. gRPC
-registers such handlers, and they crash when its threads are busy: one start in ten under load (grpcio 1.85).
+registers such handlers, and they crash when the threads of gRPC are busy: one start in ten under load (grpcio 1.85).
 `subprocess` uses vfork, which runs no handlers.
 
 Concurrency: one daemon thread for each process waits for it to exit.
@@ -83,7 +83,7 @@ def _start(
     bytes_max: int,
     done: Callable[[int, bytes], None],
 ) -> Callable[[], None]:
-    """Start a program and a thread that reads its output; return a function that kills it. Raises `OSError`."""
+    """Start a program, and a thread that reads its output. Return a function that kills it. Raises `OSError`."""
     process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, env=env)
 
     def read() -> None:

@@ -46,6 +46,6 @@ def utc_now() -> dt.datetime:
 
 
 def monotonic() -> float:
-    """Return seconds that never go back, as the event loop does. Only differences have a meaning."""
+    """Return the seconds of a monotonic clock, like `time()` of the event loop. Only differences have a meaning."""
     loop = _get_running_loop()
     return loop.time() if isinstance(loop, LoopClock) else time.monotonic()

@@ -15,7 +15,7 @@ YEARS_AHEAD: Final = 5
 """Number of years that the search for the next time covers."""
 _MINUTE: Final = dt.timedelta(minutes=1)
 SCHEDULE_CHARACTERS_MAX: Final = 4096
-"""All values of all fields, written one by one, take some 500 characters. Kubernetes has no limit."""
+"""Length limit of a schedule. A list of all values of all fields has about 500 characters. Kubernetes has no limit."""
 
 
 class _Bounds(NamedTuple):
@@ -44,7 +44,7 @@ _EVERY = "@every "
 
 
 class CronField(NamedTuple):
-    """Numbers that a field allows, and whether it was a star (which matters for days)."""
+    """Numbers that a field allows, and whether the field was a star (`*`), which matters for days."""
 
     values: frozenset[int]
     star: bool
@@ -59,7 +59,7 @@ class Schedule:
     time_zone: str = ""
 
     def next_after(self, instant: dt.datetime) -> dt.datetime | None:
-        """Return the first time after an instant, in UTC; None when there is none within `YEARS_AHEAD`.
+        """Return the first time after an instant, in UTC; None if no time within `YEARS_AHEAD` years matches.
 
         With fields, this is the first minute whose local time matches them, in the time zone or in UTC. A local time
         that is skipped when clocks go forward never matches; one that occurs twice matches twice.

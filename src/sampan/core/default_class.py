@@ -21,7 +21,7 @@ DEFAULT_INGRESS: Final = ("ingressclass.kubernetes.io/is-default-class",)
 def newest_default(classes: Iterable[Object], marks: tuple[str, ...]) -> str | None:
     """Return the name of the newest class that one of the annotations marks as the default.
 
-    Of several created in the same second, the first by name is selected.
+    If several were created in the same second, the first by name is selected.
     """
     marked = [each for each in classes if any(_annotations(each).get(mark) == "true" for mark in marks)]
     marked.sort(key=lambda each: str(each["metadata"]["name"]))

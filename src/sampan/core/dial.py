@@ -1,7 +1,7 @@
 """Connections to addresses that objects name: Pods, endpoints, Nodes, Services, webhooks.
 
 The author of such an object chooses where the server connects to. Link-local addresses are refused, because cloud
-providers answer requests for credentials there; so are the unspecified address, multicast and broadcast. The check
+providers serve credentials at such addresses; so are the unspecified address, multicast and broadcast. The check
 applies to the address that is dialled, after the name is resolved, so spelling and DNS cannot avoid it. A name is
 refused if any of its addresses is.
 
@@ -75,10 +75,10 @@ async def create_connection(
     server_name: str = "",
     any_address: bool = False,
 ) -> P:
-    """Connect a new protocol. With `tls`, the certificate has to name `server_name`, or `host` if that is empty.
+    """Connect a new protocol. With `tls`, the certificate must be valid for `server_name`, or `host` if that is empty.
 
-    `any_address`: a setting names the host, not an object.
-    Raises `OSError`: `AddressNotAllowed`, `socket.gaierror`, `ssl.SSLError` and what a socket raises.
+    `any_address` allows all addresses; set it only if a setting names the host, not an object. Raises `OSError`:
+    `AddressNotAllowed`, `socket.gaierror`, `ssl.SSLError` or another error of the socket.
     """
     loop = asyncio.get_running_loop()
     name = (server_name or host) if tls is not None else None
@@ -101,7 +101,7 @@ async def open_connection(
     server_name: str = "",
     any_address: bool = False,
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Connect streams. See `create_connection`. `any_address`: a setting names the host, not an object."""
+    """Connect to a host and return the pair of streams. The parameters are those of `create_connection`."""
     name = (server_name or host) if tls is not None else None
     if any_address:
         return await asyncio.open_connection(host, port, ssl=tls, server_hostname=name)
@@ -113,7 +113,7 @@ async def open_connection(
 
 
 async def _first(addresses: list[str], attempt: Callable[[str], Awaitable[R]]) -> R:
-    """Try the addresses in order. A server that fails in TLS was reached: the next address is not tried."""
+    """Try the addresses in order. After a TLS error the next address is not tried, because the server was reached."""
     for address in addresses[:-1]:
         try:
             return await attempt(address)

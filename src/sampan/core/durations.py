@@ -1,6 +1,7 @@
 """`Durations`: histograms of durations by label values, for metrics.
 
-Each component that measures owns one; the metrics endpoint reads it. Recorded on the event loop, read from any thread.
+Each component that measures owns one; the metrics endpoint reads it. Durations are recorded on the event loop and may
+be read from any thread.
 """
 
 from bisect import bisect_left

@@ -16,7 +16,7 @@ import orjson
 FAULTS_MAX = 1000
 """Limit of errors at which the validation of an object stops."""
 FAULTS_CHARACTERS_MAX = 2 << 20
-"""Limit of the total text of the errors, for example when each lists the values of a large enum."""
+"""Limit of the characters of all errors together, for example when each error lists the values of a large enum."""
 VALUE_CHARACTERS_MAX = 10_000
 """Limit of the characters of a bad value in messages; a longer value is truncated."""
 OMIT_VALUE = object()
@@ -218,7 +218,7 @@ class TooManyFaults(Exception):
 
 
 class _Budget:
-    """Errors created since validation started. Counting on creation means that no validator can miss the limit."""
+    """Errors since validation started. Each error is counted when it is created, so no validator can miss the limit."""
 
     __slots__ = ("_characters", "faults")
 
@@ -250,7 +250,7 @@ def bounded(check: Callable[[], Sequence[FieldError]]) -> Sequence[FieldError]:
 
 @contextmanager
 def uncounted() -> Iterator[None]:
-    """Do not count the errors created in this block: the caller may drop them. The block must limit its own work."""
+    """Exclude errors of this block from the limit: the caller may drop them. The block must limit its own work."""
     token = _budget.set(None)
     try:
         yield

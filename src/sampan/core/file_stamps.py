@@ -1,4 +1,4 @@
-"""`stamps`: detect changes of files without reading them."""
+"""`stamps`: detect changed files without reading their contents."""
 
 from pathlib import Path
 

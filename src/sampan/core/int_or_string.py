@@ -7,9 +7,9 @@ from sampan.core.integers import parse_integer
 
 
 def scaled_value(value: int | str | None, total: int, *, round_up: bool) -> int:
-    """Return the count, or that percentage of the total; None is 0.
+    """Return `value` if it is a count, or the given percentage of `total`; None is 0.
 
-    **Raises** ValueError for a text that is not a percentage of 64 bits.
+    **Raises** ValueError for a text that is not a 64-bit integer followed by `%`.
     """
     if not isinstance(value, str):
         return value or 0

@@ -17,8 +17,8 @@ CACHED_LENGTH_MAX: Final = 512
 """Length limit of selectors that are cached in parsed form."""
 SELECTOR_CHARS_MAX: Final = 1 << 16
 REQUIREMENTS_MAX: Final = 256
-"""Limits of a selector. kube-apiserver has none but the 1 MiB of a request's head, which allows 100,000 requirements:
-they took seconds to parse, and each object of a list was compared with all of them.
+"""Limits of a selector. kube-apiserver limits only the head of a request, to 1 MiB, which allows 100,000 requirements.
+Parsing so many took seconds, and each object of a list was compared with all of them.
 """
 
 _BINARY = (

@@ -15,12 +15,12 @@ from sampan.core.token_keys import SigningKey
 LEGACY_ISSUER = "kubernetes/serviceaccount"
 CLAIM_PREFIX = "kubernetes.io/serviceaccount/"
 LAST_USED_LABEL: Final = "kubernetes.io/legacy-token-last-used"
-"""Label of a Secret: the day on which its token was last used."""
+"""Label of a Secret. Its value is the day on which the token was last used."""
 INVALID_SINCE_LABEL: Final = "kubernetes.io/legacy-token-invalid-since"
-"""Label of a Secret: the day since which its token is rejected."""
+"""Label of a Secret. Its value is the day since which the token is rejected."""
 TRACKING_NAMESPACE: Final = "kube-system"
 TRACKING_NAME: Final = "kube-apiserver-legacy-service-account-token-tracking"
-"""Name of the ConfigMap with the day since which uses are tracked."""
+"""Name of the ConfigMap that contains the day since which the use of tokens is tracked."""
 TRACKING_KEY: Final = "since"
 
 _is_day = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch

@@ -162,7 +162,7 @@ def wildcard_dns1123_subdomain_errors(name: str) -> list[str]:
 
 
 def path_segment_errors(name: str, *, prefix: bool = False) -> list[str]:
-    """Validate RBAC names. The minimum for all names: usable as one segment of a URL path."""
+    """Validate RBAC names: any text that can be one segment of a URL path. Every object name must satisfy this rule."""
     if name in (".", "..") and not prefix:
         return [f"may not be '{name}'"]
     if "/" not in name and "%" not in name:

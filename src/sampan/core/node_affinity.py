@@ -30,7 +30,7 @@ class NodeTerm(msgspec.Struct, rename="camel", frozen=True, gc=False):
 
 
 class NodeSelector(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """Terms of which one must match."""
+    """Terms of which at least one must match."""
 
     node_selector_terms: tuple[NodeTerm, ...] = ()
 

@@ -20,11 +20,11 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 LARGE_BYTES = 32 * 1024
-"""Size limit for computing on the loop. Most requests are smaller; computing 32 KiB takes up to 30 ms."""
+"""Size above which threads compute, not the loop. Most requests are smaller; computing 32 KiB takes up to 30 ms."""
 HUGE_BYTES = 512 * 1024
-"""Requests from this size on have separate threads: a few of them, of 10 s each, must not hold up the others."""
+"""Size above which requests have separate threads: a few of them (10 s each) must not delay smaller requests."""
 THREADS_MAX = 2
-"""Threads for large requests, and as many for huge ones."""
+"""Number of threads for large requests. Huge requests have the same number of separate threads."""
 INLINE_STEPS_MAX = 10_000
 """Limit of counted steps of a small request on the loop: about 20 ms of CEL."""
 
@@ -45,7 +45,7 @@ class Offload:
         self._executors: dict[bool, ThreadPoolExecutor] = {}
 
     async def run(self, size_bytes: int, function: Callable[..., T], *args: object) -> T:
-        """Return what `function` returns, computed in a thread for requests of this size. Raises what it raises."""
+        """Return the result of `function`, computed in a thread for requests of this size. Raises its errors."""
         is_huge = size_bytes >= HUGE_BYTES
         executor = self._executors.get(is_huge)
         if executor is None:
@@ -130,7 +130,7 @@ async def offloaded(function: Callable[..., T], *args: object) -> T:
 
 
 async def in_thread(function: Callable[..., T], *args: object) -> T:
-    """Return `function(*args)`, computed in a thread whatever the size of the request, if the server has threads."""
+    """Return `function(*args)`, computed in a thread for requests of any size, if the server has threads."""
     work = _current.get()
     return function(*args) if work is None else await work.offload.run(work.size_bytes, function, *args)
 

@@ -29,9 +29,9 @@ class PodParts(Generic[A]):
 
     containers: Sequence[Mapping[str, A]]
     init_containers: Sequence[tuple[Mapping[str, A], bool]] = ()
-    """In their order; True marks a sidecar (an init container with the restart policy Always)."""
+    """Amounts of each init container, in order. The flag is True for a sidecar (restart policy Always)."""
     pod_level: Mapping[str, A] = field(default_factory=dict)
-    """Amounts of `spec.resources`. They replace the sum of the containers."""
+    """Amounts of `spec.resources`. They replace the sum over the containers."""
     overhead: Mapping[str, A] = field(default_factory=dict)
     """Amounts of `spec.overhead`; empty to leave it out."""
 
@@ -65,8 +65,8 @@ def parts_of(
 ) -> PodParts[A]:
     """Return the requests or the limits of the parts of a Pod that is given as JSON.
 
-    `in_effect`: during a resize in place, count the larger one of the wanted amounts and those that the node reports
-    in the status. If the node has refused the resize as infeasible, count only what it reports.
+    `in_effect`: during a resize in place, count the larger one of the wanted amounts and those that the node reports in
+    the status. If the node has refused the resize as infeasible, count only the reported amounts.
     """
     spec = pod.get("spec") or {}
     reported = _Reported(pod.get("status") or {}) if in_effect else None

@@ -1,4 +1,4 @@
-"""RBAC rules: evaluate PolicyRules, and report which rules others cover.
+"""RBAC rules: evaluate PolicyRules, and report which rules are covered by other rules.
 
 Source: kubernetes pkg/apis/rbac/v1/evaluation_helpers.go, component-helpers auth/rbac/validation/policy_comparator.go,
 pkg/registry/rbac/validation/policy_compact.go (1.36).
@@ -42,7 +42,7 @@ UNCOVERED_MAX = 200
 
 
 def uncovered(owned: Sequence[Rule], desired: Iterable[Rule]) -> list[Rule]:
-    """Return the parts of `desired` that no rule of `owned` covers, as rules with one verb on one thing each.
+    """Return the parts of `desired` that no rule of `owned` covers, as rules with one verb on one resource or URL.
 
     Returns at most `UNCOVERED_MAX` parts. Parts after the first `PARTS_MAX` count as not covered.
     """
@@ -57,7 +57,7 @@ def uncovered(owned: Sequence[Rule], desired: Iterable[Rule]) -> list[Rule]:
 
 
 def comparisons(owned: Sequence[Rule], desired: Iterable[Rule]) -> int:
-    """Return roughly how many comparisons `uncovered` makes at most."""
+    """Return an estimate of the maximum number of comparisons that `uncovered` makes."""
     return len(owned) * min(PARTS_MAX, sum(map(_count_parts, desired)))
 
 

@@ -16,7 +16,7 @@ _SUFFIX_ERROR = "unable to parse quantity's suffix"
 
 _INT64_MAX: Final = 2**63 - 1
 _DIGITS_MAX: Final = 1000
-"""Digits that an amount may have.
+"""Maximum number of digits of an amount.
 
 Text with more digits is rejected, and sums are rounded to this limit: longer integers would cost quadratic time. With
 this limit, and because exponents are never expanded, every operation takes constant time.

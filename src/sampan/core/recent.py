@@ -12,9 +12,9 @@ V = TypeVar("V")
 class Recent(Generic[K, V]):
     """Cache of values by key.
 
-    It has two generations. When the young one is full or older than `age_s`, it becomes the old one, and the old one is
-    dropped. So a value stays for at least `age_s` after its last use, unless more than `entries_max` other values are
-    used. Memory use falls again after a busy time.
+    It has two generations. When the young generation is full or older than `age_s` seconds, it replaces the old one. So
+    a value stays for at least `age_s` seconds after its last use, unless more than `entries_max` other values are used.
+    Memory use falls again after a busy time.
     """
 
     def __init__(self, entries_max: int, age_s: float, clock: Callable[[], float] = monotonic) -> None:

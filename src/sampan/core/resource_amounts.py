@@ -19,7 +19,7 @@ def _parsed(text: str, scale: int) -> int:
 
 
 def amount(resource: str, value: str | int | float) -> int:
-    """Return one amount; 0 for a malformed quantity, which the API server rejects anyway."""
+    """Return one amount as an integer; 0 for a malformed quantity, which the API server rejects anyway."""
     try:
         return _parsed(str(value), -3 if resource == CPU else 0)
     except ValueError:
@@ -27,5 +27,5 @@ def amount(resource: str, value: str | int | float) -> int:
 
 
 def amounts(quantities: Mapping[str, str | int | float]) -> Amounts:
-    """Return amounts by resource."""
+    """Return the amounts as integers, by resource name."""
     return {resource: amount(resource, value) for resource, value in quantities.items()}

@@ -1,4 +1,4 @@
-"""`closest`: the name that a user meant by a mistyped one, for error messages."""
+"""`closest`: the name that a user probably meant by a mistyped word, for error messages."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
@@ -16,8 +16,8 @@ _FOR_PART: Final = 0.7
 def closest(word: str, names: Iterable[str], *, cutoff: float = CUTOFF) -> str | None:
     """Return the name that is most similar to the word; None if none is similar.
 
-    Leading dashes, case, and `_` in place of `-` do not count. Names that start like the word go first, then those
-    that share most letters, then shorter ones.
+    Leading dashes, case, and `_` in place of `-` do not count. Names that start like the word are preferred, then names
+    that share most letters, then shorter names.
     """
     plain = _plain(word)
     if not plain:
@@ -42,7 +42,7 @@ def _score(word: str, name: str) -> float:
 
 
 def _similarity(word: str, name: str) -> float:
-    """Return the share of common letters, with the letters of a transposition as common ones."""
+    """Return the share of common letters. Transposed letters count as common."""
     matcher = SequenceMatcher(None, word, name, autojunk=False)
     ratio = max(matcher.ratio(), SequenceMatcher(None, name, word, autojunk=False).ratio())
     if len(word) == len(name) and sorted(word) == sorted(name):

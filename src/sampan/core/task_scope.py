@@ -5,7 +5,8 @@
         await asyncio.wait({first, second}, return_when=asyncio.FIRST_COMPLETED)
 
 Concurrency: all tasks of a scope end with it. A task that fails affects neither the scope nor its other tasks, unlike
-in a `TaskGroup`: the holder reads its result. No other module creates tasks (`tests/style/test_tasks.py`).
+in a `TaskGroup`: the owner of the scope reads the task's result. No other module creates tasks
+(`tests/style/test_tasks.py`).
 """
 
 import asyncio
@@ -17,7 +18,7 @@ T = TypeVar("T")
 
 
 class TaskScope:
-    """Owns tasks until they have ended: `cancel` requests their end, `aclose` also waits for it. May be used again."""
+    """Owns tasks until they end: `cancel` requests their end, `aclose` also waits for it. It can then be used again."""
 
     __slots__ = ("_tasks",)
 
@@ -25,7 +26,7 @@ class TaskScope:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def __len__(self) -> int:
-        """Return the number of tasks that run."""
+        """Return the number of running tasks."""
         return len(self._tasks)
 
     def begin(self, work: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
@@ -36,7 +37,7 @@ class TaskScope:
         return task
 
     def cancel(self) -> None:
-        """Cancel all tasks, for callers that cannot wait."""
+        """Cancel all tasks without waiting for their end, for synchronous callers."""
         for task in tuple(self._tasks):
             task.cancel()
 

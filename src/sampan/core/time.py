@@ -245,7 +245,7 @@ def parse_duration(text: str) -> int:
 
 
 def add_seconds(instant: dt.datetime, seconds: float) -> dt.datetime:
-    """Return the instant that many seconds later, limited to the first and last instant of the calendar.
+    """Return the instant `seconds` seconds later, limited to the first and last instant of the calendar.
 
     Clients choose both: timestamps in status, and numbers of seconds of up to 64 bits.
     """

@@ -63,7 +63,7 @@ def read_signing_key(pem: bytes) -> SigningKey:
 def read_verifying_keys(file: Path) -> list[VerifyingKey]:
     """Load the public keys of a file, including those of its certificates and private keys.
 
-    Raises `OSError`, and `ValueError` when there is none.
+    Raises `OSError`, or `ValueError` if the file contains no key.
     """
     found = [_verifying(_public(match[0], match[1].decode())) for match in _BLOCK.finditer(file.read_bytes())]
     if not found:

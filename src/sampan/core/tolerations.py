@@ -64,7 +64,7 @@ def untolerated(
 
 
 def with_toleration(tolerations: Iterable[Toleration], added: Toleration) -> list[Toleration]:
-    """Add a toleration. It replaces those that differ from it only in the time."""
+    """Return the tolerations with one more. It replaces tolerations that differ from it only in the time."""
     found = list(tolerations)
     same = [position for position, each in enumerate(found) if _without_time(each) == _without_time(added)]
     for position in same:

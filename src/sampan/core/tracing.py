@@ -5,7 +5,7 @@ recorded, because tasks may outlive the request that started them.
 
 A trace exporter (such as OpenTelemetry) attaches an `Exported` to the span of a request; nested work then gets child
 spans. Code in layers below the server gets the span from `current_span`.
-Source: component-base tracing/tracing.go (1.36), which combines both in the same way.
+Source: component-base tracing/tracing.go (1.36), which also combines recorded steps with exported spans.
 """
 
 from collections.abc import Iterator, Mapping
@@ -60,7 +60,7 @@ class Span:
         self._token = _current.set(self)
 
     def leave(self) -> None:
-        """Undo `enter`. Does nothing in another task, where the span ends with the task."""
+        """Undo `enter`. Does nothing in another task than `enter`: the span stays current until that task ends."""
         token, self._token = self._token, None
         if token is not None:
             with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""`WorkMetrics`: metrics of a work queue. Each item waits once, is processed, and is done.
+"""`WorkMetrics`: metrics of a work queue. Each item waits in the queue, is processed, and is then done.
 
 Source: client-go util/workqueue/metrics.go (1.36).
 """
@@ -16,7 +16,7 @@ _BUCKETS = list(itertools.accumulate([1e-08] + [10.0] * 9, operator.mul))
 
 
 class WorkMetrics:
-    """Metrics of one loop. Recorded on the event loop, read from any thread."""
+    """Metrics of one loop. They are recorded on the event loop and may be read from any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         """Create empty metrics. `clock` returns seconds from an arbitrary start."""
@@ -34,12 +34,12 @@ class WorkMetrics:
         return len(self._waiting)
 
     def running_s(self) -> list[float]:
-        """Return for how many seconds each running item has been processed."""
+        """Return the seconds since the start of processing, for each running item."""
         now = self._clock()
         return [now - since for since in list(self._running.values())]
 
     def add(self, item: str) -> None:
-        """Add an item to the waiting ones. Does nothing if it already waits."""
+        """Add an item to the waiting ones. Does nothing if the item is already waiting."""
         if item not in self._waiting:
             self.adds += 1
             self._waiting[item] = self._clock()
@@ -50,7 +50,7 @@ class WorkMetrics:
 
     @contextmanager
     def at(self, item: str) -> Iterator[None]:
-        """Process an item until the end of the block; adds it first if it does not wait."""
+        """Mark an item as being processed until the end of the block. An item that is not waiting is added first."""
         self.add(item)
         began = self._running[item] = self._clock()
         self.waits.observe((), began - self._waiting.pop(item))

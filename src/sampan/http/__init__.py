@@ -1,8 +1,8 @@
 """HTTP/1.1 for clients: `sampan.client`, and requests that the server and nodes send.
 
-`HttpTransport` sends requests to one server, `HttpClient` to any. Both share the connection, the pool and the tunnel.
-They differ in trust, time limits, size limits and allowed addresses (`dial.py`). `wire/http1` parses and writes
-messages.
+`HttpTransport` sends requests to one server, `HttpClient` to any. Both use the same classes for connections, the pool
+and tunnels. They differ in trust, time limits, size limits and allowed addresses (`dial.py`). `wire/http1` parses and
+writes messages.
 """
 
 from sampan.http.address import ProxyAddress, ServerAddress

@@ -60,9 +60,8 @@ class HttpClient:
     ) -> PendingResponse:
         """Send a request with this head and wait for the head of the response. Raises `TransportError`.
 
-        If it is cancelled before the head arrives, it cuts the connection. `replay` allows sending the request twice;
-        None: if its method allows that. `fresh` requires a new connection. With `begun` the body follows from the
-        callback.
+        Cancellation before the head arrives cuts the connection. `replay` allows sending the request twice; None: if
+        its method allows that. `fresh` requires a new connection. With `begun` the callback sends the body.
         """
         timeout_s = self.settings.request_timeout_s if request.timeout_s is None else request.timeout_s
         deadline = None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s

@@ -113,7 +113,7 @@ class Connection(asyncio.Protocol):
             self.closed = True
             self._transport.close()
 
-    # --- for the answer
+    # --- for the response
 
     def pause(self) -> None:
         self._transport.pause_reading()

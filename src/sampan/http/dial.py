@@ -24,7 +24,7 @@ _KEEPALIVE_IDLE_S = 30
 _KEEPALIVE_INTERVAL_S = 5
 _KEEPALIVE_PROBES = 3
 _UNACKNOWLEDGED_MS = 45_000
-"""Time without acknowledgement after which the kernel closes a connection. It equals client-go's pings (30 s + 15 s).
+"""Time without acknowledgement after which the kernel closes a connection, as with client-go's pings (30 s + 15 s).
 
 HTTP/1.1 has no ping. Source: apimachinery pkg/util/net/http.go, `readIdleTimeout` and `pingTimeout` (1.36).
 """
@@ -79,7 +79,7 @@ class Upstream:
 
 
 class Dialer:
-    """Dialer for one server. `tls` is for a server of scheme https. A proxy's TLS trusts the system's CAs."""
+    """Dialer for one server. `tls` applies to a server whose scheme is https. A proxy's TLS trusts the system's CAs."""
 
     def __init__(
         self, address: ServerAddress, *, tls: TlsContexts, proxy: ProxyAddress | None, connect_timeout_s: float

@@ -66,7 +66,7 @@ class PendingResponse:
     # --- filled by the connection
 
     def expire_at(self, deadline: float, timeout_s: float) -> None:
-        """Fail at this loop time unless the answer is complete. With an idle timeout only the head must be complete."""
+        """Fail at this loop time if the response is incomplete; for a stream or an idle timeout, if its head is."""
         self._timer = self._loop.call_at(deadline, self._expire, timeout_s)
 
     def take_head(self, head: ResponseHead) -> None:
@@ -75,7 +75,7 @@ class PendingResponse:
         self.head_complete(head.status)
 
     def head_complete(self, status: int) -> None:
-        """Set the status: the head is complete."""
+        """Set the status, and mark the head as complete."""
         self.status = status
         self.has_head = True
         if self.stream or self._idle_timeout_s is not None:

@@ -18,7 +18,7 @@ _CLOSE_TIMEOUT_S = 1.0
 
 
 class Origin(Protocol):
-    """Server. Requests to origins with equal keys share connections."""
+    """Server to connect to. Requests to origins with equal keys share connections."""
 
     @property
     def key(self) -> Hashable: ...
@@ -42,7 +42,7 @@ class ConnectionPool(Generic[AnOrigin]):
         self.settings = settings
         self._dial = dial
         self._idle: dict[Hashable, list[Connection]] = {}
-        """By server, the youngest last. No list is empty."""
+        """Idle connections by key of the server, the youngest last. No list is empty."""
         self._idle_count = 0
         self._keys: dict[Connection, Hashable] = {}
         """All connections, each with the key of its server."""
@@ -125,7 +125,7 @@ class ConnectionPool(Generic[AnOrigin]):
             self._empty.set()
 
     def drop_idle(self, origin: AnOrigin | None = None) -> None:
-        """Close the idle connections to a server that no longer answers on them; None: to all servers."""
+        """Close the idle connections to a server that no longer responds on them; None: to all servers."""
         for key in list(self._idle) if origin is None else [origin.key]:
             connections = self._idle.pop(key, ())
             self._idle_count -= len(connections)
@@ -133,13 +133,13 @@ class ConnectionPool(Generic[AnOrigin]):
                 connection.close()
 
     def retire(self) -> None:
-        """Use no present connection for another request, because they present an old certificate."""
+        """Stop using the open connections for further requests, because they were opened with an old certificate."""
         self.drop_idle()
         for connection in self._keys:
             connection.retired = True
 
     def stop_keeping(self) -> None:
-        """Close the idle connections now, and each other one after its response."""
+        """Close the idle connections now, and each other connection after its response."""
         self._keeping = False
         if self._sweep is not None:
             self._sweep.cancel()
@@ -187,7 +187,7 @@ class ConnectionPool(Generic[AnOrigin]):
             raise _closed()
 
     def _keep(self, connection: Connection, key: Hashable) -> None:
-        """Keep a connection for later requests, or close it if there are enough."""
+        """Keep a connection for later requests, or close it if the limits of idle connections are reached."""
         settings = self.settings
         idle = self._idle.get(key)
         if (settings.idle_max is not None and self._idle_count >= settings.idle_max) or (

@@ -29,7 +29,7 @@ _REFUSALS = {
 
 
 class _Refused(Exception):
-    """Refusal of a proxy to connect."""
+    """Error: the proxy refused to connect."""
 
 
 async def open_way(tunnel: Tunnel, proxy: ProxyAddress, host: str, port: int) -> None:
@@ -112,7 +112,7 @@ async def _socks(tunnel: Tunnel, proxy: ProxyAddress, host: str, port: int) -> N
 
 
 async def _read(tunnel: Tunnel, count: int) -> bytes:
-    """Return `count` bytes. Bytes after them stay for the next read."""
+    """Return `count` bytes. Further bytes remain buffered for the next read."""
     received = b""
     while len(received) < count:
         data = await tunnel.read()

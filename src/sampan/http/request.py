@@ -21,7 +21,7 @@ class HttpRequest:
     idle_timeout_s: float | None = None
     """Maximum silence within the body; `read` and `chunks` then raise `TransportTimeout`. None: no limit."""
     stream: bool = False
-    """The body is read as it arrives (a watch). A stream does not count for the connection limit; `aclose` cuts it."""
+    """True if the body is read as it arrives (a watch). The connection limit excludes streams; `aclose` cuts them."""
 
 
 class HttpResponse(Protocol):

@@ -44,7 +44,7 @@ class TlsOptions:
         return bool(self.certificate_file or self.certificate_data)
 
     def files(self) -> list[str]:
-        """Files in use."""
+        """Paths of the files in use; a file is not used if data replaces it."""
         used = [
             "" if self.ca_data or self.insecure else self.ca_file,
             "" if self.certificate_data else self.certificate_file,
@@ -63,7 +63,7 @@ class TlsContexts:
         self._seen: _Seen = ()
 
     def use_certificate(self, certificate: ClientCertificate | None) -> bool:
-        """Use this certificate for new connections (None: that of the options). Return True if it is another one."""
+        """Use this certificate for new connections (None: that of the options). Return True if it has changed."""
         changed = certificate != self._certificate
         if changed:
             self._certificate = certificate

@@ -43,7 +43,7 @@ class HttpTransport:
         return self._client.pool.connection_count
 
     def use_certificate(self, certificate: ClientCertificate | None) -> None:
-        """Use another client certificate for new connections. Present connections take no further request."""
+        """Use another client certificate for new connections. Existing connections get no further requests."""
         if self._tls.use_certificate(certificate):
             self._client.pool.retire()
 
@@ -51,7 +51,7 @@ class HttpTransport:
         """Send a request and wait for the head of the response. Raises `TransportError`; `ValueError` for a bad
         request.
 
-        If it is cancelled before the head arrives, it cuts the connection.
+        Cancellation before the head arrives cuts the connection.
         """
         return await self._client.send(self._origin, request, self._head(request))
 

@@ -16,7 +16,7 @@ LINGER_S = 10.0
 
 
 class Carrier(Protocol):
-    """Protocol that used the connection before. It still receives its end and its flow control."""
+    """Protocol that used the connection before the tunnel. It still gets the callbacks for flow control and the end."""
 
     def connection_lost(self, exc: Exception | None) -> None: ...
 

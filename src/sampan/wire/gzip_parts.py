@@ -16,7 +16,7 @@ _RAW = -15
 
 
 class Packed(NamedTuple):
-    """Deflated tail (its last block is final), with the checksum and size that the gzip trailer needs."""
+    """Compressed tail (its last deflate block is final), with the checksum and size that the gzip trailer needs."""
 
     deflated: bytes
     crc: int
@@ -24,7 +24,7 @@ class Packed(NamedTuple):
 
 
 def pack(tail: bytes) -> Packed:
-    """Deflate a tail at the fastest level. Releases the GIL, so it can run in a thread."""
+    """Compress a tail with deflate at the fastest level. Releases the GIL, so it can run in a thread."""
     compressor = isal_zlib.compressobj(1, isal_zlib.DEFLATED, _RAW)
     deflated: bytes = compressor.compress(tail) + compressor.flush()
     return Packed(deflated, isal_zlib.crc32(tail), len(tail))

@@ -144,7 +144,7 @@ _ESCAPED_LINES: Final = ((b"\xe2\x80\xa8", rb"\u2028"), (b"\xe2\x80\xa9", rb"\u2
 
 
 def escaped(encoded: bytes) -> bytes:
-    """Escape the characters that Go escapes. Clients compare the bytes of ControllerRevisions."""
+    """Escape the characters that Go escapes, because clients compare the bytes of ControllerRevisions."""
     for plain, escape in _ESCAPED if encoded.isascii() else (*_ESCAPED, *_ESCAPED_LINES):
         if plain in encoded:
             encoded = encoded.replace(plain, escape)

@@ -66,9 +66,9 @@ _is_number = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})
 
 
 def parse_accept(header: str) -> list[Clause]:
-    """Parse an Accept header into its alternatives, the best first. Skips malformed ones.
+    """Parse an Accept header into its alternatives, the best first. Skips malformed alternatives.
 
-    Only the first `ACCEPT_CHARS_MAX` characters count: anybody may send 1 MiB, which would take half a second.
+    Only the first `ACCEPT_CHARS_MAX` characters count: any client may send 1 MiB, which would take half a second.
     """
     parts = header[:ACCEPT_CHARS_MAX].split(",")
     clauses = [clause for part in parts if (clause := _parse_clause(part.strip(" "))) is not None]
@@ -141,7 +141,7 @@ def negotiate(
 def negotiate_discovery(accept: str, offered: tuple[str, ...] = OFFERED) -> MediaType:
     """Select the representation of `/api` and `/apis`. Raises 406.
 
-    The aggregated one is selected if the client names it at all, whatever the quality of the others.
+    The aggregated form is selected if the client names it, regardless of the qualities of the media types.
     Source: apiserver pkg/endpoints/discovery/aggregated/wrapper.go (1.36).
     """
     found = _find(accept, offered, "discovery") if accept else None

@@ -1,4 +1,4 @@
-"""PartialObjectMetadata: extract an object's metadata from its JSON bytes without decoding the rest.
+"""PartialObjectMetadata: extract an object's metadata from its JSON bytes without decoding the other fields.
 
 Source: apiserver pkg/endpoints/handlers/response.go (1.36).
 """

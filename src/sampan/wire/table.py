@@ -17,7 +17,7 @@ NO_HEADERS: Final = b"null"
 
 
 class Column(Protocol):
-    """Definition of a column. `type` and `format` are OpenAPI's; a priority above 0 shows with `-o wide`.
+    """Definition of a column. `type` and `format` are OpenAPI's; only `-o wide` shows a priority above 0.
 
     A column without a name has cells but no definition, like the last one of IPAddresses in Kubernetes.
     """

@@ -1,7 +1,7 @@
 """`WebSocket`: messages over an upgraded connection, and the handshake that opens it.
 
-Pings and the client's Close are answered only while a task runs `receive`. The wsproto library handles masks, lengths
-and UTF-8; a protocol violation closes the connection with the matching code.
+The server responds to pings and to the client's Close only while a task runs `receive`. The wsproto library handles
+masks, lengths and UTF-8; a protocol violation closes the connection with the matching code.
 Source: streaming pkg/httpstream/wsstream, golang.org/x/net/websocket (1.36); RFC 6455.
 """
 
@@ -20,14 +20,14 @@ from wsproto.utilities import generate_accept_token
 MESSAGE_BYTES_MAX: Final = 1 << 20
 """Size limit of one message from a client; a longer one closes the connection."""
 SLICE_BYTES_MAX: Final = 2 << 10
-"""Bytes that are parsed at once. They can contain 340 frames, which take about 10 ms."""
+"""Maximum number of bytes that are parsed at once. They can contain 340 frames, which take about 10 ms."""
 SLICE_BYTES_MIN: Final = 128
-"""Bytes that are parsed at once of a client that sends many small frames: 21 frames, which take about 0.6 ms.
+"""Smaller maximum for a client that sends many small frames: 21 frames, which take about 0.6 ms.
 
-Many such clients have their slices in the same turn of the event loop.
+The event loop may parse slices of many such clients in one turn.
 """
 EVENTS_PER_TURN: Final = 16
-"""After a slice with more events, other connections have their turn."""
+"""Number of events in a slice above which the reader yields to other connections."""
 VERSION: Final = "13"
 _KEY_BYTES: Final = 16
 
@@ -100,7 +100,7 @@ class WebSocket:
             self._tunnel.write(self._frames.send(CloseConnection(code, reason)))
 
     async def wait_closed(self) -> None:
-        """After a Close was sent, wait until the client answers it or disconnects; drop everything else it sends.
+        """Wait, after a Close was sent, until the client sends its Close or disconnects. Drop all other messages.
 
         If the server closed the connection while the client is still sending, TCP could reset it before the client has
         read the last messages.

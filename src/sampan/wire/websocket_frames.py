@@ -44,7 +44,7 @@ class FrameCutter:
 
 
 def frame_bytes(head: bytes) -> int:
-    """Return the size of the frame that starts with `head`; 0 if the size needs more bytes than these."""
+    """Return the size of the frame that starts with `head`; 0 if `head` is too short to determine it."""
     if len(head) < 2:
         return 0
     length, size = head[1] & 0x7F, 2

@@ -80,7 +80,7 @@ def _joined(revisions: tuple[str, ...]) -> tuple[str, ...]:
 
 
 async def _side(client: Client, text: str, show_managed_fields: bool) -> tuple[str, list[str]]:
-    """Return name and lines of one side."""
+    """Return the name and the YAML lines of one side of the diff."""
     target_text, at, revision = text.partition("@")
     target = await single_target(client, [target_text])
     name = target.names[0]

@@ -54,7 +54,7 @@ class _Place:
 
 
 def field_changes(before: Object, after: Object) -> list[FieldChange]:
-    """Return the differences in order of their paths, without the fields that the server counts."""
+    """Return the differences in order of their paths, without the metadata fields that every write changes."""
     entries = (*_entries(before), *_entries(after))
     fields: Fields = {}
     for entry in entries:
@@ -106,7 +106,7 @@ def _label(entry: Entry) -> str:
 
 
 def _owns(entry: Entry, keys: tuple[str, ...]) -> bool:
-    """Return True if an entry owns the field, a part of it, or a whole that contains it."""
+    """Return True if an entry owns the field, a part of it, or a field that contains it."""
     fields: Fields = entry.get("fieldsV1") or {}
     for depth, key in enumerate(keys):
         if key not in fields:

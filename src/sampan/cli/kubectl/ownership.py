@@ -24,14 +24,14 @@ class Owned:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Line of a tree. `last` has a flag for each level: no further line follows there."""
+    """Line of a tree. `last` has a flag for each level: True if no further line follows at that level."""
 
     owned: Owned
     last: tuple[bool, ...] = ()
     cycle: bool = False
-    """The object is its own ancestor. Its objects are not shown again."""
+    """True if the object is its own ancestor. The objects that it owns are not shown again."""
     again: bool = False
-    """Its objects were already shown, below another of its owners."""
+    """True if the objects that it owns were already shown below another of its owners."""
     owner: str = ""
     """Uid of the owner on the line above."""
 

@@ -1,7 +1,7 @@
 """Past states of objects, read with lists of one object at an exact revision.
 
 A GET cannot read the past. A list can (`resourceVersionMatch=Exact`), and a field selector reduces it to one object. An
-object's resourceVersion is that of its last change, so a list at the revision before returns the state before.
+object's resourceVersion is that of its last change, so a list at the previous revision returns the previous state.
 """
 
 from collections.abc import AsyncGenerator
@@ -14,12 +14,12 @@ from sampan.resource import Object
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """State of an object, and the state before it."""
+    """State of an object, and its previous state."""
 
     obj: Object
     before: Object | None = None
     forgotten: bool = False
-    """The server no longer has the state before. If it does and there is none, this revision created the object."""
+    """True if the server no longer has the previous state. If False, and `before` is None, the object was created."""
 
     @property
     def number(self) -> str:

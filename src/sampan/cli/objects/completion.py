@@ -1,4 +1,4 @@
-"""Shell completion of types and names. The server's response must come within a short limit."""
+"""Shell completion of types and names. The server's response must arrive within a short limit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

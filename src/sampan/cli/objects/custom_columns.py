@@ -48,7 +48,7 @@ class CustomColumns:
 
 
 def relaxed_path(text: str) -> JsonPath:
-    """Parse a path with or without braces and the first dot. Raises `ValueError`."""
+    """Parse a path with or without braces and a leading dot. Raises `ValueError`."""
     match = _relaxed(text)
     if match is None:
         raise ValueError(

@@ -101,7 +101,7 @@ async def _with_prefix(client: Client, target: ObjectTarget, prefix: str) -> lis
 
 
 def _typed(target: ObjectTarget, objects: Iterable[Object]) -> list[Object]:
-    """Return the objects of a list with the type that only the list has."""
+    """Return the objects of a list with their type added, because the items of a list may omit it."""
     return [{"apiVersion": target.info.api_version, "kind": target.info.kind, **obj} for obj in objects]
 
 
@@ -123,7 +123,7 @@ async def _listed(client: Client, resource: str, namespace: str, options: ListOp
 
 
 async def _events(client: Client, obj: Object) -> list[Object]:
-    """Return the object's events; none where they cannot be read.
+    """Return the object's events; none if they cannot be read.
 
     Kubelets put the name of a Node into `involvedObject.uid`.
     """

@@ -191,7 +191,7 @@ async def _print_objects(
 
 
 def _print_document(obj: Object, form: Format, *, document: bool = False) -> None:
-    """Print an object or a list with the template, or as a whole."""
+    """Print an object or a list with the template, or completely."""
     if form.template is None:
         print_object(obj, form.name, document=document)
     elif form.name == "jsonpath-as-json":

@@ -50,12 +50,12 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Server and namespace of the options."""
+    """Server and namespace that the options select."""
 
     kubeconfig: Path | None
     overrides: ConfigOverrides
     warnings: bool = True
-    """Print warnings of the server."""
+    """True to print warnings of the server."""
 
     @classmethod
     def taken_from(cls, options: dict[str, Any], *, warnings: bool = True) -> "Where":
@@ -70,7 +70,7 @@ class Where:
         return cls(Path(file) if file else None, ConfigOverrides(**given, impersonation=impersonation), warnings)
 
     def connect(self) -> Client:
-        """Return a client of the server that prints warnings. Raises `ConfigError`."""
+        """Return a client of the server. It prints warnings if `warnings` is True. Raises `ConfigError`."""
         warnings = WarningPrinter() if self.warnings else ignore_warnings
         return Client.from_config(self.config(), field_manager="sampan", warnings=warnings)
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 def sorted_by(items: Iterable[T], path: str, object_of: Callable[[T], Any]) -> list[T]:
     """Return the items sorted by the values at `path`; items without a value come first.
 
-    Numbers and quantities are compared by size, other texts as texts. Raises `ValueError` for a malformed path.
+    Numbers and quantities are compared by value, other texts by characters. Raises `ValueError` for a malformed path.
     """
     compiled = relaxed_path(path)
     return sorted(items, key=lambda item: _key(compiled.first(object_of(item))))

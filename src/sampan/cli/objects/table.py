@@ -21,7 +21,7 @@ _breaks = re.compile(r"[\n\r\f\t\v]")
 
 
 class TablePrinter:
-    """Prints rows below a header. It remembers its widths, so that the rows of a watch stay aligned."""
+    """Prints rows below a header. It keeps the column widths, so that the rows of a watch stay aligned."""
 
     def __init__(self, *, headers: bool = True, colours: bool = False) -> None:
         self._headers = headers

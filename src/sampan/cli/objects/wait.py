@@ -122,7 +122,7 @@ def _text(value: object) -> str:
 async def _wait_all(
     client: Client, targets: Sequence[ObjectTarget], condition: Condition, timeout_s: float, desired: str
 ) -> int:
-    """Wait for all objects at once and print each when its condition holds. Returns exit code 1 after a timeout."""
+    """Wait for all objects concurrently. Print each when its condition holds. Return exit code 1 after a timeout."""
 
     async def wait(target: ObjectTarget, name: str) -> int:
         shown = display_name(target.info, name)

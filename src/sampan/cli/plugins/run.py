@@ -10,8 +10,8 @@ from sampan.cli.plugins.find import Invocation, find_plugin
 
 
 def run_plugin(arguments: Sequence[str]) -> None:
-    """Replace this process by the plugin of a command line. Returns if there is none. Raises `PlainError` if it cannot
-    run.
+    """Replace this process by the plugin of a command line. Returns if there is no such plugin. Raises `PlainError` if
+    it cannot run.
     """
     invocation = find_plugin(arguments, os.environ.get("PATH", ""))
     if invocation is not None:

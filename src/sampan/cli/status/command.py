@@ -28,7 +28,7 @@ class Status:
     data: DataStatus | None = None
     server: ServerStatus | None = None
     todo: list[str] = field(default_factory=list)
-    """Faults, each with what to do about it. Empty if all is well."""
+    """Faults, each with the action to take. Empty if there are none."""
 
 
 @click.command("status")
@@ -51,7 +51,7 @@ def status_command(data: Path | None, kubeconfig: Path | None, output: str) -> i
 
 
 def _directory(data: Path | None, kubeconfig: Path | None) -> Path | None:
-    """Return the data directory to look at. Without options: that of `sampan up`, then that of `make up`."""
+    """Return the data directory to report on. Without options: that of `sampan up`, then that of `make up`."""
     if data is not None or kubeconfig is not None:
         return data
     return next((each for each in (DATA, Path("data")) if (each / "lock").exists()), None)

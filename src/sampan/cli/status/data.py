@@ -13,7 +13,7 @@ from sampan.core.clock import utc_now
 from sampan.storage.sqlite.restore import DATABASE, LOCK_FILE
 
 RENEW_DAYS = 30
-"""A certificate that expires sooner is reported. Servers renew their own certificates earlier."""
+"""A certificate that expires within this number of days is reported. Servers renew their own certificates earlier."""
 FREE_BYTES_MIN = 256 << 20
 
 
@@ -23,7 +23,7 @@ class Certificate:
 
     name: str
     expires: str
-    """RFC 3339."""
+    """Time of expiry, as in RFC 3339."""
     days_left: int
 
 
@@ -41,7 +41,7 @@ class DataStatus:
 
 
 def read_data_status(directory: Path) -> DataStatus | None:
-    """Return the state of a data directory, or None if it is none. Raises `OSError` if it cannot be read."""
+    """Return the state of a directory; None if it is not a data directory. Raises `OSError` if it cannot be read."""
     if not (directory / LOCK_FILE).exists():
         return None
     engine = directory / ENGINE_FILE
@@ -56,7 +56,7 @@ def read_data_status(directory: Path) -> DataStatus | None:
 
 
 def faults_of(status: DataStatus) -> list[str]:
-    """Return the faults of the directory, each with what to do about it."""
+    """Return the faults of the directory, each with the action to take."""
     faults = []
     for each in status.certificates:
         if each.days_left < 0:

@@ -15,7 +15,7 @@ from sampan.core.time import parse_time
 WARNINGS_MAX = 5
 HEALTHY = "healthy"
 _OPTIONAL = ("controller-manager", "scheduler")
-"""Components without which a server may run on purpose."""
+"""Components that a cluster may intentionally run without."""
 _LIST_MAX = 500
 _METRICS = {
     "process_resident_memory_bytes": "resident_bytes",
@@ -103,7 +103,7 @@ async def _get(client: Client, path: str, **query: str) -> dict[str, Any] | None
 
 
 async def _items(client: Client, path: str, **query: str) -> list[dict[str, Any]]:
-    """Return at most `_LIST_MAX` items: a status is no inventory."""
+    """Return at most `_LIST_MAX` items: a status is a summary."""
     found = await _get(client, path, limit=str(_LIST_MAX), **query)
     return (found or {}).get("items") or []
 

@@ -31,7 +31,7 @@ class TestGroup(CommandGroup):
     __test__ = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the program from the arguments. A subcommand comes first, so options may have any values."""
+        """Separate the program after `--` from the options, unless the first argument is a subcommand."""
         if (args and args[0] in self.list_commands(ctx)) or _SEPARATOR not in args:
             return super().parse_args(ctx, args)
         at = args.index(_SEPARATOR)
@@ -40,7 +40,7 @@ class TestGroup(CommandGroup):
         return super().parse_args(ctx, args[:at])
 
     def unknown(self, ctx: click.Context, name: str) -> str:
-        """Return the message for an unknown subcommand, which may be the program."""
+        """Return the message for an unknown subcommand. It explains how to run a program of that name."""
         return f"{super().unknown(ctx, name)} To run a program: sampan test -- {name} ..."
 
 

@@ -24,10 +24,10 @@ from sampan.test_server.endpoint import Endpoint, ServerFailed, serving
 
 LOG_LINES_MAX: Final = 40
 STOP_S: Final = 10.0
-"""Time in which an operator must end after SIGTERM."""
+"""Time in which a program must end after SIGTERM."""
 _FORWARDED: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 _FROM_TERMINAL: Final = (signal.SIGINT, signal.SIGQUIT)
-"""Signals that a terminal sends to the program too."""
+"""Signals that a terminal also sends to the program."""
 _OF_SIGNAL: Final = 128
 
 
@@ -44,12 +44,12 @@ class Run:
 class Program:
     """A program that is started again after a crash.
 
-    `grouped`: it has its own process group, so that signals reach its children too. A program on a terminal must not:
-    only the group of the shell may read from the terminal.
+    `grouped`: it has its own process group, so that signals also reach its children. A program on a terminal must be in
+    the shell's group: only that group may read from the terminal.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], *, grouped: bool = True) -> None:
-        """Start it. Raises `OSError`."""
+        """Start the program. Raises `OSError`."""
         self._command, self._environment, self._grouped = command, environment, grouped
         self._lock = threading.Lock()
         self._process = self._start()
@@ -71,7 +71,7 @@ class Program:
             self._process = self._start()
 
     def stop(self) -> int | None:
-        """End it. Return its exit code if it has ended before."""
+        """Stop the program. Return its exit code if it had already ended."""
         code = self._process.poll()
         if code is None:
             self._kill(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Start the warm parent: python -m sampan.cli.test_server.warm DIRECTORY. A second one ends at once."""
+"""Start the warm parent: python -m sampan.cli.test_server.warm DIRECTORY. A second warm parent exits immediately."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from sampan.test_server.place import LOG, PlaceError, lock_place
 
 
 def main() -> None:
-    """Take the lock before anything is imported that takes long."""
+    """Take the lock, and only then import the modules that take long to import."""
     directory = Path(sys.argv[1])
     try:
         lock = lock_place(directory)

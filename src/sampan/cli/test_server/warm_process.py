@@ -15,7 +15,7 @@ from sampan.test_server.warm_parent import IDLE_S, WarmParent
 
 
 def run(directory: Path) -> None:
-    """Serve until idle."""
+    """Run the warm parent until it is idle."""
     template = directory / TEMPLATE
     inherited = Inherited(read_settings, Definitions(), template, template_credentials(template), {})
     idle_s = float(os.environ.get("SAMPAN_TEST_IDLE_S", IDLE_S))
@@ -23,7 +23,7 @@ def run(directory: Path) -> None:
 
 
 def _current_code() -> Callable[[], bool]:
-    """Return a function that reports if the files of the imported modules are unchanged."""
+    """Return a function that returns True if the files of the imported modules are unchanged."""
     files = [file for name, module in list(sys.modules.items()) if name.startswith("sampan") for file in _file(module)]
     begin = _times(files)
     return lambda: _times(files) == begin

@@ -43,7 +43,7 @@ _COLUMNS: Final = "{:<25}{:<13}{:<23}{:<26}{:<50}{}"
 
 
 def _duration(ctx: click.Context, param: click.Parameter, text: str) -> dt.timedelta | None:
-    """Return the duration of a text; None for 0, which means that the token never expires."""
+    """Parse a duration and return it; None for 0, which means that the token never expires."""
     try:
         found = parse_duration(text) / NANOSECONDS_PER_SECOND
     except ValueError as error:
@@ -217,7 +217,7 @@ async def _signed(client: Client, token: BootstrapToken, usages: tuple[str, ...]
 async def _server(client: Client, config: Config) -> str:
     """Return the URL of the server for other machines.
 
-    The kubeconfig on the server's machine has a loopback address; then the Service `kubernetes` has the right one.
+    The kubeconfig on the server's machine has a loopback address; then an endpoint of the Service `kubernetes` is used.
     """
     if not _is_loopback(config.server):
         return config.server.rstrip("/")

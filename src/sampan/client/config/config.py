@@ -50,7 +50,7 @@ class Config:
     proxy_url: str = field(default="", repr=False)
     """URL of the proxy, `http://`, `https://` or `socks5://`; empty: none."""
     compression: bool = True
-    """Accept compressed responses."""
+    """True to accept compressed responses."""
     user_agent: str = ""
     """User agent; empty: `default_user_agent()`."""
     environ: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)

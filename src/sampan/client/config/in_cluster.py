@@ -13,7 +13,7 @@ SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 def in_cluster_possible(environ: Mapping[str, str], mounted: Path = SERVICE_ACCOUNT) -> bool:
-    """Return True if the process seems to run in a Pod: the service's variables are set and a token is mounted."""
+    """Return True if the process seems to run in a Pod: KUBERNETES_SERVICE_* are set and a token is mounted."""
     named = environ.get("KUBERNETES_SERVICE_HOST") and environ.get("KUBERNETES_SERVICE_PORT")
     return bool(named) and (mounted / "token").is_file()
 

@@ -15,8 +15,8 @@ from sampan.client.errors import ConfigError
 from sampan.wire.json import DecodeError
 
 _YAML: Final = "sampan.wire.yaml"
-"""Module that is imported only when a file is read: a program in a Pod reads none, and YAML takes a tenth of the time
-to import the client.
+"""Module that is imported only when a file is read: a program in a Pod reads no kubeconfig, and YAML takes a tenth of
+the time to import the client.
 """
 
 Entry = TypeVar("Entry", "Cluster", "User", "Context")
@@ -30,7 +30,7 @@ class NamedExtension(msgspec.Struct, frozen=True):
 
 
 class Cluster(msgspec.Struct, frozen=True, rename="kebab"):
-    """Address of a cluster and trust in it."""
+    """Address of a cluster, and the rules for the verification of its certificate."""
 
     server: str = ""
     tls_server_name: str = ""
@@ -139,7 +139,7 @@ def read_kubeconfig(path: Path) -> KubeConfig:
 
 
 def parse_kubeconfig(document: Any, path: Path) -> KubeConfig:
-    """Return the kubeconfig of decoded YAML. Relative paths start at the folder of `path`. Raises `ConfigError`."""
+    """Return the kubeconfig of decoded YAML. `path` is its file, for relative paths. Raises `ConfigError`."""
     if document is None:
         return KubeConfig()
     if not isinstance(document, dict):

@@ -32,7 +32,7 @@ _EXEC_EXTENSION = "client.authentication.k8s.io/exec"
 
 @dataclass(frozen=True, slots=True)
 class ConfigOverrides:
-    """Values that override those of the files; empty ones do not."""
+    """Values that override those of the files; empty values do not."""
 
     context: str = ""
     cluster: str = ""

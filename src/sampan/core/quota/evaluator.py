@@ -1,4 +1,4 @@
-"""Evaluators: for each resource, the quota limits that apply to it, and the usage of an object.
+"""Evaluators: for each resource, the names of the quota limits that apply to it, and the usage of an object.
 
 Source: kubernetes pkg/quota/v1/evaluator/core/ (1.36).
 """

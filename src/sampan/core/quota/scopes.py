@@ -1,4 +1,4 @@
-"""Scopes of quotas: which objects a quota counts.
+"""Scopes of quotas: they select the objects that a quota counts.
 
 Source: kubernetes pkg/quota/v1/evaluator/core/{pods,persistent_volume_claims}.go; staging k8s.io/apiserver
 pkg/quota/v1/generic/evaluator.go (1.36).
@@ -14,7 +14,7 @@ _EXISTS: Final = "Exists"
 
 
 def scope_selectors(quota: Object) -> list[Object]:
-    """Return the requirements of a quota, which objects must all match. Plain scopes become `Exists` requirements."""
+    """Return the requirements that an object must match to be counted. Plain scopes become `Exists` requirements."""
     spec = quota.get("spec") or {}
     selectors: list[Object] = [{"scopeName": scope, "operator": _EXISTS} for scope in spec.get("scopes") or ()]
     return selectors + list((spec.get("scopeSelector") or {}).get("matchExpressions") or ())

@@ -25,7 +25,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """A field that holds settings of another dataclass."""
+    """Metadata of a field that contains the settings of another dataclass."""
 
     prefix: str
     group: str
@@ -33,7 +33,7 @@ class Nested:
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """A field that holds one of several dataclasses, selected by the name of its class."""
+    """Metadata of a field that contains an instance of one of several dataclasses, selected by name."""
 
     declaration: Declaration
     classes: Mapping[str, Callable[[], Any]]
@@ -52,22 +52,22 @@ def setting(
 ) -> Any:
     """Return a field that is an option.
 
-    `value` is its default; `help` its meaning. `kind` is needed where the default does not show it (`kind_of`).
-    `name` is the option's name, without dashes before it, if it is not the field's. `default` describes a default that
-    the value does not show. `negative`: the command line has --NAME and --no-NAME.
+    `value` is its default; `help` its meaning. `kind` is required if `kind_of` cannot derive it from the default.
+    `name` is the option's name without leading dashes, if it differs from the field's name. `default` is a text for
+    --help, for a default that `value` does not express. `negative`: the command line accepts --NAME and --no-NAME.
     """
     declaration = Declaration(help, kind, name, aliases, group, default, negative)
     return field(default=value, metadata={DECLARATION: declaration})
 
 
 def nested(make: Callable[[], Any], *, prefix: str = "", group: str = "") -> Any:
-    """Return a field that holds further settings. Their options get the prefix."""
+    """Return a field that contains further settings. The names of their options begin with `prefix`."""
     return field(default_factory=make, metadata={DECLARATION: Nested(prefix, group)})
 
 
 def variants(
     classes: Mapping[str, Callable[[], Any]], default: str, help: str, *, kind: Kind, name: str, group: str = ""
 ) -> Any:
-    """Return a field that holds an object of one of the classes. Each of them is named; `name` is its option."""
+    """Return a field that contains an instance of one of `classes`. The option `name` selects the class by its key."""
     declaration = Declaration(help, kind, name, (), group, "", False)
     return field(default_factory=classes[default], metadata={DECLARATION: Variants(declaration, classes)})

@@ -14,14 +14,14 @@ FALSE: Final = frozenset({"0", "false", "f", "no", "n", "off"})
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Values of one setting as texts. `read(write(value))` is the value again."""
+    """Conversion between the values of a setting and texts. `read(write(value))` returns an equal value."""
 
     metavar: str
     """Placeholder of the value in --help; names the unit, if there is one."""
     read: Callable[[str], Any]
-    """Return the value of a text. Raises `ValueError`."""
+    """Parse a text and return its value. Raises `ValueError`."""
     write: Callable[[Any], str] = str
-    """Return the text of a value."""
+    """Format a value as a text."""
     relocate: Callable[[Any, Path], Any] = lambda value, directory: value
     """Return the value with relative paths resolved against a directory."""
     choices: tuple[str, ...] = ()
@@ -29,29 +29,29 @@ class Kind:
     completion: str = ""
     """Type of completion in the shell: file, dir."""
     flag_value: str = ""
-    """Text that an option without a value stands for; empty: the value is required."""
+    """Text that is used if the option has no value. Empty: the option requires a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListOf(Kind):
-    """List of values. The command line takes it with separators in one option, or the option several times."""
+    """List of values. On the command line, one option contains all items, or the option is repeated."""
 
     item: Kind | None = None
     separator: str = ","
-    """Between items in one text; empty: one text is one item."""
+    """Separator of items in one text. Empty: each text is one item."""
     repeat: bool = False
-    """True if the option can be repeated. If not, the last one is used."""
+    """True if the option can be repeated to add items. If False, the last occurrence is used."""
     check: Callable[[tuple[Any, ...]], None] = lambda items: None
-    """Raises `ValueError` if the items do not fit together."""
+    """Check of all items together. Raises `ValueError` if they are inconsistent."""
 
     def split(self, text: str) -> list[str]:
-        """Return the items of one text, without spaces around them and without empty ones."""
+        """Split a text into its items. Spaces around items, and empty items, are dropped."""
         if not self.separator:
             return [text]
         return [part.strip() for part in text.split(self.separator) if part.strip()]
 
     def read_items(self, texts: Sequence[str]) -> tuple[Any, ...]:
-        """Return the value of several items. Raises `ValueError`."""
+        """Parse the texts of several items and return the list's value. Raises `ValueError`."""
         assert self.item is not None
         items = tuple(map(self.item.read, texts))
         self.check(items)
@@ -71,7 +71,7 @@ def list_of(
     metavar: str = "",
     check: Callable[[tuple[Any, ...]], None] = lambda items: None,
 ) -> ListOf:
-    """Return the kind of a list."""
+    """Return the kind of a list whose items are of the kind `item`."""
 
     def relocate(items: tuple[Any, ...], directory: Path) -> tuple[Any, ...]:
         return tuple(item.relocate(value, directory) for value in items)
@@ -95,7 +95,7 @@ def list_of(
 
 
 def one_of(*names: str) -> Kind:
-    """Return the kind of one of a few names."""
+    """Return the kind of a value that is one of the given names."""
 
     def read(text: str) -> str:
         if text not in names:
@@ -106,7 +106,7 @@ def one_of(*names: str) -> Kind:
 
 
 def integer(minimum: int | None = None, maximum: int | None = None, metavar: str = "INTEGER", factor: int = 1) -> Kind:
-    """Return the kind of an integer in a range. The value is the written number times `factor`."""
+    """Return the kind of an integer in a range. The value is the number in the text, multiplied by `factor`."""
 
     def read(text: str) -> int:
         try:
@@ -209,10 +209,10 @@ FILE: Final = place("file")
 EXISTING_FILE: Final = place("file", exists=True)
 DIRECTORY: Final = place("dir")
 LOG_FILE: Final = Kind("FILE", str, relocate=_relocate_log, completion="file")
-"""Path of a file as a text; `-` is the standard output."""
+"""Path of a file as a text; `-` means the standard output."""
 HOST_AND_PORT: Final = Kind("HOST:PORT", _read_host_and_port)
 NAMES: Final = list_of(TEXT, metavar="NAMES")
-"""Names with commas between them."""
+"""Names separated by commas."""
 TEXTS: Final = list_of(TEXT, separator="", repeat=True)
 
 

@@ -16,9 +16,9 @@ class Setting:
     """One setting of a program."""
 
     path: Path
-    """Empty: the setting is accepted, but has no value."""
+    """Path of the field. Empty if the setting is accepted but has no value."""
     name: str
-    """Name of the option, without dashes before it, and of the key in a file."""
+    """Name of the option, without leading dashes, and of the key in a file."""
     aliases: tuple[str, ...]
     kind: Kind
     help: str
@@ -27,13 +27,13 @@ class Setting:
     default_text: str
     """Description of the default, empty if there is none."""
     negative: bool = False
-    """True if the command line has --NAME and --no-NAME."""
+    """True if the command line accepts --NAME and --no-NAME."""
     hidden: bool = False
     is_flag: bool = False
     """True if the option without a value means true."""
 
     def read(self, texts: Sequence[str]) -> Any:
-        """Return the value of the texts of one or several options. Raises `ValueError`."""
+        """Parse the texts of one or several occurrences of the option. Raises `ValueError`."""
         if isinstance(self.kind, ListOf):
             used = texts if self.kind.repeat else texts[-1:]
             return self.kind.read_items([item for text in used for item in self.kind.split(text)])
@@ -41,7 +41,7 @@ class Setting:
 
 
 def settings_of(root: Any) -> tuple[Setting, ...]:
-    """Return the settings of a dataclass's instance, in the order of the fields. Its values are the defaults."""
+    """Return the settings of an instance of a dataclass, in the order of the fields. Its values are the defaults."""
     return tuple(_walk(root, (), "", ""))
 
 
@@ -77,7 +77,7 @@ def _setting(declared: Declaration, path: Path, value: Any, prefix: str, group: 
 
 
 def build(root: Any, values: Mapping[Path, Any]) -> Any:
-    """Return the dataclass's instance with other values. Raises `ValueError` if a dataclass refuses them."""
+    """Return a copy of the dataclass's instance with other values. Raises `ValueError` if a dataclass refuses them."""
     changes: dict[str, Any] = {}
     for member in fields(root):
         declared, value = member.metadata.get(DECLARATION), getattr(root, member.name)

@@ -1,6 +1,7 @@
-"""Heads of messages, and the receivers that readers call.
+"""Heads of messages, and the receivers that readers call for each event.
 
-A reader calls `on_head` once, `on_data` for each piece of the body, then `on_end`. Borders of pieces mean nothing.
+A reader calls `on_head` once, `on_data` for each piece of the body, then `on_end`. The boundaries between pieces have
+no meaning.
 """
 
 from typing import Protocol
@@ -16,14 +17,14 @@ class RequestHead(msgspec.Struct):
     method: str
     target: bytes
     headers: dict[str, str]
-    """By name in lower case, decoded as Latin-1. Fields of one name are joined (`fields.joined`)."""
+    """Values by name in lower case, decoded as Latin-1. Fields of one name are joined (`fields.joined`)."""
     keep_alive: bool = True
     """True if the client can send another request on the connection."""
     http_1_0: bool = False
     expects_continue: bool = False
-    """The client waits for `100 Continue` before it sends the body."""
+    """True if the client waits for `100 Continue` before it sends the body."""
     upgrade: bool = False
-    """The client requests another protocol, or CONNECT. What follows the head is in the reader's `ahead`."""
+    """True for CONNECT and for a request for another protocol. `take_ahead` then returns the bytes after the head."""
 
 
 class ResponseHead(msgspec.Struct):
@@ -31,9 +32,9 @@ class ResponseHead(msgspec.Struct):
 
     status: int
     fields: Fields
-    """As they came, in order."""
+    """Header fields as received, in order."""
     headers: dict[str, str]
-    """By name in lower case, decoded as UTF-8. Fields of one name are joined (`fields.joined`)."""
+    """Values by name in lower case, decoded as UTF-8. Fields of one name are joined (`fields.joined`)."""
     length: int | None = None
     """Value of Content-Length, also in a response to HEAD."""
 
@@ -42,23 +43,23 @@ class RequestReceiver(Protocol):
     """Gets the events of a `RequestReader`."""
 
     def on_head(self, head: RequestHead) -> None:
-        """A request begins."""
+        """Begin a request: its head is complete."""
 
     def on_data(self, data: bytes) -> None:
-        """A piece of its body."""
+        """Receive a piece of the body."""
 
     def on_end(self) -> None:
-        """The request is complete."""
+        """End the request: its body is complete."""
 
 
 class ResponseReceiver(Protocol):
     """Gets the events of a `ResponseReader`. Interim responses are dropped."""
 
     def on_head(self, head: ResponseHead) -> None:
-        """The response begins."""
+        """Begin the response: its head is complete."""
 
     def on_data(self, data: bytes) -> None:
-        """A piece of its body."""
+        """Receive a piece of the body."""
 
     def on_end(self, *, reusable: bool) -> None:
-        """The response is complete. `reusable`: the server reads another request on the connection."""
+        """End the response: its body is complete. `reusable`: the server accepts another request on the connection."""

@@ -1,11 +1,11 @@
-"""`Malformed`: bytes that are no HTTP/1.1 message, or more than one."""
+"""`Malformed`: bytes that are not an HTTP/1.1 message, or that can be read as different messages."""
 
 
 class Malformed(Exception):
     """The connection cannot be used any further.
 
-    `status` is the response that a server sends. `text` follows the phrase of the
-    status: empty, or beginning with a colon, if Go's server adds a text. `reason` is for logs and for clients.
+    `status` is the response that a server sends. `text` follows the phrase of the status. It is empty, or begins with a
+    colon if Go's server adds a text. `reason` is for logs and for clients.
     """
 
     def __init__(self, reason: str, *, status: int = 400, text: str = "", first: bytes = b"") -> None:
@@ -14,7 +14,7 @@ class Malformed(Exception):
         self.status = status
         self.text = text
         self.first = first
-        """Beginning of a response that is malformed before the end of its head."""
+        """First bytes of a response whose head is malformed; else empty."""
 
     @property
     def too_large(self) -> bool:

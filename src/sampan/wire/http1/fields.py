@@ -1,4 +1,4 @@
-"""Header fields: their names, and the one rule for fields that come more than once."""
+"""Header fields: their names, and the rule for fields that occur more than once."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -15,9 +15,9 @@ _ENDS: Final = re.compile(r"[\r\n\0]")
 
 
 class Repeated(str):
-    """Value of a field that came more than once: the values joined, and each of them.
+    """Value of a field that occurs more than once: the values joined, and each of them.
 
-    Names of users and groups can hold commas, so `values` is what identifies them.
+    Names of users and groups can contain commas, so only `values` identifies them.
     """
 
     __slots__ = ("values",)
@@ -25,7 +25,7 @@ class Repeated(str):
 
     @classmethod
     def of(cls, values: Sequence[str], separator: str = ", ") -> "Repeated":
-        """Join values. A request head has one line for each."""
+        """Join values. A request head has one line for each value."""
         text = cls(separator.join(values))
         text.values = tuple(values)
         return text
@@ -49,7 +49,7 @@ def values_of(header: str) -> tuple[str, ...]:
 
 
 class NameCache:
-    """Names of fields in lower case, by the bytes that came. Keeps the first 1,024 short ones."""
+    """Cache of the names of fields in lower case, by the received bytes. It keeps the first 1,024 short names."""
 
     __slots__ = ("known",)
 
@@ -93,5 +93,5 @@ def size_of(fields: Iterable[Field]) -> int:
 
 
 def fits(name: str, value: str) -> bool:
-    """Report whether a head can hold a field: its name is a token, its value does not end the line."""
+    """Report whether a head can contain a field: its name is a token, its value does not end the line."""
     return _TOKEN.fullmatch(name) is not None and _ENDS.search(value) is None

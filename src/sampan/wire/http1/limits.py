@@ -1,21 +1,21 @@
-"""`Limits`: how much of a message is taken in besides its body."""
+"""`Limits`: limits of the received bytes of a message other than the data of its body."""
 
 from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """Bounds of a reader. The size of bodies is up to the receiver, which sees each piece."""
+    """Limits of a reader. The receiver limits the size of bodies, because it gets each piece."""
 
     head_bytes_max: int = 1 << 20
-    """Start line and header fields, with those of interim responses. Counted in pieces as they arrive."""
+    """Maximum size of start line and header fields, including those of interim responses. Counted as pieces arrive."""
     fields_max: int = 10_000
-    """Header fields of one message."""
+    """Maximum number of header fields of one message."""
     overhead_bytes_max: int = 64 << 10
-    """Bytes of a body that are not its data (chunk sizes and extensions, trailers), beyond 16 and twice its data for
-    each piece of data. Source: Go net/http/internal/chunked.go (1.26).
+    """Maximum number of bytes of a body that are not its data (chunk sizes and extensions, trailers). Each piece of
+    data allows 16 bytes, and twice its size, in addition. Source: Go net/http/internal/chunked.go (1.26).
     """
     ahead_bytes_max: int = 64 << 10
-    """Bytes that follow the head of a request for an upgrade, until they are read."""
+    """Maximum number of unread bytes after the head of a request for an upgrade."""
 
 
 LIMITS = Limits()

@@ -1,7 +1,7 @@
-"""The parser: httptools, which is llhttp. No other module imports it.
+"""The parser: httptools, a binding of llhttp. No other module imports httptools.
 
-httptools calls `on_…` methods of the object passed to it; `HttpRequestParser` and `HttpResponseParser` are its own
-names. It refuses what `wire/http1` promises to refuse; `tests/wire/http1` hold it to that.
+httptools calls `on_…` methods of the object passed to it; `HttpRequestParser` and `HttpResponseParser` are names of
+httptools. `tests/wire/http1` verify that it refuses the bytes that `wire/http1` promises to refuse.
 """
 
 from httptools import (

@@ -1,4 +1,4 @@
-"""`RepeatedGet`: a client's next GET mostly differs in its target alone, so its fields need not be parsed again."""
+"""`RepeatedGet`: a client's next GET usually differs only in its target, so its fields need not be parsed again."""
 
 from sampan.wire.http1.events import RequestHead
 
@@ -8,7 +8,7 @@ _FRAMING = frozenset({"connection", "content-length", "expect", "transfer-encodi
 
 
 class RepeatedGet:
-    """Fields of a connection's last plain GET, as bytes and as read."""
+    """Fields of a connection's last plain GET, as bytes and decoded."""
 
     __slots__ = ("_block", "_headers")
 
@@ -17,7 +17,7 @@ class RepeatedGet:
         self._headers: dict[str, str] = {}
 
     def remember(self, data: bytes, head: RequestHead) -> None:
-        """Keep the fields of a GET that the parser has read from `data`, if the data has nothing else."""
+        """Keep the fields of a GET that the parser has read from `data`, if `data` contains nothing else."""
         line, _, block = data.partition(b"\r\n")
         if (
             line.endswith(b" HTTP/1.1")
@@ -29,7 +29,7 @@ class RepeatedGet:
             self._block, self._headers = block, head.headers.copy()
 
     def read(self, data: bytes) -> RequestHead | None:
-        """Return the head of a GET with exactly these fields, read without the parser; None for anything else."""
+        """Return the head of a GET with exactly these fields, read without the parser; None for all other data."""
         if not data.startswith(b"GET "):
             return None
         line, _, block = data.partition(b"\r\n")

@@ -1,4 +1,4 @@
-"""`RequestReader`: bytes of a client's connection in, requests out. The server role reads with it."""
+"""`RequestReader`: turns bytes of a client's connection into requests. Used by servers."""
 
 import re
 from typing import Final, cast
@@ -24,19 +24,19 @@ _BODY: Final = Half.BODY
 _SWITCHED: Final = Half.SWITCHED
 _ERROR: Final = Half.ERROR
 METHOD_BYTES_MAX: Final = 32
-"""A longer method that the parser does not know must come in one piece."""
+"""Size limit of a buffered partial method. A longer unknown method must arrive in one piece."""
 _HOST: Final = re.compile(r"[!$%&'()*+,\-.:;=\[\]_~0-9A-Za-z]*")
 _LETTERS: Final = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _TOKEN: Final = re.compile(_LETTERS + rb"(?= )")
 _BEGINNING: Final = re.compile(_LETTERS)
 _STAND_IN: Final = b"POST"
-"""Method in whose place one is parsed that the parser does not know. Both have a body if the fields frame one."""
+"""Method that replaces an unknown method for the parser. A request of either has a body if the fields frame one."""
 
 
 class RequestReader:
     """Reads requests one after the other; a client may send them without waiting for responses.
 
-    `feed` raises `Malformed`, and what the receiver raises. After that, the reader is of no more use.
+    `feed` raises `Malformed`, and what the receiver raises. After an error, the reader cannot be used any more.
     """
 
     def __init__(self, receiver: RequestReceiver, limits: Limits = LIMITS, names: NameCache | None = None) -> None:
@@ -53,7 +53,7 @@ class RequestReader:
         self._overhead_bytes = 0
         self._unknown_method = ""
         self._partial = b""
-        """Beginning of a method, until it is complete."""
+        """First bytes of a method that is not complete yet."""
         self._ahead = bytearray()
 
     @property
@@ -62,7 +62,7 @@ class RequestReader:
         return self.half is _HEAD or self._partial != b""
 
     def take_ahead(self) -> bytes:
-        """Return the bytes received after the head of a request for an upgrade, and forget them."""
+        """Return the bytes received after the head of a request for an upgrade, and remove them."""
         ahead = bytes(self._ahead)
         self._ahead.clear()
         return ahead
@@ -177,7 +177,7 @@ class RequestReader:
             self._repeated.remember(data, self._last)
 
     def _parse_unknown_method(self, data: bytes) -> None:
-        """Parse once more what the parser refused for its method, with another method in its place."""
+        """Parse a head again whose method the parser refused, with `_STAND_IN` as the method."""
         found = _TOKEN.match(data)
         if found is None or self._unknown_method or is_known_method(found[0]):
             self.half = _ERROR

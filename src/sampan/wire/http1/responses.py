@@ -1,4 +1,4 @@
-"""`ResponseReader`: bytes of a server's connection in, responses out. The client role reads with it."""
+"""`ResponseReader`: turns bytes of a server's connection into responses. Used by clients."""
 
 from typing import Final, cast
 
@@ -22,13 +22,13 @@ _FIRST_BYTES: Final = 256
 class ResponseReader:
     """Reads one response after the other, each announced by `expect`.
 
-    `feed` raises `Malformed`, `end` raises `EOFError`. After that, the reader is of no more use.
+    `feed` raises `Malformed`, `end` raises `EOFError`. After an error, the reader cannot be used any more.
     """
 
     def __init__(self, receiver: ResponseReceiver, limits: Limits = LIMITS, names: NameCache | None = None) -> None:
         self.half = _IDLE
         self.begun = False
-        """True if any byte of the response has come."""
+        """True if any byte of the response has arrived."""
         self._receiver = receiver
         self._limits = limits
         self._head_bytes_max = limits.head_bytes_max
@@ -37,7 +37,7 @@ class ResponseReader:
         self._method = ""
         self._fields: Fields = []
         self._first = b""
-        """Beginning of the response, until its head is complete."""
+        """First bytes of the response, until its head is complete."""
         self._head_bytes = 0
         self._overhead_bytes = 0
         self._interim = False
@@ -47,7 +47,7 @@ class ResponseReader:
         self._ahead = bytearray()
 
     def expect(self, method: str) -> None:
-        """Announce the response to a request with this method. The one before must be complete."""
+        """Announce the response to a request with this method. The previous response must be complete."""
         assert self.half is _IDLE
         if self._method == "HEAD":
             # The parser waits for the body that a response to HEAD does not have.
@@ -86,7 +86,9 @@ class ResponseReader:
             self._receiver.on_end(reusable=self._reusable)
 
     def end(self) -> None:
-        """The connection has ended: this completes a body without framing. Raises `EOFError`."""
+        """Handle the end of the connection: it ends a body without framing. Raises `EOFError` for an incomplete
+        response.
+        """
         if self.half is _BODY and self._until_end:
             self.half = _IDLE
             self._receiver.on_end(reusable=False)
@@ -187,7 +189,7 @@ class ResponseReader:
     def _read_framing(self, status: int, headers: dict[str, str]) -> int | None:
         """Determine where the body ends; return its length, if given.
 
-        Raises `Malformed` if that could be read in more than one way.
+        Raises `Malformed` if the framing is ambiguous.
         """
         length, coding = headers.get("content-length"), headers.get("transfer-encoding")
         if coding is not None and (coding.lower() != "chunked" or length is not None):

@@ -1,4 +1,4 @@
-"""Writers: heads and bodies as bytes. They refuse what would split a message, so no caller has to check values."""
+"""Writers: heads and bodies as bytes. They refuse values that would split a message, so callers need no checks."""
 
 import re
 from collections.abc import Iterable
@@ -53,7 +53,7 @@ def _is_token(text: str) -> bool:
 
 
 def response_head(status: int, headers: Iterable[tuple[str, str]]) -> bytes:
-    """Return status line and fields with the empty line. Raises `ValueError` if a value would end its line."""
+    """Return status line and fields with the empty line. Raises `ValueError` if a field contains a line break."""
     fields = [f"{name}: {value}\r\n" for name, value in headers]
     head = "".join([*fields, "\r\n"])
     check_lines(head, len(fields) + 1)
@@ -66,7 +66,7 @@ def status_line(status: int) -> bytes:
 
 
 def check_lines(head: str, count: int) -> None:
-    """Check that a head has exactly so many lines. Raises `ValueError`."""
+    """Check that a head has exactly `count` lines. Raises `ValueError`."""
     if head.count("\n") != count or head.count("\r") != count or "\0" in head:
         raise ValueError("a header field holds a line break")
 
@@ -86,7 +86,7 @@ class BodyWriter:
         return not self._left
 
     def data(self, data: bytes) -> bytes:
-        """Return a piece as it is sent. Raises `ValueError` beyond the length."""
+        """Return the bytes to send for a piece of the body. Raises `ValueError` if the body exceeds its length."""
         if self.chunked:
             return b"%x\r\n%b\r\n" % (len(data), data) if data else b""
         if self._left is not None:

@@ -128,7 +128,7 @@ def _zero_body(type_: str) -> bytes:
 
 
 def _field_writer(field: Field) -> Writer:
-    """Return a function that writes a current value of a field, including its tag."""
+    """Return a function that writes a value of a field that is present, including its tag."""
     if field.shape == "map":
         return _map_writer(field)
     if field.type in _INTS:

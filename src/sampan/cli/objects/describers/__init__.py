@@ -1,6 +1,6 @@
-"""Descriptions of objects for `sampan describe`: a table of sections for each kind, and one form for all others.
+"""Descriptions of objects for `sampan describe`: sections for many kinds, and one generic form for all other kinds.
 
-Words, order and facts are those of `kubectl describe`. Source: kubectl pkg/describe/describe.go (1.36).
+The wording, the order and the data are those of `kubectl describe`. Source: kubectl pkg/describe/describe.go (1.36).
 """
 
 from sampan.cli.objects.describers.catalogue import DESCRIBERS, describer_of, description

@@ -25,7 +25,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An object to describe, with what was read for it."""
+    """An object to describe, with the related objects that were read for it."""
 
     obj: Object
     related: Mapping[str, Sequence[Object] | None] = field(default_factory=dict)

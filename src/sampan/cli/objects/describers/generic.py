@@ -16,7 +16,7 @@ _OF_USERS = frozenset(
         "nodeSelector", "requests", "selector", "stringData", "used",
     )
 )  # fmt: skip
-"""Fields whose keys are given by users, or are units: their keys are shown unchanged."""
+"""Fields whose keys are chosen by users, or are units: their keys are shown unchanged."""
 
 
 def in_words(name: str) -> str:

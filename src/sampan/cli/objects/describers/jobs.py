@@ -33,7 +33,7 @@ def _pods_statuses(job: Object) -> str:
 
 
 def _completed_indexes(job: Object) -> str | None:
-    """Return the completed indexes of an indexed Job, cut after the last whole one that fits."""
+    """Return the completed indexes of an indexed Job, cut after the last whole index that fits."""
     if at(job, "spec.completionMode") != "Indexed":
         return None
     text: str = at(job, "status.completedIndexes") or "<none>"

@@ -1,4 +1,4 @@
-"""Nodes, with their lease and what their Pods request."""
+"""Nodes, with their lease and the requests of their Pods."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -108,7 +108,7 @@ def _allocated(requests: Usage, limits: Usage, available: Usage) -> Iterator[str
 
 
 def _share(declared: Mapping[str, Quantity], available: Mapping[str, Quantity], name: str) -> str:
-    """Return an amount and its percentage of what is available."""
+    """Return an amount and its percentage of the available amount."""
     scale = -3 if name == "cpu" else 0
     amount = declared.get(name, ZERO)
     whole = available.get(name, ZERO).scaled_value(scale)

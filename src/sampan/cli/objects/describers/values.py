@@ -63,7 +63,7 @@ def time(timestamp: str) -> str:
 
 
 def without_fraction(timestamp: str | None) -> str | None:
-    """Return a timestamp without its fraction of a second; None for none."""
+    """Return a timestamp without its fraction of a second; None if there is no timestamp."""
     if not timestamp:
         return None
     return timestamp.partition(".")[0].removesuffix("Z") + "Z"
