@@ -28,7 +28,7 @@ class PluginHandler(Protocol):
     """Handles plug-ins of one type."""
 
     async def register(self, name: str, endpoint: str, versions: list[str]) -> None:
-        """Register a plug-in. Raises any `Exception`, whose text the plug-in gets."""
+        """Register a plug-in. May raise any `Exception`. Its text is sent to the plug-in."""
         ...
 
     async def unregister(self, name: str, endpoint: str) -> None:
@@ -41,7 +41,7 @@ class _Socket:
     """Socket in the directory."""
 
     identity: tuple[int, int]
-    """Inode and time of its creation: a restarted plug-in makes a new one."""
+    """Inode and time of its creation: a restarted plug-in creates a new socket."""
     handler: PluginHandler | None = None
     name: str = ""
     endpoint: str = ""
@@ -120,7 +120,7 @@ class PluginWatcher:
 
 
 async def _notify(client: RegistrationClient, registered: bool, error: str = "") -> None:
-    """Send the result to a plug-in. One that does not take it stays registered."""
+    """Send the result to a plug-in. A plug-in that rejects the result stays registered."""
     try:
         await client.notify(registered, error)
     except CsiError as fault:

@@ -1,4 +1,4 @@
-"""`VolumeStats`: figures of volumes from their drivers, once a minute, for /stats/summary.
+"""`VolumeStats`: reads statistics of volumes from their drivers once a minute, for /stats/summary.
 
 Source: kubernetes pkg/volume/csi/csi_metrics.go, kubelet pkg/kubelet/server/stats/volume_stat_calculator.go (1.36).
 """
@@ -27,7 +27,7 @@ _log = logging.getLogger("sampan.node")
 
 
 class VolumeStats:
-    """Newest figures of all mounted volumes."""
+    """Newest statistics of all mounted volumes."""
 
     def __init__(self, mounts: CsiMounts, drivers: Drivers, paths: CsiPaths, clock: Clock) -> None:
         self._mounts = mounts
@@ -41,7 +41,7 @@ class VolumeStats:
         return self._found.get(uid, ())
 
     async def run(self) -> None:
-        """Read the figures again and again. Ends by cancellation."""
+        """Read the statistics periodically until cancelled."""
         while True:
             await self.look()
             await asyncio.sleep(PERIOD_S)
