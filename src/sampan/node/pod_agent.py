@@ -389,8 +389,7 @@ class PodAgent:
         return found
 
     def _requests(self, ref: Ref[Any]) -> Iterable[Request]:
-        """Map an event to the key of a Pod of these nodes. Ignore an event that the agent's own last write has caused.
-        """
+        """Map an event to the key of a Pod of these nodes. Ignore an event that the agent's own last write has caused."""
         known = self._known.get(ref.key)
         written = known.written if known is not None else None
         own_version = written.metadata.resource_version if written is not None else None

@@ -31,11 +31,11 @@ from sampan.node.views import Pod
 
 @dataclass(frozen=True, slots=True)
 class ContainerRecord:
-    """Newest run of a container. Immutable: each change makes a new record."""
+    """Newest run of a container. Immutable: each change creates a new record."""
 
     name: str
     id: str
-    """With the runtime's name as its scheme: `simulated://…`."""
+    """Id with the runtime's name as its scheme: `simulated://…`."""
     image_id: str
     restart_count: int
     started_at: dt.datetime
@@ -71,7 +71,7 @@ class SandboxError(Exception):
     """A sandbox cannot be created now. The text is for an event of the Pod."""
 
     def __init__(self, reason: str, message: str, *, retry_s: float = 10.0) -> None:
-        """`reason`: of the event. `retry_s`: time until the next attempt."""
+        """`reason`: reason of the event. `retry_s`: seconds until the next attempt."""
         super().__init__(message)
         self.reason = reason
         self.retry_s = retry_s

@@ -266,8 +266,7 @@ def _has_any(paths: "list[str]", directory: str) -> bool:
 
 
 def _entries(path: str) -> "list[os.DirEntry[str]] | None":
-    """Return the entries of a directory; None if it cannot be read, or has too many entries to mount them one by one.
-    """
+    """Return the entries of a directory; None if it cannot be read, or has too many entries to mount them one by one."""
     try:
         entries = list(os.scandir(path))
     except OSError:
