@@ -102,7 +102,9 @@ def _seconds(annotations: Mapping[str, str], name: str) -> float | None:
 
 
 def _amount(annotations: Mapping[str, str], name: str, scale: int) -> float | None:
-    """Return an amount, rounded up to a multiple of `10 ** scale`; None without the annotation, or if it is malformed."""
+    """Return an amount, rounded up to a multiple of `10 ** scale`; None without the annotation, or
+    if it is malformed.
+    """
     text = annotations.get(name)
     if text is None:
         return None

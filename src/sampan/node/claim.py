@@ -70,8 +70,9 @@ class NodeClaim:
         return {ANNOTATION: self._instance}
 
     async def obtain(self) -> None:
-        """Wait until this agent owns the node. Returns at once if the node has no owner, or if this agent owned it
-        before.
+        """Wait until this agent owns the node.
+
+        Returns at once if the node has no owner, or if this agent owned it before.
         """
         while True:
             # The lock first: it needs no network, and the agent that has it is certainly on this machine.

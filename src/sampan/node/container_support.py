@@ -36,8 +36,9 @@ class ContainerSupport(Protocol):
         ...
 
     async def unmount(self, uid: str) -> None:
-        """Unmount the volumes of drivers, after the containers of the Pod have ended. After an error, the worker calls
-        it again.
+        """Unmount the volumes of drivers, after the containers of the Pod have ended.
+
+        After an error, the worker calls it again.
         """
         ...
 

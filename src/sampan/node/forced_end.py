@@ -41,8 +41,9 @@ class ForcedEnd:
         ]
 
     def failed(self, status: Status | None, pod: Pod, now: dt.datetime) -> Status:
-        """Return the last status of a Pod. `status`: the status with its containers; None if the Pod never had
-        containers.
+        """Return the last status of a Pod.
+
+        `status`: the status with its containers; None if the Pod never had containers.
         """
         found: Status = {"conditions": []} if status is None else dict(status)
         found |= {"phase": "Failed", "reason": self.reason, "message": self.message}

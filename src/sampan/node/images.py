@@ -63,7 +63,9 @@ class Images:
         return None
 
     def wake_s(self, uid: str) -> float | None:
-        """Return the number of seconds until an image of the Pod is pulled again, or is reported as ImagePullBackOff."""
+        """Return the number of seconds until an image of the Pod is pulled again, or is reported as
+        ImagePullBackOff.
+        """
         now = self._clock.now().timestamp()
         found = [each for key, each in self._backoffs.items() if key[0] == uid]
         times = (each.until if each.shown_at == 0.0 else each.shown_at for each in found)

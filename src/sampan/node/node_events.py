@@ -29,8 +29,9 @@ class NodeEvents:
         self._recorder(pod.spec.node_name).warning(_reference(pod, container), reason, note, annotations=annotations)
 
     def node_warning(self, node: str, reason: str, note: str) -> None:
-        """Record a Warning event about a node. As in events of the kubelet, the reference to the Node has the name in
-        place of the uid.
+        """Record a Warning event about a node.
+
+        As in events of the kubelet, the reference to the Node has the name in place of the uid.
         """
         self._recorder(node).warning(ObjectReference("v1", "Node", "", node, node), reason, note)
 

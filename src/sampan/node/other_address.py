@@ -20,8 +20,9 @@ def second_address(first: str) -> str:
 
 
 def address_next_to(first: str, interfaces: Sequence[Mapping[str, Any]]) -> str:
-    """Return the address from the output of `ip -j address`. A loopback address has no such address: the result is
-    empty. Raises `ValueError`.
+    """Return the address from the output of `ip -j address`.
+
+    A loopback address has no such address: the result is empty. Raises `ValueError`.
     """
     if ipaddress.ip_address(first).is_loopback:
         return ""

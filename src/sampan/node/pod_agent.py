@@ -67,10 +67,12 @@ class PodAgent:
         nodes: dict[str, NodeHome] | None = None,
         elected: bool = False,
     ) -> None:
-        """`informer` contains at least the Pods of these nodes, in any view. `make_worker` is called with the function
-        that queues a Pod by its key. Without `admission` every Pod is admitted. `state`: state of the only node; a node
-        under pressure refuses Pods. `nodes`: nodes by name. The caller may add nodes to it until the manager runs, and
-        with `add_node` after that. `elected`: only the leader reconciles.
+        """`informer` contains at least the Pods of these nodes, in any view.
+
+        `make_worker` is called with the function that queues a Pod by its key. Without `admission` every Pod is
+        admitted. `state`: state of the only node; a node under pressure refuses Pods. `nodes`: nodes by name. The
+        caller may add nodes to it until the manager runs, and with `add_node` after that. `elected`: only the leader
+        reconciles.
         """
         self.nodes: dict[str, NodeHome] = {} if nodes is None else nodes
         self._informer = informer
@@ -389,7 +391,10 @@ class PodAgent:
         return found
 
     def _requests(self, ref: Ref[Any]) -> Iterable[Request]:
-        """Map an event to the key of a Pod of these nodes. Ignore an event that the agent's own last write has caused."""
+        """Map an event to the key of a Pod of these nodes.
+
+        Ignore an event that the agent's own last write has caused.
+        """
         known = self._known.get(ref.key)
         written = known.written if known is not None else None
         own_version = written.metadata.resource_version if written is not None else None

@@ -199,8 +199,9 @@ class PodWorker:
             state.retries[name] = now + CREATE_RETRY_S
 
     async def _volume_image(self, home: NodeHome, pod: Pod, container: Container) -> Waiting | None:
-        """Find or pull the images of the container's volumes. Returns the reason if the container must wait for an
-        image.
+        """Find or pull the images of the container's volumes.
+
+        Returns the reason if the container must wait for an image.
         """
         used = {mount.name for mount in container.volume_mounts}
         for volume in pod.spec.volumes:

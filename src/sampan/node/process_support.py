@@ -106,8 +106,9 @@ class ProcessSupport:
             self._events.warning(place.pod, reason, f'{action} failed for volume "{volume}" : {fault}')
 
     async def unmount(self, uid: str) -> None:
-        """Unmount the volumes of drivers, after the containers of the Pod have ended. After an error, the worker calls
-        it again.
+        """Unmount the volumes of drivers, after the containers of the Pod have ended.
+
+        After an error, the worker calls it again.
         """
         await self._tasks.running()
         await self._volumes.unmount(uid)
@@ -149,8 +150,9 @@ class ProcessSupport:
         return self._post_starts.runs(uid)
 
     async def stop(self, runtime: Runtime, place: PodPlace, names: Sequence[str], grace_s: float) -> None:
-        """Start to stop containers. Does nothing for those that are being stopped, unless their grace period is shorter
-        now.
+        """Start to stop containers.
+
+        Does nothing for those that are being stopped, unless their grace period is shorter now.
         """
         uid = place.pod.metadata.uid
         self._terminations.observe(uid, self.applied(uid, runtime.containers(uid)))

@@ -91,7 +91,10 @@ class Resizes:
         return _with_resources(pod, state.allocated)
 
     async def apply(self, pod: Pod, home: NodeHome, records: Mapping[str, ContainerRecord]) -> Sequence[str]:
-        """Apply allocated resources to running containers. Returns the containers that must be restarted to use them."""
+        """Apply allocated resources to running containers.
+
+        Returns the containers that must be restarted to use them.
+        """
         state = self._states[pod.metadata.uid]
         changed = _changed(pod, state, records)
         if not changed and state.in_progress is None:
@@ -197,8 +200,9 @@ def _first(pod: Pod) -> _State:
 
 
 def _changed(pod: Pod, state: _State, records: Mapping[str, ContainerRecord]) -> list[Container]:
-    """Return the running containers whose resources differ from the allocated ones. A container that starts later gets
-    the allocated ones.
+    """Return the running containers whose resources differ from the allocated ones.
+
+    A container that starts later gets the allocated ones.
     """
     found = []
     for container in _containers(pod):

@@ -144,7 +144,8 @@ class ContainerRuntime(Protocol):
     async def stop_containers(self, pod: Pod, names: Sequence[str], grace_s: float) -> None:
         """Send containers their stop signal, and kill them after `grace_s`.
 
-        Returns at once: the runtime reports the ends as they happen. A repeated call may only shorten the grace period.
+        Returns at once. The runtime reports each end when it happens. A repeated call may only shorten the grace
+        period.
         """
         ...
 
@@ -172,7 +173,7 @@ class StreamRuntime(Protocol):
     """Logs, commands and connections for clients."""
 
     def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncIterator[bytes]:
-        """Yield the log of a container. Raises `LookupError` if it has none."""
+        """Yield the log of a container. Raises `LookupError` if there is no log."""
         ...
 
     async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
@@ -198,13 +199,13 @@ class Runtime(SandboxRuntime, ContainerRuntime, ImageRuntime, StreamRuntime, Pro
 
     @property
     def applies_resources(self) -> bool:
-        """True if containers have requests and limits, so that the Pod's status reports them."""
+        """True if the runtime enforces requests and limits, so that the Pod's status reports them."""
         ...
 
     async def recover(self, pods: Sequence[Pod]) -> None:
         """Restore the state of the Pods that are bound to the node.
 
-        The agent calls it before all other methods, and again if the node becomes its own later.
+        The agent calls it before all other methods, and again if the agent takes the node over later.
         """
         ...
 

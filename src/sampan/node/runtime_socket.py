@@ -20,7 +20,7 @@ _INSTALL: Final = (
 
 
 class NoRuntime(Exception):
-    """There is no container runtime. The text has the remedy."""
+    """There is no container runtime. The message says how to fix this."""
 
 
 def runtime_socket(endpoint: str, known: Sequence[str] = SOCKETS) -> str:

@@ -32,7 +32,10 @@ class PodCgroups:
         self._works = True
 
     def make(self, path: str, pod: Pod) -> None:
-        """Create the cgroup of a Pod with its limits. `path`: relative to the hierarchy's root, as in CRI's messages."""
+        """Create the cgroup of a Pod with its limits.
+
+        `path`: relative to the hierarchy's root, as in CRI's messages.
+        """
         if not self._works:
             return
         try:

@@ -42,8 +42,9 @@ class RuntimeHealth:
         ]
 
     def has_user_namespaces(self, handler: str) -> bool:
-        """Return True if Pods of a handler may have their own user namespaces. Before containerd 2.0 there are no
-        handlers.
+        """Return True if Pods of a handler may have their own user namespaces.
+
+        Before containerd 2.0 there are no handlers.
         """
         return any(users for name, _, users in self._handlers if name == handler)
 

@@ -60,8 +60,9 @@ def release(directory: Path) -> None:
 
 
 def unsupported(handler: str) -> SandboxError:
-    """Return the error for a Pod with its own user namespace on a runtime without support for it. Such a runtime
-    ignores the field, and would run the Pod with the node's users.
+    """Return the error for a Pod with its own user namespace on a runtime without support for it.
+
+    Such a runtime ignores the field, and would run the Pod with the node's users.
     """
     runtime = f'RuntimeClass handler "{handler}"' if handler else "runtime"
     text = f"can't set `spec.hostUsers: false`, {runtime} does not support user namespaces"

@@ -91,8 +91,9 @@ class CsiAgent:
             self._desired.discard(uid)
 
     async def run(self) -> None:
-        """Run until cancelled. Drivers that an earlier agent has registered and that no longer exist are removed from
-        the CSINode.
+        """Run until cancelled.
+
+        Drivers that an earlier agent has registered and that no longer exist are removed from the CSINode.
         """
         try:
             await self._start()

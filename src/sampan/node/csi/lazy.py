@@ -1,5 +1,6 @@
-"""`LazyCsi`: volumes of drivers on a node. It loads gRPC when the first driver registers or the first Pod uses a CSI
-volume.
+"""`LazyCsi`: volumes of drivers on a node.
+
+It loads gRPC when the first driver registers or the first Pod uses a CSI volume.
 
 Nodes without the extra `cri` can run all Pods without such volumes. Concurrency: `run` is a task of the manager. It
 creates the CSINode, and then runs the agent for drivers once one is needed.

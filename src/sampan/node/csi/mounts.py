@@ -225,8 +225,9 @@ class CsiMounts:
         await self._attachments.release(key)
 
     async def sweep(self, is_gone: Callable[[str], bool]) -> bool:
-        """Unmount the volumes of Pods that no longer exist, and unstage volumes without Pods. Returns False if any of
-        them must be retried.
+        """Unmount the volumes of Pods that no longer exist, and unstage volumes without Pods.
+
+        Returns False if any of them must be retried.
         """
         done = True
         for uid in {each.uid for each in self._records.published() if is_gone(each.uid)}:

@@ -1,6 +1,8 @@
-"""`Publisher`: calls of drivers that stage and publish volumes, and that undo both. It writes a record to disk before
-each call. If the error proves that the driver has done nothing, it deletes the record; otherwise the volume may be
-mounted, and must be unmounted. Source: kubernetes pkg/volume/csi/{csi_attacher,csi_mounter,csi_block}.go (1.36).
+"""`Publisher`: calls of drivers that stage and publish volumes, and that undo both.
+
+It writes a record to disk before each call. If the error proves that the driver has done nothing, it deletes the
+record; otherwise the volume may be mounted, and must be unmounted. Source: kubernetes
+pkg/volume/csi/{csi_attacher,csi_mounter,csi_block}.go (1.36).
 """
 
 from collections.abc import Mapping
@@ -57,8 +59,9 @@ class Publisher:
         context: Mapping[str, str],
         is_again: bool,
     ) -> None:
-        """Publish a volume for a Pod. `is_again`: the volume is published already, so an error does not undo the
-        publication.
+        """Publish a volume for a Pod.
+
+        `is_again`: the volume is published already, so an error does not undo the publication.
 
         Raises `VolumeFault`, `Missing`, `Unreadable`, `OSError`.
         """

@@ -32,8 +32,9 @@ _MODES_OF_POD_WRITERS: Final = {
 
 
 def capability(volume: CsiVolume, driver: Driver, *, group: int | None = None) -> AnyMessage:
-    """Return the VolumeCapability for a volume: its type and access mode. `group`: the fsGroup, if the driver applies
-    it.
+    """Return the VolumeCapability for a volume: its type and access mode.
+
+    `group`: the fsGroup, if the driver applies it.
     """
     modes = _MODES_OF_POD_WRITERS if MULTI_WRITER in driver.capabilities else _MODES
     name = modes.get(next(iter(volume.access_modes), ""), "SINGLE_NODE_WRITER")

@@ -16,7 +16,10 @@ STORAGE: Final = "ephemeral-storage"
 
 
 def has_limits(pod: Pod) -> bool:
-    """Return whether a Pod has a limit that its node must watch. The kernel enforces the limits of emptyDirs in memory."""
+    """Return whether a Pod has a limit that its node must watch.
+
+    The kernel enforces the limits of emptyDirs in memory.
+    """
     containers = (*pod.spec.containers, *pod.spec.init_containers)
     return bool(_size_limits(pod)) or any(STORAGE in each.resources.limits for each in containers)
 

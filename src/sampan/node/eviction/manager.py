@@ -190,8 +190,9 @@ class EvictionManager:
         self._pods.force_end(pod.metadata.uid, end)
 
     async def _until_ended(self, uids: Sequence[str]) -> None:
-        """Wait until the evicted Pods have ended, with a time limit. Only then can a measurement show whether more must
-        be evicted.
+        """Wait until the evicted Pods have ended, with a time limit.
+
+        Only then can a measurement show whether more must be evicted.
         """
         for _ in range(int(END_WAIT_S / END_POLL_S)):
             await asyncio.sleep(END_POLL_S)

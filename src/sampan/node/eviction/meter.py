@@ -50,8 +50,9 @@ class MachineMeter:
         image_disk: Callable[[], Awaitable[Disk]] | None = None,
         log_directory: Callable[[Pod, str], Path | None] = lambda pod, container: None,
     ) -> None:
-        """`root`: directory of the agent. `image_disk`: returns the space for images; None if they are on the disk of
-        `root`.
+        """`root`: directory of the agent.
+
+        `image_disk`: returns the space for images; None if they are on the disk of `root`.
 
         `log_directory` returns the directory of a container's logs; None if it has none.
         """
@@ -85,8 +86,9 @@ class MachineMeter:
             return disk
 
     async def use(self, hosted: HostedPod, *, with_files: bool = True) -> PodUse:
-        """Return the resources that a Pod uses. The runtime provides the use by containers; files are measured in their
-        directories.
+        """Return the resources that a Pod uses.
+
+        The runtime provides the use by containers; files are measured in their directories.
         """
         pod = hosted.pod
         uid = pod.metadata.uid

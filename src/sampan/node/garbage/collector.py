@@ -88,8 +88,9 @@ class GarbageCollector:
             group.create_task(self._repeat(self.collect_images, IMAGES_S, "ImageGCFailed"))
 
     async def _repeat(self, collect: Callable[[], Awaitable[None]], period_s: float, reason: str) -> None:
-        """Collect periodically. Report failures as events, except for the first one: the node may be busy after its
-        start.
+        """Collect periodically.
+
+        Report failures as events, except for the first one: the node may be busy after its start.
         """
         failed = False
         while True:
@@ -148,8 +149,9 @@ class GarbageCollector:
         return now
 
     async def _remove(self, ids: Sequence[str], bytes_max: int | None = None) -> int:
-        """Remove images in order until enough bytes are free. Returns the number of freed bytes. Raises `OSError` after
-        the last image if one could not be removed.
+        """Remove images in order until enough bytes are free.
+
+        Returns the number of freed bytes. Raises `OSError` after the last image if one could not be removed.
         """
         freed, fault = 0, None
         for id in ids:

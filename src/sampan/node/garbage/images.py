@@ -130,8 +130,9 @@ def unused(records: Records, now: float, age_s_min: float) -> list[str]:
 
 
 def too_old(records: Records, now: float, policy: ImagePolicy, *, began: float) -> list[str]:
-    """Return the images that were unused for too long. `began`: the agent's start. The use of images before that time
-    is unknown.
+    """Return the images that were unused for too long.
+
+    `began`: the agent's start. The use of images before that time is unknown.
     """
     if policy.unused_s_max <= 0 or now - began <= policy.unused_s_max:
         return []

@@ -34,8 +34,9 @@ class NodeCredentials:
         return read_key_pair(content, content)
 
     def read_serving(self) -> KeyPair | None:
-        """Return certificate and key of the node's server, or None if it has no certificate. Raises the same errors as
-        `read`.
+        """Return certificate and key of the node's server, or None if it has no certificate.
+
+        Raises the same errors as `read`.
         """
         if not self._serving.exists():
             return None

@@ -74,8 +74,9 @@ async def sleep_until(at: dt.datetime, clock: Clock) -> None:
 
 
 def renewal_time(certificate: x509.Certificate, part: float | None = None) -> dt.datetime:
-    """Return the time at which a fraction of the certificate's lifetime is over. None: a random fraction from 0.7 to
-    0.9.
+    """Return the time at which a fraction of the certificate's lifetime is over.
+
+    None: a random fraction from 0.7 to 0.9.
     """
     start = certificate.not_valid_before_utc
     return start + (certificate.not_valid_after_utc - start) * (part or random.uniform(0.7, 0.9))

@@ -18,8 +18,9 @@ _log = logging.getLogger("sampan.node")
 
 
 async def namespaces_work(launcher: Launcher, directory: Path) -> bool:
-    """Return whether a program that does nothing can be run in namespaces. `directory`: created for the attempt, then
-    deleted.
+    """Return whether a program that does nothing can be run in namespaces.
+
+    `directory`: created for the attempt, then deleted.
     """
     inner_ids = None if os.geteuid() == 0 else (os.getuid(), os.getgid())
     program = Program(_TRIAL, {}, view=View("/", str(directory)), inner_ids=inner_ids)

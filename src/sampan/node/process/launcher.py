@@ -251,8 +251,9 @@ class _Layers:
         return True
 
     def _own(self, path: str, entry: "os.DirEntry[str]", mode: int = 0o700) -> None:
-        """Copy owner and mode of the image's file or directory, as far as the agent has the permission. `mode` is
-        added.
+        """Copy owner and mode of the image's file or directory, as far as the agent has the permission.
+
+        `mode` is added.
         """
         before = entry.stat()
         if self._spec.inner_ids is None:
@@ -266,7 +267,9 @@ def _has_any(paths: "list[str]", directory: str) -> bool:
 
 
 def _entries(path: str) -> "list[os.DirEntry[str]] | None":
-    """Return the entries of a directory; None if it cannot be read, or has too many entries to mount them one by one."""
+    """Return the entries of a directory; None if it cannot be read, or has too many entries to
+    mount them one by one.
+    """
     try:
         entries = list(os.scandir(path))
     except OSError:

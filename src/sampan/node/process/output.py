@@ -1,5 +1,6 @@
-"""`Output`: a container's output for one attached client. `AttachedClients`: all clients that are attached to a
-container.
+"""`Output`: a container's output for one attached client.
+
+`AttachedClients`: all clients that are attached to a container.
 
 Bound: `BUFFER_BYTES_MAX` for each client. A slower client gets a notice and is detached; the container is not delayed.
 """
@@ -53,8 +54,9 @@ class AttachedClients:
         self._ended: set[str] = set()
 
     def join(self, stream: str) -> tuple[Output, Callable[[], None]]:
-        """Return the future output on `stdout` or `stderr`, and a function that detaches the client. The function may
-        be called twice.
+        """Return the future output on `stdout` or `stderr`, and a function that detaches the client.
+
+        The function may be called twice.
         """
         output = Output()
         if stream in self._ended:

@@ -111,8 +111,9 @@ class FailedSession:
 
 
 class AttachSession:
-    """Session with a container's main process. It only has the output from now on. A client that is too slow is
-    detached with a notice.
+    """Session with a container's main process.
+
+    It only has the output from now on. A client that is too slow is detached with a notice.
 
     At the end of the client's input, the container's input ends too (`closes_stdin`), or the client is detached.
     Source: containerd internal/cri/io/container_io.go `Attach` (2.1).
