@@ -33,8 +33,9 @@ class CsiClient(RpcClient):
     ) -> AnyMessage:
         """Call a method by its name, and return its response.
 
-        `fields`: fields of the request. `timeout_s`: if negative, the client's limit applies. `wait_for_ready`: wait
-        for a driver that does not listen yet. Raises `CsiError`; `KeyError` if CSI has no such method.
+        `fields`: fields of the request.
+        `timeout_s`: if negative, the client's limit applies. `wait_for_ready`: wait for a driver that does not listen
+        yet. Raises `CsiError`; `KeyError` if CSI has no such method.
         """
         return await self._call(method, timeout_s=timeout_s, wait_for_ready=wait_for_ready, **fields)
 

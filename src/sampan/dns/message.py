@@ -1,7 +1,7 @@
 """DNS messages: reading queries, and writing responses that fit a limit.
 
-It supports only the parts that a server needs. Responses of other servers are relayed as bytes (`relayed.py`). Source:
-RFC 1035 (section 4), RFC 6891 (EDNS0), RFC 2782 (SRV).
+It supports only the parts that a server needs. Responses of other servers are relayed as bytes (`relayed.py`).
+Source: RFC 1035 (section 4), RFC 6891 (EDNS0), RFC 2782 (SRV).
 """
 
 import enum

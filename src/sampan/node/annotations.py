@@ -50,7 +50,7 @@ class Script:
     """Time from start to end; None: containers run until they are stopped."""
     exit_code: int = 0
     fail_times: int = 0
-    """Number of starts after which the container ends by themselves; later ones run until they are stopped. 0: all."""
+    """Number of runs that end by themselves; later ones run until they are stopped. 0: all."""
     stop_after_s: float = 0.0
     stopped_exit_code: int = 143
     """Exit code of a container that is stopped; 143 is that of a process that SIGTERM ended."""

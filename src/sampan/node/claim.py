@@ -7,7 +7,8 @@ the Lease has not changed for its duration, measured by its own clock, so clocks
 Guarantees: containers end with their agent, even if it is killed, so a node that is taken over runs no old containers.
 An agent that cannot reach the API server keeps its containers running, as the kubelet does. When the server responds
 again, the agent checks whether it still owns the node. If two agents use the same directory, only one of them can lock
-its lock file. Concurrency: no tasks.
+its lock file.
+Concurrency: no tasks.
 """
 
 import asyncio

@@ -70,9 +70,10 @@ class PodAgent:
         """`informer` contains at least the Pods of these nodes, in any view.
 
         `make_worker` is called with the function that queues a Pod by its key. Without `admission` every Pod is
-        admitted. `state`: state of the only node; a node under pressure refuses Pods. `nodes`: nodes by name. The
-        caller may add nodes to it until the manager runs, and with `add_node` after that. `elected`: only the leader
-        reconciles.
+        admitted.
+        `state`: state of the only node; a node under pressure refuses Pods.
+        `nodes`: nodes by name. The caller may add nodes to it until the manager runs, and with `add_node` after that.
+        `elected`: only the leader reconciles.
         """
         self.nodes: dict[str, NodeHome] = {} if nodes is None else nodes
         self._informer = informer

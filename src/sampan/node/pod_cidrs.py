@@ -1,8 +1,8 @@
 """`NodePodCidrs`: passes the pod CIDR of each Node to the allocator of its Pods' addresses.
 
 Without a node-ipam-controller, a node waits for some time, and then chooses a CIDR that no other Node has. Two
-processes may choose the same one at the same moment, so run the controller if CIDRs must be unique. Concurrency: `run`
-is a task of the manager. It returns when all nodes have their pod CIDRs.
+processes may choose the same one at the same moment, so run the controller if CIDRs must be unique.
+Concurrency: `run` is a task of the manager. It returns when all nodes have their pod CIDRs.
 """
 
 import asyncio

@@ -2,8 +2,8 @@
 
 Each mount is a tmpfs in the machine's mount namespace, as with the kubelet. The source of all these mounts is a name of
 this process. If the agent is killed, the launcher (process/launcher.py) unmounts them by that name. If tmpfs cannot be
-mounted (the agent is not root, or may not mount), volumes are plain directories. Source: kubernetes
-pkg/volume/emptydir/empty_dir.go (1.36).
+mounted (the agent is not root, or may not mount), volumes are plain directories.
+Source: kubernetes pkg/volume/emptydir/empty_dir.go (1.36).
 """
 
 import ctypes

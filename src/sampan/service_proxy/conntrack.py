@@ -1,8 +1,8 @@
 """`UdpFlows`: lists and deletes tracked UDP flows over netlink.
 
 A UDP client may send from the same port without a time limit, and each packet renews the flow. Without a clean-up, its
-packets would be sent to an endpoint that no longer exists. A TCP connection ends by itself. Source:
-include/uapi/linux/netfilter/nfnetlink_conntrack.h; pkg/proxy/conntrack/cleanup.go (1.36).
+packets would be sent to an endpoint that no longer exists. A TCP connection ends by itself.
+Source: include/uapi/linux/netfilter/nfnetlink_conntrack.h; pkg/proxy/conntrack/cleanup.go (1.36).
 """
 
 import ipaddress

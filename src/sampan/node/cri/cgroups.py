@@ -1,8 +1,8 @@
 """`PodCgroups`: the cgroup of each Pod, which contains the cgroups of its containers and sandboxes.
 
 Works with cgroup v1 (a hierarchy for each controller) and v2 (a single one). If the hierarchies are read-only, it does
-nothing. Source: kubelet pkg/kubelet/cm/{cgroup_manager_linux.go,pod_container_manager_linux.go,helpers_linux.go}
-(1.36).
+nothing.
+Source: kubelet pkg/kubelet/cm/{cgroup_manager_linux.go,pod_container_manager_linux.go,helpers_linux.go} (1.36).
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """`CriGarbage`: gives the garbage collector access to the images and dead containers of a runtime with CRI.
 
-It removes only Pods that this agent has created. Source: kubelet
-pkg/kubelet/kuberuntime/{kuberuntime_gc.go,kuberuntime_image.go} (1.36).
+It removes only Pods that this agent has created.
+Source: kubelet pkg/kubelet/kuberuntime/{kuberuntime_gc.go,kuberuntime_image.go} (1.36).
 """
 
 import json

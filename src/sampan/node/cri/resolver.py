@@ -91,7 +91,7 @@ def _unique(values: Iterable[str]) -> list[str]:
 
 
 def _cut(resolver: ResolvConf) -> list[str]:
-    """Shorten a resolver to the limits of libc, and return the names of the parts that it shortened."""
+    """Shorten a resolver to the limits of libc, and return a message for each limit that was exceeded."""
     faults = []
     if len(resolver.servers) > SERVERS_MAX:
         # glibc reads only three servers. More would be ignored without a message.

@@ -3,9 +3,10 @@
 It has three layers: `CriObserver` follows the state of the runtime, `CriStreams` serves clients, and this class creates
 and removes sandboxes and containers.
 
-Concurrency: the lock of a Pod serializes the methods that create and remove its sandboxes and containers. Guarantees:
-containers keep running when the agent or the runtime's process ends. `recover` finds running containers by their labels
-and adopts them. Source: kubelet pkg/kubelet/kuberuntime (1.36).
+Concurrency: the lock of a Pod serializes the methods that create and remove its sandboxes and containers.
+Guarantees: containers keep running when the agent or the runtime's process ends. `recover` finds running containers by
+their labels and adopts them.
+Source: kubelet pkg/kubelet/kuberuntime (1.36).
 """
 
 import asyncio

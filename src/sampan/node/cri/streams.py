@@ -27,7 +27,7 @@ _STATS_S: Final = 1.0
 
 
 class CriStreams(CriObserver):
-    """Images and streams. It only reads the observer's state."""
+    """Part of the runtime for images and streams. It only reads the observer's state."""
 
     # ---- images
 

@@ -5,7 +5,8 @@ on the node or in other Pods. On volumes, files keep the ids that the containers
 same mapping.
 
 Guarantees: a range is in a file of the Pod's directory, so a restart keeps it. Removing the directory releases the
-range. Source: kubelet pkg/kubelet/userns/userns_manager.go (1.36).
+range.
+Source: kubelet pkg/kubelet/userns/userns_manager.go (1.36).
 """
 
 import json

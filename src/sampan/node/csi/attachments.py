@@ -2,8 +2,8 @@
 
 A volume is reported as in use before it is mounted, so that the attach-detach controller does not detach it. The
 controller removes a volume from `volumesAttached` before it reads `volumesInUse`. Therefore the node reports the volume
-first, and reads `volumesAttached` last. Source: kubernetes pkg/volume/csi/csi_attacher.go `waitForVolumeAttachment`,
-pkg/kubelet/volumemanager (1.36).
+first, and reads `volumesAttached` last.
+Source: kubernetes pkg/volume/csi/csi_attacher.go `waitForVolumeAttachment`, pkg/kubelet/volumemanager (1.36).
 """
 
 from collections.abc import Mapping

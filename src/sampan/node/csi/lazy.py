@@ -2,8 +2,9 @@
 
 It loads gRPC when the first driver registers or the first Pod uses a CSI volume.
 
-Nodes without the extra `cri` can run all Pods without such volumes. Concurrency: `run` is a task of the manager. It
-creates the CSINode, and then runs the agent for drivers once one is needed.
+Nodes without the extra `cri` can run all Pods without such volumes.
+Concurrency: `run` is a task of the manager. It creates the CSINode, and then runs the agent for drivers once one is
+needed.
 """
 
 import asyncio

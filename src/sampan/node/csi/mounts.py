@@ -1,9 +1,10 @@
 """`CsiMounts`: mounts the volumes of drivers for Pods, and unmounts them.
 
 Concurrency: a lock for each volume serializes its calls. Any task may call the methods. `sweep` runs in the task of the
-agent. Guarantees: the state is on disk (`records.py`). The state in memory only avoids repeated calls: after a restart,
-a driver stages and publishes a volume again, which CSI allows. Source: kubernetes pkg/kubelet/volumemanager/reconciler,
-pkg/volume/csi (1.36).
+agent.
+Guarantees: the state is on disk (`records.py`). The state in memory only avoids repeated calls: after a restart, a
+driver stages and publishes a volume again, which CSI allows.
+Source: kubernetes pkg/kubelet/volumemanager/reconciler, pkg/volume/csi (1.36).
 """
 
 import asyncio

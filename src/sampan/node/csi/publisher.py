@@ -1,8 +1,8 @@
 """`Publisher`: calls of drivers that stage and publish volumes, and that undo both.
 
 It writes a record to disk before each call. If the error proves that the driver has done nothing, it deletes the
-record; otherwise the volume may be mounted, and must be unmounted. Source: kubernetes
-pkg/volume/csi/{csi_attacher,csi_mounter,csi_block}.go (1.36).
+record; otherwise the volume may be mounted, and must be unmounted.
+Source: kubernetes pkg/volume/csi/{csi_attacher,csi_mounter,csi_block}.go (1.36).
 """
 
 from collections.abc import Mapping

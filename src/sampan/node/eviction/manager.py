@@ -1,8 +1,8 @@
 """`EvictionManager`: watches the resources of a node, reports pressure, and evicts one Pod at a time.
 
 Concurrency: `run` is one loop. A pass measures, decides by functions (`pressure.py`, `ranking.py`), and acts.
-Guarantees: critical Pods are never evicted. Images and dead containers are removed before a Pod is evicted. Source:
-kubelet pkg/kubelet/eviction/eviction_manager.go (1.36).
+Guarantees: critical Pods are never evicted. Images and dead containers are removed before a Pod is evicted.
+Source: kubelet pkg/kubelet/eviction/eviction_manager.go (1.36).
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """`discover`: gets the CA of a cluster from its server, and verifies both with a bootstrap token and the CA's hash.
 
 The token's signature alone does not suffice: every machine with the same token could forge it. So the hash of the CA's
-public key is required, unless the caller explicitly disables this check. Source: kubeadm app/discovery/token/token.go
-(1.36).
+public key is required, unless the caller explicitly disables this check.
+Source: kubeadm app/discovery/token/token.go (1.36).
 """
 
 import base64

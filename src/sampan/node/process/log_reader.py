@@ -1,7 +1,7 @@
 """`read_log`: reads a part of a log: its last lines, or the entries since a time. Optionally follows the log.
 
-Memory: one block of a file and one line at a time, independent of the log's size. Source: cri-client
-pkg/logs/{logs,tail}.go (1.36); the kubelet reads only the newest file.
+Memory: one block of a file and one line at a time, independent of the log's size.
+Source: cri-client pkg/logs/{logs,tail}.go (1.36); the kubelet reads only the newest file.
 """
 
 import asyncio

@@ -6,8 +6,9 @@ an ordinary process. Neither is a security boundary. The network and the Pods' a
 
 Concurrency: `run` is the parent of one task for each container. A Pod's containers are started one at a time. Starts
 wait until `run` runs. When the thread of `run` ends, the kernel kills the containers; when `run` is cancelled, it stops
-them. Guarantees: a container is recorded on disk before its program runs. `recover` kills the processes that a killed
-agent has left.
+them.
+Guarantees: a container is recorded on disk before its program runs. `recover` kills the processes that a killed agent
+has left.
 """
 
 import asyncio

@@ -1,8 +1,9 @@
 """`Inhibitor`: delays the shutdown of a machine with systemd, and waits for its announcement.
 
 It uses two programs of systemd: `systemd-inhibit` holds the lock while its child runs, and `busctl` prints logind's
-signal PrepareForShutdown. Concurrency: `announced` owns `busctl`; the lock is a process that `release` ends. Source:
-kubelet pkg/kubelet/nodeshutdown/systemd/inhibit_linux.go (1.36).
+signal PrepareForShutdown.
+Concurrency: `announced` owns `busctl`; the lock is a process that `release` ends.
+Source: kubelet pkg/kubelet/nodeshutdown/systemd/inhibit_linux.go (1.36).
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """`NodeShutdown`: ends the Pods of a node in stages, before the machine or the agent ends.
 
 With systemd, the machine's shutdown starts it. Without systemd, a signal of the process starts it (`ShutdownSignal`).
-Concurrency: `run` waits for either, and performs one shutdown at a time. Source: kubelet pkg/kubelet/nodeshutdown
-(1.36).
+Concurrency: `run` waits for either, and performs one shutdown at a time.
+Source: kubelet pkg/kubelet/nodeshutdown (1.36).
 """
 
 import asyncio

@@ -151,8 +151,8 @@ def inline(pod: Pod, volume: Volume) -> CsiVolume:
 def delete_but_csi(directory: Path, delete: Callable[[Path], None] | None = None) -> None:
     """Delete a Pod's directory, or its `volumes`, without the volumes of drivers.
 
-    Only drivers may remove such volumes: deleting the directory of a mounted volume would delete its data. `delete`:
-    deletes a directory; None for `shutil.rmtree`.
+    Only drivers may remove such volumes: deleting the directory of a mounted volume would delete its data.
+    `delete`: deletes a directory; None for `shutil.rmtree`.
     """
     for path in list(directory.iterdir()) if directory.is_dir() else ():
         if path.name == "volumes" and path.is_dir():

@@ -1,9 +1,9 @@
 """`SpdyConnection`: one end of a SPDY/3.1 connection.
 
 The clients' library (spdystream) has no flow control for single streams: it sends as fast as the connection allows, and
-so does this end. A stream with a slow reader therefore stops the whole connection when its pipe is full. Concurrency:
-one task runs `run` and passes the received data to the streams; any number of tasks write. Source: moby/spdystream
-connection.go (0.5); streaming pkg/httpstream/spdy (1.36).
+so does this end. A stream with a slow reader therefore stops the whole connection when its pipe is full.
+Concurrency: one task runs `run` and passes the received data to the streams; any number of tasks write.
+Source: moby/spdystream connection.go (0.5); streaming pkg/httpstream/spdy (1.36).
 """
 
 from collections.abc import Callable, Mapping
