@@ -2,7 +2,7 @@
 
 `RegistrationClient`: gets the name of a plug-in, and notifies it of its registration.
 
-async with CsiClient("/var/lib/kubelet/plugins/hostpath/csi.sock") as driver:
+    async with CsiClient("/var/lib/kubelet/plugins/hostpath/csi.sock") as driver:
         info = await driver.call("GetPluginInfo")
         await driver.call("NodeUnpublishVolume", volume_id="v", target_path="/…/mount")
 

@@ -101,7 +101,7 @@ class Forwarder:
             )
 
     async def _first(self, query: Query) -> Relayed:
-        """Return the first usable answer. If no upstream returns one, return the refusal of an upstream."""
+        """Return the first usable answer. If there is none, return the last SERVFAIL or REFUSED response."""
         reasons: list[str] = []
         refused: Relayed | None = None
         edns = query.edns

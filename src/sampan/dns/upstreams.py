@@ -41,7 +41,7 @@ def parse_upstream(text: str) -> Upstream:
 
 
 def nameservers(text: str) -> list[Upstream]:
-    """Return the servers of a `resolv.conf`, Malformed lines are ignored."""
+    """Return the servers of a `resolv.conf`. Malformed lines are ignored."""
     found: dict[Upstream, None] = {}
     for line in text.splitlines():
         words = line.split()

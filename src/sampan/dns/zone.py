@@ -87,9 +87,9 @@ class ClusterZone:
         return Response(rcode, authority=(authority,), authoritative=True)
 
     def _records(self, labels: Name, name: Name) -> list[Record] | None:
-        """Return the records of a name, `labels`: labels of the name without the domain.
+        """Return the records of a name; None if the name does not exist.
 
-        None if the name does not exist.
+        `labels`: labels of the name without the domain.
         """
         match labels:
             case ():

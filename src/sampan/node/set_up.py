@@ -71,7 +71,7 @@ class CsiNode:
 
 
 def node_names(count: int, name: str) -> list[str]:
-    """Return the names of a number of nodes: `name` for one, `name-1`, `name-2` … for more."""
+    """Return the names of `count` nodes: `name` for one, `name-1`, `name-2` … for more."""
     return [name] if count == 1 else [f"{name}-{number}" for number in range(1, count + 1)]
 
 

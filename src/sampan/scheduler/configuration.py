@@ -49,7 +49,7 @@ _POINTS: Final[Mapping[str, str]] = {
     "postBind": "post_bind",
 }
 _SAME_POINTS: Final = frozenset({"queueSort", "preFilter", "preScore"})
-"""Extension points of Kubernetes, each with the one that includes it in this scheduler."""
+"""Extension points of Kubernetes that are part of other extension points in this scheduler."""
 _NS_PER_S: Final = 1_000_000_000
 
 

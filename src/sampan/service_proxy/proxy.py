@@ -225,7 +225,7 @@ class ServiceProxy:
             try:
                 deleted = await self._kernel.delete_flows(family, targets)
             except OSError as error:
-                _log.warning("cannot delete UDP flows to endpoints that are gone: %s", error)
+                _log.warning("cannot delete UDP flows to endpoints that no longer exist: %s", error)
                 continue
             self._metrics.deleted_flows.inc(deleted)
 

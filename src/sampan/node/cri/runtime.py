@@ -84,7 +84,7 @@ class CriRuntime(CriStreams):
             await self._remove_run(pod, run)
 
     async def _remove_orphan(self, pod: CriPod) -> None:
-        _log.info("removing a pod that is gone from the API server", extra={"pod": pod.key, "uid": pod.uid})
+        _log.info("removing a pod that the API server no longer has", extra={"pod": pod.key, "uid": pod.uid})
         while True:
             try:
                 await self.remove_sandbox(pod.uid)

@@ -118,7 +118,7 @@ class CsiAgent:
         try:
             await self._node.keep_only(driver.name for driver in self._drivers.all())
         except ClientError as error:
-            _log.warning("cannot remove CSI drivers that are gone from the CSINode: %s", error)
+            _log.warning("cannot remove unregistered CSI drivers from the CSINode: %s", error)
 
     async def _sweep(self) -> None:
         await asyncio.sleep(_FIRST_SWEEP_S)

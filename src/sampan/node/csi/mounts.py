@@ -236,7 +236,7 @@ class CsiMounts:
                 await self.unmount(uid)
             except (VolumeFault, OSError) as error:
                 done = False
-                _log.warning("cannot unmount the volumes of pod %s, which is gone, retrying: %s", uid, error)
+                _log.warning("cannot unmount the volumes of pod %s, which no longer exists, retrying: %s", uid, error)
         for staged in self._unused():
             async with self.lock(staged.key):
                 # Checked again under the lock, because a Pod may have requested the volume meanwhile.

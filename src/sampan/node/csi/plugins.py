@@ -124,7 +124,7 @@ async def _notify(client: RegistrationClient, registered: bool, error: str = "")
     try:
         await client.notify(registered, error)
     except CsiError as fault:
-        _log.warning("the plug-in at %s does not take the result of its registration: %s", client.socket, fault)
+        _log.warning("the plug-in at %s does not accept the result of its registration: %s", client.socket, fault)
 
 
 def sockets_in(directory: Path) -> dict[str, tuple[int, int]]:

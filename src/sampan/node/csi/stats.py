@@ -58,7 +58,7 @@ class VolumeStats:
             except LookupError:
                 continue
             except CsiError as error:
-                _log.warning("cannot read the figures of volume %s: %s", volume.spec_name, error)
+                _log.warning("cannot read the statistics of volume %s: %s", volume.spec_name, error)
         self._found = found
 
     async def _read(self, volume: CsiVolume, driver: Driver) -> dict[str, Any]:

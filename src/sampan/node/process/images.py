@@ -56,7 +56,10 @@ class Images:
         directory: Path | None = None,
         default: Literal["host", "refuse"] = "host",
     ) -> None:
-        """`names`: maps an image to a directory, or to `host`. `default`: directory or action for other images."""
+        """`names`: maps an image to a directory, or to `host`.
+
+        `default`: for other images, `host` uses the machine's file system, and `refuse` fails.
+        """
         self._names = dict(names)
         self._directory = directory
         self._default = default

@@ -289,7 +289,7 @@ def _pivot(root: str) -> None:
 
 
 def _make_own() -> None:
-    """Mount the file systems that a container does not share with the machine: `/proc` and `/dev`."""
+    """Mount the file systems that a container needs: its own `/proc` and `/dev`, and a read-only `/sys`."""
     for name in _OWN:
         os.makedirs(f"/{name}", exist_ok=True)
     try:
@@ -440,7 +440,9 @@ def _unmount(source: str) -> None:
 
 
 def _serve(control: socket.socket, mounts: str) -> None:
-    """Fork a process for each message until the agent ends; then unmount its mounts with the source `mounts`."""
+    """Fork a process for each message until the agent ends; then unmount the agent's tmpfs mounts, whose source is
+    `mounts`.
+    """
     while True:
         message, fds, _, _ = socket.recv_fds(control, 1, 4)
         if not message:

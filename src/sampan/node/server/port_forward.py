@@ -157,7 +157,7 @@ class _Forwarder:
         return True
 
     def _give_up(self, request_id: str) -> None:
-        """Report the error if the second stream of a pair was not opened in time."""
+        """Reset the streams of a pair whose second stream was not opened in time."""
         del self._timers[request_id]
         for stream in self._halves.pop(request_id).values():
             stream.reset()
@@ -241,7 +241,7 @@ async def _forward(port: int, pod: str, dial: Dial, data: "SpdyStream | _Duplex"
 
 
 async def _to_pod(source: Source, writer: asyncio.StreamWriter) -> None:
-    """Do nothing: the copy closes the other direction when the client ends its data."""
+    """Copy the client's data to the Pod, then close this direction of the connection."""
     with contextlib.suppress(OSError):
         while data := await source.read():
             writer.write(data)

@@ -61,7 +61,7 @@ class _State:
     """True if the Pod's affinity terms select the Pod itself, so that it may be the first of its group."""
 
     def is_unmatched(self, change: int = 0) -> bool:
-        """Return True if no Pod in the cluster matches the affinity terms, if `change` more Pods match."""
+        """Return True if no Pod in the cluster matches the affinity terms after `change` more Pods match."""
         return all(int(each.sums.sum()) + change == 0 for each in self.near)
 
 

@@ -1,6 +1,6 @@
 """VolumeBinding: a Pod's claims need volumes that its Node can access.
 
-A claim is bound before the Node is chosen, or at that time.
+The claims are bound before the Node is chosen, or when it is chosen.
 
 Source: plugins/volumebinding/{volume_binding,binder}.go (1.36).
 """
