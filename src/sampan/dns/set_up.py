@@ -32,7 +32,7 @@ def set_up(
     """Add a DNS server, and return it.
 
     `own_address` is the machine's address; the server listens there unless `bind` is set. `keeps_running`: if the
-    server cannot listen, log the error and retry. For a process whose other components must continue.
+    server cannot listen, log the error and retry, because other components of the process must continue.
     """
     hosts = settings.bind or (own_address,)
     services = context.informer(SERVICE_VIEW)

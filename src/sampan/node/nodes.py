@@ -29,8 +29,8 @@ class SimulatedNodes:
     elected: bool = False
     """True if only the leader runs the nodes, because several processes simulate the same ones."""
     renewed: bool = True
-    """If False, the nodes are registered, but their Leases are not renewed. For clusters without a controller that
-    checks Leases.
+    """If False, the nodes are registered, but their Leases are not renewed. Use this if no controller checks
+    Leases.
     """
     credentials: NodeCredentials | None = None
     """Files of a single node that has joined: its server gets a signed certificate."""

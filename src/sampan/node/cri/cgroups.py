@@ -83,7 +83,7 @@ class PodCgroups:
             place.mkdir(exist_ok=True)
 
     def _files(self, pod: Pod) -> Mapping[str, str]:
-        """Return the contents of the cgroup's files. For v1 the controller comes first: `memory/memory.…`."""
+        """Return the contents of the cgroup's files. For v1, paths start with the controller: `memory/memory.…`."""
         containers, overhead = pod.spec.containers, amounts(pod.spec.overhead)
         shares = max(SHARES_MIN, cpu_shares(_sum(containers, "requests", "cpu") + overhead.get("cpu", 0)))
         quota_us = cpu_quota_us(_limit(containers, "cpu", overhead))

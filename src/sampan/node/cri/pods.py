@@ -1,7 +1,7 @@
 """`CriPods`: in-memory state of the sandboxes and containers of a runtime, by the Pod's uid.
 
-Concurrency: one task lists (`runtime.py`); any task adds what it has just created. A list that began before an addition
-does not remove it.
+Concurrency: one task lists all sandboxes and containers (`observer.py`); any task adds those that it has just created.
+A list that began before an addition does not remove the added object.
 """
 
 import asyncio

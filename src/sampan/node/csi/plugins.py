@@ -32,7 +32,7 @@ class PluginHandler(Protocol):
         ...
 
     async def unregister(self, name: str, endpoint: str) -> None:
-        """Unregister a plug-in whose socket is gone. Errors are logged."""
+        """Unregister a plug-in whose socket no longer exists. Errors are logged."""
         ...
 
 
@@ -65,7 +65,7 @@ class PluginWatcher:
             await asyncio.sleep(PERIOD_S)
 
     async def look(self) -> None:
-        """Register new sockets, and unregister those that are gone."""
+        """Register the plug-ins of new sockets, and unregister those whose sockets no longer exist."""
         found = sockets_in(self._directory)
         for path, known in list(self._sockets.items()):
             if found.get(path) != known.identity:

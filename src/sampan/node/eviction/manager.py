@@ -81,7 +81,7 @@ class EvictionManager:
         clock: Clock,
         collector: GarbageCollector | None = None,
     ) -> None:
-        """`collector`: garbage collector of images and containers; None if the runtime has none to collect."""
+        """`collector`: garbage collector of images and containers; None if the node needs no garbage collection."""
         self._node = node
         self._policy = policy
         self._pods = pods

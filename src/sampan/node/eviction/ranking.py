@@ -83,7 +83,7 @@ class PodUse:
 def ranked(pods: Iterable[PodUse], signal: str, *, has_image_disk: bool = False) -> list[PodUse]:
     """Return the Pods in the order of their eviction.
 
-    Sort keys: use above the request first, then lower priority, then the largest excess over the request.
+    Sort keys: no statistics first, then use above the request, then lower priority, then the excess over the request.
     """
 
     def order(pod: PodUse) -> tuple[bool, bool, int, int]:

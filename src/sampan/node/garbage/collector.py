@@ -90,7 +90,7 @@ class GarbageCollector:
     async def _repeat(self, collect: Callable[[], Awaitable[None]], period_s: float, reason: str) -> None:
         """Collect periodically.
 
-        Report failures as events, except for the first one: the node may be busy after its start.
+        Consecutive failures are reported as events, except for the first one: the node may be busy after its start.
         """
         failed = False
         while True:

@@ -56,7 +56,7 @@ def _would_fit(pod: PodInfo, old: Any, new: Any) -> bool:
 
 
 def _frees(pod: PodInfo, old: Any, new: Any) -> bool:
-    """Return True: each deleted Pod lowers at least the number of Pods, which the Node limits."""
+    """Return True: each deleted Pod reduces the number of Pods on its Node, which is limited."""
     return True
 
 
