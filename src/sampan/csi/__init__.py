@@ -1,4 +1,4 @@
-"""CSI: client of storage drivers, used by nodes and by the loops that provision, attach and resize volumes.
+"""CSI: client of storage drivers, used by nodes, and by the controllers that provision, attach and resize volumes.
 
-Needs the extra `cri`, which has gRPC.
+It needs the extra `cri`, which installs gRPC.
 """

@@ -1,4 +1,4 @@
-"""VolumeAttachments in informers: by their volume and by their Node. Imports nothing of gRPC."""
+"""Index of VolumeAttachments by their volume, and their Node. This module does not import gRPC."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -36,7 +36,7 @@ def index_by_volume(informer: SharedInformer[Any]) -> None:
 
 
 def volume_of(ref: Ref[Any]) -> Iterable[Request]:
-    """Return the volume of a VolumeAttachment. It has none if it is for an inline volume."""
+    """Return the volume of a VolumeAttachment. Empty for an inline volume."""
     return [Request("", name) for name in _volume_name(ref)]
 
 

@@ -1,4 +1,4 @@
-"""Volume capabilities: how CSI describes access to a volume, made from the spec of a PersistentVolume or a claim.
+"""Volume capabilities: CSI's description of the access to a volume, from the spec of a PersistentVolume or a claim.
 
 Source: csi-lib-utils accessmodes/access_modes.go; external-attacher pkg/controller/util.go.
 """
@@ -14,7 +14,7 @@ class UnsupportedAccessMode(ValueError):
 
 
 def access_mode(modes: Iterable[str], *, single_node_multi_writer: bool) -> str:
-    """Return CSI's name of access modes. Raises `UnsupportedAccessMode`.
+    """Return CSI's name for a set of access modes. Raises `UnsupportedAccessMode`.
 
     `single_node_multi_writer`: the driver has the capability SINGLE_NODE_MULTI_WRITER.
     """
@@ -38,7 +38,7 @@ def volume_capability(
 ) -> dict[str, Any]:
     """Return a VolumeCapability for a request. Raises `UnsupportedAccessMode`.
 
-    `spec`: of a volume, or a claim with `mountOptions`. `modes`: access modes for it.
+    `spec`: spec of a volume, or of a claim with `mountOptions`. `modes`: access modes for the volume.
     """
     access = {"mode": access_mode(modes, single_node_multi_writer=single_node_multi_writer)}
     if spec.get("volumeMode") == "Block":

@@ -1,4 +1,6 @@
-"""`CsiClient`: calls a storage driver through CSI v1. `RegistrationClient`: gets the name of a plug-in.
+"""`CsiClient`: calls a storage driver through CSI v1.
+
+`RegistrationClient`: gets the name of a plug-in, and notifies it of its registration.
 
     async with CsiClient("/var/lib/kubelet/plugins/hostpath/csi.sock") as driver:
         info = await driver.call("GetPluginInfo")
@@ -29,10 +31,11 @@ class CsiClient(RpcClient):
     async def call(
         self, method: str, /, *, timeout_s: float = -1.0, wait_for_ready: bool = False, **fields: Any
     ) -> AnyMessage:
-        """Call a method by its name, and return its response. `fields`: of its request.
+        """Call a method by its name, and return its response.
 
-        `timeout_s`: negative for the client's limit. `wait_for_ready`: wait for a driver that does not listen yet.
-        Raises `CsiError`; `KeyError` if CSI has no such method.
+        `fields`: fields of the request.
+        `timeout_s`: if negative, the client's limit applies. `wait_for_ready`: wait for a driver that does not listen
+        yet. Raises `CsiError`; `KeyError` if CSI has no such method.
         """
         return await self._call(method, timeout_s=timeout_s, wait_for_ready=wait_for_ready, **fields)
 

@@ -23,5 +23,8 @@ class CsiError(RpcError):
 
     @property
     def is_final(self) -> bool:
-        """True if the driver has surely not done the work. Otherwise it may have, and it must be undone."""
+        """True if the driver has certainly not done the work.
+
+        If False, it may have done it, and the caller must undo it.
+        """
         return self.code not in _UNCERTAIN

@@ -1,4 +1,4 @@
-"""Names that the controllers, the nodes and the attachers of storage drivers share. Imports nothing of gRPC.
+"""Names that the controllers, the nodes and the attachers of storage drivers share. This module does not import gRPC.
 
 Source: kubernetes pkg/volume/csi/csi_attacher.go `getAttachmentName`, pkg/volume/util/util.go
 `GetUniqueVolumeName`; external-attacher pkg/controller/util.go (1.36).
@@ -19,11 +19,14 @@ def unique_volume_name(driver: str, volume_handle: str) -> str:
 
 
 def attacher_finalizer(driver: str) -> str:
-    """Return the finalizer that an attacher puts on VolumeAttachments and PersistentVolumes."""
+    """Return the finalizer that an attacher adds to VolumeAttachments and PersistentVolumes."""
     return "external-attacher/" + sanitized(driver)
 
 
 def sanitized(driver: str) -> str:
-    """Return the name of a driver for finalizers and Leases: letters, digits and `-`, which does not end it."""
+    """Return the name of a driver for finalizers and Leases.
+
+    It contains only letters, digits and `-`, and does not end with `-`.
+    """
     name = re.sub(r"[^a-zA-Z0-9-]", "-", driver)
     return name + "X" if name.endswith("-") else name

@@ -1,4 +1,4 @@
-"""One question to one upstream: over UDP, and again over TCP if the response is truncated."""
+"""Sends one question to one upstream: over UDP, and again over TCP if the response is truncated."""
 
 import asyncio
 import secrets
@@ -45,7 +45,7 @@ class _Waiting(asyncio.DatagramProtocol):
             return
 
     def error_received(self, exc: Exception) -> None:
-        """Report that the upstream's machine refuses datagrams."""
+        """Fail, because the upstream's machine has reported an error such as a closed port."""
         if not self.response.done():
             self.response.set_exception(exc)
 

@@ -16,14 +16,14 @@ from sampan.dns.relayed import BadResponse, Relayed
 from sampan.dns.upstreams import Upstream, Upstreams
 
 TIMEOUT_S: Final = 1.5
-"""Time for one upstream. Three of them take less than the 5 s that resolvers wait."""
+"""Seconds to wait for one upstream. For three upstreams, this is less than the 5 s that resolvers wait."""
 ATTEMPTS_MAX: Final = 3
 AVOIDED_S: Final = 10.0
-"""Time for which an upstream that did not respond is tried last."""
+"""Seconds for which an upstream that did not respond is tried last."""
 CACHE_TTL_S_MAX: Final = 30
 CACHE_SIZE_MAX: Final = 5000
 CACHED_BYTES_MAX: Final = 4096
-"""Largest response in the cache, which so takes at most 20 MB."""
+"""Largest response that is cached. It limits the cache to 20 MB."""
 QUESTIONS_MAX: Final = 500
 _HINFO: Final = 13
 
@@ -31,7 +31,7 @@ _log = logging.getLogger("sampan.dns")
 
 
 class NoResponse(Exception):
-    """No upstream has answered; the message is the reason."""
+    """No upstream has answered. The message contains the reason."""
 
 
 class _Key(NamedTuple):
@@ -59,7 +59,7 @@ class Forwarder:
         return not self._loops and bool(self._upstreams.current())
 
     def cached(self, query: Query) -> tuple[Relayed, int] | None:
-        """Return the answer of the cache with its age in seconds, or None."""
+        """Return the cached answer with its age in seconds; None if there is none."""
         found = self._cache.get(_key_of(query))
         if found is None:
             return None
@@ -83,7 +83,7 @@ class Forwarder:
         return found
 
     async def detect_loop(self) -> None:
-        """Send a unique question to the upstreams. If it arrives here again, stop forwarding."""
+        """Send a unique question to the upstreams. If this server receives it, stop forwarding."""
         for upstream in self._upstreams.current():
             try:
                 question = Question(self._probe, _HINFO, IN)
@@ -101,7 +101,7 @@ class Forwarder:
             )
 
     async def _first(self, query: Query) -> Relayed:
-        """Return the first usable answer. A refusal of one upstream is returned if no other does better."""
+        """Return the first usable answer. If there is none, return the last SERVFAIL or REFUSED response."""
         reasons: list[str] = []
         refused: Relayed | None = None
         edns = query.edns
@@ -127,7 +127,10 @@ class Forwarder:
         raise NoResponse("; ".join(reasons))
 
     def _order(self) -> list[Upstream]:
-        """Return the upstreams to try. A single one is tried twice, because datagrams can be lost."""
+        """Return the upstreams in the order in which to try them.
+
+        A single one is tried twice, because datagrams can be lost.
+        """
         now = asyncio.get_running_loop().time()
         current = self._upstreams.current()
         ordered = sorted(current, key=lambda upstream: self._avoided.get(upstream, 0.0) > now)

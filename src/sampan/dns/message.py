@@ -1,6 +1,6 @@
 """DNS messages: reading queries, and writing responses that fit a limit.
 
-Only what a server needs: a response of another server is relayed as bytes (`relayed.py`).
+It supports only the parts that a server needs. Responses of other servers are relayed as bytes (`relayed.py`).
 Source: RFC 1035 (section 4), RFC 6891 (EDNS0), RFC 2782 (SRV).
 """
 
@@ -15,14 +15,16 @@ MESSAGE_BYTES_MAX: Final = 65535
 UDP_BYTES_MIN: Final = 512
 """Size of a UDP response to a client without EDNS."""
 UDP_BYTES_MAX: Final = 1232
-"""Largest UDP response: it fits a packet on every network, and limits what a forged query can do to its victim."""
+"""Largest UDP response: it fits into one packet on every network, and limits the amplification of queries with a forged
+source.
+"""
 HEADER: Final = struct.Struct("!6H")
 QUESTION_START: Final = HEADER.size
 _RECORD: Final = struct.Struct("!HHIH")
 _POINTER: Final = 0xC000
 _POINTER_TARGET_MAX: Final = 0x3FFF
 _ADDITIONAL_MAX: Final = 4
-"""Records in the additional section of a query: OPT, and perhaps a signature."""
+"""Records in the additional section of a query: OPT, and optionally a signature."""
 
 IN: Final = 1
 QR: Final = 0x8000
@@ -106,7 +108,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Resource record of class IN. `data` has names without compression."""
+    """Resource record of class IN. Names in `data` are not compressed."""
 
     name: Name
     type: int
@@ -179,7 +181,10 @@ def _read_edns(data: bytes, offset: int, count: int) -> Edns | None:
 
 
 def encode_response(query: Query, response: Response, size_max: int) -> bytes:
-    """Return the response. Records that do not fit are omitted; TC is set if they belong to the answer."""
+    """Return the response.
+
+    Records that do not fit are omitted; TC is set if an omitted record belongs to the answer.
+    """
     writer = _Writer(query.question, size_max - (_OPT_BYTES if query.edns else 0))
     counts, whole = [], True
     for section in (response.answers, response.authority):
@@ -193,7 +198,7 @@ def encode_response(query: Query, response: Response, size_max: int) -> bytes:
 
 
 def header(query: Query, flags: int, counts: list[int]) -> bytes:
-    """Return the header of a response with these numbers of records; the OPT record of the server is added."""
+    """Return the header of a response with these numbers of records; the server's OPT record is added to the count."""
     answers, authority, additional = counts
     return HEADER.pack(query.id, flags, 1, answers, authority, additional + (query.edns is not None))
 
@@ -216,7 +221,7 @@ def opt_record(ttl: int) -> bytes:
 
 
 class _Writer:
-    """Writes the question and records. Names of records that end like an earlier name are compressed."""
+    """Writes the question and records. If a record's name has the same suffix as an earlier name, it is compressed."""
 
     def __init__(self, question: Question, size_max: int) -> None:
         self.body = bytearray(question.encoded())
@@ -225,7 +230,7 @@ class _Writer:
         self._note(question.name, QUESTION_START)
 
     def write(self, records: tuple[Record, ...]) -> int:
-        """Write records while there is room. Return the number of written ones."""
+        """Write records while there is room. Return the number of written records."""
         for number, record in enumerate(records):
             name = self._compressed(record.name)
             size = len(name) + _RECORD.size + len(record.data)
@@ -239,7 +244,7 @@ class _Writer:
         return len(records)
 
     def _note(self, name: Name, offset: int) -> None:
-        """Record where a name and its endings are, unless they are known."""
+        """Record the offsets of a name and of its suffixes, unless they are known."""
         for number, label in enumerate(name):
             if name[number:] in self._offsets or offset > _POINTER_TARGET_MAX:
                 return

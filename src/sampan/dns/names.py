@@ -13,7 +13,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 LABEL_BYTES_MAX: Final = 63
 NAME_BYTES_MAX: Final = 255
 POINTERS_MAX: Final = 64
-"""Compression pointers that are followed for one name. A name with more is made to waste time."""
+"""Maximum number of compression pointers in one name. A name with more is an attempt to use up CPU time."""
 _POINTER: Final = 0xC0
 _NIBBLES: Final = 32
 
@@ -59,7 +59,7 @@ def encode_name(name: Name) -> bytes:
 def read_name(data: bytes, start: int) -> tuple[Name, int]:
     """Return the name at an offset of a message, and the offset after it. Raises `MalformedName`.
 
-    A compression pointer must lead to a part of the message before the part that contains it. So a loop is impossible.
+    A compression pointer must lead to a part of the message before the part that contains it. This prevents loops.
     """
     labels: list[str] = []
     size, offset, part, after, pointers = 1, start, start, -1, 0

@@ -1,4 +1,4 @@
-"""`ClusterObjects`: the Services, EndpointSlices and Namespaces of a cluster, as the zone reads them."""
+"""`ClusterObjects`: the Services, EndpointSlices and Namespaces of a cluster, in the form that the zone reads."""
 
 import ipaddress
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ SERVICE_NAME_LABEL: Final = "kubernetes.io/service-name"
 _SERVICE: Final = "dns-service"
 _ADDRESS: Final = "dns-address"
 _DECODED_MAX: Final = 8192
-"""Objects that are kept decoded. Others are decoded for each query."""
+"""Maximum number of decoded objects in the cache. Other objects are decoded for each query."""
 
 
 class Port(msgspec.Struct, rename="camel", gc=False):
@@ -29,7 +29,7 @@ class Port(msgspec.Struct, rename="camel", gc=False):
 
 
 class ServiceSpec(msgspec.Struct, rename="camel", gc=False):
-    """The part of a Service's spec that is in DNS."""
+    """Fields of a Service's spec that DNS records depend on."""
 
     type: str = ""
     cluster_ip: str = msgspec.field(name="clusterIP", default="")
@@ -40,7 +40,7 @@ class ServiceSpec(msgspec.Struct, rename="camel", gc=False):
 
 
 class Service(msgspec.Struct, gc=False):
-    """The part of a Service that is in DNS."""
+    """Fields of a Service that DNS records depend on."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: ServiceSpec = msgspec.field(default_factory=ServiceSpec)
@@ -72,7 +72,7 @@ class Endpoint(msgspec.Struct, gc=False):
 
     @property
     def is_ready(self) -> bool:
-        """Return True if the endpoint is ready; a missing condition means that it is."""
+        """Return True if the endpoint is ready; without the condition, it counts as ready."""
         return self.conditions is None or self.conditions.ready is not False
 
     def names(self) -> Iterator[tuple[str, str]]:
@@ -82,12 +82,12 @@ class Endpoint(msgspec.Struct, gc=False):
 
 
 class EndpointSlice(msgspec.Struct, rename="camel", gc=False):
-    """The part of an EndpointSlice that is in DNS."""
+    """Fields of an EndpointSlice that DNS records depend on."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     address_type: str = ""
     endpoints: list[Endpoint] | None = None
-    """Go clients write null for an empty list."""
+    """Endpoints; None for an empty list that a Go client has written as null."""
     ports: list[Port] | None = None
 
     @property
@@ -129,7 +129,7 @@ class ZoneObjects(Protocol):
 
 
 class ClusterObjects:
-    """Reads the objects from informers, which keep indexes for the zone's questions."""
+    """Reads the objects from informers, which have indexes for the queries of the zone."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """`Publication`: the Service `kube-system/kube-dns` and an EndpointSlice with the addresses of a DNS server.
 
 The Service has no selector. Each server of the cluster has a slice with its own address, so several can run. A Service
-with a selector belongs to another DNS server, such as CoreDNS, and is left alone.
+with a selector belongs to another DNS server, such as CoreDNS, and is not changed.
 
 Concurrency: `run` applies both objects every `INTERVAL_S`. `drain` deletes the slice when the server ends.
 """
@@ -45,7 +45,7 @@ class Publication:
         serving: Callable[[], Awaitable[None]],
         cluster_ip: str = "",
     ) -> None:
-        """`port` returns the port of the server. `serving` waits until it answers."""
+        """`port` returns the port of the server. `serving` waits until the server is ready."""
         self._services = client.resource(SERVICES, namespace=NAMESPACE)
         self._slices = client.resource(ENDPOINT_SLICES, namespace=NAMESPACE)
         self._cidrs = client.resource(SERVICE_CIDRS)
@@ -93,7 +93,7 @@ class Publication:
             await self._slices.apply(endpoint_slice(service, address, self._port()), field_manager=_MANAGER, force=True)
 
     async def _service(self) -> Object | None:
-        """Return the applied Service, or None if another DNS server has it."""
+        """Return the applied Service, or None if the Service belongs to another DNS server."""
         try:
             current: Object | None = await self._services.get(SERVICE)
         except NotFound:
@@ -111,7 +111,7 @@ class Publication:
             raise
 
     async def _tenth(self) -> str:
-        """Return the 10th address of the Services' network; empty if the server must choose one."""
+        """Return the 10th address of the Services' network; empty if the API server must choose one."""
         try:
             cidr = await self._cidrs.get(_CIDR)
         except NotFound:
@@ -132,7 +132,7 @@ def is_reachable(address: str) -> bool:
 
 
 def service(cluster_ip: str) -> Object:
-    """Return the Service as it is applied."""
+    """Return the Service to apply."""
     ports = [{"name": name, "protocol": protocol, "port": PORT} for name, protocol in _PORTS.items()]
     spec: Object = {"ports": ports, "ipFamilyPolicy": "PreferDualStack"}
     if cluster_ip:
@@ -145,7 +145,7 @@ _PORTS: Final = {"dns": "UDP", "dns-tcp": "TCP"}
 
 
 def endpoint_slice(owner: Object, address: str, port: int) -> Object:
-    """Return the slice of an address."""
+    """Return the EndpointSlice to apply for an address."""
     labels = {"kubernetes.io/service-name": SERVICE, "endpointslice.kubernetes.io/managed-by": _MANAGER}
     slice: Object = {
         "apiVersion": "discovery.k8s.io/v1",

@@ -1,6 +1,7 @@
 """`Relayed`: the response of an upstream, relayed to clients as bytes.
 
-Names in its records point to offsets of the message. They stay valid, because header and question keep their lengths.
+Names in its records contain pointers to offsets in the message. The offsets stay valid, because the lengths of header
+and question do not change.
 """
 
 import struct
@@ -32,7 +33,7 @@ _RECORD: Final = struct.Struct("!HHIH")
 _TTL_OFFSET: Final = 4
 _ADDRESS_TYPES: Final = (Type.A, Type.AAAA)
 NEGATIVE_TTL_S: Final = 5
-"""Time for which an answer without any record is cached."""
+"""Seconds for which an answer without any record is cached."""
 
 
 class BadResponse(ValueError):
@@ -41,7 +42,7 @@ class BadResponse(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """Record in a message."""
+    """Position and type of a record in a message."""
 
     type: int
     owner: int
@@ -68,13 +69,13 @@ class Relayed:
 
     @property
     def ttl_s(self) -> int:
-        """Time for which the response may be cached."""
+        """Seconds for which the response may be cached."""
         return min((ttl for _, ttl in self.ttls), default=NEGATIVE_TTL_S)
 
     def encode(self, query: Query, size_max: int, age_s: int = 0) -> bytes:
         """Return the response for a client: without records and with TC if it is too large.
 
-        `age_s`: time since the upstream sent it; TTLs are reduced by it.
+        `age_s`: seconds since the upstream sent the response. All TTLs are reduced by that.
         """
         flags = QR | RA | query.flags & (RD | CD) | self.flags & (AD | 0xF)
         question, options = query.question.encoded(), opt(query)

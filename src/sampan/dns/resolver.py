@@ -24,7 +24,7 @@ from sampan.dns.relayed import failure
 from sampan.dns.zone import ClusterZone
 
 ALIASES_MAX: Final = 8
-"""CNAME records that are followed for one query."""
+"""Maximum number of CNAME records that are followed for one query."""
 _TRANSFERS: Final = (Type.AXFR, Type.IXFR)
 
 _log = logging.getLogger("sampan.dns")
@@ -59,7 +59,7 @@ class Resolver:
             return failure(query, self._rcode_without_upstream(query.question), size_max)
 
     def _refusal(self, query: Query) -> Response | None:
-        """Return the answer to a query that this server never resolves."""
+        """Return the error response to a query that this server never resolves; None for other queries."""
         if query.edns is not None and query.edns.version > 0:
             return Response(Rcode.BADVERS)
         if query.question.type in _TRANSFERS:
@@ -101,7 +101,10 @@ class Resolver:
         return target if desired else None
 
     async def _with_target(self, query: Query, response: Response) -> Response:
-        """Return the answer with the addresses of its target. Without them if no upstream answers."""
+        """Return the answer with the addresses of its target.
+
+        If no upstream answers, return it without the addresses.
+        """
         target = self._foreign_alias(query, response)
         if target is None:
             return response
@@ -116,16 +119,16 @@ class Resolver:
             return response
 
     def _rcode_without_upstream(self, question: Question) -> Rcode:
-        """Return the code for a name that no upstream resolved.
+        """Return the response code for a name that no upstream has resolved.
 
-        An address without a name is ordinary, so without any upstream the name does not exist.
+        Without upstreams, the reverse name of an address does not exist, which is an ordinary result.
         """
         missing = address_of_reverse(question.name) is not None and not self._forwarder.has_upstreams
         return Rcode.NXDOMAIN if missing else Rcode.SERVFAIL
 
 
 def alias_of(records: tuple[Record, ...], type: int) -> Name | None:
-    """Return the target of the CNAME record that ends an answer, unless it was the question."""
+    """Return the target of the CNAME record that ends an answer, unless the query is for CNAME records."""
     if not records or records[-1].type != Type.CNAME or type in (Type.CNAME, Type.ANY):
         return None
     return read_name(records[-1].data, 0)[0]

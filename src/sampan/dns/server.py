@@ -1,9 +1,9 @@
 """`DnsServer`: receives queries over UDP and TCP.
 
 Concurrency: `run` owns the sockets and one `TaskGroup`, with a task for each connection and for each datagram that
-waits for an upstream. Answers of the zone are sent at once, without a task. Bounds: `WAITING_MAX` datagrams wait, more
-are dropped; `CONNECTIONS_MAX` connections are open, `CONNECTIONS_OF_ADDRESS_MAX` of one address, more are closed. A
-connection ends when its client is silent, or does not read, for `IDLE_S`.
+waits for an upstream. Answers of the zone are sent at once, without a task. Bounds: at most `WAITING_MAX` datagrams
+wait; further ones are dropped. At most `CONNECTIONS_MAX` connections are open, and `CONNECTIONS_OF_ADDRESS_MAX` from
+one address; further ones are closed. A connection is closed if its client neither sends nor reads for `IDLE_S`.
 """
 
 import asyncio
@@ -104,7 +104,10 @@ class DnsServer:
             self._waiting -= 1
 
     def _respond_now(self, query: Query, size_max: int) -> bytes | None:
-        """Return the response, or None if an upstream must be queried. An error in one query never ends the server."""
+        """Return the response, or None if an upstream must be queried.
+
+        An error in one query does not end the server.
+        """
         try:
             return self._resolver.respond_now(query, size_max)
         except Exception:
@@ -174,7 +177,7 @@ class _Datagrams(asyncio.DatagramProtocol):
         self._transport = transport
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        """Answer a query."""
+        """Send the response to a query."""
         self._server.respond_to_datagram(data, self._tasks, lambda response: self._transport.sendto(response, addr))
 
 
@@ -202,7 +205,7 @@ def _bound(host: str, port: int, type: socket.SocketKind) -> socket.socket:
 
 
 def _advice(error: OSError, host: str, port: int) -> str:
-    """Return the message for a socket that cannot be bound."""
+    """Return the error message for a socket that cannot be bound, with the action to take."""
     reason = f"cannot serve DNS on {host}:{port}: {error.strerror or error}"
     if isinstance(error, PermissionError):
         return f"{reason}; ports below 1024 need root or CAP_NET_BIND_SERVICE, or set another --port"

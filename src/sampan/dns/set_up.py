@@ -31,8 +31,8 @@ def set_up(
 ) -> DnsServer:
     """Add a DNS server, and return it.
 
-    `own_address` is the machine's address; the server listens there unless `bind` is set. `keeps_running`: if it cannot
-    listen, log that and try again, because other loops of the process must not end.
+    `own_address` is the machine's address; the server listens there unless `bind` is set. `keeps_running`: if the
+    server cannot listen, log the error and retry, because other components of the process must continue.
     """
     hosts = settings.bind or (own_address,)
     services = context.informer(SERVICE_VIEW)
@@ -76,7 +76,7 @@ def set_up(
 
 
 def _published(hosts: Sequence[str], own_address: str) -> list[str]:
-    """Return the addresses for the EndpointSlices; a wildcard address stands for the machine's own one."""
+    """Return the addresses for the EndpointSlices; a wildcard address is replaced by the machine's own address."""
     return list(dict.fromkeys(own_address if host in ("0.0.0.0", "::") else host for host in hosts))
 
 

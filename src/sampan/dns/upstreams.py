@@ -8,7 +8,7 @@ from typing import Final
 
 PORT: Final = 53
 UPSTREAMS_MAX: Final = 3
-"""Source: resolv.conf(5), MAXNS."""
+"""Maximum number of upstreams. Source: resolv.conf(5), MAXNS."""
 FILE_BYTES_MAX: Final = 65536
 
 _log = logging.getLogger("sampan.dns")
@@ -41,7 +41,7 @@ def parse_upstream(text: str) -> Upstream:
 
 
 def nameservers(text: str) -> list[Upstream]:
-    """Return the servers of a `resolv.conf`, without malformed lines."""
+    """Return the servers of a `resolv.conf`. Malformed lines are ignored."""
     found: dict[Upstream, None] = {}
     for line in text.splitlines():
         words = line.split()
@@ -55,7 +55,7 @@ def nameservers(text: str) -> list[Upstream]:
 
 
 class Upstreams:
-    """Current upstreams. A changed `resolv.conf` is read again. This server itself is never one of them."""
+    """Current upstreams. A changed `resolv.conf` is read again. This server itself is never an upstream."""
 
     def __init__(self, given: tuple[Upstream, ...], resolv_conf: Path | None, own: frozenset[Upstream]) -> None:
         self._given, self._path, self._own = given, resolv_conf, own

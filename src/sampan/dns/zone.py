@@ -24,7 +24,7 @@ SCHEMA_VERSION: Final = "1.1.0"
 _ADDRESSES: Final = (Type.A, Type.AAAA)
 _SRV_NUMBERS_BYTES: Final = 6
 _WEIGHTS: Final = 100
-"""Sum of the weights of the SRV records of a name."""
+"""Sum of the weights of all SRV records of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,10 @@ class ClusterZone:
         return Response(rcode, authority=(authority,), authoritative=True)
 
     def _records(self, labels: Name, name: Name) -> list[Record] | None:
-        """Return the records of a name, `labels` without the domain. None if the name does not exist."""
+        """Return the records of a name; None if the name does not exist.
+
+        `labels`: labels of the name without the domain.
+        """
         match labels:
             case ():
                 server = ("ns", "dns", *self.domain)
@@ -131,7 +134,9 @@ class ClusterZone:
             return None
 
     def _below_service(self, service: Service, label: str, name: Name) -> list[Record] | None:
-        """Return the addresses of the endpoints with a name, or nothing for `_tcp`, which has names below it."""
+        """Return the addresses of the endpoints with a name, or an empty list for a label such as `_tcp`, which has
+        names below it. None if the name does not exist.
+        """
         if label[0] == "_":
             return [] if self._has_port(service, None, label[1:]) else None
         found = {
@@ -179,7 +184,7 @@ class ClusterZone:
             yield from (record for record in found if record.type in _ADDRESSES)
 
     def _pod(self, label: str, namespace: str, name: Name) -> list[Record] | None:
-        """Return the address that a Pod's name contains. Whether the Pod exists is not checked."""
+        """Return the address that a Pod's name contains. The Pod may not exist."""
         address = _dashed_address(label)
         if address is None or not self._objects.has_namespace(namespace):
             return None
@@ -196,14 +201,16 @@ class ClusterZone:
 
 
 def _ready(service: Service, slice: EndpointSlice) -> Iterator[tuple[str, str]]:
-    """Yield address and label of the endpoints that are ready, or of all if the Service publishes them."""
+    """Yield address and label of the endpoints that are ready, or of all endpoints if the Service publishes addresses
+    that are not ready.
+    """
     for endpoint in slice.endpoints or ():
         if endpoint.is_ready or service.spec.publish_not_ready_addresses:
             yield from endpoint.names()
 
 
 def _matches(port: Port, name: str | None, protocol: str) -> bool:
-    """Return True if the port has a name, this one if it is given, and the protocol."""
+    """Return True if the port has a name and this protocol. If `name` is given, it must match too."""
     has_name = bool(port.name) if name is None else (port.name or "").lower() == name and bool(name)
     return has_name and (port.protocol or "TCP").lower() == protocol
 

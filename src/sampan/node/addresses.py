@@ -14,7 +14,7 @@ ASSIGNED_WITHIN_S: Final = 2.0
 
 
 POD_CIDRS_MAX: Final = RANGE.num_addresses // 256
-"""Number of pod CIDRs."""
+"""Number of pod CIDRs in `RANGE`."""
 
 
 def pod_cidr(number: int) -> str:
@@ -47,7 +47,7 @@ class PodAddresses:
         """Set the pod CIDR. Pods keep the addresses that they have. Raises `ValueError`."""
         network = ipaddress.ip_network(cidr)
         self._first = network.network_address + 2
-        """After the network address and the address of the bridge."""
+        """First address for Pods, after the network address and the address of the bridge."""
         self._count = network.num_addresses - 3
         self._next = 0
         self.cidr = cidr

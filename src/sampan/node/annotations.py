@@ -47,10 +47,10 @@ class Script:
 
     ready_after_s: float = 0.0
     end_after_s: float | None = None
-    """None: they run until they are stopped."""
+    """Time from start to end; None: containers run until they are stopped."""
     exit_code: int = 0
     fail_times: int = 0
-    """Number of starts that end by themselves; later ones run until they are stopped. 0: all."""
+    """Number of runs that end by themselves; later ones run until they are stopped. 0: all."""
     stop_after_s: float = 0.0
     stopped_exit_code: int = 143
     """Exit code of a container that is stopped; 143 is that of a process that SIGTERM ended."""
@@ -102,7 +102,9 @@ def _seconds(annotations: Mapping[str, str], name: str) -> float | None:
 
 
 def _amount(annotations: Mapping[str, str], name: str, scale: int) -> float | None:
-    """Return an amount, exact to this power of ten; None without the annotation, or if it is malformed."""
+    """Return an amount, rounded up to a multiple of `10 ** scale`; None without the annotation, or
+    if it is malformed.
+    """
     text = annotations.get(name)
     if text is None:
         return None

@@ -5,8 +5,9 @@ The owner renews the Lease (`heartbeats.py`). An agent that finds another owner 
 the Lease has not changed for its duration, measured by its own clock, so clocks need not agree.
 
 Guarantees: containers end with their agent, even if it is killed, so a node that is taken over runs no old containers.
-An agent that cannot reach the API server keeps its containers running, as the kubelet does. When the server is back, it
-finds out whether it has lost the node. Of two agents with the same directory, only one holds the lock of its file.
+An agent that cannot reach the API server keeps its containers running, as the kubelet does. When the server responds
+again, the agent checks whether it still owns the node. If two agents use the same directory, only one of them can lock
+its lock file.
 Concurrency: no tasks.
 """
 
@@ -70,7 +71,10 @@ class NodeClaim:
         return {ANNOTATION: self._instance}
 
     async def obtain(self) -> None:
-        """Wait until this agent owns the node. Returns at once if the node has no owner, or was this agent's before."""
+        """Wait until this agent owns the node.
+
+        Returns at once if the node has no owner, or if this agent owned it before.
+        """
         while True:
             # The lock first: it needs no network, and the agent that has it is certainly on this machine.
             if self._lock() and await self._tried():

@@ -1,4 +1,4 @@
-"""`ContainerSupport`: everything next to a runtime that containers need: volumes, environment, probes, hooks, shutdown.
+"""`ContainerSupport`: everything that containers need besides a runtime: volumes, environment, probes, hooks, shutdown.
 
 Processes need all of it (`ProcessSupport`). Simulated containers need nothing (`NoSupport`): thousands of them run in
 one process, and their Pods' annotations replace probes and hooks.
@@ -36,11 +36,14 @@ class ContainerSupport(Protocol):
         ...
 
     async def unmount(self, uid: str) -> None:
-        """Unmount the volumes of drivers, after the containers of the Pod have ended. Raises an error to try again."""
+        """Unmount the volumes of drivers, after the containers of the Pod have ended.
+
+        After an error, the worker calls it again.
+        """
         ...
 
     def recover(self, uids: set[str]) -> None:
-        """Clean up what an earlier agent has left of all Pods but these."""
+        """Unmount the volumes that an earlier agent has mounted for Pods other than these."""
         ...
 
     async def configs(self, place: PodPlace) -> Configs:
@@ -48,7 +51,7 @@ class ContainerSupport(Protocol):
         ...
 
     def observe(self, runtime: Runtime, place: PodPlace) -> None:
-        """Start and end probes, hooks and shutdowns as the containers have changed."""
+        """Start and end probes, hooks and shutdowns to match the current state of the containers."""
         ...
 
     def applied(self, uid: str, records: Records) -> Records:
@@ -60,7 +63,7 @@ class ContainerSupport(Protocol):
         ...
 
     def delays_starts(self, uid: str) -> bool:
-        """Return whether no other container of the Pod may start now, because a postStart hook runs."""
+        """Return True while a postStart hook runs that must end before another container of the Pod starts."""
         ...
 
     async def stop(self, runtime: Runtime, place: PodPlace, names: Sequence[str], grace_s: float) -> None:
@@ -98,7 +101,7 @@ _EMPTY_CONFIGS: Final = _EmptyConfigs()
 
 
 class NoSupport:
-    """Support for containers that are no processes. Only `stop` does something: it stops them at once."""
+    """Support for containers that are not processes. Only `stop` has an effect: it stops them at once."""
 
     async def mount(self, place: PodPlace) -> bool:
         """Mount nothing."""

@@ -166,7 +166,7 @@ class ResizePolicy(msgspec.Struct, rename="camel", gc=False):
 
 
 class Capabilities(msgspec.Struct, gc=False):
-    """Changes of a container's default capabilities. Names may lack `CAP_`; `ALL` is every one."""
+    """Changes of a container's default capabilities. Names may omit the prefix `CAP_`; `ALL` means every capability."""
 
     add: list[str] = []
     drop: list[str] = []
@@ -201,7 +201,7 @@ class SecurityContext(msgspec.Struct, rename="camel", gc=False):
     supplemental_groups: list[int] = []
     """Only for a Pod: more groups of its containers' processes."""
     sysctls: list[Sysctl] = []
-    """Only for a Pod."""
+    """Only for a Pod: kernel parameters of its namespaces."""
     seccomp_profile: SeccompProfile | None = None
     privileged: bool = False
     """Only for a container, like the following fields."""
@@ -219,7 +219,7 @@ class ExitCodes(msgspec.Struct, rename="camel", gc=False):
 
 
 class RestartRule(msgspec.Struct, rename="camel", gc=False):
-    """Action for some exit codes. It goes before the restart policy."""
+    """Action for some exit codes. It takes precedence over the restart policy."""
 
     action: str = "Restart"
     exit_codes: ExitCodes | None = None

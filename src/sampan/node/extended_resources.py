@@ -41,7 +41,7 @@ class ExtendedResources:
     def __init__(
         self, context: ControllerContext, nodes: SharedInformer[Any], names: Collection[str], *, elected: bool
     ) -> None:
-        """`nodes`: informer of Nodes; it may have others than those with these names.
+        """`nodes`: informer of Nodes; it may also contain other Nodes.
 
         `elected`: only the leader writes.
         """

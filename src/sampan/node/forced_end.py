@@ -41,7 +41,10 @@ class ForcedEnd:
         ]
 
     def failed(self, status: Status | None, pod: Pod, now: dt.datetime) -> Status:
-        """Return the last status of a Pod. `status`: that of its containers; None if it never had any."""
+        """Return the last status of a Pod.
+
+        `status`: the status with its containers; None if the Pod never had containers.
+        """
         found: Status = {"conditions": []} if status is None else dict(status)
         found |= {"phase": "Failed", "reason": self.reason, "message": self.message}
         found["conditions"] = [*found["conditions"], *self.conditions(pod, now)]

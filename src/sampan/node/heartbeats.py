@@ -84,7 +84,7 @@ class Heartbeats:
 
         `claim`: claim to the only node, which must be obtained first; None if no other agent can have the nodes' names.
         `health`: of the only node's runtime; None for a runtime that cannot fail. `images`: of the same runtime, for
-        the status; raises `OSError`. None for a runtime whose images nothing needs to know. `state`: of the only node.
+        the status; raises `OSError`. None if the status does not list images. `state`: of the only node.
         """
         self._health = health
         self._images = images
@@ -98,7 +98,7 @@ class Heartbeats:
         self._clock = clock
         self._claim = claim
         self.renewed = True
-        """False: the nodes are registered, and then not renewed."""
+        """If False, the nodes are registered, but their leases and status are not renewed."""
         self._uids: dict[str, str] = {}
         self._registered = asyncio.Event()
 
@@ -143,7 +143,7 @@ class Heartbeats:
                     await self._together(self._report_status)
 
     async def _follow(self, changed: Callable[[], Awaitable[None]]) -> None:
-        """Write the status now and after each change."""
+        """Write the node's status now and after each change of the runtime's health."""
         while True:
             await self._together(self._report_status)
             await changed()

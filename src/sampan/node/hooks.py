@@ -14,11 +14,11 @@ from sampan.node.sessions import Unsupported
 
 
 class HookFailed(Exception):
-    """A hook has failed. The text may contain the command's output, so it belongs in the log and not in events."""
+    """A hook has failed. The text may contain the command's output, so log it, and do not write it to events."""
 
 
 async def run_hook(runtime: Runtime, place: PodPlace, container: Container, handler: Handler) -> None:
-    """Run a hook to its end. Raises `HookFailed`."""
+    """Run a hook until it ends. Raises `HookFailed`."""
     if handler.sleep is not None:
         await asyncio.sleep(handler.sleep.seconds)
         return

@@ -1,4 +1,4 @@
-"""`check_image_name`: refuses malformed names of images, before a runtime is called.
+"""`check_image_name`: rejects malformed image names before a runtime is called.
 
 Source: distribution reference/regexp.go; kubelet pkg/kubelet/images/image_manager.go (1.36) for the message.
 """

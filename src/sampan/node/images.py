@@ -27,7 +27,7 @@ class _Backoff:
     """In seconds since 1970."""
     message: str
     shown_at: float
-    """Time at which ErrImagePull becomes ImagePullBackOff, in seconds since 1970; 0 once it has."""
+    """Time at which ErrImagePull becomes ImagePullBackOff, in seconds since 1970; 0 after that."""
 
 
 class Images:
@@ -63,14 +63,16 @@ class Images:
         return None
 
     def wake_s(self, uid: str) -> float | None:
-        """Return in how many seconds an image of the Pod is pulled again, or reported as backing off."""
+        """Return the number of seconds until an image of the Pod is pulled again, or is reported as
+        ImagePullBackOff.
+        """
         now = self._clock.now().timestamp()
         found = [each for key, each in self._backoffs.items() if key[0] == uid]
         times = (each.until if each.shown_at == 0.0 else each.shown_at for each in found)
         return min((max(0.1, at - now) for at in times), default=None)
 
     def forget(self, uid: str) -> None:
-        """Drop the backoffs of a Pod that is gone."""
+        """Remove the backoffs of a Pod that no longer exists."""
         for key in [key for key in self._backoffs if key[0] == uid]:
             del self._backoffs[key]
 

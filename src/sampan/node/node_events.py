@@ -25,11 +25,14 @@ class NodeEvents:
     def warning(
         self, pod: Pod, reason: str, note: str, container: str = "", annotations: Mapping[str, str] | None = None
     ) -> None:
-        """Record a Warning event. `annotations`: of the Event object."""
+        """Record a Warning event. `annotations`: annotations of the Event object."""
         self._recorder(pod.spec.node_name).warning(_reference(pod, container), reason, note, annotations=annotations)
 
     def node_warning(self, node: str, reason: str, note: str) -> None:
-        """Record a Warning event about a node. As a kubelet's, its reference has the name in place of the uid."""
+        """Record a Warning event about a node.
+
+        As in events of the kubelet, the reference to the Node has the name in place of the uid.
+        """
         self._recorder(node).warning(ObjectReference("v1", "Node", "", node, node), reason, note)
 
     def _recorder(self, node: str) -> EventRecorder:

@@ -11,9 +11,9 @@ class NodeHome:
     """Address, runtime and resources of a node."""
 
     host_ips: tuple[str, ...]
-    """Addresses of the node: one, or one of each IP family."""
+    """One address of the node, or one of each IP family."""
     runtime: Runtime
     allocatable: Mapping[str, str] = field(default_factory=dict)
-    """Quantities by resource; empty to admit Pods whatever they request."""
+    """Quantities by resource; if empty, all Pods are admitted, whatever they request."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels that the node registers with. They apply until its Node object is known."""

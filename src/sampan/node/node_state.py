@@ -1,4 +1,4 @@
-"""`NodeState`: pressure and shutdown of a node: its conditions, and the Pods that it refuses meanwhile.
+"""`NodeState`: pressure and shutdown of a node: the resulting conditions, and the refusal of new Pods.
 
 Source: kubelet pkg/kubelet/eviction/eviction_manager.go `Admit`, pkg/kubelet/nodeshutdown (1.36).
 """
@@ -14,7 +14,7 @@ from sampan.node.views import Pod
 
 SHUTTING_DOWN: Final = "node is shutting down"
 CRITICAL: Final = 2_000_000_000
-"""Priority from which on a Pod counts as critical: that of the class system-cluster-critical."""
+"""Lowest priority of a critical Pod: the priority of the class system-cluster-critical."""
 _MEMORY: Final = "MemoryPressure"
 _MEMORY_TAINT: Final = Taint("node.kubernetes.io/memory-pressure", "", NO_SCHEDULE)
 _SHUTDOWN: Final = Refusal("NodeShutdown", "Pod was rejected as the node is shutting down.")
@@ -70,7 +70,7 @@ class NodeState:
 
 
 def is_critical(pod: Pod) -> bool:
-    """Return True for a Pod that is never evicted: a static Pod, its mirror, or one of a system priority."""
+    """Return True for a Pod that is never evicted: a static Pod, its mirror, or a Pod with a system priority."""
     annotations = pod.metadata.annotations
     source = annotations.get("kubernetes.io/config.source", "api")
     return source != "api" or "kubernetes.io/config.mirror" in annotations or (pod.spec.priority or 0) >= CRITICAL

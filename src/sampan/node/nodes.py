@@ -23,14 +23,15 @@ class SimulatedNodes:
     serve: NodeAddress | None = None
     """Address of the nodes' server (port 0: any free port); None for no server."""
     range_wait_s: float | None = 0.0
-    """Time to wait for a controller to assign pod CIDRs before the nodes choose their own.
-
-    None: wait forever. 0: register with pod CIDRs.
+    """Time to wait for a controller to assign pod CIDRs before the nodes choose their own, in seconds. None: wait
+    forever. 0: register with pod CIDRs.
     """
     elected: bool = False
     """True if only the leader runs the nodes, because several processes simulate the same ones."""
     renewed: bool = True
-    """False if nothing judges the nodes by their Leases: they are registered, and then not renewed."""
+    """If False, the nodes are registered, but their Leases are not renewed. Use this if no controller checks
+    Leases.
+    """
     credentials: NodeCredentials | None = None
     """Files of a single node that has joined: its server gets a signed certificate."""
 
@@ -45,7 +46,7 @@ class ProcessNode:
     images: Mapping[str, str] = field(default_factory=dict)
     """Image to directory, or to `host`. All other images run on the host's file system."""
     image_directory: Path | None = None
-    """Directory in which images without an entry in `images` are searched."""
+    """Directory to search for images without an entry in `images`."""
     shared_informer: bool = True
     serve: NodeAddress = field(default_factory=lambda: NodeAddress("127.0.0.1"))
     pod_address: str = ""
@@ -53,7 +54,9 @@ class ProcessNode:
     credentials: NodeCredentials | None = None
     """Files of a node that has joined: its server gets a signed certificate."""
     eviction: EvictionPolicy = field(default_factory=EvictionPolicy)
-    """Empty by default: a developer's machine is often short of disk, and its owner decides what to end."""
+    """Thresholds for evictions. Empty by default: a developer's machine is often short of disk space, and must not stop
+    Pods because of that.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,8 @@ class CriNode:
     eviction: EvictionPolicy = field(default_factory=EvictionPolicy)
     shutdown: ShutdownPolicy = field(default_factory=ShutdownPolicy)
     shutdown_signal: ShutdownSignal = field(default_factory=ShutdownSignal)
-    """Request of the process to end its Pods."""
+    """Signal by which the process requests a graceful shutdown of the node."""
     range_wait_s: float | None = 5.0
-    """Time to wait for a controller to assign a pod CIDR before the node chooses one."""
+    """Time to wait for a controller to assign a pod CIDR before the node chooses one, in seconds."""
     credentials: NodeCredentials | None = None
     """Files of a node that has joined: it may not read other Nodes, and its server gets a signed certificate."""

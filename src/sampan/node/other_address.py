@@ -20,7 +20,10 @@ def second_address(first: str) -> str:
 
 
 def address_next_to(first: str, interfaces: Sequence[Mapping[str, Any]]) -> str:
-    """Return the address from the output of `ip -j address`. Loopback addresses have none. Raises `ValueError`."""
+    """Return the address from the output of `ip -j address`.
+
+    A loopback address has no such address: the result is empty. Raises `ValueError`.
+    """
     if ipaddress.ip_address(first).is_loopback:
         return ""
     desired = "inet" if ":" in first else "inet6"

@@ -32,9 +32,9 @@ class Plan:
     stop: list[str] = field(default_factory=list)
     """Containers to stop: sidecars after the end of all ordinary containers."""
     backing_off: dict[str, float] = field(default_factory=dict)
-    """Containers in backoff: the whole wait in seconds, by name."""
+    """Containers in backoff, by name: length of the backoff in seconds."""
     wake_s: float | None = None
-    """Seconds until the first of these waits is over."""
+    """Seconds until the first of these backoffs ends."""
     initialized: bool = False
     """True if all init containers have succeeded, and all sidecars have started."""
     init_failed: bool = False
@@ -60,7 +60,7 @@ def plan(pod: Pod, records: Records, now: dt.datetime) -> Plan:
 
 
 def _init(pod: Pod, records: Records, now: dt.datetime, found: Plan) -> bool:
-    """Plan the next init container. Returns whether all have finished."""
+    """Plan the next init container. Returns whether all init containers have finished."""
     # With Always, a successful init container must not run again either.
     policy = "Never" if pod.spec.restart_policy == "Never" else "OnFailure"
     for container in pod.spec.init_containers:
@@ -109,9 +109,10 @@ def runs_again(container: Container, record: ContainerRecord, policy: str) -> bo
 
 
 def backoff_s(record: ContainerRecord) -> float:
-    """Return how long a container waits after its end: nothing before its first restart, then 10 s, doubling.
+    """Return the seconds between a container's end and its restart: 0 before the first restart, then 10, doubling each
+    time.
 
-    A container that ended with its agent has not crashed. It starts at once, as after a restart of the kubelet.
+    A container that ended with its agent has not crashed, so it starts at once, as after a restart of the kubelet.
     """
     if record.restarts or record.restart_count == 0 or record.finished_at is None or record.reason in _LOST_REASONS:
         return 0.0

@@ -48,13 +48,13 @@ class _Known:
     uid: str
     node: str
     forced_end: ForcedEnd | None = None
-    """End that the node has decided."""
+    """Reason and grace period, if the node has decided to end the Pod."""
     written: Pod | None = None
     """The server's response to the last write of the status."""
 
 
 class PodAgent:
-    """Agent of some nodes."""
+    """Agent of one or more nodes."""
 
     def __init__(
         self,
@@ -67,12 +67,13 @@ class PodAgent:
         nodes: dict[str, NodeHome] | None = None,
         elected: bool = False,
     ) -> None:
-        """`informer` has the Pods of at least these nodes, in any view.
+        """`informer` contains at least the Pods of these nodes, in any view.
 
-        `make_worker` gets the function that queues a Pod by its key. Without `admission` every Pod is admitted.
-        `state`: of the only node; a node under pressure refuses Pods.
-        `nodes`: by name; the caller may add more until the manager runs, then with `add_node`. `elected`: only the
-        leader reconciles.
+        `make_worker` is called with the function that queues a Pod by its key. Without `admission` every Pod is
+        admitted.
+        `state`: state of the only node; a node under pressure refuses Pods.
+        `nodes`: nodes by name. The caller may add nodes to it until the manager runs, and with `add_node` after that.
+        `elected`: only the leader reconciles.
         """
         self.nodes: dict[str, NodeHome] = {} if nodes is None else nodes
         self._informer = informer
@@ -128,7 +129,7 @@ class PodAgent:
         return {known.uid for known in self._known.values()}
 
     def has_ended(self, uid: str) -> bool:
-        """Return True for a Pod in its last phase, and for one that is gone."""
+        """Return True for a Pod in its last phase, and for one that no longer exists."""
         key = self._key(uid)
         pod = self._pod(key) if key else None
         return pod is None or pod.metadata.uid != uid or pod.has_ended
@@ -180,7 +181,7 @@ class PodAgent:
     # ---- Pods that run
 
     async def _run(self, pod: Pod, home: NodeHome, known: _Known) -> Result | None:
-        """Sync a Pod that should run, and write its status."""
+        """Start and stop the containers of a Pod that should run, and write its status."""
         pod = self._worker.resizes.allocate(pod, lambda desired: self._resize(desired, known))
         synced = await self._worker.sync(pod, home)
         observed = Observation(
@@ -209,7 +210,7 @@ class PodAgent:
         return Result(wake_s)
 
     def _resize(self, pod: Pod, known: _Known) -> Refusal | None:
-        """Allocate the resources that a Pod's spec has now, or return why the node has no room for them."""
+        """Allocate the resources in the current spec of a Pod, or return the reason why the node cannot."""
         ref = self._informer.indexer.get(pod.key)
         if self._admission is None or ref is None or ref.uid != known.uid:
             return None
@@ -263,7 +264,7 @@ class PodAgent:
         await home.runtime.stop_sandbox(known.uid)
 
     async def _finish(self, pod: Pod, home: NodeHome, known: _Known) -> None:
-        """Stop what still runs of a Pod in its last phase, and write the final status."""
+        """Stop the running containers of a Pod in its last phase, and write the final status."""
         if not await self._worker.stop(pod, home):
             return
         if home.runtime.containers(known.uid):
@@ -378,7 +379,7 @@ class PodAgent:
             self._recovered = self.nodes.keys() == pods_of.keys()
 
     def _pods_by_node(self) -> dict[str, list[Pod]]:
-        """Return the Pods of each node. Pods that have run there before count for admission."""
+        """Return the Pods of each node. Admission counts the Pods that have run on their node before."""
         found: dict[str, list[Pod]] = {name: [] for name in self.nodes}
         for ref in self._informer.indexer.refs():
             name = node_name_of(ref.raw)
@@ -391,7 +392,10 @@ class PodAgent:
         return found
 
     def _requests(self, ref: Ref[Any]) -> Iterable[Request]:
-        """Return a request for a Pod of these nodes, except for an event of the agent's last write."""
+        """Map an event to the key of a Pod of these nodes.
+
+        Ignore an event that the agent's own last write has caused.
+        """
         known = self._known.get(ref.key)
         written = known.written if known is not None else None
         own_version = written.metadata.resource_version if written is not None else None

@@ -1,7 +1,7 @@
 """`NodePodCidrs`: passes the pod CIDR of each Node to the allocator of its Pods' addresses.
 
-Without a node-ipam-controller, a node chooses a CIDR that no Node has, after a while. Two processes may choose the same
-one at the same moment, so run the controller if CIDRs must be unique.
+Without a node-ipam-controller, a node waits for some time, and then chooses a CIDR that no other Node has. Two
+processes may choose the same one at the same moment, so run the controller if CIDRs must be unique.
 Concurrency: `run` is a task of the manager. It returns when all nodes have their pod CIDRs.
 """
 
@@ -27,7 +27,7 @@ _log = logging.getLogger("sampan.node")
 
 
 class TakesCidr(Protocol):
-    """Something that needs the pod CIDR of a node."""
+    """Object that needs the pod CIDR of a node."""
 
     @property
     def cidr(self) -> str:
@@ -45,7 +45,7 @@ class NodePodCidrs:
     needs_leader_election = False
 
     def __init__(self, client: Client, addresses: Mapping[Member, TakesCidr], *, wait_s: float | None) -> None:
-        """`wait_s`: how long a node waits for its pod CIDR before it chooses one; None to wait forever."""
+        """`wait_s`: seconds that a node waits for its pod CIDR before it chooses one; None to wait forever."""
         self._nodes = client.resource(NODES)
         self._addresses = {member.name: given for member, given in addresses.items()}
         self._members = tuple(addresses)

@@ -40,7 +40,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Everything that a status is computed from."""
+    """Inputs for the computation of a Pod's status."""
 
     records: Records
     plan: Plan
@@ -95,7 +95,7 @@ def pod_status(pod: Pod, observed: Observation) -> Status:
 
 
 def _add_resources(pod: Pod, status: Status, observed: Observation) -> None:
-    """Report what containers have, and what the node has allocated for them."""
+    """Add the resources that apply to the containers, and those that the node has allocated for them."""
     for each in (*status["containerStatuses"], *status.get("initContainerStatuses", ())):
         spec = pod.spec.container(each["name"]).resources
         found = observed.resources.get(each["name"], spec)
@@ -138,7 +138,7 @@ def _condition_change(old: Status, new: Status) -> Status | None:
 
 
 def phase_of(pod: Pod, observed: Observation) -> str:
-    """Return the phase."""
+    """Return the phase of a Pod."""
     if observed.phase:
         return observed.phase
     if observed.plan.init_failed:

@@ -37,7 +37,7 @@ class Synced:
     addresses: Sequence[str]
     waiting: Mapping[str, Waiting]
     wake_s: float | None
-    """Seconds until the next sync, if nothing changes before."""
+    """Seconds until the next sync, if nothing changes before that."""
     has_sandbox: bool = True
     """False if the Pod's sandbox could not be created."""
 
@@ -71,7 +71,7 @@ class PodWorker:
         return self.resizes.marked(uid, self._support.applied(uid, home.runtime.containers(uid)))
 
     async def sync(self, pod: Pod, home: NodeHome) -> Synced:
-        """Start and stop containers, as far as that is possible now."""
+        """Start and stop all containers that can be started or stopped now."""
         uid = pod.metadata.uid
         state = self._states.setdefault(uid, _State())
         try:
@@ -99,7 +99,7 @@ class PodWorker:
         return Synced(next_steps, records, addresses, waiting, self._wake_s(uid, state, next_steps))
 
     def _without_sandbox(self, pod: Pod, home: NodeHome, error: SandboxError) -> Synced:
-        """Report why a Pod has no sandbox. Nothing of it can be started."""
+        """Report why a Pod has no sandbox. None of its containers can start."""
         if self._events is not None:
             self._events.warning(pod, error.reason, str(error))
         records = self.records(pod, home)
@@ -126,7 +126,7 @@ class PodWorker:
         return True
 
     async def unmount(self, pod: Pod) -> None:
-        """Unmount the volumes of drivers, after all containers have ended. Raises an error to try again."""
+        """Unmount the volumes of drivers, after all containers have ended. After an error, the agent calls it again."""
         await self._support.unmount(pod.metadata.uid)
 
     def recover(self, uids: set[str]) -> None:
@@ -199,7 +199,10 @@ class PodWorker:
             state.retries[name] = now + CREATE_RETRY_S
 
     async def _volume_image(self, home: NodeHome, pod: Pod, container: Container) -> Waiting | None:
-        """Find or pull the images of the container's volumes. Returns why it waits for one."""
+        """Find or pull the images of the container's volumes.
+
+        Returns the reason if the container must wait for an image.
+        """
         used = {mount.name for mount in container.volume_mounts}
         for volume in pod.spec.volumes:
             if volume.image is None or volume.name not in used:
@@ -239,7 +242,7 @@ class PodWorker:
     # ---- events and wake-ups
 
     def _report_backoff(self, pod: Pod, state: _State, next_steps: Plan) -> None:
-        """Report, once for each ended run, that the restart waits."""
+        """Record an event for a delayed restart, once for each ended run."""
         metadata = pod.metadata
         for name in next_steps.backing_off:
             if name not in state.backing_off:
@@ -266,7 +269,7 @@ class PodWorker:
 
 
 def pod_addresses(pod: Pod, home: NodeHome) -> tuple[str, ...]:
-    """Return the addresses of a Pod's status, or else its node's."""
+    """Return the addresses in a Pod's status; without any, the addresses of its node."""
     return tuple(each["ip"] for each in pod.status.get("podIPs", ())) or home.host_ips
 
 
@@ -280,7 +283,7 @@ def _runs(records: Records, name: str) -> bool:
 
 
 def _grace_s(pod: Pod) -> float:
-    """Return how long the Pod's containers have to end."""
+    """Return the seconds that the Pod's containers have to end."""
     deletion_s = pod.metadata.deletion_grace_period_seconds
     if deletion_s is not None:
         return float(deletion_s)

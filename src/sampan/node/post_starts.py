@@ -38,7 +38,7 @@ class PostStarts:
         self._hooks: dict[str, dict[str, _Hook]] = {}
 
     def begin(self, runtime: Runtime, place: PodPlace, container: Container, record: ContainerRecord) -> bool:
-        """Run the hook of a container that has just started. Returns whether it has one."""
+        """Run the hook of a container that has just started. Returns whether the container has a hook."""
         handler = container.lifecycle.post_start
         if handler is None or not record.is_running:
             return False
@@ -73,7 +73,7 @@ class PostStarts:
         return any(not hook.failed for hook in self._hooks.get(uid, {}).values())
 
     def forget(self, uid: str) -> None:
-        """Cancel the hooks of a Pod that is gone."""
+        """Cancel the hooks of a Pod that no longer exists."""
         for hook in self._hooks.pop(uid, {}).values():
             if hook.task is not None:
                 hook.task.cancel()

@@ -28,7 +28,7 @@ from sampan.node.volumes.volumes import MountFailed, Volumes
 MOUNT_RETRY_FIRST_S: Final = 0.5
 MOUNT_RETRY_MAX_S: Final = 122.0
 ATTACH_RETRY_S: Final = 1.0
-"""Wait between looks at a volume that another program attaches."""
+"""Seconds between checks of a volume that another program attaches."""
 
 
 @dataclass(slots=True)
@@ -38,9 +38,9 @@ class _Mounts:
     mounted: Mapping[str, MountedVolume] = field(default_factory=dict)
     tries: int = 0
     waits: dict[str, str] = field(default_factory=dict)
-    """Reported reasons to wait, by volume."""
+    """Reasons to wait that were reported already, by volume."""
     retry_at: float = 0.0
-    """In seconds since 1970; 0 if no mount has failed."""
+    """Time of the next attempt, in seconds since 1970; 0 if no mount has failed."""
 
 
 class ProcessSupport:
@@ -106,16 +106,19 @@ class ProcessSupport:
             self._events.warning(place.pod, reason, f'{action} failed for volume "{volume}" : {fault}')
 
     async def unmount(self, uid: str) -> None:
-        """Unmount the volumes of drivers, after the containers of the Pod have ended. Raises an error to try again."""
+        """Unmount the volumes of drivers, after the containers of the Pod have ended.
+
+        After an error, the worker calls it again.
+        """
         await self._tasks.running()
         await self._volumes.unmount(uid)
 
     def recover(self, uids: set[str]) -> None:
-        """Unmount the volumes of drivers that belong to other Pods."""
+        """Unmount the CSI volumes of all Pods except `uids`."""
         self._volumes.recover(uids)
 
     async def configs(self, place: PodPlace) -> Configs:
-        """Return the configurations of the Pod's containers, with the variables of today's Services."""
+        """Return the configurations of the Pod's containers, with the variables of the current Services."""
         uid = place.pod.metadata.uid
         links = place.pod.spec.enable_service_links
         return ContainerConfigs(
@@ -147,7 +150,10 @@ class ProcessSupport:
         return self._post_starts.runs(uid)
 
     async def stop(self, runtime: Runtime, place: PodPlace, names: Sequence[str], grace_s: float) -> None:
-        """Start to stop containers. Does nothing for those that are being stopped, unless they have less time now."""
+        """Start to stop containers.
+
+        Does nothing for those that are being stopped, unless their grace period is shorter now.
+        """
         uid = place.pod.metadata.uid
         self._terminations.observe(uid, self.applied(uid, runtime.containers(uid)))
         self._terminations.begin(runtime, place, names, grace_s=grace_s)

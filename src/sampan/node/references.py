@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Missing(Exception):
-    """A referenced object does not exist. The text is the kubelet's."""
+    """A referenced object does not exist. The message is the same as the kubelet's."""
 
 
 class Unreadable(Exception):
@@ -97,7 +97,7 @@ class CsiSource(msgspec.Struct, rename="camel"):
 
 
 class PersistentVolumeSpec(msgspec.Struct, rename="camel"):
-    """Source of a volume, for the kinds that nodes support."""
+    """Spec of a PersistentVolume, with the kinds of sources that nodes support."""
 
     host_path: _Path | None = None
     local: _Path | None = None
@@ -116,7 +116,7 @@ class PersistentVolume(msgspec.Struct, rename="camel"):
 
 
 class TokenRequest(msgspec.Struct, rename="camel", gc=False):
-    """Token that a CSI driver wants for each Pod."""
+    """Token that a CSI driver requests for each Pod."""
 
     audience: str = ""
     expiration_seconds: int | None = None
@@ -187,7 +187,7 @@ _ATTACHMENT_VIEW = _view(VOLUME_ATTACHMENTS, VolumeAttachment)
 
 
 class References:
-    """Reads referenced objects. Every method raises `Missing` and `Unreadable`."""
+    """Reads referenced objects. Every method may raise `Missing` and `Unreadable`."""
 
     def __init__(self, client: Client) -> None:
         self.client = client

@@ -1,8 +1,8 @@
 """`Resizes`: changes the resources of running containers (`pods/resize`).
 
-The spec has what a user wants. The agent allocates it if the node has room for it; until then the containers keep what
-they have, and a condition has the reason. Allocated resources are applied by the runtime, or by a restart where the
-container's `resizePolicy` requires that.
+The spec contains the desired resources. The agent allocates them if the node has room for them. Until then, the
+containers keep their resources, and a condition contains the reason. Allocated resources are applied by the runtime, or
+by a restart of the container if its `resizePolicy` requires that.
 
 Concurrency: the agent calls it for one Pod at a time. It has no tasks.
 Guarantees: after a restart of the agent, resources of the Pod's status count as allocated, so no resize is lost.
@@ -34,7 +34,7 @@ ERROR_RETRY_S: Final = 10.0
 _RESIZABLE: Final = ("cpu", "memory")
 
 Admit = Callable[[Pod], Refusal | None]
-"""Counts a Pod with the resources of its spec, or returns why its node has no room for them."""
+"""Counts a Pod with the resources of its spec, or returns the reason why its node has no room for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class _State:
     pending: ResizeCondition | None = None
     in_progress: ResizeCondition | None = None
     restarting: dict[str, int] = field(default_factory=dict)
-    """Containers that are restarted with new resources: the restart count of the run that ends."""
+    """Containers that are restarted with new resources, by name: the restart count of the run that ends."""
 
 
 class Resizes:
@@ -91,7 +91,10 @@ class Resizes:
         return _with_resources(pod, state.allocated)
 
     async def apply(self, pod: Pod, home: NodeHome, records: Mapping[str, ContainerRecord]) -> Sequence[str]:
-        """Apply allocated resources to running containers. Returns those that must be stopped, to start with them."""
+        """Apply allocated resources to running containers.
+
+        Returns the containers that must be restarted to use them.
+        """
         state = self._states[pod.metadata.uid]
         changed = _changed(pod, state, records)
         if not changed and state.in_progress is None:
@@ -110,7 +113,7 @@ class Resizes:
         return restarts
 
     def marked(self, uid: str, records: Mapping[str, ContainerRecord]) -> Mapping[str, ContainerRecord]:
-        """Return the records; those of containers that end only to start with new resources run again."""
+        """Return the records. Mark those of containers that end only to start again with new resources."""
         state = self._states.get(uid)
         if state is None or not state.restarting:
             return records
@@ -181,7 +184,9 @@ class Resizes:
 
 
 def _first(pod: Pod) -> _State:
-    """Return the state of a Pod that the agent sees for the first time: its status has what was allocated before."""
+    """Return the state of a Pod that the agent sees for the first time: its status contains the resources that were
+    allocated before.
+    """
     reported = {}
     for each in (*pod.status.get("initContainerStatuses", ()), *pod.status.get("containerStatuses", ())):
         if each.get("resources"):
@@ -195,7 +200,10 @@ def _first(pod: Pod) -> _State:
 
 
 def _changed(pod: Pod, state: _State, records: Mapping[str, ContainerRecord]) -> list[Container]:
-    """Return the running containers whose resources are not the allocated ones. Others start with those."""
+    """Return the running containers whose resources differ from the allocated ones.
+
+    A container that starts later gets the allocated ones.
+    """
     found = []
     for container in _containers(pod):
         record = records.get(container.name)

@@ -31,11 +31,11 @@ from sampan.node.views import Pod
 
 @dataclass(frozen=True, slots=True)
 class ContainerRecord:
-    """Newest run of a container. Immutable: each change makes a new record."""
+    """Newest run of a container. Immutable: each change creates a new record."""
 
     name: str
     id: str
-    """With the runtime's name as its scheme: `simulated://…`."""
+    """Id with the runtime's name as its scheme: `simulated://…`."""
     image_id: str
     restart_count: int
     started_at: dt.datetime
@@ -71,7 +71,7 @@ class SandboxError(Exception):
     """A sandbox cannot be created now. The text is for an event of the Pod."""
 
     def __init__(self, reason: str, message: str, *, retry_s: float = 10.0) -> None:
-        """`reason`: of the event. `retry_s`: time until the next attempt."""
+        """`reason`: reason of the event. `retry_s`: seconds until the next attempt."""
         super().__init__(message)
         self.reason = reason
         self.retry_s = retry_s
@@ -144,7 +144,8 @@ class ContainerRuntime(Protocol):
     async def stop_containers(self, pod: Pod, names: Sequence[str], grace_s: float) -> None:
         """Send containers their stop signal, and kill them after `grace_s`.
 
-        Returns at once: the runtime reports the ends as they happen. A repeated call may only shorten the grace period.
+        Returns at once. The runtime reports each end when it happens. A repeated call may only shorten the grace
+        period.
         """
         ...
 
@@ -172,7 +173,7 @@ class StreamRuntime(Protocol):
     """Logs, commands and connections for clients."""
 
     def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncIterator[bytes]:
-        """Yield the log of a container. Raises `LookupError` if it has none."""
+        """Yield the log of a container. Raises `LookupError` if there is no log."""
         ...
 
     async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
@@ -198,13 +199,13 @@ class Runtime(SandboxRuntime, ContainerRuntime, ImageRuntime, StreamRuntime, Pro
 
     @property
     def applies_resources(self) -> bool:
-        """True if containers have requests and limits, so that the Pod's status reports them."""
+        """True if the runtime enforces requests and limits, so that the Pod's status reports them."""
         ...
 
     async def recover(self, pods: Sequence[Pod]) -> None:
         """Restore the state of the Pods that are bound to the node.
 
-        The agent calls it before all other methods, and again if the node becomes its own later.
+        The agent calls it before all other methods, and again if the agent takes the node over later.
         """
         ...
 

@@ -20,7 +20,7 @@ _INSTALL: Final = (
 
 
 class NoRuntime(Exception):
-    """There is no container runtime. The text has the remedy."""
+    """There is no container runtime. The message contains the action to take."""
 
 
 def runtime_socket(endpoint: str, known: Sequence[str] = SOCKETS) -> str:

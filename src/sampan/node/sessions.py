@@ -11,11 +11,11 @@ from typing import Protocol
 
 
 class Unsupported(Exception):
-    """The runtime does not support the operation. The text is for the client."""
+    """The runtime does not support the operation. The message is sent to the client."""
 
 
 class SessionFailed(Exception):
-    """The process of a session could not be started. The text is the runtime's."""
+    """The process of a session could not be started. The message is from the runtime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class Session(Protocol):
         ...
 
     async def read_stdout(self) -> bytes:
-        """Return the next output, at least one byte; nothing at the end."""
+        """Return the next output, at least one byte; empty at the end."""
         ...
 
     async def read_stderr(self) -> bytes:
-        """Return the next output on stderr, at least one byte; nothing at the end."""
+        """Return the next output on stderr, at least one byte; empty at the end."""
         ...
 
     def resize(self, columns: int, rows: int) -> None:
@@ -57,7 +57,7 @@ class Session(Protocol):
         ...
 
     async def close(self) -> None:
-        """End the session. A process of `exec` is ended; an attached container keeps running. May be called twice."""
+        """End the session. A process of `exec` is stopped; an attached container keeps running. May be called twice."""
         ...
 
 
@@ -84,19 +84,19 @@ class ContainerConfig:
     """Configuration of a container: all references are resolved, and all `$(NAME)` are expanded."""
 
     command: Sequence[str] = ()
-    """Empty for the image's entrypoint."""
+    """Command of the container; empty for the image's entrypoint."""
     args: Sequence[str] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    """In the order of their definition."""
+    """Environment variables, in the order of their definition."""
     mounts: Sequence[Mount] = ()
     devices: Sequence[Mount] = ()
-    """Block devices."""
+    """Volumes that the container gets as block devices."""
     working_dir: str = ""
     stdin: bool = False
     stdin_once: bool = False
     tty: bool = False
     cpu_limit: float | None = None
-    """In cores."""
+    """CPU limit in cores."""
     memory_limit_bytes: int | None = None
     run_as_user: int | None = None
     run_as_group: int | None = None
@@ -108,7 +108,7 @@ class ContainerConfig:
     termination_message_policy: str = "File"
     """FallbackToLogsOnError: use the end of the log if the file is empty."""
     stop_signal: str = ""
-    """For example `SIGUSR1`; empty for the image's, or SIGTERM."""
+    """Stop signal, such as `SIGUSR1`; empty for the image's stop signal, or else SIGTERM."""
     read_only_root: bool = False
 
 
@@ -117,10 +117,10 @@ class Usage:
     """Resource usage of a container."""
 
     cpu_s: float
-    """Seconds of CPU time since its start."""
+    """Seconds of CPU time since the container's start."""
     memory_bytes: int
-    """Working set."""
+    """Memory in the working set."""
     disk_bytes: int = 0
-    """Writable layer; 0 if the runtime does not measure it."""
+    """Disk use of the writable layer; 0 if the runtime does not measure it."""
     inodes: int = 0
-    """Files of the writable layer."""
+    """Number of inodes in the writable layer."""

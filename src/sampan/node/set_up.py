@@ -58,7 +58,7 @@ from sampan.resource import ObjectType
 
 @dataclass(slots=True)
 class CsiNode:
-    """Node that has CSI drivers. Its parts are made one after the other."""
+    """Node that has CSI drivers. Its parts are set one after the other."""
 
     name: str
     stats: ReadVolumeStats = no_volume_stats
@@ -71,12 +71,12 @@ class CsiNode:
 
 
 def node_names(count: int, name: str) -> list[str]:
-    """Return the names of this many nodes: `name` for one, `name-1`, `name-2` … for more."""
+    """Return the names of `count` nodes: `name` for one, `name-1`, `name-2` … for more."""
     return [name] if count == 1 else [f"{name}-{number}" for number in range(1, count + 1)]
 
 
 def set_up(context: ControllerContext, nodes: SimulatedNodes | ProcessNode | CriNode) -> Heartbeats:
-    """Add nodes to a manager. The returned heartbeats know when the nodes are registered."""
+    """Add nodes to a manager. The returned heartbeats report when the nodes are registered."""
     match nodes:
         case SimulatedNodes():
             return _set_up_simulated(context, nodes)
@@ -113,7 +113,9 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
 
 
 def _simulation_worker(context: ControllerContext, changed: Callable[[str], None]) -> PodWorker:
-    """Return a worker that reports only failures of images as events: thousands of Pods would flood the server."""
+    """Return a worker that reports only failures of images as events: events of thousands of Pods would overload the
+    API server.
+    """
     broadcaster = EventBroadcaster(CoreEventSink(context.manager.client.direct))
     context.manager.add(broadcaster)
     images = Images(NodeEvents(broadcaster, context.clock), context.clock, failures_only=True)
@@ -257,13 +259,13 @@ def add_agent(
 
 
 def nodes_of(context: ControllerContext, names: Sequence[str], shared: bool) -> SharedInformer[Any]:
-    """Return an informer of Nodes; of a single node alone, unless other control loops watch all Nodes."""
+    """Return an informer of Nodes; for a single node, only its own Node, unless other control loops watch all Nodes."""
     return _informer(context, NODE_VIEW, f"metadata.name={names[0]}" if len(names) == 1 and not shared else "")
 
 
 @dataclass(frozen=True, slots=True)
 class NodeParts:
-    """Parts of a node that its heartbeats and its server work with. Simulated nodes have none."""
+    """Parts of a node that its heartbeats and its server use. Simulated nodes have none."""
 
     claim: NodeClaim | None = None
     health: Health | None = None
@@ -271,7 +273,7 @@ class NodeParts:
     images: Callable[[], Awaitable[Sequence[ImageInStore]]] | None = None
     state: NodeState | None = None
     credentials: NodeCredentials | None = None
-    """Only for a node that has joined. Its server gets a signed certificate."""
+    """Files of a node that has joined: its server gets a signed certificate."""
 
 
 NO_PARTS: Final = NodeParts()

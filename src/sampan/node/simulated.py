@@ -59,7 +59,7 @@ class SimulatedRuntime:
 
     @property
     def applies_resources(self) -> bool:
-        """Simulated containers have no resources."""
+        """False: simulated containers have no resources."""
         return False
 
     async def recover(self, pods: Sequence[Pod]) -> None:
@@ -89,9 +89,9 @@ class SimulatedRuntime:
         return (self._addresses.take(pod.metadata.uid),)
 
     async def find_image(self, pod: Pod, image: str) -> str:
-        """Return an id, unless the Pod's annotations or the image's name prevent it.
+        """Return an id; empty if the Pod's annotations or the image's name prevent it.
 
-        The annotations concern the images of ordinary containers only.
+        The annotations apply only to the images of ordinary containers.
         """
         is_ordinary = any(each.image == image for each in pod.spec.containers)
         script = script_of(pod.metadata.annotations, pod.spec.restart_policy)
@@ -208,7 +208,7 @@ class SimulatedRuntime:
         return sandbox
 
     def _go_on(self, uid: str, sandbox: _Sandbox, record: ContainerRecord) -> None:
-        """Set a timer for the next change of a running container."""
+        """Set a timer for the next scripted change of a running container."""
         script = sandbox.scripts.get(record.name)
         if script is None or not record.is_running:
             return

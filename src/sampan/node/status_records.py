@@ -1,4 +1,4 @@
-"""Container records rebuilt from the status of a Pod, for runs that the runtime has no record of.
+"""Container records rebuilt from the status of a Pod, for runs without a record in the runtime.
 
 This happens when the agent restarts, when its directory was deleted, and when another runtime ran the Pod before.
 Source: kubelet pkg/kubelet/kubelet_pods.go `convertToAPIContainerStatuses` (1.36), for reason and message.
@@ -15,7 +15,7 @@ from sampan.node.runtime import ContainerRecord
 from sampan.node.views import Pod
 
 KILLED_REASON: Final = "Unknown"
-"""Reason of a container that was killed together with its agent, as containerd has it."""
+"""Reason of a container that was killed together with its agent, as containerd reports it."""
 LOST_EXIT_CODE: Final = 137
 LOST_REASON: Final = "ContainerStatusUnknown"
 LOST_MESSAGE: Final = "The container could not be located when the pod was terminated"
@@ -24,7 +24,7 @@ _log = logging.getLogger("sampan.node")
 
 
 def status_records(pod: Pod) -> Iterator[ContainerRecord]:
-    """Yield the newest run of each container that the status reports; containers that never ran are left out."""
+    """Yield the newest run of each container that the status reports; containers that never ran are omitted."""
     status = pod.status
     for each in (*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())):
         record = _record(each)

@@ -32,7 +32,7 @@ class _Kill:
 
     id: str
     deadline: float
-    """In the loop's time."""
+    """Deadline in the time of the event loop."""
     runtime: Runtime
     place: PodPlace
     container: Container
@@ -41,7 +41,7 @@ class _Kill:
     """Containers that must end before this one is stopped."""
     timeout: asyncio.Timeout | None = None
     stop_sent: bool = False
-    """True if the runtime was called to stop it."""
+    """True if the runtime was called to stop the container."""
     task: asyncio.Task[None] | None = None
 
 
@@ -62,7 +62,7 @@ class Terminations:
         grace_s: float,
         message: str = "",
     ) -> None:
-        """Start to stop running containers; sidecars after the others, in reverse order.
+        """Start to stop running containers. Sidecars are stopped after the other containers, in reverse order.
 
         For a container that is being stopped already, `grace_s` can only shorten its time.
         """
@@ -105,7 +105,7 @@ class Terminations:
                     del kills[name]
 
     def forget(self, uid: str) -> None:
-        """Cancel the shutdowns of a Pod that is gone."""
+        """Cancel the shutdowns of a Pod that no longer exists."""
         for kill in self._kills.pop(uid, {}).values():
             if kill.task is not None:
                 kill.task.cancel()

@@ -1,8 +1,8 @@
 """`TmpfsMounts`: volumes in memory, so that Secrets and tokens never reach the disk.
 
-Each mount is a tmpfs in the machine's own mount namespace, as the kubelet's. All of them have this process's source
-name, by which the launcher (process/launcher.py) unmounts them if the agent is killed.
-Where tmpfs cannot be mounted (the agent is not root, or may not mount), volumes are plain directories.
+Each mount is a tmpfs in the machine's mount namespace, as with the kubelet. The source of all these mounts is a name of
+this process. If the agent is killed, the launcher (process/launcher.py) unmounts them by that name. If tmpfs cannot be
+mounted (the agent is not root, or may not mount), volumes are plain directories.
 Source: kubernetes pkg/volume/emptydir/empty_dir.go (1.36).
 """
 
@@ -17,7 +17,7 @@ from typing import Final
 _MS_NOSUID, _MS_NODEV, _MNT_DETACH = 2, 4, 2
 _MOUNT_INFO: Final = "/proc/self/mountinfo"
 _NOT_PERMITTED: Final = (1, 13, 19, 38)
-"""EPERM, EACCES, ENODEV, ENOSYS."""
+"""Errors that mean that tmpfs cannot be mounted: EPERM, EACCES, ENODEV, ENOSYS."""
 
 # Python has no function to mount, and a process of `mount` would take milliseconds for each volume.
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -38,7 +38,7 @@ class TmpfsMounts:
     def mount(self, path: Path, *, size_bytes: int | None = None) -> bool:
         """Mount an empty tmpfs at a path, unless one is mounted already. Blocks for some microseconds.
 
-        Returns False where tmpfs cannot be mounted. Raises `OSError`.
+        Returns False if tmpfs cannot be mounted. Raises `OSError`.
         """
         with self._lock:
             if not self._permitted:
@@ -52,13 +52,13 @@ class TmpfsMounts:
             return self._mount(path, size_bytes)
 
     def unmount_all(self) -> None:
-        """Unmount what this process has mounted below the root, and refuse to mount more."""
+        """Unmount all mounts of this process below the root, and refuse to mount more."""
         with self._lock:
             self._closed = True
             unmount_below(self._root, source=self.source)
 
     def reset(self) -> None:
-        """Unmount what a killed agent has left, before the first mount."""
+        """Before the first mount, unmount the mounts that a killed agent has left."""
         with self._lock:
             self._closed = False
             unmount_below(self._root)
@@ -77,7 +77,7 @@ class TmpfsMounts:
 
 
 def unmount_below(directory: Path, *, source: str = "") -> None:
-    """Unmount every tmpfs at or below a directory, or only those of a source. Does nothing where there are none."""
+    """Unmount every tmpfs at or below a directory, or only those with a source name. Does nothing if there are none."""
     prefix = os.path.realpath(directory)
     # In reverse order of the mounts: a mount inside another one must go first.
     for path in reversed(_tmpfs_mounts(source)):
@@ -108,7 +108,9 @@ def _mount(source: str, path: Path, options: str) -> int:
 
 
 def _tmpfs_mounts(source: str) -> list[str]:
-    """The mount points of all tmpfs (of a source, if it is not empty), in the order in which they were mounted."""
+    """Return the mount points of all tmpfs (with this source, if it is not empty), in the order in which they were
+    mounted.
+    """
     with open(_MOUNT_INFO, encoding="utf-8", errors="surrogateescape") as lines:
         found = [line.split(" - ", 1) for line in lines]
     return [

@@ -1,4 +1,4 @@
-"""Pods, as far as a node agent reads them. Views are read only: changes are sent as patches."""
+"""Parts of Pods that a node agent reads. Views are read only: changes are sent as patches."""
 
 from typing import Any
 
@@ -90,7 +90,7 @@ class Pod(msgspec.Struct, rename="camel"):
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: PodSpec = msgspec.field(default_factory=PodSpec)
     status: dict[str, Any] = msgspec.field(default_factory=dict)
-    """As JSON, because the agent compares it with the status that it would write."""
+    """Status as JSON, because the agent compares it with the status that it would write."""
 
     @property
     def key(self) -> str:
@@ -99,7 +99,7 @@ class Pod(msgspec.Struct, rename="camel"):
 
     @property
     def has_ended(self) -> bool:
-        """True if its containers have ended and will not run again."""
+        """True if the Pod's containers have ended and will not run again."""
         return self.status.get("phase") in ("Succeeded", "Failed")
 
 

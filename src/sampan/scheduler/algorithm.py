@@ -18,7 +18,7 @@ from sampan.scheduler.framework.plugin import WhatIf
 from sampan.scheduler.queue.nominator import Nominator
 
 EXTENDERS: Final = "Extenders"
-"""Name for rejections by extenders. No event is registered for it, because any event may help against them."""
+"""Plugin name for rejections by extenders. It registers no events, because any event may resolve such a rejection."""
 NOMINATED: Final = "node(s) are kept for nominated pods"
 
 
@@ -61,7 +61,9 @@ class Algorithm:
         return int(best[0] if len(best) == 1 else best[self._random.randrange(len(best))])
 
     def _keep_for_nominated(self, framework: Framework, cycle: Cycle, feasible: Mask) -> int:
-        """Reject Nodes where the Pod would use room kept for nominated Pods of the same or a higher priority."""
+        """Reject Nodes where the Pod would use room that is reserved for nominated Pods of the same or a higher
+        priority.
+        """
         pod, kept = cycle.pod, 0
         for node_name, others in self._nominator.nodes():
             row = cycle.nodes.row_of(node_name)
@@ -75,7 +77,7 @@ class Algorithm:
 
 
 def _with_reasons(error: FitError, rejected: tuple[tuple[str, int], ...], kept: int) -> FitError:
-    """Add the rejections by extenders and for nominated Pods to the error."""
+    """Add the rejections by extenders, and those because of nominated Pods, to the error."""
     more = (*rejected, *(((NOMINATED, kept),) if kept else ()))
     # A Pod that is rejected because of a nominated Pod waits for resources to be freed.
     plugins = error.plugins | ({"NodeResourcesFit"} if kept else set()) | ({EXTENDERS} if rejected else set())

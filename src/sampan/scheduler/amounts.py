@@ -28,9 +28,9 @@ MEMORY: Final = "memory"
 EPHEMERAL_STORAGE: Final = "ephemeral-storage"
 PODS: Final = "pods"
 NONZERO_CPU: Final = 100
-"""CPU that a container without a CPU request counts for in scores, in thousandths."""
+"""Assumed CPU request in scores of a container without a CPU request, in thousandths of a core."""
 NONZERO_MEMORY: Final = 200 * 1024 * 1024
-"""Memory that a container without a memory request counts for in scores, in bytes."""
+"""Assumed memory request in scores of a container without a memory request, in bytes."""
 
 
 def pod_requests(spec: PodSpec, defaults: Mapping[str, int] | None = None) -> Amounts:

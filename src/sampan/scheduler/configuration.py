@@ -1,7 +1,8 @@
 """`SchedulerConfiguration`: the parts of a KubeSchedulerConfiguration that this scheduler uses.
 
-Fields without meaning here are ignored: parallelism and percentageOfNodesToScore. So are leader election and client
-connection, which the manager handles. Source: kube-scheduler config/v1/types.go, pkg/scheduler/apis/config (1.36).
+These fields are ignored: parallelism and percentageOfNodesToScore, which have no meaning for this scheduler; leader
+election and client connection, which the manager handles. Source: kube-scheduler config/v1/types.go,
+pkg/scheduler/apis/config (1.36).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -48,7 +49,7 @@ _POINTS: Final[Mapping[str, str]] = {
     "postBind": "post_bind",
 }
 _SAME_POINTS: Final = frozenset({"queueSort", "preFilter", "preScore"})
-"""Extension points that are part of others here."""
+"""Extension points of Kubernetes that are part of other extension points in this scheduler."""
 _NS_PER_S: Final = 1_000_000_000
 
 
@@ -73,7 +74,7 @@ class SchedulerConfiguration:
     extenders: tuple[ExtenderConfig, ...] = ()
     backoff: Backoff = field(default_factory=Backoff)
     seed: int | None = None
-    """Seed for breaking ties; None: random."""
+    """Seed of the random choice between Nodes with equal scores; None for a random seed."""
 
 
 def read_configuration(document: Mapping[str, Any]) -> SchedulerConfiguration:

@@ -63,12 +63,12 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constraints:
-    """Everything in a Pod's spec that decides on which Nodes it can run and should run."""
+    """Part of a Pod's spec that determines the Nodes on which it can run and should run."""
 
     requests: tuple[tuple[str, int], ...]
     """Amounts above zero, by resource."""
     nonzero: tuple[int, int]
-    """CPU and memory as counted for scores."""
+    """Requested CPU and memory, with the defaults that scores use for containers without requests."""
     host_ports: tuple[HostPort, ...]
     tolerations: tuple[Toleration, ...]
     node_selector: tuple[tuple[str, str], ...]
@@ -93,8 +93,8 @@ class Constraints:
 
 
 SPECS_KEPT_MAX: Final = 512
-"""Specs of Pods with their constraints, about 5 kB each. Most specs are unlike all others, as the volume of the token
-has a random name; they are only parsed again while the Pod waits.
+"""Maximum number of cached specs, about 5 kB each. Most specs are unique, because the token's volume has a random name.
+Such a spec is needed again only while its Pod waits.
 """
 
 

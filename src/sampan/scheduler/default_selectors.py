@@ -42,7 +42,7 @@ class DefaultSelectors:
     """Reads the stores of informers. Parsed selectors are cached until their object changes."""
 
     def __init__(self, services: Indexer[Any], controllers: Mapping[str, Indexer[Any]]) -> None:
-        """Create it; `controllers` has the keys ReplicationController, ReplicaSet and StatefulSet."""
+        """Create the selectors. `controllers` has the keys ReplicationController, ReplicaSet and StatefulSet."""
         self._services = services
         self._controllers = controllers
         self._read: OrderedDict[tuple[str, object], Selector] = OrderedDict()

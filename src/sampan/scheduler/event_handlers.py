@@ -30,7 +30,7 @@ class _Metadata(msgspec.Struct, rename="camel", gc=False):
 
 
 class _PodSummary(msgspec.Struct, gc=False):
-    """The fields that show whether a change of a Pod matters."""
+    """Fields of a Pod whose changes affect scheduling."""
 
     metadata: _Metadata
     spec: _Spec = msgspec.field(default_factory=_Spec)

@@ -20,7 +20,7 @@ SCHEDULED: Final = "scheduled"
 UNSCHEDULABLE: Final = "unschedulable"
 ERROR: Final = "error"
 SAMPLE_EVERY: Final = 10
-"""One in so many attempts measures the duration of its plugins."""
+"""Interval of the sample: one of this many attempts measures the duration of its plugins."""
 _ATTEMPTS_MAX: Final = 15
 _ATTEMPT_S: Final = tuple(0.001 * 2.0**power for power in range(15))
 _SLI_S: Final = tuple(0.01 * 2.0**power for power in range(20))
@@ -85,7 +85,7 @@ class SchedulerMetrics:
         return self._observe_plugin if self._attempt == 1 else None
 
     def chosen(self, queued: QueuedPod) -> None:
-        """Record that a Node was chosen, or that none fits."""
+        """Record that a Node was chosen, or that no Node fits."""
         self.algorithm.observe(perf_counter() - queued.began_s)
 
     def ended(self, queued: QueuedPod, result: str) -> None:

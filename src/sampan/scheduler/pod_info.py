@@ -1,4 +1,4 @@
-"""`PodInfo`: a Pod as the scheduler's plugins use it."""
+"""`PodInfo`: a Pod in the form that the scheduler's plugins use."""
 
 from dataclasses import dataclass, replace
 
@@ -40,7 +40,7 @@ class PodInfo:
 
     @property
     def priority(self) -> int:
-        """Priority; Pods with a higher one are scheduled first."""
+        """Priority; Pods with a higher priority are scheduled first."""
         return self.constraints.priority
 
     @property
@@ -49,7 +49,7 @@ class PodInfo:
         return self.phase in ENDED
 
     def on(self, node_name: str) -> "PodInfo":
-        """Return a copy of the Pod on a Node."""
+        """Return a copy of the Pod that is assigned to a Node."""
         return replace(self, node_name=node_name)
 
     def required_anti_affinity(self) -> list[AffinityTerm]:
@@ -92,7 +92,7 @@ def read_pod(raw: bytes) -> PodInfo:
 
 
 def pod_info(head: PodHead) -> PodInfo:
-    """Return the `PodInfo` of a decoded head."""
+    """Return the `PodInfo` of a decoded `PodHead`."""
     metadata, status = head.metadata, head.status
     spec, node_name = _without_node_name(bytes(head.spec))
     constraints = constraints_of(spec)

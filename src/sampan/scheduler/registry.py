@@ -1,4 +1,4 @@
-"""Registry of plugins by name. Further ones can be added: `set_up(context, more_plugins={…})`."""
+"""Registry of plugins by name. More plugins can be added: `set_up(context, more_plugins={…})`."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -126,4 +126,4 @@ FACTORIES: Final[Mapping[str, Factory]] = {
 }
 
 BUILT_IN: Final = frozenset({"PrioritySort"})
-"""Plugins that are part of the queue."""
+"""Names of plugins that the queue itself implements."""

@@ -39,7 +39,7 @@ BINDINGS_MAX: Final = 64
 EXPIRE_S: Final = 1.0
 """Interval of checks for assumed Pods that were never confirmed."""
 _YIELD_AFTER_S: Final = 0.005
-"""Time after which the task yields to other tasks."""
+"""Seconds after which the task yields to other tasks."""
 
 _log = logging.getLogger("sampan.scheduler")
 
@@ -62,7 +62,7 @@ class Parts:
     """Dependencies of the scheduler."""
 
     client: Client
-    """Client for writes only; nothing is read with it."""
+    """Client that is used only for writes."""
     clock: Clock
     cache: Cache
     queue: SchedulingQueue
@@ -74,7 +74,7 @@ class Parts:
 
 
 class Scheduler:
-    """Runs scheduling. An instance runs once, on the leader."""
+    """Runs scheduling. `run` is called at most once, on the leader."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -120,7 +120,7 @@ class Scheduler:
     # One Pod
 
     async def _try(self, queued: QueuedPod) -> NextStep | None:
-        """Find a Node for a Pod; return the next step."""
+        """Find a Node for a Pod; return the step that follows."""
         parts, pod = self._parts, queued.pod
         # The Pod may have been deleted or bound while it was in the queue.
         if pod.uid not in parts.pending or pod.is_terminating or parts.cache.get(pod.uid) is not None:
@@ -181,7 +181,7 @@ class Scheduler:
             plugin.post_bind(cycle, placed)
 
     async def _prepare(self, framework: Framework, cycle: Cycle, placed: PodInfo) -> None:
-        """Wait for plugins, which may take long. The slot is free for other Pods meanwhile."""
+        """Wait for plugins, which may take a long time. Meanwhile, other Pods can use the slot."""
         self._slots.release()
         try:
             for permit in framework.permits:
@@ -204,7 +204,7 @@ class Scheduler:
     # Failures
 
     async def _unschedulable(self, profile: Profile, cycle: Cycle, queued: QueuedPod, error: FitError) -> NextStep:
-        """Handle a Pod that fits no Node: try to make room."""
+        """Handle a Pod that fits no Node: try preemption."""
         nominated: str | None = None
         actuate: Actuate = None
         self._parts.metrics.chosen(queued)

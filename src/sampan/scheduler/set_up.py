@@ -57,9 +57,9 @@ _OTHERS: Final[Mapping[ResourceInfo, ClusterEvent]] = {
     CSI_DRIVERS: ClusterEvent.DRIVER_CHANGED,
     CSI_STORAGE_CAPACITIES: ClusterEvent.CAPACITY_CHANGED,
 }
-"""Kinds whose changes are events."""
+"""Kinds whose changes are only events for the queue, because their objects are not cached."""
 _HELPS: Final = {CSI_DRIVERS: is_unlimited_now, CSI_STORAGE_CAPACITIES: has_grown}
-"""Changes that may help a Pod. For all other kinds every change may."""
+"""Functions that select the changes that may help a Pod, by kind. For all other kinds, every change may help."""
 _NO_PLUGINS: Final[Mapping[str, Factory]] = {}
 
 
@@ -71,7 +71,7 @@ def set_up(
 ) -> None:
     """Register a scheduler with the manager: one queue and one cache for all profiles. Raises `ValueError`.
 
-    Call it on the event loop. `more_plugins` are further plugins, by the names that the configuration uses.
+    Call it on the event loop. `more_plugins` are additional plugins, by their names in the configuration.
     """
     _SetUp(context, configuration, {**FACTORIES, **more_plugins}).start()
 

@@ -29,7 +29,9 @@ REJECT: Final = "goto reject-chain"
 DROP: Final = "drop"
 MASQUERADE: Final = "jump mark-for-masquerade"
 MARK: Final = 0x4000
-"""Bit of the packet mark that requests masquerading. It is kube-proxy's, so that other rules may test it."""
+"""Bit of the packet mark that requests masquerading. It is the same bit as kube-proxy's, so that rules of other
+programs can test it.
+"""
 PRIMARY: Final = "primary"
 
 
@@ -42,13 +44,13 @@ class RuleOptions:
     masquerade_all: bool = False
     """Masquerade all traffic to cluster IPs, not only that from outside the ranges of Pods."""
     node_port_addresses: tuple[str, ...] = ()
-    """Ranges of the node's addresses with NodePorts, or `primary` for the addresses of the Node object. Empty: all
-    addresses except loopback.
+    """Ranges of the node's addresses on which NodePorts are open, or `primary` for the addresses of the Node object.
+    Empty: all addresses except loopback.
     """
 
 
 def pod_ranges(family: Family, options: RuleOptions, node: NodeFacts) -> tuple[str, ...]:
-    """Return the ranges whose addresses count as Pods. Empty: they are unknown."""
+    """Return the ranges whose addresses count as Pods; empty if they are unknown."""
     return family.ranges(options.cluster_cidrs) or family.ranges(node.pod_cidrs)
 
 
@@ -129,7 +131,9 @@ def _to_node_ports(family: Family, options: RuleOptions, node: NodeFacts, contai
 
 
 def _masqueraded(family: Family, options: RuleOptions, node: NodeFacts) -> tuple[str, ...]:
-    """Return the rule that masquerades clients outside the Pods' ranges, so that the reply passes this node again."""
+    """Return the rule that masquerades clients outside the Pods' ranges, so that the reply returns
+    through this node.
+    """
     to_cluster_ip = f"{family.name} daddr @{CLUSTER_IPS}"
     if options.masquerade_all:
         return (f"{to_cluster_ip} {MASQUERADE}",)

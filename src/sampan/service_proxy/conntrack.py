@@ -1,7 +1,7 @@
 """`UdpFlows`: lists and deletes tracked UDP flows over netlink.
 
-A UDP client sends from the same port for as long as it likes, and each packet renews the flow. Without a clean-up its
-packets would go to an endpoint that is gone. A TCP connection ends by itself.
+A UDP client may send from the same port without a time limit, and each packet renews the flow. Without a clean-up, its
+packets would be sent to an endpoint that no longer exists. A TCP connection ends by itself.
 Source: include/uapi/linux/netfilter/nfnetlink_conntrack.h; pkg/proxy/conntrack/cleanup.go (1.36).
 """
 
@@ -16,7 +16,7 @@ from sampan.service_proxy.family import Family
 
 _NETLINK_NETFILTER: Final = 12
 _GET: Final = 0x101
-"""Message of the subsystem for connection tracking (1): list entries."""
+"""Type of the message that lists entries, in the connection tracking subsystem (1)."""
 _DELETE: Final = 0x102
 _REQUEST: Final = 0x1
 _ACK: Final = 0x4
@@ -28,7 +28,7 @@ _REPLY: Final = 2
 _IP: Final = 1
 _PROTOCOL: Final = 2
 _TYPE_MASK: Final = 0x3FFF
-"""Without the flags for nested attributes and byte order."""
+"""Mask that removes the flags for nested attributes and byte order from an attribute's type."""
 _UDP: Final = socket.IPPROTO_UDP
 _BUFFER_BYTES: Final = 1 << 16
 _RECEIVE_BUFFER_BYTES: Final = 1 << 22
@@ -49,7 +49,7 @@ class Flow:
     destination: Socket
     """Address to which the client sends."""
     endpoint: Socket
-    """Address to which the packets go: the source of the replies."""
+    """Address that receives the packets, which is the source of the replies."""
     original: bytes
     """The attribute that identifies the flow, as the kernel sent it."""
 
@@ -105,7 +105,7 @@ def _message(kind: int, flags: int, family: Family, attributes: bytes) -> bytes:
 
 
 def _messages(netlink: socket.socket) -> Iterator[bytes]:
-    """Return the bodies of a response until its end. Raises `OSError`, except for an entry that is already gone."""
+    """Return the bodies of a response until its end. Raises `OSError`, except for an entry that was already deleted."""
     while True:
         data = netlink.recv(_BUFFER_BYTES)
         while len(data) >= 16:

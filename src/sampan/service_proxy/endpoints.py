@@ -10,7 +10,7 @@ from sampan.service_proxy.views import EndpointSlice, SliceEndpoint
 
 
 class PortName(NamedTuple):
-    """Key with which slices and Services refer to the same port."""
+    """Key of a port. A Service and its slices use the same key for the same port."""
 
     name: str
     protocol: str
@@ -25,11 +25,11 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
     serving: bool = True
     terminating: bool = False
     local: bool = False
-    """The endpoint runs on the node of the proxy."""
+    """True if the endpoint runs on the node of the proxy."""
     zones: tuple[str, ...] = ()
-    """Zones whose traffic should come here (topology hint)."""
+    """Zones whose traffic should be sent to this endpoint (topology hint)."""
     nodes: tuple[str, ...] = ()
-    """Nodes whose traffic should come here (topology hint)."""
+    """Nodes whose traffic should be sent to this endpoint (topology hint)."""
 
     @property
     def is_last_resort(self) -> bool:
@@ -42,7 +42,7 @@ def endpoints_of(
 ) -> dict[PortName, tuple[Endpoint, ...]]:
     """Return the endpoints of each port in the order of their addresses.
 
-    An endpoint that moves between slices may be in two of them for a moment. The ready one is used then.
+    An endpoint that moves between slices may be in two of them for a short time. In that case, the ready one is used.
     """
     found: dict[PortName, dict[tuple[str, int], Endpoint]] = {}
     for piece in slices:

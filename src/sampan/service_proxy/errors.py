@@ -1,4 +1,4 @@
-"""Errors of the service proxy. Those of the machine end it with a message for its administrator."""
+"""Errors of the service proxy. Errors of the machine end the proxy with a message for the administrator."""
 
 
 class ServiceProxyError(Exception):

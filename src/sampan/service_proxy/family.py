@@ -1,4 +1,4 @@
-"""`Family`: the words of nftables for IPv4 and IPv6. Each family has its own table."""
+"""`Family`: the keywords of nftables for IPv4 and IPv6. Each family has its own table."""
 
 import ipaddress
 import socket
@@ -20,11 +20,14 @@ class Family:
     socket_family: socket.AddressFamily
 
     def same(self, addresses: Iterable[str]) -> tuple[str, ...]:
-        """Return the addresses or networks of this family in canonical form. Invalid ones are left out."""
+        """Return the addresses or networks of this family in canonical form. Invalid ones are omitted."""
         return tuple(found for address in addresses if (found := self._canonical(address)))
 
     def ranges(self, networks: Iterable[str]) -> tuple[str, ...]:
-        """Return the networks of this family, those that overlap or are adjacent as one. nftables refuses overlaps."""
+        """Return the networks of this family.
+
+        Overlapping or adjacent networks are merged, because nftables rejects overlaps.
+        """
         found = [ipaddress.ip_network(each) for each in self.same(networks)]
         if self.version == 4:
             merged: Iterable[object] = ipaddress.collapse_addresses(each for each in found if each.version == 4)
@@ -33,7 +36,7 @@ class Family:
         return tuple(str(each) for each in merged)
 
     def endpoint(self, address: str, port: int) -> str:
-        """Return address and port as the target of `dnat to`."""
+        """Return an address and a port in the form that `dnat to` requires."""
         return f"{address}:{port}" if self.version == 4 else f"[{address}]:{port}"
 
     def _canonical(self, text: str) -> str:
@@ -51,4 +54,4 @@ IPV4: Final = Family(4, "ip", "ipv4_addr", "127.0.0.0/8", socket.AF_INET)
 IPV6: Final = Family(6, "ip6", "ipv6_addr", "::1", socket.AF_INET6)
 FAMILIES: Final = (IPV4, IPV6)
 ADDRESS_TYPES: Final = {"IPv4": IPV4, "IPv6": IPV6}
-"""Family of an EndpointSlice's address type."""
+"""Family for each address type of EndpointSlices."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class ElementKey(NamedTuple):
-    """Place of an element: a set or map, and the key in it."""
+    """Name of a set or map, and the key of an element in it."""
 
     container: str
     key: str

@@ -12,11 +12,14 @@ from sampan.core.time import format_time
 from sampan.operator.http import Request, Response
 
 STALE_S: Final = 60.0
-"""Time that a change may wait for its rules. After it the proxy is unhealthy."""
+"""Seconds that a change may wait until its rules are written. After that, the proxy is unhealthy."""
 
 
 class ProxyHealth:
-    """Health of a proxy: changes become rules in time, and its Node stays."""
+    """Health of a proxy.
+
+    It is healthy if the rules of changes are written in time, and its Node is not being deleted.
+    """
 
     def __init__(self) -> None:
         self.node_stays = True
@@ -26,12 +29,12 @@ class ProxyHealth:
         self._last_written: dt.datetime = utc_now()
 
     def changed(self) -> None:
-        """Record that a change waits for its rules."""
+        """Record a change whose rules are not written yet."""
         if self._waits_since is None:
             self._waits_since = monotonic()
 
     def written(self) -> None:
-        """Record that no change waits."""
+        """Record that the rules of all changes are written."""
         self._waits_since = None
         self._started = True
         self._last_written = utc_now()

@@ -1,6 +1,6 @@
 """`HealthChecks`: an HTTP server for each health check port of a Service with the external policy Local.
 
-A load balancer reads from it which nodes have endpoints of the Service.
+A load balancer sends requests to it to find the nodes that have endpoints of the Service.
 Concurrency: each listener is a task of the group that `run` owns.
 Source: pkg/proxy/healthcheck/service_health.go (1.36).
 """

@@ -1,6 +1,6 @@
 """`Kernel`: the blocking work on the machine's network, in one thread.
 
-Concurrency: one thread, so that transactions follow one another. All of it acts in that thread's network namespace.
+Concurrency: one thread, so that transactions follow one another. All calls act in that thread's network namespace.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ class Kernel:
         self._opened: Nft | None = None
 
     async def prepare(self) -> Sequence[Family]:
-        """Check the machine and return the families it has. Raises `ServiceProxyError`."""
+        """Check the machine, and return the address families that it supports. Raises `ServiceProxyError`."""
         return await self._call(lambda: prepare(self._nft, TABLE))
 
     async def write(self, commands: str) -> None:
@@ -41,7 +41,10 @@ class Kernel:
         return f"table {name}" in tables.splitlines()
 
     async def delete_flows(self, family: Family, targets: UdpTargets) -> int:
-        """Delete the UDP flows to endpoints that are gone, and return their number. Raises `OSError`."""
+        """Delete the UDP flows to endpoints that no longer exist, and return the number of deleted flows.
+
+        Raises `OSError`.
+        """
         return await self._call(lambda: delete_flows(family, targets.is_stale))
 
     async def clean_up(self) -> None:

@@ -28,9 +28,9 @@ _SYSCTLS: Final = {
 
 
 def prepare(nft: Nft, table: str, sysctl: Path = Path("/proc/sys")) -> Sequence[Family]:
-    """Check rights, kernel and other proxies, and return the families that the kernel has.
+    """Check rights, kernel and other proxies, and return the address families that the kernel supports.
 
-    Raises `ServiceProxyError` with the fault and its remedy.
+    Raises `ServiceProxyError` with the fault and a way to fix it.
     """
     found = families(nft, table)
     _refuse_other_proxies(nft)
@@ -39,7 +39,7 @@ def prepare(nft: Nft, table: str, sysctl: Path = Path("/proc/sys")) -> Sequence[
 
 
 def families(nft: Nft, table: str) -> Sequence[Family]:
-    """Return the families that the kernel has. Raises `ServiceProxyError`."""
+    """Return the address families that the kernel supports. Raises `ServiceProxyError`."""
     return [family for family in FAMILIES if _works(nft, family, table)]
 
 
@@ -65,7 +65,10 @@ def _works(nft: Nft, family: Family, table: str) -> bool:
 
 
 def _refuse_other_proxies(nft: Nft) -> None:
-    """Two proxies would both choose an endpoint, and only the first choice counts."""
+    """Raise `ServiceProxyError` if another proxy has rules.
+
+    Both would choose an endpoint, and only the first choice has an effect.
+    """
     found = _FOREIGN.search(nft.run("list chains\n"))
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""`ProxyMetrics`: metrics of a service proxy, with kube-proxy's names where it has them."""
+"""`ProxyMetrics`: metrics of a service proxy, with kube-proxy's names for metrics that kube-proxy has too."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 

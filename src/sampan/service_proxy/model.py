@@ -1,6 +1,6 @@
-"""`Model`: Services, EndpointSlices and the Node as the proxy has seen them, and the rules that follow from them.
+"""`Model`: the Services, the EndpointSlices and the Node that the proxy has received, and the rules computed from them.
 
-Pure: `proxy` feeds it with events.
+It performs no I/O: `proxy` passes events to it.
 """
 
 from collections import defaultdict
@@ -42,7 +42,7 @@ class Model:
             self._services[key] = service
 
     def put_slice(self, key: str, service: str, piece: EndpointSlice | None) -> set[str]:
-        """Set an EndpointSlice of a Service; None removes it. Return the Services that it concerns."""
+        """Set an EndpointSlice of a Service; None removes it. Return the affected Services."""
         before = self._service_of_slice.pop(key, None)
         if before is not None:
             del self._slices[before][key]
@@ -67,9 +67,8 @@ class Model:
         return union(parts) if parts else EMPTY
 
     def health_check(self, key: str) -> tuple[int, int] | None:
-        """Return the health check port of a Service and its number of ready endpoints on this node; None without one.
-
-        Endpoints count once, although they may have several ports and addresses.
+        """Return the health check port of a Service and its number of ready endpoints on this node; None if it has no
+        such port. An endpoint counts once, even with several ports and addresses.
         """
         service = self._services.get(key)
         if service is None or service.spec.type != "LoadBalancer" or service.spec.external_traffic_policy != "Local":
@@ -84,7 +83,7 @@ class Model:
         return service.spec.health_check_node_port, max((len(found) for found in per_port), default=0)
 
     def udp_targets(self, keys: Iterable[str], family: Family) -> UdpTargets:
-        """Return the endpoints of UDP ports of Services. Ports without endpoints are left out."""
+        """Return the endpoints of UDP ports of Services. Ports without endpoints are omitted."""
         by_destination: dict[Socket, Set[Socket]] = {}
         by_node_port: dict[int, Set[Socket]] = {}
         for key in keys:

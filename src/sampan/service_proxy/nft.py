@@ -1,7 +1,7 @@
-"""`open_nft`: runs commands of nft, each text as one transaction of the kernel.
+"""`open_nft`: runs commands of nft, the commands of each call as one transaction of the kernel.
 
-libnftables runs in this process: a small change takes less than a millisecond there, and a process of `nft` takes ten.
-Without the library, `nft` runs as a process. Both act in the network namespace of the thread that opens them.
+libnftables runs in this process: a small change takes less than 1 ms. With a process of `nft`, it takes 10 ms. Without
+the library, `nft` runs as a process. Both act in the network namespace of the thread that opens them.
 """
 
 import ctypes

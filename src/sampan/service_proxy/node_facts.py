@@ -1,4 +1,4 @@
-"""`NodeFacts`: the facts about its own Node that decide the rules of a proxy."""
+"""`NodeFacts`: the facts about the proxy's own Node on which its rules depend."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,8 +1,9 @@
 """`ServiceProxy`: follows the cluster and keeps the rules of this node up to date.
 
-Concurrency: the informers' tasks call the handlers, which change the model and note what is dirty. `run` writes what is
-dirty, one transaction for each family, in the kernel's thread. Changes that arrive meanwhile go into the next
-transaction. The rules stay when the proxy ends, so that traffic continues during a restart.
+Concurrency: the informers' tasks call the handlers, which change the model and mark the owners of changed rules as
+dirty. `run` writes the rules of dirty owners in the kernel's thread, with one transaction for each family. Changes that
+arrive during a transaction are part of the next one. The rules stay when the proxy ends, so that traffic continues
+during a restart.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ _log = logging.getLogger("sampan.proxy")
 VERIFY_S: Final = 30.0
 """Period of the check that the tables still exist: other programs flush the whole ruleset when they reload."""
 NODE_WAIT_S: Final = 10.0
-"""Time in which an agent that starts with the proxy registers its Node."""
+"""Seconds to wait for an agent that starts together with the proxy to register its Node."""
 _RETRY_FIRST_S: Final = 1.0
 _RETRY_MAX_S: Final = 30.0
 _PAUSE_FACTOR: Final = 1.0
@@ -39,7 +40,7 @@ _PAUSE_MAX_S: Final = 0.1
 
 
 class ServiceProxy:
-    """Rules for the Services of a cluster on one node. Runs once."""
+    """Rules for the Services of a cluster on one node. `run` can be called only once."""
 
     needs_leader_election = False
 
@@ -61,10 +62,10 @@ class ServiceProxy:
         self._checks = HealthChecks(lambda: self.health.is_live, health_check_host)
         self._tables: Mapping[Family, Table] = {}
         self._dirty: dict[str, float] = {}
-        """Owners whose rules may change, each with the time of the first event."""
+        """Owners whose rules may have changed (see `Table`), each with the time of its first event."""
         self._wake = asyncio.Event()
         self._written = asyncio.Event()
-        """Set while no received event waits for its rules."""
+        """Set while the rules of all received events are written."""
         self._started = False
         self._sources = sources
         self._registrations: list[Registration[Any]] = [
@@ -156,7 +157,7 @@ class ServiceProxy:
                 self._wake.set()
 
     async def _write(self) -> bool:
-        """Write what is dirty. Return False after a failure; the next call then replaces the tables."""
+        """Write the rules of dirty owners. Return False after a failure. The next call then replaces the tables."""
         dirty, self._dirty = self._dirty, {}
         began = monotonic()
         for owner in dirty:
@@ -204,7 +205,7 @@ class ServiceProxy:
             self._written.set()
 
     async def _verify(self) -> bool:
-        """Return True if a table is gone and has to be written again."""
+        """Return True if a table was deleted and must be written again."""
         gone = False
         try:
             for table in self._tables.values():
@@ -224,7 +225,7 @@ class ServiceProxy:
             try:
                 deleted = await self._kernel.delete_flows(family, targets)
             except OSError as error:
-                _log.warning("cannot delete UDP flows to endpoints that are gone: %s", error)
+                _log.warning("cannot delete UDP flows to endpoints that no longer exist: %s", error)
                 continue
             self._metrics.deleted_flows.inc(deleted)
 
@@ -247,7 +248,7 @@ def _each(changed: Any) -> EventHandlerFuncs[Any]:
 
 
 def _decoded(view: Any, ref: Ref[Any]) -> Any:
-    """Return an object, or None if it is unreadable: one such object must not stop the others."""
+    """Return an object, or None if it is unreadable. An unreadable object must not block the others."""
     try:
         return view.decode(ref.raw)
     except ValueError as error:

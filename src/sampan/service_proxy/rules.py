@@ -1,8 +1,8 @@
 """`port_fragment`: chains and elements of one port of a Service.
 
-Source: pkg/proxy/nftables/proxier.go `syncProxyRules` (1.36). Difference: only session affinity gives an endpoint a
-separate chain. Without it, the rules that choose an endpoint also have the addresses, which is several times
-faster to write.
+Source: pkg/proxy/nftables/proxier.go `syncProxyRules` (1.36). Difference: an endpoint has its own chain only with
+session affinity. Without it, the rules that choose an endpoint also contain the addresses. Writing such rules is
+several times faster.
 """
 
 import ipaddress
@@ -31,13 +31,14 @@ from sampan.service_proxy.selection import Selection
 from sampan.service_proxy.service_ports import ProxiedPort
 
 FEW: Final = 10
-"""Number of endpoints up to which each has a rule. More are in a map of the rule, which is a hidden set of the kernel.
-The kernel searches all sets by name when it adds one, so thousands of maps would take seconds to write.
+"""Maximum number of endpoints with one rule for each. For more endpoints, a single rule has a map, which is an
+anonymous set of the kernel. The kernel searches all sets by name when it adds one, so thousands of maps would take
+seconds to write.
 """
 
 
 def union(fragments: Iterable[Fragment]) -> Fragment:
-    """Return one fragment with the parts of all. They have no chain or set in common."""
+    """Return one fragment with the parts of all fragments. No two of them may contain the same chain or set."""
     chains: dict[str, tuple[str, ...]] = {}
     sets: dict[str, str] = {}
     elements: dict[ElementKey, str] = {}
@@ -151,7 +152,10 @@ class _PortWriter:
 
     @property
     def _refusal(self) -> str:
-        """Reject if no node has an endpoint. Drop if only this one has none: a client may retry at another node."""
+        """Reject packets if no node has an endpoint.
+
+        Drop them if only this node has none: the client may retry at another node.
+        """
         return DROP if self.selection.exists else REJECT
 
     # ---- choice of an endpoint
@@ -173,7 +177,8 @@ class _PortWriter:
     def _choice_with_affinity(self, endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
         """Write a chain and a set of clients for each endpoint. Return the rules that choose a chain.
 
-        A client that is in the set of an endpoint goes there again, and stays in the set for the whole timeout.
+        A new connection of a client in an endpoint's set uses that endpoint again, and restarts the timeout of the
+        entry.
         """
         source = f"{self.family.name} saddr"
         again, chains = [], []
@@ -199,9 +204,10 @@ class _PortWriter:
 
 
 def _one_of(actions: Sequence[str]) -> tuple[str, ...]:
-    """Return rules of which each packet takes one, all with the same probability.
+    """Return rules that apply exactly one action to each packet, all with the same probability.
 
-    Of n actions the first is taken once in n times; else the choice is among n - 1.
+    Of n actions, the first rule applies with the probability 1/n. Otherwise, the following rules choose among the other
+    n - 1.
     """
     *others, last = actions
     return (*(f"numgen random mod {len(actions) - at} 0 {action}" for at, action in enumerate(others)), last)

@@ -20,7 +20,7 @@ class Selection:
     local: tuple[Endpoint, ...] = ()
     """Endpoints for the policy Local."""
     exists: bool = False
-    """The port has a usable endpoint on some node."""
+    """True if the port has a usable endpoint on any node."""
 
 
 def select(port: ProxiedPort, endpoints: Sequence[Endpoint], node: NodeFacts) -> Selection:
@@ -31,7 +31,7 @@ def select(port: ProxiedPort, endpoints: Sequence[Endpoint], node: NodeFacts) ->
 
 
 def _usable(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
-    """Return the ready endpoints. If there are none, return those that still serve while they terminate."""
+    """Return the ready endpoints. If there are none, return the terminating endpoints that still serve."""
     ready = tuple(each for each in endpoints if each.ready)
     return ready or tuple(each for each in endpoints if each.is_last_resort)
 
@@ -39,7 +39,7 @@ def _usable(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
 def _near(endpoints: Sequence[Endpoint], node: NodeFacts) -> Sequence[Endpoint]:
     """Return the endpoints with a hint for this node, else for its zone, else all.
 
-    Hints count only if every ready endpoint has them: half of them would overload the endpoints that have one.
+    Hints count only if every ready endpoint has one. Otherwise, the endpoints with a hint would be overloaded.
     """
     ready = [each for each in endpoints if each.ready]
     if all(each.nodes for each in ready) and (near := [each for each in ready if node.name in each.nodes]):

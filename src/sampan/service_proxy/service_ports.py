@@ -1,4 +1,4 @@
-"""`ProxiedPort`: one port of a Service in one address family, with everything that decides its rules."""
+"""`ProxiedPort`: one port of a Service in one address family, with all settings on which its rules depend."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class ProxiedPort:
     service: str
     name: PortName
     protocol: str
-    """Protocol as nftables spells it."""
+    """Name of the protocol in nftables."""
     port: int
     cluster_ip: str
     external_ips: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class ProxiedPort:
     """Sources that may use the load balancer's addresses; None: all."""
     node_port: int = 0
     affinity_s: int = 0
-    """Time for which a client keeps its endpoint; 0: no session affinity."""
+    """Seconds for which a client keeps its endpoint; 0 without session affinity."""
     internal_local: bool = False
     external_local: bool = False
 
@@ -59,12 +59,12 @@ class ProxiedPort:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """All addresses of the port, without those of nodes."""
+        """All addresses of the port, except the addresses of nodes."""
         return (self.cluster_ip, *self.external_ips, *self.load_balancer_ips)
 
 
 def proxied_ports(service: Service, family: Family) -> Iterator[ProxiedPort]:
-    """Return the ports of a Service in a family. Headless Services and ExternalName have none."""
+    """Return the ports of a Service in a family. Headless Services and Services of the type ExternalName have none."""
     spec = service.spec
     cluster_ips = family.same(spec.cluster_ips or (spec.cluster_ip,))
     if spec.type == "ExternalName" or not cluster_ips:

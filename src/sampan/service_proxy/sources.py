@@ -7,12 +7,13 @@ from sampan.informer import Scope, SharedInformer, SharedInformerFactory
 from sampan.service_proxy.views import NODE_VIEW, SERVICE_CIDR_VIEW, SERVICE_VIEW, SLICE_VIEW
 
 _OURS: Final = "!service.kubernetes.io/service-proxy-name,!service.kubernetes.io/headless"
-"""Selector of objects that are not for another proxy, and not for clients that choose an endpoint themselves."""
+"""Label selector. It excludes objects of another proxy, and headless ones, whose clients choose an endpoint themselves.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Informers of what decides the rules of a node."""
+    """Informers of the objects on which the rules of a node depend."""
 
     services: SharedInformer[Any]
     slices: SharedInformer[Any]
@@ -21,7 +22,7 @@ class Sources:
 
 
 def sources_of(informers: SharedInformerFactory, node_name: str) -> Sources:
-    """Return the informers. They watch only what concerns this proxy."""
+    """Return the informers. They watch only objects that this proxy handles."""
     ours = Scope(label_selector=_OURS)
     return Sources(
         informers.informer_for(SERVICE_VIEW, ours),

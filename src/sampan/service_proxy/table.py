@@ -1,6 +1,6 @@
 """`Table`: the desired state of a table, and the transactions that change the kernel's table to it.
 
-Pure: the writer runs the commands and calls `written` or `failed`.
+It performs no I/O: the caller runs the commands, and calls `written` or `failed`.
 """
 
 from collections import defaultdict
@@ -17,16 +17,18 @@ BASE: Final = ""
 
 @dataclass(slots=True)
 class Changes:
-    """Changes of a table, in the order that nftables needs: nothing is used before it exists, or removed in use."""
+    """Changes of a table, in the order that nftables needs: nothing is used before it exists, or removed while it is in
+    use.
+    """
 
     new_sets: dict[str, str] = field(default_factory=dict)
     new_chains: dict[str, str] = field(default_factory=dict)
     """Hook of each new chain, or empty."""
     emptied: list[str] = field(default_factory=list)
-    """Chains whose rules change or that are removed."""
+    """Chains to empty: those whose rules change, and those to remove."""
     old_elements: list[ElementKey] = field(default_factory=list)
     rules: list[tuple[str, str]] = field(default_factory=list)
-    """Chain and rule."""
+    """Rules to add, each with its chain."""
     new_elements: dict[ElementKey, str] = field(default_factory=dict)
     old_chains: list[str] = field(default_factory=list)
     old_sets: list[str] = field(default_factory=list)
@@ -48,7 +50,7 @@ class Changes:
 
 
 class Table:
-    """A table, made of the fragments of owners: Services, and `BASE`.
+    """A table that consists of fragments. Each fragment has an owner: a Service, or `BASE`.
 
     Two Services may have the same external address and port. The owner that is first in alphabetical order gets it.
     """
@@ -62,7 +64,7 @@ class Table:
         self._written_elements: dict[ElementKey, str] = {}
         self._dirty: set[str] = set()
         self._is_known = False
-        """The kernel's table has what was written."""
+        """True if the kernel's table contains everything that was written."""
 
     def put(self, owner: str, fragment: Fragment) -> None:
         """Set the fragment of an owner; `EMPTY` removes it."""
@@ -90,7 +92,7 @@ class Table:
         return self._fragments.get(owner, EMPTY)
 
     def transaction(self) -> str:
-        """Return the commands that lead from the written state to the desired one; empty if it is reached."""
+        """Return the commands that change the written state to the desired state; empty if both are equal."""
         if not self._is_known:
             return self._rebuild()
         return self._changes(self._dirty).commands(self.name) if self._dirty else ""
@@ -113,7 +115,10 @@ class Table:
         self._is_known = False
 
     def _rebuild(self) -> str:
-        """Return one transaction that replaces the whole table. Packets meet the old one or the new one."""
+        """Return one transaction that replaces the whole table.
+
+        At any time, packets pass either the old table or the new one.
+        """
         self._written.clear()
         self._written_elements.clear()
         self._dirty = set(self._fragments)
@@ -178,7 +183,7 @@ def _hook(hook: str) -> str:
 
 
 def _grouped(elements: Iterable[ElementKey] | Mapping[ElementKey, str]) -> list[tuple[str, str]]:
-    """Return each container with its elements as one text."""
+    """Return each set or map with its elements as one text."""
     values = elements if isinstance(elements, Mapping) else {}
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for key in elements:

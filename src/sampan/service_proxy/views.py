@@ -76,7 +76,7 @@ class Service(msgspec.Struct, frozen=True):
 
 
 class Conditions(msgspec.Struct, frozen=True, gc=False):
-    """Conditions of an endpoint; None is unknown."""
+    """Conditions of an endpoint; None if unknown."""
 
     ready: bool | None = None
     serving: bool | None = None
@@ -106,7 +106,7 @@ class SliceEndpoint(msgspec.Struct, rename="camel", frozen=True):
 
 
 class SlicePort(msgspec.Struct, frozen=True, gc=False):
-    """Port that all endpoints of a slice have. Without a number the endpoints are unreachable for the proxy."""
+    """Port that all endpoints of a slice have. Without a number, the proxy cannot reach the endpoints."""
 
     name: str | None = None
     protocol: str = "TCP"

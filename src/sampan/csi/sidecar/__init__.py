@@ -1,1 +1,4 @@
-"""Sidecars of a storage driver, built in: they create, attach, resize and copy volumes by its controller socket."""
+"""Built-in sidecars of a storage driver.
+
+They create, attach, resize and snapshot volumes through its controller socket.
+"""

@@ -1,4 +1,4 @@
-"""`AttachedVolumes`: lets go of volumes that are being deleted and are attached nowhere.
+"""`AttachedVolumes`: removes the finalizer of volumes that are being deleted and are not attached to any node.
 
 Source: external-attacher pkg/controller/csi_handler.go `SyncNewOrUpdatedPersistentVolume`.
 """

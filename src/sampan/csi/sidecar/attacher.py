@@ -22,7 +22,7 @@ from sampan.resource import Object, meta
 from sampan.wire import json
 
 NODE_ID: Final = "csi.alpha.kubernetes.io/node-id"
-"""Annotation with the node's ID, for a detachment after the driver has left the node."""
+"""Annotation with the node's ID, for a detachment after the driver was removed from the node."""
 
 
 class CannotAttach(Exception):
@@ -61,7 +61,7 @@ class Attacher:
         return None
 
     async def _attempt(self, attachment: Object, field: str, act: Any) -> None:
-        """Attach or detach. A failure is written into the status, and repeated later."""
+        """Attach or detach. A failure is written to the status, and the call is retried later."""
         try:
             await act(attachment)
         except (CsiError, CannotAttach, ApiError, TransportError, ValueError) as error:
@@ -75,7 +75,7 @@ class Attacher:
             raise RetryLater(f"failed to {field[:6]}: {error}") from error
 
     async def _attach(self, attachment: Object) -> None:
-        """Attach a volume. Everything that can fail comes before the finalizer, which would delay a deletion."""
+        """Attach a volume. Add the finalizer only after all steps that can fail, because it delays a deletion."""
         volume = await self._volume(attachment)
         if meta(volume).name and meta(volume).deletion_timestamp is not None:
             raise CannotAttach(f'PersistentVolume "{meta(volume).name}" is marked for deletion')
@@ -133,7 +133,10 @@ class Attacher:
         return volume
 
     async def _node_id(self, attachment: Object, *, fallback: bool) -> str:
-        """Return the ID under which the driver has a node. `fallback`: use that of the attachment if need be."""
+        """Return the ID under which the driver has a node.
+
+        `fallback`: use the ID in the attachment if the node has none.
+        """
         name = attachment["spec"]["nodeName"]
         node = await self._csi_nodes.find(Request("", name))
         for driver in (node["spec"].get("drivers") or ()) if node is not None else ():
@@ -147,7 +150,9 @@ class Attacher:
         raise CannotAttach(f"CSINode {name} does not contain driver {self._driver.name}")
 
     async def _mark(self, attachment: Object, node_id: str) -> None:
-        """Put the finalizer and the node's ID on an attachment, so that it is detached before it is gone."""
+        """Add the finalizer and the node's ID to an attachment, so that the volume is detached before the object is
+        deleted.
+        """
         metadata: dict[str, Any] = {}
         if self._finalizer not in meta(attachment).finalizers:
             metadata["finalizers"] = [*meta(attachment).finalizers, self._finalizer]
@@ -173,7 +178,7 @@ class Attacher:
 
 
 def attachment_changed() -> Predicate[Any]:
-    """Return a predicate that drops updates which only record an error: the retry has its own delay."""
+    """Return a predicate that drops updates which only record an error: failed calls have their own retry delay."""
 
     def is_news(old: Ref[Any], new: Ref[Any]) -> bool:
         return old.resource_version == new.resource_version or _relevant(old) != _relevant(new)

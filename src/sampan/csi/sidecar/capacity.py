@@ -47,10 +47,10 @@ class CapacityPublisher:
         self._items: Mapping[str, CapacityItem] = {}
         """Needed objects by their names."""
         self._announced: Mapping[str, CapacityItem] = {}
-        """Needed objects of the last request `ALL`."""
+        """Needed objects when the request `ALL` was last processed."""
         self._changes = 1
         self._changes_handled = 0
-        """Changes of nodes and classes until the needed objects were found."""
+        """Number of changes of nodes and classes that `_items` includes."""
         self.refreshes: ChannelSource[Request] = ChannelSource(lambda request: (request,))
         """Requests for objects whose capacity may have changed."""
 
@@ -70,7 +70,9 @@ class CapacityPublisher:
         return [self._request(name) for name in self._items]
 
     def volume_changed(self, class_name: str, volume: Object | None) -> None:
-        """Refresh the objects of the segments of a volume that was created or deleted; else those of the class."""
+        """Refresh objects after a volume was created or deleted: those of its segments, or if they are unknown, of its
+        class.
+        """
         there = segments_of_volume(volume) if volume is not None else set()
         for name, item in self._items.items():
             if item.segment in there if there else item.class_name == class_name:

@@ -1,4 +1,4 @@
-"""Claims and classes as the sidecars read them: pure functions and names.
+"""Functions that read claims and classes for the sidecars, without I/O.
 
 Source: sig-storage-lib-external-provisioner controller/controller.go; component-helpers storage/volume/pv_helpers.go.
 """
@@ -38,7 +38,7 @@ def requested(claim: Object) -> Quantity:
 
 
 def amount(resources: Any) -> Quantity:
-    """Return the storage in a list of resources."""
+    """Return the amount of storage in a list of resources."""
     text = (resources or {}).get("storage")
     return Quantity(0) if text is None else parse(canonical(text))
 

@@ -1,4 +1,4 @@
-"""Parameters of a StorageClass: those for the driver, and those for the provisioner.
+"""Parameters of a StorageClass: separates those for the driver from those for the provisioner.
 
 Source: external-provisioner pkg/controller/controller.go `prepareProvision`, `removePrefixedParameters`.
 """
@@ -13,7 +13,10 @@ _OWN: Final = frozenset({_FS_TYPE, *(key for use in ("", *USES) for key in secre
 
 
 def driver_parameters(parameters: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters without those of the provisioner. Raises `InvalidClass` for unknown ones of its prefix."""
+    """Return the parameters without those of the provisioner.
+
+    Raises `InvalidClass` for unknown parameters with the provisioner's prefix.
+    """
     unknown = [key for key in parameters if key.startswith(PREFIX) and key not in _OWN]
     if unknown:
         raise InvalidClass(

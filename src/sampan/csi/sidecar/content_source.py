@@ -18,7 +18,7 @@ class InvalidSource(ValueError):
 
 
 class ForeignSource(Exception):
-    """A populator, not the provisioner, makes volumes from sources of this kind."""
+    """A volume populator, not the provisioner, creates volumes from sources of this kind."""
 
 
 def source_of(claim: Object) -> Object | None:

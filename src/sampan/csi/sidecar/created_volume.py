@@ -1,4 +1,4 @@
-"""`persistent_volume`: the object of a volume that the driver has created.
+"""`persistent_volume`: creates the PersistentVolume of a volume that the driver has created.
 
 Source: external-provisioner pkg/controller/controller.go `Provision`; sig-storage-lib-external-provisioner
 controller/controller.go.

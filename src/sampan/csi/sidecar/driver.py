@@ -13,14 +13,14 @@ from sampan.csi.errors import CsiError
 from sampan.csi.messages import AnyMessage
 
 RETRY_S: Final = 1.0
-"""Time until the driver is called again if it does not answer at the start."""
+"""Seconds until the driver is called again if it does not respond at the start."""
 
 _log = logging.getLogger("sampan.csi")
 
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """Storage driver. The sets have names of CSI's capabilities, such as `CREATE_DELETE_VOLUME`."""
+    """Storage driver. The sets contain names of CSI capabilities, such as `CREATE_DELETE_VOLUME`."""
 
     client: CsiClient
     name: str
@@ -80,7 +80,7 @@ async def _ready(client: CsiClient) -> None:
 
 
 async def _node_capabilities(client: CsiClient) -> frozenset[str]:
-    """Return the capabilities of the service Node. The socket of a controller may lack that service."""
+    """Return the capabilities of the service Node. The socket of a controller may not provide that service."""
     try:
         return _rpcs(await client.call("NodeGetCapabilities"))
     except CsiError:
@@ -92,7 +92,7 @@ def _rpcs(response: AnyMessage) -> frozenset[str]:
 
 
 def _name(message: AnyMessage) -> str:
-    """Return the name of the field `type`. The same number has another name in each service."""
+    """Return the name of the value in the field `type`. Each service has its own names for the numbers."""
     kind = message.DESCRIPTOR.fields_by_name["type"].enum_type
     found = kind.values_by_number.get(message.type)
     return str(found.name) if found is not None else ""

@@ -1,6 +1,7 @@
 """`Modifier`: gives the volumes of claims the attributes of their VolumeAttributesClass.
 
-A modification whose result is unknown is repeated until it is known, before one to another class starts.
+If the result of a modification is unknown, it is repeated until the result is known. Only then, a modification to
+another class starts.
 
 Source: external-resizer pkg/modifycontroller/{controller,modify_volume}.go, pkg/modifier/csi_modifier.go.
 """
@@ -52,7 +53,7 @@ class Modifier:
         self._driver = driver
         self._settings = settings
         self._refused: set[str] = set()
-        """UIDs of claims whose last modification has surely failed."""
+        """UIDs of claims whose last modification has failed permanently."""
 
     async def reconcile(self, request: Request) -> Result | None:
         """Reconcile one claim. Raises `ApiError`, `TransportError`, `RetryLater`."""
@@ -138,7 +139,10 @@ class Modifier:
         }
 
     async def _failed(self, claim: Object, target: str, error: CsiError) -> Result:
-        """Report a failed call. Return the delay of a hopeless one; raise `RetryLater` for others."""
+        """Report a failed call.
+
+        Return the long delay after a permanent failure. Raise `RetryLater` for other failures.
+        """
         final = error.code not in _UNCERTAIN
         infeasible = error.code is grpc.StatusCode.INVALID_ARGUMENT
         (self._refused.add if final else self._refused.discard)(meta(claim).uid)
@@ -162,7 +166,9 @@ class Modifier:
 
 
 def _state(claim: Object) -> tuple[str, str, Mapping[str, str]]:
-    """Return the desired class, the present one, and the state of the modification; empty if there is none."""
+    """Return the desired class, the current class, and the state of the modification; each is empty
+    if there is none.
+    """
     status = claim.get("status") or {}
     desired = claim["spec"].get("volumeAttributesClassName") or ""
     return desired, status.get("currentVolumeAttributesClassName") or "", status.get("modifyVolumeStatus") or {}

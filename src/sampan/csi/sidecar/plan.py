@@ -1,4 +1,4 @@
-"""`Plan`: the request for a new volume, and what its PersistentVolume takes from the class.
+"""`Plan`: the request for a new volume, and the fields that its PersistentVolume takes from the class.
 
 Source: external-provisioner pkg/controller/controller.go `prepareProvision`.
 """

@@ -1,8 +1,8 @@
 """`Provisioner`: creates volumes for claims.
 
-A volume has the name `pvc-<UID of the claim>` at each attempt, so the driver creates it only once. An attempt whose
-result is unknown is repeated until it is known, also if its claim is deleted: the volume then gets its object, and is
-released and deleted as every other.
+A volume has the name `pvc-<UID of the claim>` at each attempt, so the driver creates it only once. If the result of an
+attempt is unknown, the attempt is repeated until the result is known, even if the claim was deleted. In that case, the
+PersistentVolume is created, released and deleted in the usual way.
 
 Source: external-provisioner pkg/controller/controller.go; sig-storage-lib-external-provisioner
 controller/controller.go.
@@ -60,7 +60,7 @@ class Provisioner:
         settings: SidecarSettings,
         volume_changed: Callable[[str, Object | None], None] = no_refresh,
     ) -> None:
-        """`volume_changed` gets the class, and the volume unless its creation has failed."""
+        """`volume_changed` is called with the class and the volume; without the volume if its creation has failed."""
         client = context.manager.client
         self._claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
         self._volumes = client.resource(PERSISTENT_VOLUMES)
@@ -123,7 +123,10 @@ class Provisioner:
         return None
 
     async def _failed(self, request: Request, claim: Object, error: CsiError) -> Result:
-        """Report a failed CreateVolume. Return the delay of a hopeless request; raise `RetryLater` for others."""
+        """Report a failed CreateVolume.
+
+        Return the long delay after a permanent failure. Raise `RetryLater` for other failures.
+        """
         note = str(error)
         if error.code not in _UNCERTAIN:
             self._started.pop(request, None)
@@ -137,14 +140,14 @@ class Provisioner:
         raise RetryLater(str(error)) from error
 
     async def _reschedule(self, claim: Object) -> None:
-        """Let the scheduler select another node for the Pod of a claim, if the node matters."""
+        """Let the scheduler select another node for the Pod of a claim, if the failure depends on the node."""
         annotations = dict(meta(claim).annotations)
         if self._driver.has_topology and annotations.pop(SELECTED_NODE, None) is not None:
             client = self._claims.in_namespace(meta(claim).namespace)
             await client.update({**claim, "metadata": {**claim["metadata"], "annotations": annotations}})
 
     async def _check(self, claim: Object, plan: Plan, created: AnyMessage) -> None:
-        """Delete a volume that is not what was requested, and raise `RetryLater`."""
+        """If a volume does not match the request, delete it and raise `RetryLater`."""
         desired = plan.request["capacity_range"]["required_bytes"]
         reason = ""
         if 0 < created.capacity_bytes < desired:

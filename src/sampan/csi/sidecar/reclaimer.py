@@ -32,7 +32,7 @@ class Reclaimer:
         driver: Driver,
         volume_changed: Callable[[str, Object | None], None] = no_refresh,
     ) -> None:
-        """`volume_changed` gets the class and the volume after a deletion."""
+        """`volume_changed` is called with the class and the volume after a deletion."""
         client = context.manager.client
         self._client = client.direct
         self._volumes = client.resource(PERSISTENT_VOLUMES)
@@ -57,7 +57,7 @@ class Reclaimer:
         return meta(volume).annotations.get(PROVISIONED_BY) == self._driver.name == source.get("driver")
 
     async def _guard(self, volume: Object) -> None:
-        """Put the finalizer on volumes with the reclaim policy Delete, and remove it from other volumes."""
+        """Add the finalizer to volumes with the reclaim policy Delete, and remove it from other volumes."""
         deletes = volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete"
         has = FINALIZER in meta(volume).finalizers
         bound = (volume.get("status") or {}).get("phase") == "Bound"
@@ -87,7 +87,7 @@ class Reclaimer:
             return
 
     async def _secrets(self, volume: Object) -> dict[str, str]:
-        """Return the data of the Secret for the deletion; nothing if the Secret is gone."""
+        """Return the data of the Secret for the deletion; empty if the Secret no longer exists."""
         annotations = meta(volume).annotations
         name, namespace = annotations.get(f"{DELETION_SECRET}-name"), annotations.get(f"{DELETION_SECRET}-namespace")
         if not name or not namespace:

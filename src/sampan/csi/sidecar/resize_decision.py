@@ -1,7 +1,7 @@
-"""Decision to which size a volume is expanded, as a pure function.
+"""Function that decides to which size a volume is expanded.
 
-An expansion whose result is unknown is completed before one to another size starts. After an error that is final, the
-user may choose a smaller size.
+If the result of an expansion is unknown, it is completed before an expansion to another size starts. After a final
+error, the user may choose a smaller size.
 
 Source: external-resizer pkg/controller/expand_and_recover.go.
 """
@@ -54,7 +54,8 @@ def needs_expansion(claim: Object) -> bool:
 def next_size(sizes: Sizes, *, failed: bool, by_controller: bool) -> Quantity | None:
     """Return the size to expand the volume to; None if the node has to complete an expansion first.
 
-    `failed`: the driver has refused the last expansion for good. `by_controller`: it expands volumes without a node.
+    `failed`: the driver has permanently rejected the last expansion. `by_controller`: the driver expands volumes
+    without a node.
     """
     last = sizes.desired if sizes.allocated is None else sizes.allocated
     if sizes.volume >= sizes.desired:

@@ -62,7 +62,7 @@ def _set(status: Object, field: str, value: str) -> None:
 
 
 def _set_condition(status: Object, type: str, message: str, now: str, *, keep: bool) -> None:
-    """Set a condition. `keep`: other conditions of expansions stay."""
+    """Set a condition. `keep`: keep the other conditions of expansions."""
     condition: dict[str, Any] = {"type": type, "status": "True", "lastTransitionTime": now}
     if message:
         condition["message"] = message

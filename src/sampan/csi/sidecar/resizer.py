@@ -1,4 +1,4 @@
-"""`Resizer`: expands the volumes of claims that request more. The node then expands the file system, if need be.
+"""`Resizer`: expands the volumes of claims that request more. The node then expands the file system if necessary.
 
 Source: external-resizer pkg/controller/expand_and_recover.go, pkg/resizer/{csi,trivial}_resizer.go.
 """
@@ -139,7 +139,10 @@ class Resizer:
         return bytes_quantity(response.capacity_bytes), response.node_expansion_required
 
     async def _failed(self, claim: Object, volume: Object, error: CsiError) -> Result:
-        """Report a failed expansion. Return the delay of a hopeless one; raise `RetryLater` for others."""
+        """Report a failed expansion.
+
+        Return the long delay after a permanent failure. Raise `RetryLater` for other failures.
+        """
         text = f'resize volume "{meta(volume).name}" by resizer "{self._driver.name}" failed: {error}'
         self._recorder.warning(claim, "VolumeResizeFailed", text)
         if error.code in _UNCERTAIN:

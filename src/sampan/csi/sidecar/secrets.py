@@ -38,7 +38,7 @@ class InvalidClass(ValueError):
 
 
 def secret_keys(use: str) -> tuple[str, str]:
-    """Return the parameters with the name and the namespace of a Secret; `""` for that of all calls."""
+    """Return the names of the parameters for a Secret's name and namespace. `use`: `""` for the Secret of all calls."""
     prefix = f"{PREFIX}{use}-secret" if use else f"{PREFIX}secret"
     return f"{prefix}-name", f"{prefix}-namespace"
 
@@ -77,7 +77,7 @@ def _templates(use: str, parameters: Mapping[str, str]) -> tuple[str, str] | Non
 
 
 def resolved(template: str, known: Mapping[str, str]) -> str:
-    """Return a template with its tokens replaced. Raises `InvalidClass` for unknown ones."""
+    """Return a template with its tokens replaced. Raises `InvalidClass` for unknown tokens."""
     missing = sorted({token for token in _TOKEN.findall(template) if token not in known})
     if missing:
         raise InvalidClass(f'error resolving value "{template}": invalid tokens: {missing}')
@@ -85,7 +85,7 @@ def resolved(template: str, known: Mapping[str, str]) -> str:
 
 
 async def secret_data(client: Client, reference: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the data of a Secret; nothing without a reference. Raises `ApiError`, `TransportError`, `ValueError`."""
+    """Return the data of a Secret; empty without a reference. Raises `ApiError`, `TransportError`, `ValueError`."""
     if not reference:
         return {}
     secret = await client.resource(SECRETS, namespace=reference["namespace"]).get(reference["name"])

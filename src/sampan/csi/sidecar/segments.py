@@ -24,15 +24,15 @@ class CapacityItem(NamedTuple):
     segment: Term
 
     def object_name(self, driver: str) -> str:
-        """Return the name of the CSIStorageCapacity. It is always the same, so there is only one."""
+        """Return the name of the CSIStorageCapacity. The name never changes, so the object exists only once."""
         key = json.encode([driver, self.class_name, self.segment])
         return NAME_PREFIX + hashlib.sha256(key).hexdigest()[:_HASH_LENGTH]
 
 
 def segments(driver: str, csi_nodes: Iterable[Object], labels: Mapping[str, Mapping[str, str]]) -> set[Term]:
-    """Return the segments of the nodes where a driver runs. `labels`: those of all nodes.
+    """Return the segments of the nodes where a driver runs.
 
-    A node that lacks a label of its driver is skipped until it has it.
+    `labels`: labels of all nodes. A node without a label for a topology key of the driver is skipped.
     """
     found: set[Term] = set()
     for each in csi_nodes:
@@ -44,7 +44,7 @@ def segments(driver: str, csi_nodes: Iterable[Object], labels: Mapping[str, Mapp
 
 
 def segments_of_volume(volume: Object) -> set[Term]:
-    """Return the segments where a volume is accessible; none if it is accessible everywhere."""
+    """Return the segments where a volume is accessible; empty if it is accessible everywhere."""
     required = (volume["spec"].get("nodeAffinity") or {}).get("required") or {}
     terms = required.get("nodeSelectorTerms") or ()
     return {

@@ -44,11 +44,14 @@ from sampan.resource import Object
 _log = logging.getLogger("sampan.csi")
 
 _APPEARANCE: Final[Predicate[Any]] = PredicateFuncs(None, lambda _, __: False)
-"""Drops updates: most of them are this process's own writes."""
+"""Predicate that drops updates, because most of them are this process's own writes."""
 
 
 def set_up(context: ControllerContext, driver: Driver, settings: SidecarSettings, *, snapshots: bool = False) -> None:
-    """Add the sidecars that the driver has capabilities for. `snapshots`: the server has the kinds of snapshots."""
+    """Add the sidecars that the driver has capabilities for.
+
+    `snapshots`: the API server serves the kinds of snapshots.
+    """
     index_by_volume(context.informer(VOLUME_ATTACHMENTS))
     _set_up_attacher(context, driver, settings)
     if "CREATE_DELETE_VOLUME" in driver.controller:

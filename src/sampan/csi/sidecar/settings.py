@@ -1,4 +1,7 @@
-"""`SidecarSettings`: settings of the sidecars. Names and meanings are those of external-provisioner, if it has them."""
+"""`SidecarSettings`: settings of the sidecars.
+
+A setting that external-provisioner also has, has the same name and meaning.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""`SnapshotBinder`: gives VolumeSnapshots their contents, and copies the state of contents to them.
+"""`SnapshotBinder`: creates contents for VolumeSnapshots, binds them, and copies the state of contents to the
+VolumeSnapshots.
 
 It does for one driver what snapshot-controller does for a cluster.
 
@@ -75,7 +76,7 @@ class SnapshotBinder:
         return content if named and reference.get("uid") in (None, "", meta(snapshot).uid) else None
 
     async def _request(self, snapshot: Object) -> None:
-        """Create the content of a VolumeSnapshot, if its class is one of this driver."""
+        """Create the content of a VolumeSnapshot, if its class belongs to this driver."""
         claim_name = (snapshot["spec"].get("source") or {}).get("persistentVolumeClaimName")
         if not claim_name or (snapshot.get("status") or {}).get("boundVolumeSnapshotContentName"):
             return
@@ -173,7 +174,7 @@ class SnapshotBinder:
         await client.patch(meta(snapshot).name, MergePatch({"metadata": metadata}))
 
     async def _belongs_to_another(self, snapshot: Object) -> bool:
-        """Return True if another driver's program has to let go of a VolumeSnapshot."""
+        """Return True if the sidecar of another driver must remove the finalizer of a VolumeSnapshot."""
         bound = (snapshot.get("status") or {}).get("boundVolumeSnapshotContentName")
         content = await self._contents.find(Request("", bound)) if bound else None
         if content is not None:
@@ -187,7 +188,7 @@ class SnapshotBinder:
 
 
 def _status(content: Object) -> dict[str, Any]:
-    """Return the fields that a VolumeSnapshot takes over from its content."""
+    """Return the status fields that are copied from a content to its VolumeSnapshot."""
     status = content.get("status") or {}
     found: dict[str, Any] = {
         "boundVolumeSnapshotContentName": meta(content).name,

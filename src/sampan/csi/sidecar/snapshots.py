@@ -52,7 +52,7 @@ def content_name(snapshot: Object) -> str:
 
 
 def snapshot_parameters(parameters: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of a class without those about Secrets. Raises `InvalidClass`."""
+    """Return the parameters of a class, without the parameters that name Secrets. Raises `InvalidClass`."""
     unknown = [key for key in parameters if key.startswith(PREFIX) and not _OWN.match(key)]
     if unknown:
         raise InvalidClass(f'found unknown parameter key "{unknown[0]}" with reserved namespace {PREFIX}')

@@ -1,4 +1,4 @@
-"""Topology: where a new volume must or should be accessible, and on which nodes it is.
+"""Topology: computes where a new volume must or should be accessible, and the node affinity of its PersistentVolume.
 
 A term is a set of labels, such as one zone. Terms are sorted tuples, so that they can be compared.
 
@@ -25,12 +25,12 @@ class TopologyUnknown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TopologyOptions:
-    """Choices of the driver's deployment."""
+    """Topology options, which the administrator sets for a driver."""
 
     strict: bool = False
     """Offer only the selected node's topology."""
     immediate: bool = True
-    """Offer the topology of all nodes without a selected node."""
+    """If no node is selected, offer the topology of all nodes."""
 
 
 def accessibility_requirements(
@@ -70,7 +70,9 @@ def accessibility_requirements(
 
 
 def node_affinity(topologies: Iterable[Mapping[str, str]]) -> Object | None:
-    """Return the `nodeAffinity` of a volume that is accessible in these topologies; None for everywhere."""
+    """Return the `nodeAffinity` of a volume that is accessible in these topologies; None if it is accessible
+    everywhere.
+    """
     terms = [
         {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in sorted(each.items())]}
         for each in topologies
@@ -140,7 +142,7 @@ def _position(terms: Sequence[Term], chosen: Term, selected: str) -> int:
 
 
 def _spread(claim_name: str) -> int:
-    """Return a number that differs by one for the claims of neighbours in a StatefulSet."""
+    """Return a number for a claim. For consecutive Pods of a StatefulSet, the numbers differ by one."""
     base, dash, last = claim_name.rpartition("-")
     ordinal = int(last) if dash and last.isascii() and last.isdigit() else 0
     # In `www-web-0` the claims of a StatefulSet with several templates get the same topology.

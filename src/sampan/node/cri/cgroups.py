@@ -1,6 +1,7 @@
-"""`PodCgroups`: the cgroup of each Pod, which has all its containers and sandboxes.
+"""`PodCgroups`: the cgroup of each Pod, which contains the cgroups of its containers and sandboxes.
 
-Works with cgroup v1 (a hierarchy for each controller) and v2 (a single one). Nothing is done where they are read-only.
+Works with cgroup v1 (a hierarchy for each controller) and v2 (a single one). If the hierarchies are read-only, it does
+nothing.
 Source: kubelet pkg/kubelet/cm/{cgroup_manager_linux.go,pod_container_manager_linux.go,helpers_linux.go} (1.36).
 """
 
@@ -31,7 +32,10 @@ class PodCgroups:
         self._works = True
 
     def make(self, path: str, pod: Pod) -> None:
-        """Create the cgroup of a Pod with its limits. `path`: as for CRI, from the hierarchy's root."""
+        """Create the cgroup of a Pod with its limits.
+
+        `path`: relative to the hierarchy's root, as in CRI's messages.
+        """
         if not self._works:
             return
         try:
@@ -45,7 +49,7 @@ class PodCgroups:
             _log.warning("cannot make cgroups of pods, limits of whole pods are not enforced: %s", error)
 
     def update(self, path: str, pod: Pod, *, only_raise: bool) -> None:
-        """Set the limits of a Pod's cgroup that exists. `only_raise`: except for those that are higher now.
+        """Set the limits of a Pod's existing cgroup. `only_raise`: do not lower a limit.
 
         Raises `OSError`: for example, the kernel refuses a limit below the memory in use.
         """
@@ -79,7 +83,7 @@ class PodCgroups:
             place.mkdir(exist_ok=True)
 
     def _files(self, pod: Pod) -> Mapping[str, str]:
-        """Return the contents of the cgroup's files. For v1 the controller comes first: `memory/memory.…`."""
+        """Return the contents of the cgroup's files. For v1, paths start with the controller: `memory/memory.…`."""
         containers, overhead = pod.spec.containers, amounts(pod.spec.overhead)
         shares = max(SHARES_MIN, cpu_shares(_sum(containers, "requests", "cpu") + overhead.get("cpu", 0)))
         quota_us = cpu_quota_us(_limit(containers, "cpu", overhead))
@@ -115,7 +119,7 @@ def _sum(containers: Iterable[Container], kind: str, resource: str) -> int:
 
 
 def _limit(containers: Iterable[Container], resource: str, overhead: Mapping[str, int]) -> int:
-    """Return the limit of a Pod: the sum and its overhead, if every container has one; else 0."""
+    """Return the limit of a Pod: the sum of its containers' limits and the overhead; 0 if a container has no limit."""
     found = [amounts(each.resources.limits).get(resource, 0) for each in containers]
     # One container without a limit makes the Pod unlimited.
     return sum(found) + overhead.get(resource, 0) if all(found) else 0

@@ -167,7 +167,7 @@ class CriClient(RpcClient):
     async def container_events(self) -> AsyncIterator[AnyMessage]:
         """Yield a ContainerEventResponse for each change of a container, from now on.
 
-        Raises `CriError` (`is_unimplemented`) from runtimes without it: containerd before 1.7.
+        Raises `CriError` (`is_unimplemented`) from runtimes without this call: containerd before 1.7.
         """
         call = self._method("GetContainerEvents")(message("GetEventsRequest")())
         try:
@@ -198,7 +198,7 @@ class CriClient(RpcClient):
         return str(response.image_ref)
 
     async def image_mountpoint(self) -> str:
-        """Return a path on the file system that has the images."""
+        """Return a path on the file system that stores the images."""
         found = (await self._call("ImageFsInfo")).image_filesystems
         return str(found[0].fs_id.mountpoint) if found else ""
 

@@ -1,4 +1,4 @@
-"""`container_config`: the configuration of a container, as CRI wants it.
+"""`container_config`: builds CRI's configuration of a container.
 
 Source: kubelet pkg/kubelet/kuberuntime/kuberuntime_container.go `generateContainerConfig`, labels.go (1.36).
 """
@@ -23,7 +23,7 @@ CONTAINER_NAME: Final = "io.kubernetes.container.name"
 MESSAGE_PATH: Final = "io.kubernetes.container.terminationMessagePath"
 MESSAGE_POLICY: Final = "io.kubernetes.container.terminationMessagePolicy"
 GRACE_PERIOD: Final = "io.kubernetes.pod.terminationGracePeriod"
-"""Annotations of a container, with which the agent ends it correctly after a restart."""
+"""Annotations of a container. After a restart of the agent, they provide the settings for ending the container."""
 _HOSTS: Final = "/etc/hosts"
 _PROPAGATION: Final = {
     "HostToContainer": "PROPAGATION_HOST_TO_CONTAINER",
@@ -33,7 +33,7 @@ _PROPAGATION: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Everything that one run of a container is made of."""
+    """Inputs for the configuration of one run of a container."""
 
     pod: Pod
     container: Container
@@ -48,7 +48,7 @@ class Start:
     target_id: str = ""
     """Container whose processes an ephemeral container sees."""
     first_id: int = 0
-    """First id of the Pod's user namespace; 0: it has the node's users."""
+    """First id of the Pod's user namespace; 0: the Pod uses the node's user namespace."""
 
     @property
     def directory(self) -> Path:
@@ -173,5 +173,5 @@ def _devices(start: Start) -> Iterator[AnyMessage]:
 
 
 def _utf8(text: str) -> str:
-    """Return a value with the bytes replaced that are not UTF-8: CRI's messages have only text."""
+    """Replace the bytes of a value that are not UTF-8: CRI's messages have only text."""
     return text.encode(errors="surrogateescape").decode(errors="replace")

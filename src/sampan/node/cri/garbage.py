@@ -1,6 +1,6 @@
-"""`CriGarbage`: the images and dead containers of a runtime with CRI, for the garbage collector.
+"""`CriGarbage`: gives the garbage collector access to the images and dead containers of a runtime with CRI.
 
-It only touches Pods that this agent has made.
+It removes only Pods that this agent has created.
 Source: kubelet pkg/kubelet/kuberuntime/{kuberuntime_gc.go,kuberuntime_image.go} (1.36).
 """
 
@@ -48,7 +48,7 @@ class CriGarbage:
     # ---- containers
 
     async def remove_dead(self, *, of_ended_pods: bool = False) -> None:
-        """Remove dead containers and sandboxes, and Pods that are gone."""
+        """Remove dead containers and sandboxes, and everything of Pods that the API server no longer has."""
         try:
             desired = await self._desired()
             if desired is None:
@@ -112,7 +112,7 @@ class CriGarbage:
         return {self._own_image} | set(_names(containers))
 
     async def image_disk(self) -> Disk:
-        """Return the space of the runtime's image file system."""
+        """Return the size and the free space of the runtime's image file system."""
         try:
             if not self._mountpoint:
                 self._mountpoint = await self._client.image_mountpoint()

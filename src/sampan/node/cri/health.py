@@ -1,4 +1,4 @@
-"""`RuntimeHealth`: the runtime's conditions, for those of the Node and for the log.
+"""`RuntimeHealth`: keeps the runtime's conditions, for the Node's conditions and for the log.
 
 Source: kubelet pkg/kubelet/runtime.go, kubelet.go `updateRuntimeUp`, nodestatus/setters.go `ReadyCondition` (1.36).
 """
@@ -42,7 +42,10 @@ class RuntimeHealth:
         ]
 
     def has_user_namespaces(self, handler: str) -> bool:
-        """Return True if Pods of a handler may have their own users. Before containerd 2.0 there are no handlers."""
+        """Return True if Pods of a handler may have their own user namespaces.
+
+        Before containerd 2.0 there are no handlers.
+        """
         return any(users for name, _, users in self._handlers if name == handler)
 
     @property

@@ -1,6 +1,6 @@
-"""`remove_node`: removes all that a node with containers has made on its machine, except its directory.
+"""`remove_node`: removes everything that a node with containers has created on its machine, except its directory.
 
-Pods are those with the node's instance in their sandboxes; containers of other programs are left alone.
+It removes only Pods whose sandboxes have the annotation of the node's instance. Containers of other programs stay.
 """
 
 import logging
@@ -24,7 +24,7 @@ _KUBEPODS: Final = "kubepods"
 
 @dataclass(frozen=True, slots=True)
 class NodeTraces:
-    """Places in which a node leaves something."""
+    """Locations of everything that a node creates on its machine."""
 
     endpoint: str
     """Socket of the runtime."""

@@ -143,7 +143,7 @@ class PodNetwork:
 
 
 async def remove_network(configurations: Path) -> None:
-    """Remove routes, rules and the configuration, if this program has written one. The bridge stays.
+    """Remove routes and rules, and the CNI configuration if this program has written it. The bridge stays.
 
     Raises `OSError`.
     """
@@ -158,7 +158,7 @@ def _is_own(configurations: Path) -> bool:
 
 
 class FollowNodes:
-    """Handler of Nodes: passes their networks to that of the node."""
+    """Handler of Nodes: passes the networks of all nodes to the `PodNetwork` of this node."""
 
     def __init__(self, network: PodNetwork) -> None:
         self._network = network

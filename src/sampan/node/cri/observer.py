@@ -1,7 +1,7 @@
-"""`CriObserver`: follows what the runtime has of each Pod, and how the runtime is.
+"""`CriObserver`: follows the sandboxes and containers of each Pod in the runtime, and the runtime's conditions.
 
 Starts and stops update the memory (`pods.py`) at once. Everything else (a container ends, the runtime was restarted) is
-found by a list each second, or by the runtime's events.
+detected by a list call each second, or by the runtime's events.
 
 Concurrency: `run` owns the lists, the events, the checks of the runtime's status, the rotation of logs, the tasks of
 `_spawn`.
@@ -74,7 +74,7 @@ async def _same_name(runtime_class: str) -> str:
 
 
 class CriObserver:
-    """Memory of a runtime's Pods, and the tasks that keep it current."""
+    """In-memory state of a runtime's Pods, and the tasks that update it."""
 
     def __init__(
         self,

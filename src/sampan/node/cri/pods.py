@@ -1,7 +1,7 @@
-"""`CriPods`: memory of the sandboxes and containers of a runtime, by the Pod's uid.
+"""`CriPods`: in-memory state of the sandboxes and containers of a runtime, by the Pod's uid.
 
-Concurrency: one task lists (`runtime.py`); any task adds what it has just created. A list that began before an addition
-does not remove it.
+Concurrency: one task lists all sandboxes and containers (`observer.py`); any task adds those that it has just created.
+A list that began before an addition does not remove the added object.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Sandbox:
 
 @dataclass(slots=True)
 class CriPod:
-    """Everything that the runtime has of a Pod."""
+    """Sandboxes and containers of a Pod in the runtime."""
 
     uid: str
     namespace: str
@@ -94,7 +94,7 @@ class CriPod:
 
 
 class CriPods:
-    """All Pods that the runtime has something of."""
+    """All Pods that have a sandbox or a container in the runtime."""
 
     def __init__(self) -> None:
         self._pods: dict[str, CriPod] = {}

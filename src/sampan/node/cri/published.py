@@ -1,7 +1,7 @@
 """`PublishedNetworks`: the networks of other nodes, for a node that may not read other Nodes.
 
-The cluster may lack the ConfigMap, or the permission to read it, because another program creates tokens or connects its
-Pods. Then the node works without routes, so this is no informer: the node would wait for its first list.
+The ConfigMap, or the permission to read it, may be missing because another program creates tokens or connects the Pods.
+Then the node works without routes. An informer is not possible, because the node would wait for its first list.
 Concurrency: one task of the manager, which follows the ConfigMap.
 """
 

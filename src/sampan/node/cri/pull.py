@@ -40,7 +40,7 @@ class PullSecrets:
         self._references = references
 
     async def of(self, pod: Pod, image: str) -> Sequence[AnyMessage]:
-        """Return the entries of the Pod's Secrets that fit."""
+        """Return the entries of the Pod's Secrets that fit an image."""
         found: list[tuple[int, AnyMessage]] = []
         for each in pod.spec.image_pull_secrets:
             try:

@@ -82,7 +82,7 @@ def _cluster_first(pod: Pod, dns: ClusterDns, node: ResolvConf) -> ResolvConf:
 
 
 def _overridden(options: Iterable[str], own: Iterable[str]) -> list[str]:
-    """Return options, of which the last one of each name counts."""
+    """Remove all but the last option of each name."""
     return list({option.partition(":")[0]: option for option in (*options, *own)}.values())
 
 
@@ -91,7 +91,7 @@ def _unique(values: Iterable[str]) -> list[str]:
 
 
 def _cut(resolver: ResolvConf) -> list[str]:
-    """Shorten a resolver to the limits of libc, and return what was left out."""
+    """Shorten a resolver to the limits of libc, and return a message for each limit that was exceeded."""
     faults = []
     if len(resolver.servers) > SERVERS_MAX:
         # glibc reads only three servers. More would be ignored without a message.

@@ -1,4 +1,4 @@
-"""Resources of a container in the terms of CRI: CPU shares and quota, memory limit, OOM score.
+"""Resources of a container as fields of CRI's messages: CPU shares and quota, memory limit, OOM score.
 
 Source: kubelet pkg/kubelet/cm/helpers_linux.go, pkg/kubelet/kuberuntime/kuberuntime_container_linux.go
 `calculateLinuxResources`, pkg/kubelet/qos/policy.go (1.36).
@@ -45,7 +45,7 @@ def cpu_quota_us(limit_m: int) -> int:
 def oom_score(qos_class: str, memory_request: int, memory_capacity: int) -> int:
     """Return the OOM score of a container: the kernel kills containers with a high score first.
 
-    A burstable container that requests much of the node's memory gets a low score. It stays between those of
+    A burstable container that requests much of the node's memory gets a low score. The score stays between those of
     guaranteed and best-effort containers.
     """
     if qos_class == "Guaranteed":

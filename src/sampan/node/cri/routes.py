@@ -31,9 +31,9 @@ def routes_of(networks: Mapping[str, PodNetworkOf], own: str) -> dict[str, str]:
 
 
 async def set_routes(desired: Mapping[str, str]) -> None:
-    """Add missing routes, and remove own ones that are not wanted. Raises `OSError`.
+    """Add missing routes, and remove this program's routes that are not wanted. Raises `OSError`.
 
-    A route that the kernel refuses is logged: the others work without it.
+    If the kernel refuses a route, a warning is logged, and the other routes are set.
     """
     current = await _own_routes()
     for cidr, gateway in current.items():
@@ -61,7 +61,7 @@ async def _own_routes() -> dict[str, str]:
 
 
 def _network(destination: str) -> str:
-    """Return a destination as a CIDR: `ip` shows that of a single address without a prefix length."""
+    """Return a destination as a CIDR: `ip` prints a single address without a prefix length."""
     return str(ipaddress.ip_network(destination))
 
 

@@ -1,10 +1,11 @@
 """`CriRuntime`: containers of a runtime with CRI, such as containerd.
 
-It has three layers: `CriObserver` follows what the runtime has, `CriStreams` serves
-clients, and this class creates and removes sandboxes and containers.
+It has three layers: `CriObserver` follows the state of the runtime, `CriStreams` serves clients, and this class creates
+and removes sandboxes and containers.
 
-Concurrency: the lock of a Pod serializes what creates and removes its sandboxes and containers.
-Guarantees: the end of the agent or of the runtime's process ends no container. `recover` adopts by labels what runs.
+Concurrency: the lock of a Pod serializes the methods that create and remove its sandboxes and containers.
+Guarantees: containers keep running when the agent or the runtime's process ends. `recover` finds running containers by
+their labels and adopts them.
 Source: kubelet pkg/kubelet/kuberuntime (1.36).
 """
 
@@ -53,7 +54,7 @@ class CriRuntime(CriStreams):
     # ---- recovery
 
     async def recover(self, pods: Sequence[Pod]) -> None:
-        """Adopt what runs, and remove the Pods that this agent has made and that are gone from the API server."""
+        """Adopt running Pods, and remove the Pods of this agent that the API server no longer has."""
         await self._is_running.wait()
         now, desired = self._clock.now(), {pod.metadata.uid for pod in pods}
         for pod in pods:
@@ -83,7 +84,7 @@ class CriRuntime(CriStreams):
             await self._remove_run(pod, run)
 
     async def _remove_orphan(self, pod: CriPod) -> None:
-        _log.info("removing a pod that is gone from the API server", extra={"pod": pod.key, "uid": pod.uid})
+        _log.info("removing a pod that the API server no longer has", extra={"pod": pod.key, "uid": pod.uid})
         while True:
             try:
                 await self.remove_sandbox(pod.uid)
@@ -99,7 +100,7 @@ class CriRuntime(CriStreams):
         return {pod.uid for pod in self._pods if pod.instance == self._settings.instance}
 
     async def drop_directories(self, desired: Set[str]) -> None:
-        """Remove files and logs of Pods of which neither the API server nor the runtime has anything.
+        """Remove files and logs of Pods that neither the API server nor the runtime has.
 
         `desired`: uids of the Pods of the API server.
         """
@@ -140,7 +141,7 @@ class CriRuntime(CriStreams):
     # ---- sandboxes
 
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
-        """Return the addresses of the Pod's sandbox, which is created unless a good one exists."""
+        """Return the addresses of the Pod's sandbox. Create it unless a usable one exists."""
         await self._is_running.wait()
         metadata = pod.metadata
         known = self._pods.add(metadata.uid, metadata.namespace, metadata.name)
@@ -190,7 +191,7 @@ class CriRuntime(CriStreams):
         known.addresses, known.instance = _addresses(status), settings.instance
 
     async def _place_of(self, pod: Pod) -> SandboxPlace:
-        """Return the settings of a Pod's sandbox, with the range of its users if they are not the node's."""
+        """Return the settings of a Pod's sandbox, with the range of ids if the Pod has its own user namespace."""
         settings = self._settings
         first_id = 0
         if pod.spec.host_users is False:
@@ -299,7 +300,7 @@ class CriRuntime(CriStreams):
         config: ContainerConfig,
         first_id: int,
     ) -> Start:
-        """Write the files of a run, and return everything that it is made of."""
+        """Write the files of a run, and return the inputs for its configuration."""
         image = await self._client.image_status(container.image)
         if image is None:
             raise NotCreated("CreateContainerError", f'image "{container.image}" is gone')
@@ -389,7 +390,7 @@ class CriRuntime(CriStreams):
             known.stops[run.id] = (until, task)
 
     async def _stop(self, known: CriPod, id: str, until: float) -> None:
-        """Stop a container, and repeat that until it has ended: the runtime may be restarting."""
+        """Stop a container, and retry until it has ended, because the runtime may be restarting."""
         loop = asyncio.get_running_loop()
         while True:
             try:

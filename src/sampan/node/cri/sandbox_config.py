@@ -1,4 +1,4 @@
-"""`sandbox_config`: the configuration of a Pod's sandbox, as CRI wants it.
+"""`sandbox_config`: builds CRI's configuration of a Pod's sandbox.
 
 Source: kubelet pkg/kubelet/kuberuntime/kuberuntime_sandbox.go `generatePodSandboxConfig`, util/util.go
 `NamespacesForPod`, pkg/kubelet/cm/pod_container_manager_linux.go (1.36).
@@ -21,7 +21,8 @@ POD_NAMESPACE: Final = "io.kubernetes.pod.namespace"
 POD_UID: Final = "io.kubernetes.pod.uid"
 """Labels of sandboxes and containers, by which the agent finds them again after a restart."""
 INSTANCE: Final = "sampan.dev/node-instance"
-"""Annotation of a sandbox with the agent that has made it. Sandboxes of other agents are left alone."""
+"""Annotation of a sandbox: id of the agent that has created it. An agent does not change the sandboxes of other agents.
+"""
 _QOS_CGROUPS: Final = {"Burstable": "/kubepods/burstable", "BestEffort": "/kubepods/besteffort"}
 
 
@@ -34,9 +35,9 @@ class SandboxPlace:
     cgroup_root: str = "/"
     """Cgroup below which `kubepods` is."""
     instance: str = ""
-    """Agent that makes the sandboxes."""
+    """Id of the agent that creates the sandboxes."""
     first_id: int = 0
-    """First id of the Pod's user namespace; 0: it has the node's users."""
+    """First id of the Pod's user namespace; 0: the Pod uses the node's user namespace."""
 
 
 def sandbox_config(

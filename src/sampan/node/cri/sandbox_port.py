@@ -32,7 +32,10 @@ def network_namespace(info: Mapping[str, str]) -> str:
 
 
 async def connect_in(namespace: str, port: int) -> Connection:
-    """Connect to a port of localhost in a network namespace; empty for this one. Raises `OSError`."""
+    """Connect to a port of localhost in a network namespace.
+
+    `namespace`: its path; empty for this process's namespace. Raises `OSError`.
+    """
     made = await asyncio.wait_for(_in_thread(namespace, port), _TIMEOUT_S)
     try:
         return await asyncio.open_connection(sock=made)

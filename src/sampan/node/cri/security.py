@@ -1,4 +1,4 @@
-"""Security settings of containers and sandboxes, in the terms of CRI.
+"""Security settings of containers and sandboxes, as CRI's messages.
 
 Source: kubelet pkg/kubelet/kuberuntime/{security_context.go,security_context_linux.go,helpers.go}, pkg/securitycontext
 (1.36).

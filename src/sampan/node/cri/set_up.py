@@ -45,7 +45,7 @@ _DNS: str = "kube-system/kube-dns"
 
 
 def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
-    """Add the node. The returned heartbeats know when it is registered."""
+    """Add the node. The returned heartbeats report when the node is registered."""
     homes: dict[str, NodeHome] = {}
     memory, state = TmpfsMounts(node.root), NodeState()
     csi = CsiNode(node.name)
@@ -165,7 +165,7 @@ def _add_network(context: ControllerContext, node: CriNode, member: Member) -> N
 
 
 def _dns(node: CriNode, services: "SharedInformer[object]") -> ClusterDns:
-    """Return the cluster's DNS: the configured servers, or the Service that clusters have for it."""
+    """Return the cluster's DNS: the configured servers, or the address of the DNS Service in the cluster."""
     servers = tuple(node.cluster_dns)
     ref = services.indexer.get(_DNS) if not servers else None
     if ref is not None:

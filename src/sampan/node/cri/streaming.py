@@ -29,7 +29,7 @@ async def open_session(url: str, streams: Streams) -> "SpdySession":
 
 
 async def _upgraded(url: str) -> Tunnel:
-    """Return a connection that speaks SPDY. Raises `OSError`."""
+    """Return a connection that was upgraded to SPDY. Raises `OSError`."""
     where = urlsplit(url)
     host, port = where.hostname or "127.0.0.1", where.port or 80
     tunnel = await create_connection(lambda: Tunnel(half_open=True), host, port)
@@ -60,7 +60,7 @@ async def _upgraded(url: str) -> Tunnel:
 
 
 class SpdySession:
-    """Session of a process whose streams are SPDY's."""
+    """Session of a process whose streams are SPDY streams."""
 
     def __init__(self, tunnel: Tunnel, streams: Streams) -> None:
         self._tunnel = tunnel

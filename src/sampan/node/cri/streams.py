@@ -27,7 +27,7 @@ _STATS_S: Final = 1.0
 
 
 class CriStreams(CriObserver):
-    """Images and streams. They only read the memory of the observer."""
+    """Part of the runtime for images and streams. It only reads the observer's state."""
 
     # ---- images
 
@@ -41,7 +41,7 @@ class CriStreams(CriObserver):
         return "" if found is None else str(found.id)
 
     async def pull_image(self, pod: Pod, image: str) -> str:
-        """Pull an image with the Pod's credentials, each in turn. Raises `ImageError`."""
+        """Pull an image. Try the Pod's credentials one after the other, then none. Raises `ImageError`."""
         check_image_name(image)
         fault: CriError | None = None
         for auth in (*await self._credentials.of(pod, image), None):
@@ -72,7 +72,7 @@ class CriStreams(CriObserver):
             yield part
 
     async def run_command(self, pod: Pod, container: str, command: Sequence[str]) -> tuple[int, bytes]:
-        """Run a command to its end. Raises `LookupError`, `OSError`."""
+        """Run a command until it ends. Raises `LookupError`, `OSError`."""
         run = self._running(pod, container)
         try:
             done = await self._client.exec_sync(run.id, command)

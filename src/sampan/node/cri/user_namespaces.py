@@ -4,7 +4,8 @@ Each such Pod has its own range of users and groups of the node. A process that 
 on the node or in other Pods. On volumes, files keep the ids that the containers see: the runtime mounts them with the
 same mapping.
 
-Guarantees: a range is in a file of the Pod's directory, so a restart keeps it. It is free again with the directory.
+Guarantees: a range is in a file of the Pod's directory, so a restart keeps it. Removing the directory releases the
+range.
 Source: kubelet pkg/kubelet/userns/userns_manager.go (1.36).
 """
 
@@ -17,7 +18,7 @@ from sampan.node.cri.messages import AnyMessage, message, value
 from sampan.node.runtime import SandboxError
 
 LENGTH: Final = 65536
-"""Ids of a Pod, and ids of the node that no Pod gets."""
+"""Number of ids in a Pod's range. The first range of the node belongs to no Pod."""
 _FILE: Final = "userns"
 _RANGES: Final = range(LENGTH, 2**32 - LENGTH, LENGTH)
 
@@ -27,15 +28,15 @@ class RangesExhausted(OSError):
 
 
 class UserNamespaces:
-    """Ranges of the Pods of one node. May be used from several threads."""
+    """Ranges of the Pods of one node. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
 
     def first_id(self, directory: Path) -> int:
-        """Return the first id of a Pod's range, which is chosen at the first call. Raises `OSError`.
+        """Return the first id of a Pod's range, which is assigned on the first call. Raises `OSError`.
 
-        `directory`: that of the Pod, beside those of all other Pods.
+        `directory`: the Pod's directory, next to those of all other Pods.
         """
         with self._lock:
             file = directory / _FILE
@@ -55,14 +56,14 @@ class UserNamespaces:
 
 
 def release(directory: Path) -> None:
-    """Give a Pod's range back, after its last process has ended."""
+    """Release a Pod's range, after its last process has ended."""
     (directory / _FILE).unlink(missing_ok=True)
 
 
 def unsupported(handler: str) -> SandboxError:
-    """Return the error for a Pod with its own users on a runtime without user namespaces.
+    """Return the error for a Pod with its own user namespace on a runtime without support for it.
 
-    Such a runtime does not know the field: it would run the Pod with the users of the node.
+    Such a runtime ignores the field, and would run the Pod with the node's users.
     """
     runtime = f'RuntimeClass handler "{handler}"' if handler else "runtime"
     text = f"can't set `spec.hostUsers: false`, {runtime} does not support user namespaces"

@@ -1,1 +1,1 @@
-"""Volumes of CSI drivers on a node: registration of drivers, mounts, expansion and figures of volumes."""
+"""Volumes of CSI drivers on a node: registration of drivers, mounts, expansion and statistics of volumes."""

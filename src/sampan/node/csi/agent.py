@@ -1,7 +1,7 @@
-"""`CsiAgent`: everything about drivers on one node. Needs the extra `cri`, which has gRPC.
+"""`CsiAgent`: manages CSI drivers and their volumes on one node. It needs the extra `cri`, which installs gRPC.
 
-Concurrency: `run` owns the tasks that watch for drivers, expand volumes, read figures and clean up. Pods' workers call
-`mounts`.
+Concurrency: `run` owns the tasks that watch for drivers, expand volumes, read statistics and clean up. Pods' workers
+call `mounts`.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class CsiAgent:
         self._desired: set[str] | None = None
         """Pods of the API server when the agent started; None until they are known."""
         self._seen: set[str] = set()
-        """Pods that have used a volume since then."""
+        """Pods that have used a volume since the agent started."""
         self._wake = asyncio.Event()
 
     def recover(self, uids: set[str]) -> None:
@@ -73,7 +73,7 @@ class CsiAgent:
         self._wake.set()
 
     async def mount(self, volume: CsiVolume) -> CsiMounted:
-        """Mount a volume, and expand it if it has grown before. Raises as `CsiPort.mount`."""
+        """Mount a volume, and expand its file system if the volume has grown. Raises the errors of `CsiPort.mount`."""
         uid = volume.pod.metadata.uid
         self._seen.add(uid)
         is_new = not self.mounts.has(uid, volume.name)
@@ -91,7 +91,10 @@ class CsiAgent:
             self._desired.discard(uid)
 
     async def run(self) -> None:
-        """Run until cancelled. The drivers of an earlier agent that are gone by now are removed from the CSINode."""
+        """Run until cancelled.
+
+        Drivers that an earlier agent has registered and that no longer exist are removed from the CSINode.
+        """
         try:
             await self._start()
             async with asyncio.TaskGroup() as tasks:
@@ -115,7 +118,7 @@ class CsiAgent:
         try:
             await self._node.keep_only(driver.name for driver in self._drivers.all())
         except ClientError as error:
-            _log.warning("cannot remove CSI drivers that are gone from the CSINode: %s", error)
+            _log.warning("cannot remove unregistered CSI drivers from the CSINode: %s", error)
 
     async def _sweep(self) -> None:
         await asyncio.sleep(_FIRST_SWEEP_S)

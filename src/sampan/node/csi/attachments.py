@@ -1,7 +1,8 @@
 """`Attachments`: waits until a volume is attached to the node, and reports the volumes that are in use.
 
 A volume is reported as in use before it is mounted, so that the attach-detach controller does not detach it. The
-controller removes a volume from `volumesAttached` before it looks at `volumesInUse`, so the node looks at it last.
+controller removes a volume from `volumesAttached` before it reads `volumesInUse`. Therefore the node reports the volume
+first, and reads `volumesAttached` last.
 Source: kubernetes pkg/volume/csi/csi_attacher.go `waitForVolumeAttachment`, pkg/kubelet/volumemanager (1.36).
 """
 
@@ -35,7 +36,7 @@ class Attachments:
     async def publish_context(self, volume: CsiVolume) -> Mapping[str, str]:
         """Return the context that the attachment contains for the driver.
 
-        Raises `VolumeFault` while it is not attached, and `Unreadable`.
+        Raises `VolumeFault` while the volume is not attached, and `Unreadable`.
         """
         await self.use(volume.key)
         name = self.name(volume)
@@ -57,7 +58,7 @@ class Attachments:
         raise VolumeFault(text, volume=volume.spec_name, action="MountVolume.WaitForAttach", is_wait=True)
 
     async def _is_kept(self, volume: CsiVolume) -> bool:
-        """Return whether the controller keeps a volume attached that is reported as in use."""
+        """Return whether the controller keeps a volume attached while the node reports it as in use."""
         try:
             return unique_volume_name(*volume.key) in await self._node_object.attached()
         except ClientError as error:

@@ -24,10 +24,10 @@ class Driver:
     client: CsiClient
     node_id: str
     capabilities: frozenset[str]
-    """Names of the capabilities of its Node service."""
+    """Names of the capabilities of the driver's Node service."""
     topology: Mapping[str, str] = field(default_factory=dict)
     volumes_max: int = 0
-    """Number of volumes that it can have on this node; 0 for no limit."""
+    """Number of volumes that the driver can have on this node; 0 for no limit."""
     connection: AsyncExitStack = field(default_factory=AsyncExitStack)
 
 
@@ -39,7 +39,7 @@ class Drivers:
         self._registered = registered
 
     def get(self, name: str) -> Driver:
-        """Return a driver. Raises `LookupError` with the kubelet's text."""
+        """Return a driver. Raises `LookupError` with the kubelet's error message."""
         found = self._drivers.get(name)
         if found is None:
             raise LookupError(f"driver name {name} not found in the list of registered CSI drivers")
@@ -74,7 +74,7 @@ class Drivers:
 
 
 async def connect(name: str, socket: str) -> Driver:
-    """Connect to a driver, and read its facts. Raises `CsiError`."""
+    """Connect to a driver, and read its name, capabilities and limits. Raises `CsiError`."""
     connection = AsyncExitStack()
     try:
         client = await connection.enter_async_context(CsiClient(socket))

@@ -50,10 +50,10 @@ class Expansion:
         self._references = references
         self._events = events
         self._retries: dict[tuple[str, str], tuple[int, float]] = {}
-        """Failed attempts, and the time of the next one."""
+        """Failed attempts by volume: their number, and the time of the next attempt."""
 
     async def run(self) -> None:
-        """Look at all claims again and again. Ends by cancellation."""
+        """Check all claims periodically until cancelled."""
         while True:
             await asyncio.sleep(PERIOD_S)
             await self.look()

@@ -1,6 +1,8 @@
-"""`LazyCsi`: volumes of drivers on a node. It loads gRPC when the node has the first driver or the first volume of one.
+"""`LazyCsi`: volumes of drivers on a node.
 
-Nodes without the extra `cri` run all other Pods.
+It loads gRPC when the first driver registers or the first Pod uses a CSI volume.
+
+Nodes without the extra `cri` can run all Pods without such volumes.
 Concurrency: `run` is a task of the manager. It creates the CSINode, and then runs the agent for drivers once one is
 needed.
 """
@@ -76,7 +78,7 @@ class LazyCsi:
         return any(True for _ in self._paths.plugin.glob(f"*/*/{DATA_FILE}")) or self._has_volumes("*")
 
     def _has_volumes(self, uid: str) -> bool:
-        """Return whether a Pod may have a volume of a driver."""
+        """Return whether a Pod may have a CSI volume."""
         pods = self._parts.root / "pods"
         kinds = ("volumes", "volumeDevices")
         return any(True for kind in kinds for _ in pods.glob(f"{uid}/{kind}/{PLUGIN}/*"))

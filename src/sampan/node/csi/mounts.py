@@ -1,8 +1,9 @@
 """`CsiMounts`: mounts the volumes of drivers for Pods, and unmounts them.
 
-Concurrency: a lock for each volume serializes its calls. Any task may call. `sweep` runs in the task of the agent.
-Guarantees: the state is on disk (`records.py`). In memory is only what makes calls unnecessary: after a restart, a
-driver stages and publishes a volume once more, which CSI allows.
+Concurrency: a lock for each volume serializes its calls. Any task may call the methods. `sweep` runs in the task of the
+agent.
+Guarantees: the state is on disk (`records.py`). The state in memory only avoids repeated calls: after a restart, a
+driver stages and publishes a volume again, which CSI allows.
 Source: kubernetes pkg/kubelet/volumemanager/reconciler, pkg/volume/csi (1.36).
 """
 
@@ -45,7 +46,7 @@ class Mounted:
 
 
 class CsiMounts:
-    """Volumes of drivers of one node."""
+    """CSI volumes of one node."""
 
     def __init__(
         self,
@@ -73,7 +74,7 @@ class CsiMounts:
         self._users: dict[Key, set[str]] = {}
         """Pods that use a volume or wait for it."""
         self._mounted: dict[tuple[str, str], Mounted] = {}
-        """By the Pod's uid and the volume's name in the Pod."""
+        """Mounted volumes, by the Pod's uid and the volume's name in the Pod."""
         self._waiting: dict[str, set[str]] = {}
         """Keys of Pods by the driver that they wait for."""
 
@@ -140,7 +141,7 @@ class CsiMounts:
             raise VolumeFault(text, volume=volume.spec_name) from None
 
     def waiting(self, driver: str) -> set[str]:
-        """Return the keys of the Pods that have waited for a driver, once."""
+        """Return the keys of the Pods that wait for a driver, and remove them from the waiting Pods."""
         return self._waiting.pop(driver, set())
 
     def _report_exhausted(self, fault: VolumeFault, driver: Driver) -> None:
@@ -225,14 +226,17 @@ class CsiMounts:
         await self._attachments.release(key)
 
     async def sweep(self, is_gone: Callable[[str], bool]) -> bool:
-        """Unmount the volumes of Pods that are gone, and unstage volumes without Pods. Returns whether all was done."""
+        """Unmount the volumes of Pods that no longer exist, and unstage volumes without Pods.
+
+        Returns False if any of them must be retried.
+        """
         done = True
         for uid in {each.uid for each in self._records.published() if is_gone(each.uid)}:
             try:
                 await self.unmount(uid)
             except (VolumeFault, OSError) as error:
                 done = False
-                _log.warning("cannot unmount the volumes of pod %s, which is gone, retrying: %s", uid, error)
+                _log.warning("cannot unmount the volumes of pod %s, which no longer exists, retrying: %s", uid, error)
         for staged in self._unused():
             async with self.lock(staged.key):
                 # Checked again under the lock, because a Pod may have requested the volume meanwhile.
@@ -252,7 +256,7 @@ class CsiMounts:
 
 
 def _check_mode(volume: CsiVolume, details: CsiDriver | None) -> None:
-    """Raise `VolumeFault` unless the driver has the volume's life cycle."""
+    """Raise `VolumeFault` unless the driver supports the volume's lifecycle mode."""
     if details is None and not volume.is_inline:
         return
     desired = "Ephemeral" if volume.is_inline else "Persistent"

@@ -13,13 +13,13 @@ from sampan.loops.resources import CSI_NODES, NODES
 from sampan.resource import Object, meta
 
 NODE_IDS: Final = "csi.volume.kubernetes.io/nodeid"
-"""Annotation of a Node: a JSON map of drivers to their IDs of the node."""
+"""Annotation of a Node: a JSON map from the driver's name to its ID of the node."""
 _ATTEMPTS: Final = 5
 _RETRY_S: Final = 0.2
 
 
 class DriverFacts(Protocol):
-    """Facts about a driver that are written."""
+    """Facts about a driver that are written to the CSINode and the Node."""
 
     @property
     def name(self) -> str:
@@ -43,7 +43,7 @@ class DriverFacts(Protocol):
 
 
 class NodeObject:
-    """Writes about the drivers of one node. One task at a time may write."""
+    """Writes the drivers of one node to its Node and CSINode. One task at a time may write."""
 
     def __init__(self, client: Client, node: str) -> None:
         self._node = node

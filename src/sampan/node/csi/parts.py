@@ -1,4 +1,4 @@
-"""`CsiParts`: settings and collaborators of everything about drivers on one node."""
+"""`CsiParts`: settings and collaborators that the CSI classes of one node share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,4 +23,4 @@ class CsiParts:
     events: NodeEvents
     tasks: Tasks
     changed: Callable[[str], None]
-    """Queues a Pod by its key."""
+    """Callback that queues a Pod by its key."""

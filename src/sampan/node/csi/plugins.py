@@ -28,11 +28,11 @@ class PluginHandler(Protocol):
     """Handles plug-ins of one type."""
 
     async def register(self, name: str, endpoint: str, versions: list[str]) -> None:
-        """Register a plug-in. Raises any `Exception`, whose text the plug-in gets."""
+        """Register a plug-in. May raise any `Exception`. Its text is sent to the plug-in."""
         ...
 
     async def unregister(self, name: str, endpoint: str) -> None:
-        """Unregister a plug-in whose socket is gone. Errors are logged."""
+        """Unregister a plug-in whose socket no longer exists. Errors are logged."""
         ...
 
 
@@ -41,7 +41,7 @@ class _Socket:
     """Socket in the directory."""
 
     identity: tuple[int, int]
-    """Inode and time of its creation: a restarted plug-in makes a new one."""
+    """Inode and time of its creation: a restarted plug-in creates a new socket."""
     handler: PluginHandler | None = None
     name: str = ""
     endpoint: str = ""
@@ -65,7 +65,7 @@ class PluginWatcher:
             await asyncio.sleep(PERIOD_S)
 
     async def look(self) -> None:
-        """Register new sockets, and unregister those that are gone."""
+        """Register the plug-ins of new sockets, and unregister those whose sockets no longer exist."""
         found = sockets_in(self._directory)
         for path, known in list(self._sockets.items()):
             if found.get(path) != known.identity:
@@ -120,11 +120,11 @@ class PluginWatcher:
 
 
 async def _notify(client: RegistrationClient, registered: bool, error: str = "") -> None:
-    """Send the result to a plug-in. One that does not take it stays registered."""
+    """Send the result to a plug-in. A plug-in that rejects the result stays registered."""
     try:
         await client.notify(registered, error)
     except CsiError as fault:
-        _log.warning("the plug-in at %s does not take the result of its registration: %s", client.socket, fault)
+        _log.warning("the plug-in at %s does not accept the result of its registration: %s", client.socket, fault)
 
 
 def sockets_in(directory: Path) -> dict[str, tuple[int, int]]:

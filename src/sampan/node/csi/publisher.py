@@ -1,7 +1,7 @@
-"""`Publisher`: calls of drivers that stage and publish volumes, and that undo it.
+"""`Publisher`: calls of drivers that stage and publish volumes, and that undo both.
 
-A record on disk comes before each call. If the driver has surely not done the work, the record is deleted again;
-otherwise the volume may be mounted, and must be unmounted.
+It writes a record to disk before each call. If the error proves that the driver has done nothing, it deletes the
+record; otherwise the volume may be mounted, and must be unmounted.
 Source: kubernetes pkg/volume/csi/{csi_attacher,csi_mounter,csi_block}.go (1.36).
 """
 
@@ -59,7 +59,9 @@ class Publisher:
         context: Mapping[str, str],
         is_again: bool,
     ) -> None:
-        """Publish a volume for a Pod. `is_again`: it is published already, so that an error does not undo it.
+        """Publish a volume for a Pod.
+
+        `is_again`: the volume is published already, so an error does not undo the publication.
 
         Raises `VolumeFault`, `Missing`, `Unreadable`, `OSError`.
         """

@@ -1,4 +1,4 @@
-"""`Records`: used volumes on disk, so that the next agent can unmount them after this one was killed.
+"""`Records`: used volumes on disk, so that the next agent can unmount them if this agent was killed.
 
 A record is written before the driver is called, and deleted after the driver has undone the call. The files have the
 kubelet's format.
@@ -158,7 +158,7 @@ def _read(path: Path) -> VolumeData | None:
 
 
 def _remove_mount_point(path: Path) -> None:
-    """Remove an empty directory or a file. Never deletes what is in a directory."""
+    """Remove an empty directory or a file. Never deletes the content of a directory."""
     if os.path.ismount(path):
         raise OSError(f"{path} is still mounted")
     if path.is_symlink() or path.is_file():

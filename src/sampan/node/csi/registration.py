@@ -43,7 +43,7 @@ class CsiRegistration:
             await self._node.remove(name)
 
     async def renew(self, driver: Driver) -> None:
-        """Read again how many volumes a driver can have, and write it if it has changed."""
+        """Request the number of volumes that a driver can have, and write it if it has changed."""
         try:
             info = await driver.client.call("NodeGetInfo")
             if info.max_volumes_per_node != driver.volumes_max:
@@ -53,7 +53,9 @@ class CsiRegistration:
             _log.warning("cannot renew the allocatable volumes of driver %s: %s", driver.name, error)
 
     async def run(self) -> None:
-        """Renew what drivers whose CSIDriver has nodeAllocatableUpdatePeriodSeconds report. Ends by cancellation."""
+        """Renew the number of volumes of each driver whose CSIDriver sets nodeAllocatableUpdatePeriodSeconds, until
+        cancelled.
+        """
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_PERIOD_S)
@@ -66,7 +68,7 @@ class CsiRegistration:
                     await self.renew(driver)
 
     async def renews(self, name: str) -> bool:
-        """Return whether the number of a driver's volumes may change."""
+        """Return whether a driver's number of volumes must be renewed periodically."""
         return await self._period_s(name) is not None
 
     async def _period_s(self, name: str) -> int | None:

@@ -32,7 +32,10 @@ _MODES_OF_POD_WRITERS: Final = {
 
 
 def capability(volume: CsiVolume, driver: Driver, *, group: int | None = None) -> AnyMessage:
-    """Return how a volume is used. `group`: the fsGroup, if the driver applies it."""
+    """Return the VolumeCapability for a volume: its type and access mode.
+
+    `group`: the fsGroup, if the driver applies it.
+    """
     modes = _MODES_OF_POD_WRITERS if MULTI_WRITER in driver.capabilities else _MODES
     name = modes.get(next(iter(volume.access_modes), ""), "SINGLE_NODE_WRITER")
     mode = message("VolumeCapability.AccessMode")(mode=value(name))
@@ -47,7 +50,7 @@ def capability(volume: CsiVolume, driver: Driver, *, group: int | None = None) -
 
 
 def pod_context(volume: CsiVolume) -> dict[str, str]:
-    """Return the facts about a Pod that a driver with podInfoOnMount gets."""
+    """Return the volume context about a Pod, for drivers with podInfoOnMount."""
     pod = volume.pod
     return {
         "csi.storage.k8s.io/pod.name": pod.metadata.name,
@@ -59,7 +62,7 @@ def pod_context(volume: CsiVolume) -> dict[str, str]:
 
 
 class Requests:
-    """Reads what requests need from the API server."""
+    """Reads Secrets and tokens for requests from the API server."""
 
     def __init__(self, references: References, tokens: Tokens) -> None:
         self._references = references

@@ -1,4 +1,4 @@
-"""`VolumeStats`: figures of volumes from their drivers, once a minute, for /stats/summary.
+"""`VolumeStats`: reads statistics of volumes from their drivers once a minute, for /stats/summary.
 
 Source: kubernetes pkg/volume/csi/csi_metrics.go, kubelet pkg/kubelet/server/stats/volume_stat_calculator.go (1.36).
 """
@@ -27,7 +27,7 @@ _log = logging.getLogger("sampan.node")
 
 
 class VolumeStats:
-    """Newest figures of all mounted volumes."""
+    """Newest statistics of all mounted volumes."""
 
     def __init__(self, mounts: CsiMounts, drivers: Drivers, paths: CsiPaths, clock: Clock) -> None:
         self._mounts = mounts
@@ -41,7 +41,7 @@ class VolumeStats:
         return self._found.get(uid, ())
 
     async def run(self) -> None:
-        """Read the figures again and again. Ends by cancellation."""
+        """Read the statistics periodically until cancelled."""
         while True:
             await self.look()
             await asyncio.sleep(PERIOD_S)
@@ -58,7 +58,7 @@ class VolumeStats:
             except LookupError:
                 continue
             except CsiError as error:
-                _log.warning("cannot read the figures of volume %s: %s", volume.spec_name, error)
+                _log.warning("cannot read the statistics of volume %s: %s", volume.spec_name, error)
         self._found = found
 
     async def _read(self, volume: CsiVolume, driver: Driver) -> dict[str, Any]:

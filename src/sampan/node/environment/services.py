@@ -31,7 +31,7 @@ class ServiceSpec(msgspec.Struct, rename="camel", gc=False):
 
 
 class Service(msgspec.Struct, gc=False):
-    """Service."""
+    """Service, as far as the variables need it."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: ServiceSpec = msgspec.field(default_factory=ServiceSpec)

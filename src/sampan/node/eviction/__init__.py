@@ -1,4 +1,4 @@
-"""Eviction: a node under pressure stops Pods before the kernel does."""
+"""Eviction: a node under pressure stops Pods before the kernel kills their processes."""
 
 from sampan.node.eviction.manager import EvictionManager
 from sampan.node.eviction.meter import MachineMeter, Meter

@@ -16,13 +16,16 @@ STORAGE: Final = "ephemeral-storage"
 
 
 def has_limits(pod: Pod) -> bool:
-    """Return whether a Pod has a limit that its node must watch. The kernel watches emptyDirs in memory."""
+    """Return whether a Pod has a limit that its node must watch.
+
+    The kernel enforces the limits of emptyDirs in memory.
+    """
     containers = (*pod.spec.containers, *pod.spec.init_containers)
     return bool(_size_limits(pod)) or any(STORAGE in each.resources.limits for each in containers)
 
 
 def exceeded(pod: Pod, use: PodUse, *, has_image_disk: bool = False) -> str:
-    """Return the message for the first limit that a Pod exceeds; empty if there is none.
+    """Return the message for the first limit that a Pod exceeds; empty if it exceeds none.
 
     `has_image_disk`: True if writable layers are not on the disk of logs and volumes.
     """

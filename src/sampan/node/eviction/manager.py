@@ -1,7 +1,7 @@
 """`EvictionManager`: watches the resources of a node, reports pressure, and evicts one Pod at a time.
 
 Concurrency: `run` is one loop. A pass measures, decides by functions (`pressure.py`, `ranking.py`), and acts.
-Guarantees: critical Pods are never evicted. Images and dead containers go before Pods.
+Guarantees: critical Pods are never evicted. Images and dead containers are removed before a Pod is evicted.
 Source: kubelet pkg/kubelet/eviction/eviction_manager.go (1.36).
 """
 
@@ -27,22 +27,22 @@ PERIOD_S: Final = 10.0
 END_WAIT_S: Final = 30.0
 END_POLL_S: Final = 1.0
 GRACE_S: Final = 1.0
-"""Grace period of a Pod that must leave at once."""
+"""Grace period of a Pod that is evicted at once."""
 REASON: Final = "Evicted"
 _REST: Final = 20.0
-"""Pause after a walk through directories, as a multiple of its time: the walks take at most a twentieth of it."""
+"""Pause after a walk through directories, as a multiple of its time: so walks take at most a twentieth of the time."""
 _log = logging.getLogger("sampan.node")
 
 
 class Pods(Protocol):
-    """Pods of the node: the agent."""
+    """Pods of the node. The agent implements it."""
 
     def hosted(self) -> Sequence[HostedPod]:
         """Return all Pods."""
         ...
 
     def has_ended(self, uid: str) -> bool:
-        """Return True for a Pod in its last phase, and for one that is gone."""
+        """Return True for a Pod in its last phase, and for one that no longer exists."""
         ...
 
     def force_end(self, uid: str, end: ForcedEnd) -> None:
@@ -81,7 +81,7 @@ class EvictionManager:
         clock: Clock,
         collector: GarbageCollector | None = None,
     ) -> None:
-        """`collector`: of the node's images and containers; None for a runtime without."""
+        """`collector`: garbage collector of images and containers; None if the node needs no garbage collection."""
         self._node = node
         self._policy = policy
         self._pods = pods
@@ -112,7 +112,7 @@ class EvictionManager:
                 await asyncio.sleep(PERIOD_S)
 
     async def _pass(self) -> Sequence[str]:
-        """Measure, and evict what must go. Returns the uids of evicted Pods."""
+        """Measure the node, and evict Pods if needed. Returns the uids of the evicted Pods."""
         self._leaving = {uid for uid in self._leaving if not self._pods.has_ended(uid)}
         signals = await self._meter.signals()
         before = self._pressure.conditions
@@ -180,7 +180,7 @@ class EvictionManager:
         return found
 
     def _active(self) -> list[HostedPod]:
-        """Return the Pods that run, or are about to."""
+        """Return the Pods that run, or are about to run."""
         return [each for each in self._pods.hosted() if not each.pod.has_ended]
 
     def _evict(self, pod: Pod, end: ForcedEnd, annotations: Mapping[str, str] | None = None) -> None:
@@ -190,7 +190,10 @@ class EvictionManager:
         self._pods.force_end(pod.metadata.uid, end)
 
     async def _until_ended(self, uids: Sequence[str]) -> None:
-        """Wait until Pods have ended, at most for some time: only then it is known whether more must go."""
+        """Wait until the evicted Pods have ended, with a time limit.
+
+        Only then can a measurement show whether more must be evicted.
+        """
         for _ in range(int(END_WAIT_S / END_POLL_S)):
             await asyncio.sleep(END_POLL_S)
             if all(map(self._pods.has_ended, uids)):

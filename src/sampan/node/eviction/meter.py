@@ -1,4 +1,4 @@
-"""`MachineMeter`: memory, disks and process ids of this machine, and what Pods use of them.
+"""`MachineMeter`: memory, disks and process ids of this machine, and their use by Pods.
 
 Source: kubelet pkg/kubelet/eviction/helpers.go `makeSignalObservations`, pkg/kubelet/stats/pidlimit (1.36).
 """
@@ -50,7 +50,9 @@ class MachineMeter:
         image_disk: Callable[[], Awaitable[Disk]] | None = None,
         log_directory: Callable[[Pod, str], Path | None] = lambda pod, container: None,
     ) -> None:
-        """`root`: directory of the agent. `image_disk`: space for images; None if they are on the disk of `root`.
+        """`root`: directory of the agent.
+
+        `image_disk`: returns the space for images; None if they are on the disk of `root`.
 
         `log_directory` returns the directory of a container's logs; None if it has none.
         """
@@ -84,7 +86,10 @@ class MachineMeter:
             return disk
 
     async def use(self, hosted: HostedPod, *, with_files: bool = True) -> PodUse:
-        """Return what a Pod uses: containers from the runtime, files from their directories."""
+        """Return the resources that a Pod uses.
+
+        The runtime provides the use by containers; files are measured in their directories.
+        """
         pod = hosted.pod
         uid = pod.metadata.uid
         usages = await hosted.runtime.usage(uid)
@@ -131,7 +136,7 @@ def disk_of(path: str | Path) -> Disk:
 def disk_use(directory: Path) -> DiskUse:
     """Return the use of disk below a directory, without other file systems. A hard link counts once. Blocks.
 
-    Files that disappear meanwhile are left out.
+    Files that disappear during the measurement do not count.
     """
     try:
         top = directory.stat(follow_symlinks=False)
@@ -171,7 +176,7 @@ def _machine_signals() -> dict[str, SignalValue]:
 
 
 def memory_of(meminfo: str) -> SignalValue:
-    """Return the memory of a machine: what is free, and caches of files that were not used recently."""
+    """Return the available memory of a machine: free memory, and caches of files that were not used recently."""
     lines = (line.split() for line in meminfo.splitlines())
     kibibytes = {words[0].rstrip(":"): int(words[1]) for words in lines if len(words) > 1}
     return SignalValue((kibibytes["MemFree"] + kibibytes["Inactive(file)"]) * 1024, kibibytes["MemTotal"] * 1024)

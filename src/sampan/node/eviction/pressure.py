@@ -1,4 +1,4 @@
-"""Pressure of a node: which conditions it has, and which thresholds make it evict a Pod now.
+"""Pressure of a node: its conditions, and the thresholds for which it must evict a Pod now.
 
 Source: kubelet pkg/kubelet/eviction/eviction_manager.go `synchronize`, helpers.go (1.36).
 """
@@ -26,7 +26,7 @@ class Pressure:
     """State between two passes. Times are in seconds since 1970."""
 
     first_met: Mapping[Threshold, float] = field(default_factory=dict)
-    """Thresholds that are met, with the time since when they are."""
+    """Thresholds that are met, with the time when they were first met."""
     last_seen: Mapping[str, float] = field(default_factory=dict)
     """Conditions, with the time of their last observation."""
     conditions: frozenset[str] = frozenset()
@@ -36,7 +36,7 @@ class Pressure:
 
 
 def met(thresholds: Iterable[Threshold], signals: Signals) -> list[Threshold]:
-    """Return the thresholds that the signals are below."""
+    """Return the thresholds that are met: their signals are below them."""
     return [
         each
         for each in thresholds
@@ -68,5 +68,5 @@ def reclaims_disk(signal: str, *, has_image_disk: bool) -> bool:
 
 
 def _urgency(threshold: Threshold) -> tuple[bool, bool]:
-    """Memory first; a hard threshold before a soft one."""
+    """Sort key: memory first, and a hard threshold before a soft one."""
     return threshold.signal != MEMORY, not threshold.is_hard

@@ -23,7 +23,7 @@ from sampan.node.eviction.thresholds import (
 
 @dataclass(frozen=True, slots=True)
 class DiskUse:
-    """Space of some files."""
+    """Disk space and inodes that some files use."""
 
     bytes: int = 0
     inodes: int = 0
@@ -39,7 +39,7 @@ class ContainerUse:
     name: str
     memory_bytes: int = 0
     root: DiskUse = field(default_factory=DiskUse)
-    """Writable layer."""
+    """Use of disk by the writable layer."""
     logs: DiskUse = field(default_factory=DiskUse)
     requests: Mapping[str, str | int | float] = field(default_factory=dict)
     """Quantities by resource."""
@@ -58,18 +58,18 @@ class PodUse:
     uid: str
     priority: int = 0
     requests: Amounts = field(default_factory=dict)
-    """Sum for the whole Pod."""
+    """Requests of the whole Pod by resource."""
     containers: Sequence[ContainerUse] = ()
     volumes: Mapping[str, DiskUse] = field(default_factory=dict)
     """Local volumes by name."""
     processes: int = 0
     is_measured: bool = True
-    """False if the runtime has no figures. Such a Pod is evicted first."""
+    """False if the runtime has no statistics of the Pod. Such a Pod is evicted first."""
     is_critical: bool = False
 
     @property
     def memory_bytes(self) -> int:
-        """Working set."""
+        """Memory in the working sets of the containers."""
         return sum(each.memory_bytes for each in self.containers)
 
     def disk(self, *, layers: bool = True, files: bool = True) -> DiskUse:
@@ -83,7 +83,7 @@ class PodUse:
 def ranked(pods: Iterable[PodUse], signal: str, *, has_image_disk: bool = False) -> list[PodUse]:
     """Return the Pods in the order of their eviction.
 
-    First Pods that use more than they request, then those of lower priority, then those furthest above their request.
+    Sort keys: no statistics first, then use above the request, then lower priority, then the excess over the request.
     """
 
     def order(pod: PodUse) -> tuple[bool, bool, int, int]:

@@ -18,7 +18,7 @@ IMAGE_INODES: Final = "imagefs.inodesFree"
 PIDS: Final = "pid.available"
 SIGNALS: Final = (MEMORY, NODE_FS, NODE_INODES, IMAGE_FS, IMAGE_INODES, PIDS)
 IN_BYTES: Final = (MEMORY, NODE_FS, IMAGE_FS)
-"""Signals that are amounts of bytes. All others are numbers."""
+"""Signals that are amounts of bytes. All other signals are counts."""
 CONDITIONS: Final = {
     MEMORY: "MemoryPressure",
     NODE_FS: "DiskPressure",
@@ -38,7 +38,7 @@ RESOURCES: Final = {
 HARD: Final = (
     "memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%,imagefs.inodesFree<5%"
 )
-"""Hard thresholds of a kubelet without others."""
+"""Hard thresholds that apply unless the configuration sets others, as in the kubelet."""
 _PERCENT: Final = 100.0
 
 
@@ -48,7 +48,7 @@ class Threshold:
 
     signal: str
     amount: int = 0
-    """Bytes or a number; 0 for a threshold in percent."""
+    """In bytes, or a count; 0 for a threshold in percent."""
     percent: float = 0.0
     grace_s: float = 0.0
     """Time for which the signal must be below the threshold; 0 for a hard threshold."""
@@ -59,7 +59,7 @@ class Threshold:
         return self.grace_s == 0.0
 
     def of(self, capacity: int) -> int:
-        """Return the amount for a node's capacity."""
+        """Return the amount of the threshold for a node with this capacity."""
         return int(capacity * (self.percent / _PERCENT)) if self.percent else self.amount
 
 
@@ -75,7 +75,7 @@ class EvictionPolicy:
 
 
 def eviction_thresholds(hard: str, soft: str, grace_periods: str) -> tuple[Threshold, ...]:
-    """Return the thresholds of the options. Raises `ValueError` that names the option."""
+    """Return the thresholds that the options set. Raises a `ValueError` that names the option."""
     found = [Threshold(signal, amount, percent) for signal, amount, percent in _thresholds("--eviction-hard", hard)]
     periods = dict(_grace_periods("--eviction-soft-grace-period", grace_periods))
     for signal, amount, percent in _thresholds("--eviction-soft", soft):

@@ -45,7 +45,7 @@ class Garbage(Protocol):
         ...
 
     async def image_disk(self) -> Disk:
-        """Return the space of the file system that has the images."""
+        """Return the size and the free space of the file system that stores the images."""
         ...
 
     async def remove_image(self, id: str) -> None:
@@ -53,7 +53,7 @@ class Garbage(Protocol):
         ...
 
     async def remove_dead(self, *, of_ended_pods: bool = False) -> None:
-        """Remove dead containers, and everything of Pods that are gone.
+        """Remove dead containers, and everything of Pods that no longer exist.
 
         `of_ended_pods`: also remove the newest containers of Pods that have ended.
         """
@@ -88,7 +88,10 @@ class GarbageCollector:
             group.create_task(self._repeat(self.collect_images, IMAGES_S, "ImageGCFailed"))
 
     async def _repeat(self, collect: Callable[[], Awaitable[None]], period_s: float, reason: str) -> None:
-        """Collect periodically. A failure is an event from the second time on: the first may be a busy start."""
+        """Collect periodically.
+
+        Consecutive failures are reported as events, except for the first one: the node may be busy after its start.
+        """
         failed = False
         while True:
             try:
@@ -102,7 +105,7 @@ class GarbageCollector:
             await asyncio.sleep(period_s)
 
     async def remove_dead(self) -> None:
-        """Remove all containers that nothing needs, because the disk is nearly full. Raises `OSError`."""
+        """Remove all dead containers, also of ended Pods, because the disk is nearly full. Raises `OSError`."""
         await self._garbage.remove_dead(of_ended_pods=True)
 
     async def collect_images(self) -> None:
@@ -146,7 +149,10 @@ class GarbageCollector:
         return now
 
     async def _remove(self, ids: Sequence[str], bytes_max: int | None = None) -> int:
-        """Remove images in order until enough bytes are free. Returns the bytes; raises `OSError` at the end."""
+        """Remove images in order until enough bytes are free.
+
+        Returns the number of freed bytes. Raises `OSError` after the last image if one could not be removed.
+        """
         freed, fault = 0, None
         for id in ids:
             if bytes_max is not None and freed >= bytes_max:

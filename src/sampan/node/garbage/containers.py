@@ -1,4 +1,4 @@
-"""Container garbage collection: which dead containers and sandboxes to remove.
+"""Container garbage collection: selects the dead containers and sandboxes to remove.
 
 Source: kubelet pkg/kubelet/kuberuntime/kuberuntime_gc.go (1.36).
 """
@@ -13,7 +13,7 @@ class ContainerInStore:
 
     id: str
     uid: str
-    """Its Pod."""
+    """Uid of its Pod."""
     name: str
     sandbox: str
     created_at: int
@@ -33,7 +33,7 @@ class SandboxInStore:
 def dead_containers(containers: Iterable[ContainerInStore], has_ended: Callable[[str], bool]) -> list[ContainerInStore]:
     """Return the containers to remove: all ended ones but the newest of each name.
 
-    `has_ended`: returns True for the uid of a Pod of which no container is needed any longer.
+    `has_ended`: returns True for the uid of a Pod whose containers are all no longer needed.
     """
     newest_first = sorted(containers, key=lambda each: each.created_at, reverse=True)
     kept: set[tuple[str, str]] = set()

@@ -1,4 +1,4 @@
-"""Image garbage collection: which images to remove, and how many bytes.
+"""Image garbage collection: selects the images to remove, and computes how many bytes to free.
 
 Times are seconds since 1970. An image that was on the node before the agent started counts as first seen at 0.
 Source: kubelet pkg/kubelet/images/image_gc_manager.go (1.36).
@@ -38,14 +38,14 @@ class ImagePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """Space of a file system."""
+    """Size and free space of a file system."""
 
     capacity_bytes: int
     available_bytes: int
     inodes: int = 0
     inodes_free: int = 0
     device: int = 0
-    """Number by which disks differ."""
+    """Device number of the file system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ NAMES_MAX: Final = 5
 
 
 def reported(images: Iterable[ImageInStore]) -> list[dict[str, Any]]:
-    """Return the images for the status of a Node: the largest ones, with some names of each.
+    """Return the images for the status of a Node: the largest ones, with a limited number of names for each.
 
     Source: kubelet pkg/kubelet/nodestatus/setters.go `Images` (1.36).
     """
@@ -90,9 +90,9 @@ Records = Mapping[str, ImageRecord]
 def observed(
     records: Records, images: Sequence[ImageInStore], used: Collection[str], now: float, *, is_first: bool
 ) -> dict[str, ImageRecord]:
-    """Return the records after a look at the runtime.
+    """Return the records, updated from a list of the runtime's images.
 
-    `used`: ids and names of the images of all containers. `is_first`: True for the first look of this agent.
+    `used`: ids and names of the images of all containers. `is_first`: True for the first list of this agent.
     """
     found = {}
     for image in images:
@@ -108,7 +108,7 @@ def observed(
 
 
 def use_percent(disk: Disk) -> int:
-    """Return the use of a disk as the kubelet rounds it: up."""
+    """Return the use of a disk in percent, rounded up as the kubelet does."""
     return _PERCENT - disk.available_bytes * _PERCENT // disk.capacity_bytes
 
 
@@ -130,7 +130,10 @@ def unused(records: Records, now: float, age_s_min: float) -> list[str]:
 
 
 def too_old(records: Records, now: float, policy: ImagePolicy, *, began: float) -> list[str]:
-    """Return the images that were unused for too long. `began`: the agent's start, before which no use is known."""
+    """Return the images that were unused for too long.
+
+    `began`: the agent's start. The use of images before that time is unknown.
+    """
     if policy.unused_s_max <= 0 or now - began <= policy.unused_s_max:
         return []
     return [

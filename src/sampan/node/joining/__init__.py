@@ -1,4 +1,4 @@
-"""Joining a cluster: verify its server with a bootstrap token, get a client certificate, and renew it.
+"""Joining a cluster: verify the API server with a bootstrap token, obtain a client certificate, and renew it.
 
 1. `discovery.py` reads the cluster's CA from a server that cannot be verified yet, and then verifies both.
 2. `certificate.py` requests a certificate for `system:node:<name>` with the token.

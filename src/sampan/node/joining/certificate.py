@@ -1,4 +1,5 @@
-"""Certificates of a node, through CertificateSigningRequests: one as a client, one for its server.
+"""Certificates of a node, through CertificateSigningRequests: a client certificate, and a certificate for the node's
+server.
 
 Source: kubelet certificate/bootstrap/bootstrap.go `requestNodeCertificate`, certificate/kubelet.go; client-go
 util/certificate/csr (1.36).
@@ -40,7 +41,7 @@ def user_of(node: str) -> str:
 
 
 def new_request(node: str, hosts: Sequence[str] = ()) -> CertificateRequest:
-    """Return a new key and a request for the node's user. `hosts`: names and addresses of its server."""
+    """Return a new key and a request for the node's user. `hosts`: names and addresses of the node's server."""
     key = ec.generate_private_key(ec.SECP256R1())
     attributes = [
         x509.NameAttribute(NameOID.ORGANIZATION_NAME, _ORGANIZATION),

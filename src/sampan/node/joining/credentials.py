@@ -34,7 +34,10 @@ class NodeCredentials:
         return read_key_pair(content, content)
 
     def read_serving(self) -> KeyPair | None:
-        """Return certificate and key of the node's server, or None without one. Raises as `read`."""
+        """Return certificate and key of the node's server, or None if it has no certificate.
+
+        Raises the same errors as `read`.
+        """
         if not self._serving.exists():
             return None
         content = self._serving.read_bytes()

@@ -1,7 +1,7 @@
 """`discover`: gets the CA of a cluster from its server, and verifies both with a bootstrap token and the CA's hash.
 
 The token's signature alone does not suffice: every machine with the same token could forge it. So the hash of the CA's
-public key is required, unless the caller explicitly does without it.
+public key is required, unless the caller explicitly disables this check.
 Source: kubeadm app/discovery/token/token.go (1.36).
 """
 
@@ -36,11 +36,13 @@ _CERTIFICATES_MAX: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Means by which a cluster's CA is verified."""
+    """Bootstrap token and hashes that verify a cluster's CA."""
 
     token: BootstrapToken
     ca_hashes: tuple[str, ...] = ()
-    """Hashes `sha256:<hex>` of public keys. One CA of the cluster must have one of them; empty: not verified."""
+    """Hashes `sha256:<hex>` of public keys. The public key of a CA of the cluster must have one of these hashes. If
+    empty, hashes are not verified.
+    """
 
 
 def ca_hash(certificate: x509.Certificate) -> str:

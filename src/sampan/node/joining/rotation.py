@@ -43,7 +43,7 @@ class CertificateRotation:
         return "rotation of the client certificate"
 
     async def run(self) -> None:
-        """Renew the certificate again and again until cancelled. Failures are logged and retried."""
+        """Renew the certificate before each expiry until cancelled. Failures are logged and retried."""
         while True:
             try:
                 await self._renew_once()
@@ -74,6 +74,9 @@ async def sleep_until(at: dt.datetime, clock: Clock) -> None:
 
 
 def renewal_time(certificate: x509.Certificate, part: float | None = None) -> dt.datetime:
-    """Return the time at which a part of the certificate's lifetime is over; None: a random one of 70 to 90 %."""
+    """Return the time at which a fraction of the certificate's lifetime is over.
+
+    None: a random fraction from 0.7 to 0.9.
+    """
     start = certificate.not_valid_before_utc
     return start + (certificate.not_valid_after_utc - start) * (part or random.uniform(0.7, 0.9))

@@ -24,7 +24,7 @@ _log = logging.getLogger("sampan.node")
 
 
 class ServingCertificate:
-    """Gets, stores and renews the certificate, and passes it to the server."""
+    """Obtains, stores and renews the certificate, and passes it to the server."""
 
     needs_leader_election = False
 
@@ -39,7 +39,7 @@ class ServingCertificate:
         registered: Callable[[], Awaitable[None]],
         clock: Clock,
     ) -> None:
-        """`hosts`: names and addresses of the server. `registered` waits until the Node has them."""
+        """`hosts`: names and addresses of the server. `registered` waits until the Node lists them."""
         self._credentials = credentials
         self._client = client
         self._node = node

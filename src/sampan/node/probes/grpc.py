@@ -76,13 +76,13 @@ def _judged(reply: _Reply) -> Outcome:
 
 
 def _status(body: bytes) -> int:
-    """Decode the field `status` (number 1, an enum) of the response. A message without it means 0."""
+    """Decode the field `status` (number 1, an enum) of the response. A message without the field means 0."""
     message = body[5:]
     return message[1] if len(message) >= 2 and message[0] == 0x08 else 0
 
 
 def _request(service: str) -> bytes:
-    """Encode the request in its frame: the field `service`, number 1."""
+    """Encode the request as a gRPC frame. Its only field is `service` (number 1)."""
     name = service.encode()
     length = bytes([len(name)]) if len(name) < 0x80 else bytes([len(name) & 0x7F | 0x80, len(name) >> 7])
     message = b"\x0a" + length + name if name else b""

@@ -24,7 +24,7 @@ _SETTINGS: Final = HttpSettings(idle_max=0, head_bytes_max=65_536, decompression
 
 
 class HttpFailed(Exception):
-    """There was no response. The text is that of Go's HTTP client."""
+    """There was no response. The message is the same as that of Go's HTTP client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ async def _exchange(request: HttpGet) -> ProbeResponse:
 
 
 async def _body(response: PendingResponse) -> bytes:
-    """Return the body, as far as it is kept and arrives."""
+    """Return the part of the body that arrives, at most `BODY_BYTES_MAX`."""
     body = b""
     try:
         while len(body) < BODY_BYTES_MAX and (data := await response.receive()):

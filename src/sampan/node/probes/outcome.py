@@ -20,4 +20,4 @@ class Outcome:
 
 
 class ProbeError(Exception):
-    """The check could not be made. It has no meaning for the container."""
+    """The check could not be made. The state of the container is unknown."""

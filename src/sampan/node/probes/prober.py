@@ -1,4 +1,5 @@
-"""`Prober`: runs the probes of running containers, and tracks which are started, ready, or must be restarted.
+"""`Prober`: runs the probes of running containers, and tracks which containers are started, are ready, or must be
+restarted.
 
 Concurrency: one task for each probe of a running container, from its start until it ends.
 Source: kubernetes pkg/kubelet/prober/{prober_manager,worker,prober}.go (1.36).
@@ -28,11 +29,11 @@ class ProbeResults:
 
     id: str
     started: bool
-    """True if the startup probe has succeeded, or there is none."""
+    """True if the startup probe has succeeded, or if the container has none."""
     ready: bool
-    """True if the readiness probe succeeds, or there is none."""
+    """True if the readiness probe succeeds, or if the container has none."""
     failed: Kind | None = None
-    """Probe that has failed and for which the container must be stopped."""
+    """Failed probe that is the reason to stop the container; None if there is none."""
     tasks: dict[Kind, asyncio.Task[None]] = field(default_factory=dict)
 
 
@@ -95,7 +96,7 @@ class Prober:
         return applied
 
     def failed(self, uid: str, container: str) -> Kind | None:
-        """Return the probe for which a container must be stopped, if there is one."""
+        """Return the failed probe that is the reason to stop a container; None if there is none."""
         results = self._results.get(uid, {}).get(container)
         return None if results is None else results.failed
 
@@ -186,7 +187,7 @@ class Prober:
 
 
 def _status_of(pod: Pod, record: ContainerRecord) -> Mapping[str, Any]:
-    """Return the status that the Pod has of this very run; empty if it has none."""
+    """Return the container status of exactly this run from the Pod; empty if the Pod has none."""
     status = pod.status
     found = (*status.get("containerStatuses", ()), *status.get("initContainerStatuses", ()))
     return next((each for each in found if each.get("containerID") == record.id), {})

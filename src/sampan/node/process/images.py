@@ -1,10 +1,9 @@
 """`Images`: maps the name of an image to a directory, or to the host's file system.
 
 The first match counts: a configured name (with its tag or digest, then without), `<image_dir>/<repository>/<tag>`,
-`<image_dir>/<repository>`, and last the default. The repository is used as the Pod spells it, without a default
-registry. The default tag is `latest`.
-A directory's `image.json` has the fields of an OCI image configuration: entrypoint, cmd, env, workingDir, user,
-stopSignal. Keys may have any case; env is an object or a list of `NAME=value`.
+`<image_dir>/<repository>`, and last the default. The repository is used as it is written in the Pod, without a default
+registry. The default tag is `latest`. A directory's `image.json` has the fields of an OCI image configuration:
+entrypoint, cmd, env, workingDir, user, stopSignal. Keys may have any case; env is an object or a list of `NAME=value`.
 Source: image-spec config.md (1.1); kubelet pkg/kubelet/images/image_manager.go (1.36) for reasons and messages.
 """
 
@@ -57,7 +56,10 @@ class Images:
         directory: Path | None = None,
         default: Literal["host", "refuse"] = "host",
     ) -> None:
-        """`names`: image to directory, or to `host`. `default`: what to do with other images."""
+        """`names`: maps an image to a directory, or to `host`.
+
+        `default`: for other images, `host` uses the machine's file system, and `refuse` fails.
+        """
         self._names = dict(names)
         self._directory = directory
         self._default = default

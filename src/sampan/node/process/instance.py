@@ -12,9 +12,10 @@ _OWN: Final = {INSTANCE_FILE, "pods", "logs", "trial"}
 
 
 def make_private(root: Path) -> None:
-    """Create the directory of an agent, closed to other users. Raises `OSError`.
+    """Create the directory of an agent, with no access for other users. Raises `OSError`.
 
-    An existing directory gets the mode only if it has nothing but the agent's files, because others may use it too.
+    An existing directory gets this mode only if it contains no files except the agent's. Otherwise, other programs may
+    use it too.
     """
     if not root.is_dir():
         root.mkdir(mode=0o750, parents=True, exist_ok=True)

@@ -18,7 +18,10 @@ _log = logging.getLogger("sampan.node")
 
 
 async def namespaces_work(launcher: Launcher, directory: Path) -> bool:
-    """Try to run a program that does nothing in namespaces. `directory` is used for it, and deleted."""
+    """Return whether a program that does nothing can be run in namespaces.
+
+    `directory`: created for the attempt, then deleted.
+    """
     inner_ids = None if os.geteuid() == 0 else (os.getuid(), os.getgid())
     program = Program(_TRIAL, {}, view=View("/", str(directory)), inner_ids=inner_ids)
     stdio = open_stdio(Streams(stdout=False, stderr=False))

@@ -37,18 +37,18 @@ class View:
     """File system of a container in namespaces."""
 
     image: str
-    """Root directory. Writes to it go to `scratch`."""
+    """Root directory. Writes to it are stored in `scratch`."""
     scratch: str
     mounts: Sequence[Mount] = ()
     host_name: str = ""
     read_only_root: bool = False
     hidden: str = ""
-    """Directory of the machine that is empty for the container: the agent's own."""
+    """Directory of the machine that appears empty in the container: the agent's directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Program to run. `Stdio` has the descriptors of its streams."""
+    """Program to run. `Stdio` contains the descriptors of its streams."""
 
     argv: Sequence[str]
     env: Mapping[str, str]
@@ -72,7 +72,7 @@ class Launcher:
     """Process that starts programs. It is started with the first program, and again if it has died."""
 
     def __init__(self, mounts: str = "") -> None:
-        """`mounts`: source name of the tmpfs mounts to unmount when this process ends, even if it is killed."""
+        """`mounts`: source name of tmpfs mounts. They are unmounted when this process ends, even if it is killed."""
         self._mounts = mounts
         self._control: socket.socket | None = None
 
@@ -133,7 +133,7 @@ def _start(mounts: str) -> socket.socket:
 
 
 class _Launch:
-    """One launch."""
+    """State of one launch."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -169,7 +169,7 @@ class _Launch:
             raise LaunchError("the launcher ended before the program ran")
 
     async def _read(self) -> bool:
-        """Read the next message. Returns False at the end."""
+        """Read the next message. Returns False at the end of the channel."""
         data = await asyncio.get_running_loop().sock_recv(self._channel, 1 << 16)
         self._received += data
         received = self._received

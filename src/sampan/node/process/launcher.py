@@ -10,8 +10,8 @@ the program's standard streams), it forks a process:
 
 An error is sent as `E<text>`. The end of the channel means that the program runs.
 
-All processes are children of the agent (CLONE_PARENT). In a process namespace the program is the first process; nothing
-of this file stays in it. The kernel kills a program when the agent's thread that started this file ends.
+All processes are children of the agent (CLONE_PARENT). In a process namespace the program is the first process; no code
+of this file runs in it any longer. The kernel kills a program when the agent's thread that started this file ends.
 Source: clone(2), pivot_root(2), mount_namespaces(7), user_namespaces(7); opencontainers runtime-spec config-linux.md.
 """
 
@@ -82,7 +82,7 @@ def _mount(source: str, target: str, kind: str = "", flags: int = 0, options: st
 
 
 def _enter(spec: _Spec) -> bool:
-    """Enter the namespaces. Returns whether a new process is needed for them."""
+    """Enter the namespaces. Returns whether the program needs a new process to be in them."""
     if spec.join:
         pidfd = os.pidfd_open(spec.join)
         _call("setns", _libc.setns, pidfd, spec.join_flags)
@@ -152,7 +152,7 @@ class _Layers:
         self.shared = ["/proc", "/sys"]
 
     def take_over(self, entry: "os.DirEntry[str]", path: str) -> None:
-        """Add an entry of the image to the new root, at a relative path, unless it vanishes meanwhile."""
+        """Add an entry of the image to the new root, at a relative path, unless it is deleted during the call."""
         target = os.path.join(self._root, path)
         for left in reversed(range(_ATTEMPTS_MAX)):
             try:
@@ -198,12 +198,16 @@ class _Layers:
         self.shared.append(f"/{path}")
 
     def _hide(self, entry: "os.DirEntry[str]", target: str) -> None:
-        """Cover the agent's files, which have the secrets of other Pods, in a directory that is mounted as a whole."""
+        """Hide the agent's files in a directory that is mounted as a whole, because they contain the secrets of other
+        Pods.
+        """
         if self._spec.hidden and _is_in(self._spec.hidden, [entry.path]):
             _mount("tmpfs", target + self._spec.hidden[len(entry.path) :], "tmpfs", options="mode=0700")
 
     def _overlay(self, entry: "os.DirEntry[str]", path: str) -> bool:
-        """Mount a writable overlay over a directory of the image: on disk, or in memory if the disk cannot have it."""
+        """Mount a writable overlay over a directory of the image: on disk, or in memory if the disk's file system does
+        not support it.
+        """
         for scratch in (self._spec.scratch, os.path.join(self._root, _MEMORY)):
             if scratch != self._spec.scratch and not os.path.isdir(scratch):
                 os.mkdir(scratch)
@@ -225,7 +229,8 @@ class _Layers:
     def _copy(self, entry: "os.DirEntry[str]", target: str) -> bool:
         """Copy a file: unlike a mount, the container can move, change and remove it.
 
-        Returns False for a file that is too large or that the agent cannot read. The disk shares blocks if it can.
+        Returns False for a file that is too large or that the agent cannot read. The copy shares disk blocks if the
+        file system supports it.
         """
         before = entry.stat()
         try:
@@ -246,7 +251,10 @@ class _Layers:
         return True
 
     def _own(self, path: str, entry: "os.DirEntry[str]", mode: int = 0o700) -> None:
-        """Copy owner and mode of the image's file or directory, as far as the agent may. `mode` is added."""
+        """Copy owner and mode of the image's file or directory, as far as the agent has the permission.
+
+        `mode` is added.
+        """
         before = entry.stat()
         if self._spec.inner_ids is None:
             os.chown(path, before.st_uid, before.st_gid)
@@ -259,7 +267,9 @@ def _has_any(paths: "list[str]", directory: str) -> bool:
 
 
 def _entries(path: str) -> "list[os.DirEntry[str]] | None":
-    """Return the entries of a directory; None if it cannot be read, or has too many to mount them one by one."""
+    """Return the entries of a directory; None if it cannot be read, or has too many entries to
+    mount them one by one.
+    """
     try:
         entries = list(os.scandir(path))
     except OSError:
@@ -279,7 +289,7 @@ def _pivot(root: str) -> None:
 
 
 def _make_own() -> None:
-    """Mount what a container does not share with the machine: its processes and its devices."""
+    """Mount the file systems that a container needs: its own `/proc` and `/dev`, and a read-only `/sys`."""
     for name in _OWN:
         os.makedirs(f"/{name}", exist_ok=True)
     try:
@@ -430,7 +440,9 @@ def _unmount(source: str) -> None:
 
 
 def _serve(control: socket.socket, mounts: str) -> None:
-    """Fork a process for each message until the agent ends; then unmount its mounts with the source `mounts`."""
+    """Fork a process for each message until the agent ends; then unmount the agent's tmpfs mounts, whose source is
+    `mounts`.
+    """
     while True:
         message, fds, _, _ = socket.recv_fds(control, 1, 4)
         if not message:

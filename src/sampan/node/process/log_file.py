@@ -25,13 +25,13 @@ _log = logging.getLogger("sampan.node")
 
 
 def log_files(path: Path) -> list[Path]:
-    """Return the files of a log, oldest first. Some may vanish at any time."""
+    """Return the files of a log, oldest first. Each of them may be deleted at any time."""
     rotated = sorted(path.parent.glob(f"{path.name}.*")) if path.parent.is_dir() else []
     return [*rotated, path]
 
 
 def log_time(instant: dt.datetime) -> bytes:
-    """Format a time as entries start with it: always of the same length, so that texts can be compared."""
+    """Format a time for the start of an entry. The length is constant, so that texts can be compared."""
     return instant.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z").encode()
 
 

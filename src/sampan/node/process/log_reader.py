@@ -1,7 +1,7 @@
-"""`read_log`: reads a part of a log: its last lines, or from a time on; optionally follows it.
+"""`read_log`: reads a part of a log: its last lines, or the entries since a time. Optionally follows the log.
 
-Memory: one block of a file and one line at a time, whatever the log's size.
-Source: cri-client pkg/logs/{logs,tail}.go (1.36); there, only the newest file is read.
+Memory: one block of a file and one line at a time, independent of the log's size.
+Source: cri-client pkg/logs/{logs,tail}.go (1.36); the kubelet reads only the newest file.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _TAG: Final = 2
 
 
 class LogWriter(Protocol):
-    """Writer of a log, as far as its readers need it."""
+    """Part of a log's writer that its readers need."""
 
     @property
     def is_closed(self) -> bool:
@@ -68,7 +68,7 @@ async def read_log(path: Path, options: LogOptions, now: dt.datetime, writer: Lo
 
 
 def log_tail(path: Path, *, lines_max: int, bytes_max: int) -> bytes:
-    """Return the last lines of a log, as the message of a container that has not written one."""
+    """Return the last lines of a log, for a container that has not written a termination message."""
     file = _start(path, lines_max)
     if file is None:
         return b""
@@ -81,7 +81,7 @@ def log_tail(path: Path, *, lines_max: int, bytes_max: int) -> bytes:
 
 
 class _Cut:
-    """Selection of entries."""
+    """Selects the entries to return, by the options."""
 
     def __init__(self, options: LogOptions, now: dt.datetime) -> None:
         since = options.since_time
@@ -99,7 +99,7 @@ class _Cut:
         return self._left is not None and self._left <= 0
 
     def output(self, entries: bytes) -> bytes:
-        """Return the text of some whole entries."""
+        """Return the selected text of complete entries."""
         found: list[bytes] = []
         for entry in entries.split(b"\n"):
             parts = entry.split(b" ", 3)
@@ -145,7 +145,9 @@ def _start(path: Path, tail_lines: int | None) -> BinaryIO | None:
 
 
 def _position(file: BinaryIO, size_bytes: int, left: int, *, counts_last: bool) -> tuple[int, int]:
-    """Return the position of the last `left` lines (-1 for none), and how many are still to be found in older files."""
+    """Return the position of the last `left` lines (-1 for none), and the number of lines that older files must
+    provide.
+    """
     after = size_bytes
     is_last = counts_last
     for start, entry in _entries_backwards(file, size_bytes):

@@ -1,4 +1,6 @@
-"""`Output`: a container's output for one attached client. `AttachedClients`: all attached clients.
+"""`Output`: a container's output for one attached client.
+
+`AttachedClients`: all clients that are attached to a container.
 
 Bound: `BUFFER_BYTES_MAX` for each client. A slower client gets a notice and is detached; the container is not delayed.
 """
@@ -35,7 +37,7 @@ class Output:
         self._arrived.set()
 
     async def read(self) -> bytes:
-        """Return at least one byte; nothing at the end."""
+        """Return at least one byte; empty at the end."""
         while not self._buffer and not self._has_ended:
             self._arrived.clear()
             await self._arrived.wait()
@@ -52,7 +54,10 @@ class AttachedClients:
         self._ended: set[str] = set()
 
     def join(self, stream: str) -> tuple[Output, Callable[[], None]]:
-        """Return the future output on `stdout` or `stderr`, and a function to leave. It may be called twice."""
+        """Return the future output on `stdout` or `stderr`, and a function that detaches the client.
+
+        The function may be called twice.
+        """
         output = Output()
         if stream in self._ended:
             output.end()

@@ -1,4 +1,4 @@
-"""The agent's ends of a process's streams: `ReadEnd`, `WriteEnd`. The master of a terminal has one of each.
+"""The agent's ends of a process's streams: `ReadEnd`, `WriteEnd`. The master of a terminal has both.
 
 Back-pressure: data is read only on request, so a process whose output is not read blocks.
 """
@@ -14,7 +14,7 @@ class ReadEnd:
     """Output of a process. Only one task may use it at a time. It owns the descriptor."""
 
     def __init__(self, fd: int) -> None:
-        """`fd`: of a pipe, or of the master of a terminal."""
+        """`fd`: descriptor of a pipe, or of the master of a terminal."""
         os.set_blocking(fd, False)
         self._fd = fd
         self._waiter: asyncio.Future[None] | None = None
@@ -22,7 +22,7 @@ class ReadEnd:
         self._closed = False
 
     async def read(self) -> bytes:
-        """Return at least one byte; nothing at the end, or after `close`."""
+        """Return at least one byte; empty at the end, or after `close`."""
         while not self._closed:
             try:
                 data = os.read(self._fd, CHUNK_BYTES)
@@ -39,12 +39,12 @@ class ReadEnd:
         return b""
 
     def finish(self) -> None:
-        """End after the data that is available now, even if other processes still have the stream open."""
+        """End the stream after the data that is available now, even if other processes still have it open."""
         self._is_last = True
         _wake(self._waiter)
 
     def close(self) -> None:
-        """Stop reading. A pending read returns the end."""
+        """Stop reading. A pending read returns empty data."""
         if not self._closed:
             self._closed = True
             _wake(self._waiter)
@@ -86,7 +86,7 @@ class WriteEnd:
                     self._close()  # EPIPE: no process reads it any more.
 
     async def finish(self) -> None:
-        """End the input after all data that was written."""
+        """Close the input after all written data was sent."""
         await self.write(self._end_of_file)
         self.close()
 

@@ -8,7 +8,7 @@ from sampan.node.sessions import Connection
 
 
 async def connect(addresses: Sequence[str], port: int) -> Connection:
-    """Connect to the first address that accepts. Raises `OSError` that lists the attempts."""
+    """Connect to the first address that accepts. Raises an `OSError` that lists the attempts."""
     last: OSError | None = None
     for address in dict.fromkeys(addresses):
         try:

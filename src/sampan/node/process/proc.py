@@ -1,6 +1,6 @@
 """Facts about processes from /proc: start time, parents, resource usage.
 
-Concurrency: plain reads; each may find that a process has ended. `ProcessTable.read` takes about 20 µs a process.
+Concurrency: plain reads; a process may end before each read. Reading all processes takes about 20 µs for each.
 """
 
 import os
@@ -21,21 +21,21 @@ _ROUNDS_MAX: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class ProcessStat:
-    """Line of /proc/<pid>/stat."""
+    """Fields of /proc/<pid>/stat."""
 
     pid: int
     parent: int
     session: int
     state: str
     cpu_s: float
-    """Including the children that it has waited for."""
+    """CPU time of the process and of the children that it has waited for."""
     memory_bytes: int
     start_ticks: int
-    """Since the machine's start. Together with the pid it is unique."""
+    """Start time in clock ticks since the machine's start. Together with the pid, it identifies a process."""
 
 
 def process_stat(pid: int) -> ProcessStat | None:
-    """Return the line of a process; None if it does not exist."""
+    """Return the fields of a process; None if the process does not exist."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             text = file.read()
@@ -85,8 +85,7 @@ def family(table: Iterable[ProcessStat], pid: int) -> list[ProcessStat]:
 def handles_signal(pid: int, number: int) -> bool:
     """Return whether a process catches, ignores or blocks a signal.
 
-    Without that, the signal ends it, except the first process of a process namespace: there the kernel drops the
-    signal.
+    Otherwise the signal ends it. Only for the first process of a process namespace, the kernel drops the signal.
     """
     try:
         with open(f"/proc/{pid}/status") as file:
@@ -100,14 +99,14 @@ def handles_signal(pid: int, number: int) -> bool:
 def kill_marked(mark: str, deadline_s: float = 2.0) -> None:
     """Kill all processes that have this container's mark in their environment, and wait until they have ended.
 
-    Blocks up to `deadline_s`. Processes that are started meanwhile are found as well.
+    Blocks up to `deadline_s`. Processes that are started during the call are killed too.
     """
     needle = f"{MARK}={mark}".encode()
     _kill_until_gone(lambda pid: needle in _environment(pid).split(b"\0"), deadline_s)
 
 
 def kill_family(pid: int, start_ticks: int, deadline_s: float = 2.0) -> None:
-    """Kill the process with this number and its family, if it is still the one that started at `start_ticks`."""
+    """Kill the process with this number and its family, if it is still the process that started at `start_ticks`."""
     stat = process_stat(pid)
     if stat is None or stat.start_ticks != start_ticks:
         return
@@ -142,7 +141,7 @@ def _kill_until_gone(is_meant: Callable[[int], bool], deadline_s: float) -> None
 
 
 def _killed(pid: int, is_meant: Callable[[int], bool]) -> int:
-    """Kill a process if it is the expected one. Returns a descriptor of it, or 0."""
+    """Kill a process if it is the expected one. Returns its pidfd, or 0 if it is another process."""
     if pid == os.getpid() or not is_meant(pid):
         return 0
     try:
@@ -161,7 +160,7 @@ def _killed(pid: int, is_meant: Callable[[int], bool]) -> int:
 
 
 def _environment(pid: int) -> bytes:
-    """Return nothing for a process that has ended, or that belongs to another user."""
+    """Return the environment of a process; empty if it has ended, or belongs to another user."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return file.read()

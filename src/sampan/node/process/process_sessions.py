@@ -22,7 +22,7 @@ _HANG_UP_S: Final = 0.5
 class ExecSession:
     """Session of a process that `exec` has started.
 
-    Output is read at the client's speed; the process waits meanwhile.
+    Output is read at the client's speed. The process blocks until its output is read.
     """
 
     def __init__(self, process: Process, stdio: Stdio) -> None:
@@ -78,7 +78,7 @@ class ExecSession:
 
 
 class FailedSession:
-    """Session of a process that could not be started. It has the reason on stderr, and has ended."""
+    """Session of a process that could not be started. Its stderr contains the reason. It has already ended."""
 
     def __init__(self, message: str) -> None:
         self._message = message.encode() + b"\n"
@@ -91,7 +91,7 @@ class FailedSession:
         """Do nothing."""
 
     async def read_stdout(self) -> bytes:
-        """Return the end."""
+        """Return empty data: the end of the output."""
         return b""
 
     async def read_stderr(self) -> bytes:
@@ -111,7 +111,9 @@ class FailedSession:
 
 
 class AttachSession:
-    """Session with a container's main process, from now on. A client that is too slow is detached with a notice.
+    """Session with a container's main process.
+
+    It only has the output from now on. A client that is too slow is detached with a notice.
 
     At the end of the client's input, the container's input ends too (`closes_stdin`), or the client is detached.
     Source: containerd internal/cri/io/container_io.go `Attach` (2.1).

@@ -75,7 +75,7 @@ def program_of(desired: Desired) -> Program:
 
 
 def _let_in(desired: Desired, ids: tuple[int, int]) -> None:
-    """Let the container's user traverse the directories of its Pod. Only without namespaces."""
+    """Let the container's user traverse the directories of its Pod. It is needed only without namespaces."""
     pod = desired.directory.parents[2]
     for directory in (pod.parent, pod.parent.parent):
         directory.chmod(directory.stat().st_mode & 0o777 | 0o001)
@@ -118,7 +118,7 @@ def signal_of(name: str) -> int:
 
 
 def _argv(image: Image, config: ContainerConfig) -> list[str]:
-    """Combine command, args, entrypoint and cmd as Kubernetes does."""
+    """Combine the container's command and args with the image's entrypoint and cmd, as Kubernetes does."""
     if config.command:
         return [*config.command, *config.args]
     argv = [*image.entrypoint, *(config.args or image.cmd)]

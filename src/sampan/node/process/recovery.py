@@ -1,6 +1,7 @@
 """`recover`: cleans up after an agent that was killed, and restores the records of its containers.
 
-A container does not outlive its agent, because its output would be lost. The restart policy decides what runs again.
+A container does not outlive its agent, because its output would be lost. The restart policy decides which containers
+run again.
 """
 
 import datetime as dt
@@ -22,7 +23,7 @@ def recover(
 ) -> Iterable[tuple[StoredSandbox, Mapping[str, ContainerRecord]]]:
     """Return the stored Pods among `uids`, with their containers as ended; delete all other Pods.
 
-    Blocks until processes that still run have been killed, usually some milliseconds.
+    Blocks until all remaining processes were killed, usually some milliseconds.
     """
     desired = set(uids)
     boot = boot_id()

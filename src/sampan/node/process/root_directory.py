@@ -51,7 +51,10 @@ def delete_tree(directory: Path) -> None:
 
 
 def _link(root: Path, container_path: str, target: Path) -> None:
-    """Make a path below the root lead to `target`. Links to directories on the way become directories of links."""
+    """Make a path below the root lead to `target`.
+
+    If a part of the path is a link to a directory, it is replaced by a directory of links.
+    """
     parts = [part for part in container_path.split("/") if part not in ("", ".")]
     if not parts or ".." in parts:
         raise OSError(f"cannot mount anything at {container_path}")

@@ -7,7 +7,8 @@ an ordinary process. Neither is a security boundary. The network and the Pods' a
 Concurrency: `run` is the parent of one task for each container. A Pod's containers are started one at a time. Starts
 wait until `run` runs. When the thread of `run` ends, the kernel kills the containers; when `run` is cancelled, it stops
 them.
-Guarantees: a container is recorded on disk before its program runs. `recover` kills what a killed agent has left.
+Guarantees: a container is recorded on disk before its program runs. `recover` kills the processes that a killed agent
+has left.
 """
 
 import asyncio
@@ -54,7 +55,7 @@ _log = logging.getLogger("sampan.node")
 
 @dataclass(slots=True)
 class _Slot:
-    """Newest run of one container."""
+    """State of the newest run of one container."""
 
     record: ContainerRecord
     config: ContainerConfig = field(default_factory=ContainerConfig)
@@ -63,7 +64,7 @@ class _Slot:
 
 @dataclass(slots=True)
 class _Sandbox:
-    """Pod on this node."""
+    """Sandbox of a Pod on this node."""
 
     stored: StoredSandbox
     slots: dict[str, _Slot] = field(default_factory=dict)
@@ -116,7 +117,7 @@ class ProcessRuntime:
 
     @property
     def applies_resources(self) -> bool:
-        """Limits are applied as far as rlimits can."""
+        """True: rlimits enforce the memory limit."""
         return True
 
     async def run(self) -> None:
@@ -137,7 +138,7 @@ class ProcessRuntime:
             self._launcher.close()
 
     async def recover(self, pods: Sequence[Pod]) -> None:
-        """Kill what a killed agent has left, and read its records.
+        """Kill the processes that a killed agent has left, and read its records.
 
         Some containers are only in the Pod's status: another runtime ran them, or the directory was deleted. They count
         as terminated, so that the restart policy decides and restart counts continue.
@@ -343,7 +344,7 @@ class ProcessRuntime:
         return data.decode(errors="replace")
 
     def _store(self, sandbox: _Sandbox, stored: StoredContainer) -> None:
-        """Store an ended run. Without it, the next agent reports the container as killed."""
+        """Store an ended run. Without this record, the next agent reports the container as killed."""
         if sandbox.stored.uid not in self._sandboxes:
             return
         try:

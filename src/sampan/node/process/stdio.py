@@ -38,7 +38,7 @@ class Stdio:
             fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, size)
 
     def finish(self) -> None:
-        """End the output after what is available now, because the process has ended."""
+        """End the output after the data that is available now, because the process has ended."""
         for end in (self.stdout, self.stderr):
             if end is not None:
                 end.finish()
@@ -55,7 +55,7 @@ class Stdio:
 
 
 def open_stdio(streams: Streams) -> Stdio:
-    """Open the selected streams; the others lead to /dev/null. Raises `OSError` if there are no descriptors left."""
+    """Open the selected streams; the others are /dev/null. Raises `OSError` if there are no descriptors left."""
     stdio = Stdio()
     try:
         if streams.tty:

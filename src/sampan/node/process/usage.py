@@ -1,6 +1,6 @@
 """`UsageMeter`: resource usage of running containers, read from /proc at most once a second for all of them.
 
-Memory is the resident memory of the processes. Pages that several processes share count for each.
+Memory is the resident memory of the processes. A page that several processes share counts once for each of them.
 """
 
 from collections.abc import Mapping

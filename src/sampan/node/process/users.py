@@ -34,7 +34,7 @@ def home_of(uid: int, directory: str) -> str:
 
 
 def _entry(directory: str, database: str, name: str) -> list[str] | None:
-    """Return the fields of a name or number in passwd or group."""
+    """Return the fields of the entry with a name or number in a file such as passwd or group."""
     try:
         lines = Path(directory, "etc", database).read_text(errors="replace").splitlines()
     except OSError:

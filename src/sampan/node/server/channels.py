@@ -18,7 +18,9 @@ MESSAGE_BYTES_MAX: Final = 32 << 20
 
 
 class WebSocketChannels:
-    """`readable`: channels on which the client may send; data on others is dropped.
+    """WebSocket with numbered channels.
+
+    `readable`: channels on which the client may send; data on other channels is dropped.
 
     Data from the client is buffered in a pipe for each channel. A full pipe stops reading from the connection.
     """
@@ -63,7 +65,7 @@ class WebSocketChannels:
         self._websocket.close()
 
     async def _take(self, data: bytes) -> bool:
-        """True if the connection is open."""
+        """Handle one message. Returns False if it closes the connection."""
         number = data[0] - ord("0") if self._in_base64 else data[0]
         if self._with_close and number == CLOSE:
             closed = self._pipes.get(data[1]) if len(data) == 2 else None
@@ -93,4 +95,4 @@ class ChannelSink:
         await self._channels.send(self._number, data)
 
     async def close(self) -> None:
-        """Do nothing: the end of the connection ends its channels."""
+        """Do nothing: the channel is closed together with the connection."""

@@ -77,7 +77,7 @@ async def _feed(stdin: Source, session: Session) -> None:
 
 
 async def _send(read: Callable[[], Awaitable[bytes]], sink: Sink) -> None:
-    """Copy output. If the client closes the stream, the rest is dropped, and the process is not stopped."""
+    """Copy output. If the client closes the stream, later output is dropped, and the process keeps running."""
     taken = True
     while data := await read():
         if taken:
@@ -89,7 +89,10 @@ async def _send(read: Callable[[], Awaitable[bytes]], sink: Sink) -> None:
 
 
 async def _resize(source: Source, session: Session) -> None:
-    """Read terminal sizes. Objects may come in pieces, or several at once. Anything else ends the task silently."""
+    """Read terminal sizes.
+
+    A read may return part of an object, or several objects. Malformed data ends the task without an error.
+    """
     decoder = json.JSONDecoder()
     text = ""
     while (data := await source.read()) and len(text) < _SIZE_BYTES_MAX:
@@ -142,5 +145,5 @@ def _internal_error(text: str) -> dict[str, Any]:
 
 
 def _text(error: Exception) -> str:
-    """Return the text of an error. `KeyError` would quote it."""
+    """Return the text of an error. `str` of a `KeyError` would put quotes around it."""
     return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)

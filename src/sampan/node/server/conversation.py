@@ -1,7 +1,7 @@
 """`converse`: runs both directions of a streaming connection.
 
-Concurrency: two tasks, one for the client's data and one for the work. If the client disconnects, the work is
-cancelled.
+Concurrency: two tasks. One receives the client's data, the other runs the session. If the client disconnects, the
+session is cancelled.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ async def converse(
     *,
     linger_s: float = LINGER_S,
 ) -> None:
-    """Run both tasks until the work is done, or `receive` returns because the client has disconnected.
+    """Run both tasks until the session ends, or until `receive` returns because the client has disconnected.
 
     A broken connection is no error.
     """

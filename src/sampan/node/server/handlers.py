@@ -43,7 +43,7 @@ _CHECKS: Final = ("", "ping", "log", "syncloop")
 
 
 class NotHosted(Exception):
-    """The Pod or container does not exist. The text is for the client."""
+    """The Pod or container does not exist. The message is sent to the client."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)

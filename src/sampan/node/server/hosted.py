@@ -1,4 +1,4 @@
-"""Pods of this process, as the node's server sees them."""
+"""Pods of this process, in the form that the node's server uses."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ def pod_list(pods: Iterable[HostedPod]) -> bytes:
 
 
 def running_pod_list(pods: Iterable[HostedPod]) -> bytes:
-    """Return the Pods with running containers, with the fields that their runtimes know."""
+    """Return the Pods with running containers, with the fields that their runtimes provide."""
     shown = ((hosted, _running(hosted)) for hosted in pods)
     return _list(msgspec.json.encode(_pod(hosted, containers)) for hosted, containers in shown if containers)
 

@@ -19,7 +19,7 @@ _READ_BYTES: Final = 1 << 16
 async def log_file_response(directory: Path | None, name: str) -> AnyResponse:
     """Return a file, or the names in a directory.
 
-    `name` is a relative path; `..` and links out of the directory are refused.
+    `name` is a relative path; `..` and links to paths outside of the directory are refused.
     """
     if directory is None:
         return Response(403, b"logs endpoint is disabled.\n")

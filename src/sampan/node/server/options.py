@@ -13,15 +13,15 @@ class NodeServerOptions:
     """Address, trust and content of the server."""
 
     host: str = ""
-    """Empty: all addresses."""
+    """Address of the server; empty for all addresses of the machine."""
     port: int = PORT
-    """0: any free port."""
+    """Port of the server; 0 for any free port."""
     node_name: str = ""
     """Name of the only node; empty if several nodes share the server."""
     addresses: tuple[str, ...] = ()
-    """Names and addresses for its certificate."""
+    """Names and addresses in the server's certificate."""
     client_ca: str = ""
-    """Authorities for client certificates, as PEM: those of the kubeconfig. Empty to refuse client certificates."""
+    """CAs for client certificates (PEM), from the kubeconfig. Empty to refuse client certificates."""
     log_directory: Path | None = None
     """Directory for /logs/; None to serve no files."""
     configuration: Mapping[str, Any] = field(default_factory=dict)

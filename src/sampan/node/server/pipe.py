@@ -4,7 +4,9 @@ import asyncio
 from typing import Final
 
 PIPE_BYTES_MAX: Final = 1 << 18
-"""A pipe with this many bytes stops reading from the whole connection, because its streams share one order."""
+"""Number of bytes at which a pipe stops reading from its connection. This stops all streams, because they share the
+connection.
+"""
 
 
 class Pipe:
@@ -38,7 +40,7 @@ class Pipe:
         self._readable.set()
 
     async def read(self) -> bytes:
-        """Return at least one byte; nothing at the end."""
+        """Return at least one byte; empty at the end."""
         while not self._data and not self._ended:
             self._readable.clear()
             await self._readable.wait()
@@ -54,5 +56,5 @@ class Pipe:
         self._room.set()
 
     async def room(self) -> None:
-        """Wait until there is room."""
+        """Wait until the pipe has room for more data."""
         await self._room.wait()

@@ -29,7 +29,7 @@ TUNNEL_PROTOCOL: Final = f"SPDY/3.1+{_PROTOCOL}"
 CHANNEL_PROTOCOLS: Final = ("v4.channel.k8s.io", "v4.base64.channel.k8s.io", "")
 _READ_BYTES: Final = 1 << 16
 _LAST_WORDS_S: Final = 1.0
-"""Time in which the client may still send after the Pod has closed its direction."""
+"""Seconds in which the client may still send data after the Pod has closed its direction."""
 _PORTS_MAX: Final = 100
 _PORT_DIGITS_MAX: Final = 5
 
@@ -38,11 +38,11 @@ Dial = Callable[[int], Awaitable[Connection]]
 
 
 class BadPort(ValueError):
-    """A port is malformed. The text is for the client."""
+    """A port is malformed. The message is sent to the client."""
 
 
 def serve_port_forward(request: Request, pod: str, dial: Dial) -> AnyResponse:
-    """Return the response to a request for port forwarding. `pod`: its name in errors."""
+    """Return the response to a request for port forwarding. `pod`: the Pod's name, for error messages."""
 
     async def over_spdy(tunnel: Tunnel, protocol: str) -> None:
         await _Forwarder(tunnel, pod, dial).serve()
@@ -157,7 +157,7 @@ class _Forwarder:
         return True
 
     def _give_up(self, request_id: str) -> None:
-        """The second stream of a pair was not opened in time."""
+        """Reset the streams of a pair whose second stream was not opened in time."""
         del self._timers[request_id]
         for stream in self._halves.pop(request_id).values():
             stream.reset()
@@ -182,14 +182,14 @@ async def _for_ever() -> None:
 def _request_id(stream: SpdyStream, kind: str) -> str:
     """Return the request id of a stream.
 
-    Old clients send none: their error stream comes right before the data stream.
+    Old clients send none: they open the error stream directly before the data stream.
     """
     found = stream.headers.get("requestid", "")
     return found or str(stream.stream_id if kind == "error" else stream.stream_id - 2)
 
 
 async def _serve_channels(websocket: WebSocket, ports: Sequence[int], pod: str, dial: Dial) -> None:
-    """Two channels for each port. The first message on each is the port, as two bytes (little endian)."""
+    """Serve two channels for each port. The first message on each is the port, as two bytes (little endian)."""
     channels = WebSocketChannels(websocket, range(0, 2 * len(ports), 2))
 
     async def work() -> None:
@@ -241,7 +241,7 @@ async def _forward(port: int, pod: str, dial: Dial, data: "SpdyStream | _Duplex"
 
 
 async def _to_pod(source: Source, writer: asyncio.StreamWriter) -> None:
-    """Do nothing: the copy passes on the client's end."""
+    """Copy the client's data to the Pod, then close this direction of the connection."""
     with contextlib.suppress(OSError):
         while data := await source.read():
             writer.write(data)

@@ -91,7 +91,10 @@ def _of_channels(channels: WebSocketChannels, protocol: str, desired: Streams) -
 
 
 class _SpdyCommand:
-    """SPDY connection on which the client opens one stream for each selected one. A header has the stream's type."""
+    """SPDY connection on which the client opens a SPDY stream for each stream of the request.
+
+    A header contains the stream's type.
+    """
 
     def __init__(self, tunnel: Tunnel, protocol: str, desired: Streams) -> None:
         self._protocol = protocol

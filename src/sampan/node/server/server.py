@@ -30,7 +30,7 @@ _BODY_BYTES_MAX = 4096
 
 
 class NodeServer:
-    """Serves the Pods that `pods` finds to users that the API server authorizes."""
+    """Serves the Pods that `pods` returns. The API server authorizes the users."""
 
     needs_leader_election = False
 
@@ -45,7 +45,7 @@ class NodeServer:
         node_usage: Callable[[], Usage | None] = host_usage,
         volume_stats: ReadVolumeStats = no_volume_stats,
     ) -> None:
-        """`listing` returns all Pods, for lists and metrics. `volume_stats`: figures of their volumes.
+        """`listing` returns all Pods, for lists and metrics. `volume_stats`: returns the statistics of their volumes.
 
         `client` reviews tokens and permissions with the API server; without it, only client certificates of
         `system:masters` are accepted.
@@ -74,7 +74,7 @@ class NodeServer:
 
     @property
     def port(self) -> int:
-        """Port on which it listens, once it is ready."""
+        """Port on which the server listens; valid once it is ready."""
         return self._listener.port
 
     def use_certificate(self, certificate: KeyPair) -> None:
@@ -82,7 +82,7 @@ class NodeServer:
         load_certificate(self._tls, ClientCertificate(certificate.certificate_pem(), certificate.key_pem()))
 
     async def ready(self) -> None:
-        """Wait until it listens."""
+        """Wait until the server listens."""
         await self._listener.ready()
 
     async def run(self) -> None:
@@ -90,7 +90,7 @@ class NodeServer:
         await self._listener.run()
 
     async def respond(self, request: Request) -> AnyResponse:
-        """Authenticate, authorize and answer one request."""
+        """Authenticate and authorize one request, and return the response."""
         user = await self._authentication.user_of(request)
         if user is None:
             return Response(401, b"Unauthorized")

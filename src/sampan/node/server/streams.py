@@ -5,15 +5,15 @@ from typing import Protocol
 
 
 class Source(Protocol):
-    """Bytes from the client."""
+    """Stream of bytes from the client."""
 
     async def read(self) -> bytes:
-        """Return at least one byte; nothing at the end."""
+        """Return at least one byte; empty at the end."""
         ...
 
 
 class Sink(Protocol):
-    """Bytes to the client."""
+    """Stream of bytes to the client."""
 
     async def write(self, data: bytes) -> None:
         """Send data, and wait until the client has read most of it. Raises `OSError` if it no longer reads."""
@@ -26,12 +26,12 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CommandStreams:
-    """The client's streams. None: not selected."""
+    """The client's streams. None for a stream that the request does not select."""
 
     error: Sink
     """Stream for the exit status."""
     status_as_json: bool
-    """True if the exit status is a Status object. If not, only failures are sent, as text."""
+    """True if the exit status is a Status object. If False, only failures are sent, as text."""
     stdin: Source | None = None
     stdout: Sink | None = None
     stderr: Sink | None = None

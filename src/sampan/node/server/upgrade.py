@@ -27,7 +27,7 @@ ServeSpdy = Callable[[Tunnel, str], Awaitable[None]]
 
 
 def is_websocket(request: Request) -> bool:
-    """Return whether a request requests a WebSocket."""
+    """Return whether a request is an upgrade to WebSocket."""
     return wants_websocket(request.headers)
 
 

@@ -19,7 +19,7 @@ from sampan.node.sessions import Usage
 _STAT: Final = Path("/proc/stat")
 _MEMORY: Final = Path("/proc/meminfo")
 _BUSY: Final = (0, 1, 2, 5, 6, 7)
-"""Indexes of user, nice, system, irq, softirq and steal in the line of `cpu`."""
+"""Indexes of user, nice, system, irq, softirq and steal in the line `cpu` of /proc/stat."""
 
 
 ReadVolumeStats = Callable[[str], Sequence[Mapping[str, Any]]]
@@ -27,7 +27,7 @@ ReadVolumeStats = Callable[[str], Sequence[Mapping[str, Any]]]
 
 
 def no_volume_stats(uid: str) -> Sequence[Mapping[str, Any]]:
-    """Return nothing, for nodes without drivers."""
+    """Return no statistics, for nodes without CSI drivers."""
     return ()
 
 
@@ -67,7 +67,7 @@ def host_usage() -> Usage | None:
 
 
 async def pod_usages(pods: Iterable[HostedPod]) -> list[PodUsage]:
-    """Return the usage of all Pods for which the runtime has figures."""
+    """Return the usage of all Pods for which the runtime has statistics."""
     found = []
     for hosted in pods:
         uid = hosted.pod.metadata.uid
@@ -112,7 +112,7 @@ def resource_metrics(pods: list[PodUsage] | None, node: Usage | None, now: dt.da
 
 
 class _Text:
-    """Text in the exposition format. A family without values is left out."""
+    """Text in the exposition format. A metric family without values is omitted."""
 
     def __init__(self, now_ms: int) -> None:
         self._now_ms = now_ms
@@ -120,7 +120,7 @@ class _Text:
         self._name = self._head = ""
 
     def family(self, name: str, kind: str, what: str) -> None:
-        """Start a family. The following values belong to it."""
+        """Start a metric family. The following values belong to it."""
         self._name, self._head = name, f"# HELP {name} {what}\n# TYPE {name} {kind}\n"
 
     def values(self, values: list[tuple[str, float]], *, timed: bool = True) -> None:

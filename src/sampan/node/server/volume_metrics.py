@@ -22,11 +22,11 @@ _METRICS: Final = {
     "inodesFree": ("kubelet_volume_stats_inodes_free", "Number of free inodes in the volume"),
     "inodesUsed": ("kubelet_volume_stats_inodes_used", "Number of used inodes in the volume"),
 }
-"""Name and text of the metric for each figure of /stats/summary."""
+"""Name and help text of the metric for each field of /stats/summary."""
 
 
 class VolumeCollector(Collector):
-    """Figures of volumes. A claim that several Pods use counts once."""
+    """Collector of volume statistics. A claim that several Pods use counts once."""
 
     def __init__(self, registry: CollectorRegistry, pods: ListPods, volume_stats: ReadVolumeStats) -> None:
         self._pods = pods
@@ -34,7 +34,7 @@ class VolumeCollector(Collector):
         registry.register(self)
 
     def collect(self) -> Iterable[Metric]:
-        """Return a family for each figure. A family without volumes is left out."""
+        """Return a metric family for each field. A family without volumes is omitted."""
         found: dict[tuple[str, str], Any] = {}
         for hosted in self._pods():
             for figures in self._volume_stats(hosted.pod.metadata.uid):

@@ -1,4 +1,4 @@
-"""Graceful shutdown of a node: its Pods end in order before the machine does."""
+"""Graceful shutdown of a node: its Pods are stopped in order before the machine shuts down."""
 
 from sampan.node.shutdown.inhibitor import Inhibitor, has_systemd
 from sampan.node.shutdown.node_shutdown import STATUS_S, NodeShutdown

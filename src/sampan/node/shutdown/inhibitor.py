@@ -1,6 +1,6 @@
 """`Inhibitor`: delays the shutdown of a machine with systemd, and waits for its announcement.
 
-Two programs of systemd do it: `systemd-inhibit` holds the lock while its child runs, and `busctl` prints logind's
+It uses two programs of systemd: `systemd-inhibit` holds the lock while its child runs, and `busctl` prints logind's
 signal PrepareForShutdown.
 Concurrency: `announced` owns `busctl`; the lock is a process that `release` ends.
 Source: kubelet pkg/kubelet/nodeshutdown/systemd/inhibit_linux.go (1.36).
@@ -22,7 +22,7 @@ _log = logging.getLogger("sampan.node")
 
 
 def has_systemd(directory: Path = _SYSTEMD) -> bool:
-    """Return whether systemd runs this machine and its programs for locks exist."""
+    """Return whether systemd runs this machine, and `systemd-inhibit` and `busctl` exist."""
     return directory.is_dir() and all(map(shutil.which, ("systemd-inhibit", "busctl")))
 
 
@@ -53,7 +53,7 @@ class Inhibitor:
             )
 
     async def release(self) -> None:
-        """Give the lock back, so that the shutdown continues."""
+        """Release the lock, so that the shutdown continues."""
         lock, self._lock = self._lock, None
         if lock is None:
             return
@@ -62,7 +62,7 @@ class Inhibitor:
         await lock.wait()
 
     async def announced(self) -> None:
-        """Wait until logind announces a shutdown. Raises `OSError` if it cannot be watched."""
+        """Wait until logind announces a shutdown. Raises `OSError` if logind's signals cannot be watched."""
         monitor = await _start("busctl", "--system", "--json=short", f"--match={_MATCH}", "monitor")
         try:
             assert monitor.stdout is not None
@@ -86,7 +86,7 @@ def announces(line: bytes) -> bool:
 
 
 async def _delay_max_s() -> float | None:
-    """Return how long logind waits for a lock; None if it is unknown."""
+    """Return the seconds that logind waits for a lock; None if the time is unknown."""
     process = await _start("busctl", "--system", "get-property", "org.freedesktop.login1", *_PROPERTY)
     output, _ = await process.communicate()
     words = output.split()

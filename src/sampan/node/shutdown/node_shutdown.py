@@ -1,6 +1,6 @@
 """`NodeShutdown`: ends the Pods of a node in stages, before the machine or the agent ends.
 
-With systemd, the machine's shutdown starts it. Without, a signal of the process starts it (`ShutdownSignal`).
+With systemd, the machine's shutdown starts it. Without systemd, a signal of the process starts it (`ShutdownSignal`).
 Concurrency: `run` waits for either, and performs one shutdown at a time.
 Source: kubelet pkg/kubelet/nodeshutdown (1.36).
 """
@@ -21,7 +21,7 @@ from sampan.node.views import Pod
 REASON: Final = "Terminated"
 MESSAGE: Final = "Pod was terminated in response to imminent node shutdown."
 STATUS_S: Final = 3.0
-"""Time after the last stage in which statuses are still written."""
+"""Seconds to write the last statuses after the last stage."""
 _POLL_S: Final = 0.1
 _RETRY_S: Final = 10.0
 _log = logging.getLogger("sampan.node")
@@ -41,7 +41,7 @@ class NodeShutdown:
         signal: ShutdownSignal,
         inhibitor: Inhibitor | None = None,
     ) -> None:
-        """`inhibitor`: of a machine with systemd; None for one without."""
+        """`inhibitor`: lock of a machine with systemd; None without systemd."""
         self._policy = policy
         self._pods = pods
         self._state = state
@@ -75,7 +75,7 @@ class NodeShutdown:
             await asyncio.shield(inhibitor.release())
 
     async def shut_down(self) -> None:
-        """End all Pods, stage by stage. New ones are refused from now on."""
+        """End all Pods, stage by stage. New Pods are refused from now on."""
         _log.info("the node is shutting down", extra={"seconds": self._policy.total_s})
         self._state.set_shutting_down(True)
         active = [each.pod for each in self._pods.hosted() if not each.pod.has_ended]
@@ -91,7 +91,7 @@ class NodeShutdown:
             _log.warning("pods did not end in time", extra={"pods": names_of(left), "seconds": stage.grace_s})
 
     async def _ended(self, pods: Sequence[Pod], limit_s: float) -> list[Pod]:
-        """Wait until Pods have ended, at most for some time. Returns those that have not."""
+        """Wait until Pods have ended, with a time limit. Returns the Pods that have not ended."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + limit_s
         while True:

@@ -1,4 +1,4 @@
-"""Order in which Pods end when their node shuts down, and the time that they have.
+"""Order in which Pods end when their node shuts down, and the time limit of each stage.
 
 Source: kubelet pkg/kubelet/nodeshutdown/nodeshutdown_manager.go,
 pkg/kubelet/apis/config/validation/validation.go (1.36).
@@ -16,7 +16,7 @@ _MINIMUM_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Pods from a priority on, and the time that they have to end."""
+    """Lowest priority of the Pods in a stage, and the seconds that they have to end."""
 
     priority: int
     grace_s: float
@@ -24,17 +24,17 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class ShutdownPolicy:
-    """Stages of a shutdown, the lowest priority first. Without any, Pods are not ended."""
+    """Stages of a shutdown, the lowest priority first. Without stages, Pods are not stopped."""
 
     stages: tuple[Stage, ...] = ()
 
     @property
     def total_s(self) -> float:
-        """Longest time of a shutdown."""
+        """Longest time of a shutdown in seconds."""
         return sum(stage.grace_s for stage in self.stages)
 
     def stage_of(self, priority: int) -> int:
-        """Return the number of the stage of a priority. The lowest stage has all priorities below it too."""
+        """Return the index of the stage of a priority. The first stage also contains all lower priorities."""
         reached = [number for number, stage in enumerate(self.stages) if stage.priority <= priority]
         return max(reached, default=0)
 
@@ -47,7 +47,7 @@ class ShutdownPolicy:
 
 
 def shutdown_policy(grace_s: float, critical_s: float, by_priority: str) -> ShutdownPolicy:
-    """Return the stages of the options. Raises `ValueError` that names the option."""
+    """Return the stages that the options set. Raises a `ValueError` that names the option."""
     for option, seconds in (("", grace_s), ("-critical-pods", critical_s)):
         if 0 < seconds < _MINIMUM_S:
             raise ValueError(f"--shutdown-grace-period{option} must be either zero or at least 1s")

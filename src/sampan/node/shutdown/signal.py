@@ -1,4 +1,4 @@
-"""`ShutdownSignal`: request of the process to end the Pods of its node, before the process ends."""
+"""`ShutdownSignal`: request to stop the Pods of a node before its process ends."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ class ShutdownSignal:
         self._done = asyncio.Event()
 
     async def request(self, limit_s: float) -> None:
-        """End the Pods. Returns when they have ended, or after a time."""
+        """Request the end of the Pods. Returns when they have ended, or after a time limit."""
         self._requested.set()
         try:
             async with asyncio.timeout(limit_s):

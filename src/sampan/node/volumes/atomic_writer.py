@@ -1,4 +1,4 @@
-"""`write_files`: replaces all files of a volume atomically: a reader sees either the old ones or the new ones.
+"""`write_files`: replaces all files of a volume atomically: a reader sees either the old files or the new ones.
 
 The files are in a directory (`..2026_01_02_…`) to which the link `..data` points. Users see links through it
 (`name -> ..data/name`). Replacing `..data` changes all files at once.
@@ -29,7 +29,7 @@ class File:
     data: bytes
     mode: int = 0o644
     owner: int | None = None
-    """User id; None for the agent's."""
+    """User id; None for the agent's user."""
 
 
 Payload = Mapping[str, File]
@@ -120,7 +120,10 @@ def _written(volume: Path, payload: Payload, group: int | None) -> Path:
 
 
 def _give(directory: Path, group: int) -> None:
-    """Let a group own a directory and enter it. Source: kubernetes pkg/volume/volume_linux.go (1.36)."""
+    """Let a group own a directory, and allow the group to enter it.
+
+    Source: kubernetes pkg/volume/volume_linux.go (1.36).
+    """
     os.chown(directory, -1, group)
     directory.chmod(directory.stat().st_mode & 0o7777 | _GROUP_DIRECTORY)
 

@@ -1,4 +1,6 @@
-"""`CsiVolume`: volume of a CSI driver, as a Pod uses it. `CsiPort`: the part of the node that mounts them.
+"""`CsiVolume`: volume of a CSI driver, as a Pod uses it.
+
+`CsiPort`: interface of the part of the node that mounts CSI volumes.
 
 Source: kubernetes pkg/volume/csi/{csi_plugin,csi_mounter}.go (1.36).
 """
@@ -21,10 +23,13 @@ PLUGIN: Final = "kubernetes.io~csi"
 
 
 class VolumeFault(Exception):
-    """A volume cannot be mounted yet. The text is the kubelet's."""
+    """A volume cannot be mounted yet. The message is the same as the kubelet's."""
 
     def __init__(self, text: str, *, volume: str, action: str = "MountVolume.SetUp", is_wait: bool = False) -> None:
-        """`volume`: name for the event. `is_wait`: another program is working on it, so that this is no failure."""
+        """`volume`: name for the event.
+
+        `is_wait`: True if the agent waits for another program, so that this is not a failure.
+        """
         super().__init__(text)
         self.volume = volume
         self.action = action
@@ -39,7 +44,7 @@ class CsiVolume:
     name: str
     """Name in the Pod."""
     spec_name: str
-    """Name of the PersistentVolume; of the volume itself for an inline volume."""
+    """Name of the PersistentVolume; for an inline volume, the name of the volume itself."""
     driver: str
     handle: str
     attributes: Mapping[str, str] = field(default_factory=dict)
@@ -53,12 +58,12 @@ class CsiVolume:
     expand_secret: SecretReference | None = None
     is_block: bool = False
     claim: Claim | None = None
-    """None for an inline volume."""
+    """Claim of the volume; None for an inline volume."""
     capacity: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
-        """Driver and handle: the volume, whichever Pods use it."""
+        """Driver and handle. They identify the volume for all Pods that use it."""
         return self.driver, self.handle
 
     @property
@@ -73,7 +78,7 @@ class CsiMounted:
 
     volume: MountedVolume
     due_at: float | None = None
-    """Time at which it must be published again, in seconds since 1970."""
+    """Time at which the volume must be published again, in seconds since 1970."""
 
 
 class CsiPort(Protocol):
@@ -146,8 +151,8 @@ def inline(pod: Pod, volume: Volume) -> CsiVolume:
 def delete_but_csi(directory: Path, delete: Callable[[Path], None] | None = None) -> None:
     """Delete a Pod's directory, or its `volumes`, without the volumes of drivers.
 
-    Only drivers may remove those: deleting the directory of a mounted volume would delete its data.
-    `delete`: deletes a directory; None for the usual way.
+    Only drivers may remove such volumes: deleting the directory of a mounted volume would delete its data.
+    `delete`: deletes a directory; None for `shutil.rmtree`.
     """
     for path in list(directory.iterdir()) if directory.is_dir() else ():
         if path.name == "volumes" and path.is_dir():

@@ -20,7 +20,7 @@ _CHECKS: Final[dict[str, tuple[Callable[[int], bool], str]]] = {
 def prepare_host_path(path: Path, type: str) -> None:
     """Check the type of a path, or create it. Raises `OSError`, and `ValueError` for the wrong type.
 
-    Without a type, a missing path becomes a directory, as container runtimes do it.
+    Without a type, a missing path becomes a directory, as container runtimes do.
     """
     if type in ("", "DirectoryOrCreate"):
         if not path.exists():

@@ -14,7 +14,7 @@ from sampan.node.sessions import Mount
 
 
 class MountError(Exception):
-    """A volume, or a part of it, cannot be mounted. The text is the kubelet's."""
+    """A volume, or a part of it, cannot be mounted. The message is the same as the kubelet's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class MountedVolume:
     is_device: bool = False
     """True if the path is a block device, which has no files."""
     image: str = ""
-    """Image whose files the runtime mounts. Then there is no path."""
+    """Image whose files the runtime mounts. In that case there is no path."""
 
 
 def mounts_of(

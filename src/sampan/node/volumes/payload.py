@@ -21,7 +21,7 @@ class Payloads:
         self._tokens = tokens
 
     async def of_volume(self, place: PodPlace, volume: Volume) -> tuple[dict[str, File], float | None]:
-        """Return the files of a volume, and when the first of them must be renewed (seconds since 1970)."""
+        """Return the files of a volume, and the time when the first of them must be renewed (seconds since 1970)."""
         if volume.config_map is not None:
             return await self._config_map(place, volume.config_map, volume.config_map.default_mode), None
         if volume.secret is not None:

@@ -15,7 +15,7 @@ from sampan.node.volumes.sources import TokenProjection
 from sampan.resource import Object
 
 RENEW_AT: Final = 0.8
-"""Part of its life after which a token is renewed."""
+"""Fraction of its lifetime after which a token is renewed."""
 RENEW_S_MAX: Final = 24 * 3600.0
 _Key = tuple[str, str, str, int]
 
@@ -59,7 +59,7 @@ class Tokens:
         return fresh
 
     def forget(self, uid: str) -> None:
-        """Drop the tokens of a Pod that is gone."""
+        """Drop the tokens of a Pod that no longer exists."""
         for key in [key for key in self._tokens if key[0] == uid]:
             del self._tokens[key]
 

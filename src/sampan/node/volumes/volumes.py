@@ -52,14 +52,14 @@ class _Known:
     is_fresh: bool = False
     """True if nothing has changed since the files were written."""
     shown: tuple[object, ...] = ()
-    """Fields of the Pod that its files may contain."""
+    """Fields of the Pod that may be contained in its files."""
     renew_at: float | None = None
     """Time at which a token must be renewed, or a driver publishes its volume again, in seconds since 1970."""
     of_drivers: set[str] = field(default_factory=set)
-    """Names of volumes that drivers mount."""
+    """Names of volumes that CSI drivers mount."""
 
     def renew(self, at: float | None) -> None:
-        """Have the volumes renewed at this time, if not before."""
+        """Set the next renewal to this time, unless it is earlier already."""
         if at is not None:
             self.renew_at = at if self.renew_at is None else min(at, self.renew_at)
 
@@ -120,7 +120,7 @@ class Volumes:
         return known.mounted
 
     def wake_s(self, uid: str) -> float | None:
-        """Return in how many seconds a token must be renewed."""
+        """Return the seconds until a token must be renewed."""
         known = self._known.get(uid)
         if known is None or known.renew_at is None:
             return None
@@ -139,12 +139,12 @@ class Volumes:
             await self._csi.unmount(uid)
 
     def recover(self, uids: set[str]) -> None:
-        """Unmount the volumes of drivers that belong to other Pods: they have ended while no agent ran."""
+        """Unmount the CSI volumes of all other Pods. They have ended while no agent was running."""
         if self._csi is not None:
             self._csi.recover(uids)
 
     async def remove(self, uid: str) -> None:
-        """Remove the volumes of a Pod that is gone, except paths of the node. Raises `FAULTS`."""
+        """Remove the volumes of a Pod that no longer exists, except paths of the node. Raises `FAULTS`."""
         await self.unmount(uid)
         self._known.pop(uid, None)
         self._followers.follow(uid, set())

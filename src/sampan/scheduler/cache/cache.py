@@ -15,7 +15,7 @@ from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.views import Labels, Node
 
 ASSUMED_S: Final = 900.0
-"""Time after which the assumption of a bound but unconfirmed Pod expires."""
+"""Seconds after which the assumption of a bound but unconfirmed Pod expires."""
 
 
 class Cache:
@@ -83,7 +83,7 @@ class Cache:
         return old
 
     def note_start(self, uid: str, started: str) -> None:
-        """Record that the Node has started a Pod; nothing else about it has changed."""
+        """Record that the Node has started a Pod. No other property of the Pod has changed."""
         pod = self._pods[uid] = replace(self._pods[uid], started=started)
         self.nodes.replace_pod(pod)
 

@@ -1,7 +1,7 @@
 """`Columns`: cache of a plugin's values for all Nodes, reused for later Pods with the same key.
 
-Only rows that have changed since are computed again. So for many similar Pods, each one costs only the row of the
-Node that the previous Pod was assigned to.
+Only rows that have changed since then are computed again. For many similar Pods, each Pod costs one row: the Node of
+the previous Pod.
 """
 
 from collections import OrderedDict

@@ -49,7 +49,7 @@ class NodeTable:
         self.allocatable: Ints = np.zeros((3, _ROWS), dtype=np.int64)
         self.requested: Ints = np.zeros((3, _ROWS), dtype=np.int64)
         self.nonzero: Ints = np.zeros((2, _ROWS), dtype=np.int64)
-        """CPU and memory as counted for scores."""
+        """Requested CPU and memory, with the defaults that scores use for Pods without requests."""
         self.pod_count: Ints = np.zeros(_ROWS, dtype=np.int64)
         self.pod_limit: Ints = np.zeros(_ROWS, dtype=np.int64)
         self.spec_log = ChangeLog()
@@ -118,7 +118,7 @@ class NodeTable:
     # Pods
 
     def add_pod(self, pod: PodInfo) -> int:
-        """Add a Pod to its Node; return the row."""
+        """Add a Pod to its Node; return the row of the Node."""
         row = self._row(pod.node_name)
         self.pods[row][pod.uid] = pod
         self._use(row, pod, 1)
@@ -129,7 +129,7 @@ class NodeTable:
         self.pods[self.rows[pod.node_name]][pod.uid] = pod
 
     def remove_pod(self, pod: PodInfo) -> int:
-        """Remove a Pod from its Node; return the row it was in."""
+        """Remove a Pod from its Node; return the row of the Node."""
         row = self.rows[pod.node_name]
         del self.pods[row][pod.uid]
         self._use(row, pod, -1)

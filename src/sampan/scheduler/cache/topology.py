@@ -51,7 +51,7 @@ class Domains:
         return np.bincount(self.ids[labelled], weights=counts[labelled], minlength=len(self.numbers)).astype(np.int64)
 
     def spread(self, by_domain: Ints) -> Ints:
-        """Expand numbers by domain to each row of the domain; 0 for rows without a domain."""
+        """Expand numbers by domain to each row of the domain; rows without a domain get 0."""
         if not len(by_domain):
             return np.zeros(len(self.ids), dtype=np.int64)
         return np.where(self.ids >= 0, by_domain[self.ids], 0)
@@ -142,7 +142,7 @@ class Topology:
     def forget_counts(self) -> None:
         """Drop all counts, as the labels of a namespace may change what Pods match.
 
-        They are counted again on demand.
+        The Pods are counted again on demand.
         """
         self._counters.clear()
 

@@ -1,4 +1,4 @@
-"""`Extenders`: all extenders in their order, and the plugin that lets one of them bind.
+"""`Extenders`: all extenders in their order, and the plugin that delegates binding to one of them.
 
 Source: pkg/scheduler/schedule_one.go `findNodesThatPassExtenders`, `prioritizeNodes` (1.36).
 """
@@ -58,7 +58,7 @@ class Extenders:
         return tuple(reasons.items())
 
     async def prioritize(self, cycle: Cycle, feasible: Mask) -> Ints:
-        """Return the sum of the extenders' scores. An extender that fails adds nothing."""
+        """Return the sum of the extenders' scores. The scores of an extender that fails count as 0."""
         rows = np.flatnonzero(feasible)
         names = [cycle.nodes.names[row] for row in rows]
         interested = [each for each in self.extenders if each.config.prioritize_verb and each.is_interested(cycle.pod)]
@@ -89,7 +89,7 @@ class Extenders:
         return agreed
 
     def binder(self, pod: PodInfo) -> HttpExtender | None:
-        """Return the extender that binds a Pod, if there is one."""
+        """Return the extender that binds a Pod; None if there is none."""
         return next((each for each in self.extenders if each.config.bind_verb and each.is_interested(pod)), None)
 
 
@@ -103,7 +103,7 @@ class ExtenderBinder:
         self._extenders = extenders
 
     async def bind(self, cycle: Cycle, pod: PodInfo) -> bool:
-        """Bind a Pod with its extender; return False if it has none. Raises `ClientError`."""
+        """Bind a Pod with its extender; return False if no extender binds it. Raises `ClientError`."""
         binder = self._extenders.binder(pod)
         if binder is None:
             return False

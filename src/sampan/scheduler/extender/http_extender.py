@@ -35,22 +35,22 @@ class ExtenderConfig:
     bind_verb: str = ""
     preempt_verb: str = ""
     weight: int = 1
-    """Factor for its scores of 0 to 10."""
+    """Factor for the extender's scores, which are from 0 to 10."""
     timeout_s: float = 5.0
     node_cache_capable: bool = False
-    """The extender caches Nodes, so requests only contain their names."""
+    """True if the extender caches Nodes, so that requests contain only their names."""
     managed_resources: frozenset[str] = frozenset()
     """The extender handles only Pods that request one of these resources; empty: all Pods."""
     ignored_resources: frozenset[str] = frozenset()
     """Resources that the scheduler's own filters ignore."""
     ignorable: bool = False
-    """Failures of the extender do not prevent scheduling."""
+    """True if failures of the extender do not prevent scheduling."""
     tls: TlsOptions = field(default_factory=TlsOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """Access to whole objects for requests, as JSON by key or name."""
+    """Functions that return the complete objects for requests, as JSON, by key or name."""
 
     pod: Callable[[str], bytes | None]
     node: Callable[[str], bytes | None]
@@ -69,7 +69,7 @@ class HttpExtender:
     """Sends requests to one extender. Every method raises `ExtenderError`."""
 
     def __init__(self, config: ExtenderConfig, transport: Transport, objects: Objects) -> None:
-        """Create the client; `transport` sends to the prefix of the URL."""
+        """Create the client; `transport` sends requests to the extender's URL prefix."""
         self.config = config
         self._transport = transport
         self._objects = objects
@@ -115,7 +115,7 @@ class HttpExtender:
             raise ExtenderError(str(result["error"]))
 
     async def preempt(self, pod: PodInfo, candidates: Sequence[Candidate], nodes: NodeTable) -> list[Candidate]:
-        """Return the Nodes, with victims, that the extender accepts."""
+        """Return the Nodes that the extender accepts, each with its victims."""
         arguments: dict[str, Any] = {"Pod": self._pod(pod)}
         whole = not self.config.node_cache_capable
         arguments["NodeNameToVictims" if whole else "NodeNameToMetaVictims"] = {

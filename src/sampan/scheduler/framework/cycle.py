@@ -38,7 +38,8 @@ class Cycle:
     rejections: dict[str, Ints] = field(default_factory=dict)
     """Codes by row of each filter that has rejected any Node, in the order of the filters."""
     observe: Callable[[str, str, float], None] | None = None
-    """Called with a plugin's name, the extension point and the duration in seconds; None: not measured."""
+    """Called with a plugin's name, the extension point and the duration in seconds; None if durations are not measured.
+    """
 
     @property
     def nodes(self) -> NodeTable:

@@ -13,11 +13,11 @@ class FitError(Exception):
     """No Node is feasible for a Pod."""
 
     nodes: int
-    """Number of Nodes."""
+    """Number of all Nodes."""
     reasons: tuple[tuple[str, int], ...] = ()
     """Each reason with the number of Nodes it applies to."""
     pre_filter: str = ""
-    """The reason, if no Node was filtered."""
+    """Reason, if the Pod was rejected before Nodes were filtered; otherwise empty."""
     post_filter: str = ""
     plugins: frozenset[str] = frozenset()
     """Names of the plugins that have rejected Nodes."""

@@ -36,9 +36,9 @@ class Framework:
         *,
         off: Mapping[str, Collection[str]] = _NOTHING_OFF,
     ) -> None:
-        """Create the framework. `weights` are those of the scores; a plugin with weight 0 does not score.
+        """Create the framework. `weights` are the weights of the scores; a plugin with weight 0 does not score.
 
-        `off` has the disabled plugins for each extension point (`filter`, `pre_bind` …).
+        `off` contains the disabled plugins for each extension point (`filter`, `pre_bind` …).
         """
         self._off = off
         self.plugins = tuple(plugins)
@@ -107,7 +107,7 @@ class Framework:
         return resolvable
 
     def against(self, cycle: Cycle, what_if: WhatIf) -> Sequence[str] | None:
-        """Return the reasons against a Node with changed Pods; None if the Pod fits."""
+        """Return the reasons why the Pod does not fit a Node with changed Pods; None if the Pod fits."""
         for plugin in self.filters:
             code = plugin.what_if(cycle, what_if)
             if code:

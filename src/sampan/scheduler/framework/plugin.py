@@ -1,7 +1,7 @@
 """Interfaces of plugins. A class may have several extension points; `framework.py` finds them by their methods.
 
-Filters and scores handle all Nodes at once, in arrays with one number per row of the table.
-Source of the points: pkg/scheduler/framework/interface.go (1.36).
+Filters and scores handle all Nodes at once, in arrays with one number per row of the table. Source of the extension
+points: pkg/scheduler/framework/interface.go (1.36).
 """
 
 import enum
@@ -40,7 +40,9 @@ class ClusterEvent(enum.Enum):
 
 
 Hint = Callable[[PodInfo, Any, Any], bool]
-"""Returns True if an event may help a Pod. It gets the Pod, and the object before and after (None if absent)."""
+"""Returns True if an event may help a Pod. Its arguments are the Pod, and the object before and after the event (None
+if it does not exist).
+"""
 
 
 def always(pod: PodInfo, old: Any, new: Any) -> bool:
@@ -75,7 +77,7 @@ class PreEnqueuePlugin(Plugin, Protocol):
     """Keeps Pods out of the queue."""
 
     def pre_enqueue(self, pod: PodInfo) -> str:
-        """Return the reason why the Pod must wait; empty if it need not."""
+        """Return the reason why the Pod must wait; empty if it may be queued."""
         ...
 
 
@@ -107,7 +109,7 @@ class ReservePlugin(Plugin, Protocol):
     """Reserves resources for a Pod after a Node is chosen."""
 
     def reserve(self, cycle: Cycle, pod: PodInfo) -> None:
-        """Reserve for the Pod on its Node. Raises `Unschedulable`."""
+        """Reserve resources for the Pod on its Node. Raises `Unschedulable`."""
         ...
 
     def unreserve(self, cycle: Cycle, pod: PodInfo) -> None:
@@ -163,7 +165,7 @@ class Filters(Protocol):
         ...
 
     def against(self, cycle: Cycle, what_if: WhatIf) -> Sequence[str] | None:
-        """Return the reasons against a Node with changed Pods; None if the Pod fits."""
+        """Return the reasons why the Pod does not fit a Node with changed Pods; None if the Pod fits."""
         ...
 
 

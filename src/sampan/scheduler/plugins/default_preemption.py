@@ -48,7 +48,7 @@ class DefaultPreemption:
         self.min_candidates = 100
 
     async def post_filter(self, cycle: Cycle, filters: Filters) -> PostFilterResult:
-        """Find the Node where the least is lost by preemption."""
+        """Find the Node with the least harmful victims for a preemption."""
         ineligible = self._ineligible(cycle)
         if ineligible:
             return PostFilterResult(message=f"preemption: {ineligible}")
@@ -74,7 +74,7 @@ class DefaultPreemption:
         return ""
 
     def _candidates(self, cycle: Cycle, filters: Filters) -> tuple[int, list[Candidate], Counter[str]]:
-        """Return the number of Nodes checked, the candidates, and the reasons against the others.
+        """Return the number of checked Nodes, the candidates, and the reasons why other Nodes are not candidates.
 
         The check starts at a random Node and stops once there are enough candidates.
         """

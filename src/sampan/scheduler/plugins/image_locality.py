@@ -25,7 +25,10 @@ class ImageLocality:
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {}
 
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
-        """Score by the size of present images. Images on few Nodes count less, so that not all Pods go there."""
+        """Score by the size of present images.
+
+        Images on few Nodes count less, so that not all Pods are assigned to those Nodes.
+        """
         nodes, images = cycle.nodes, cycle.pod.constraints.images
         shares = tuple(nodes.image_nodes.get(image, 0) for image in images)
         if not any(shares):

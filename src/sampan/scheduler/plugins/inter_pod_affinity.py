@@ -47,7 +47,7 @@ class _Summed:
     sums: Ints
 
     def near(self) -> Ints:
-        """Return the number of selected Pods in each row's domain."""
+        """Return, for each row, the number of selected Pods in its domain."""
         return self.domains.spread(self.sums)
 
 
@@ -61,12 +61,15 @@ class _State:
     """True if the Pod's affinity terms select the Pod itself, so that it may be the first of its group."""
 
     def is_unmatched(self, change: int = 0) -> bool:
-        """Return True if no Pod in the cluster matches the affinity terms, after `change` more Pods match."""
+        """Return True if no Pod in the cluster matches the affinity terms after `change` more Pods match."""
         return all(int(each.sums.sum()) + change == 0 for each in self.near)
 
 
 def _affects(pod: PodInfo, old: Any, new: Any) -> bool:
-    """Return True if a changed Pod matches a term of either Pod. Namespace selectors count as matching."""
+    """Return True if a term of the changed Pod or of the waiting Pod selects the other.
+
+    All namespace selectors count as matching.
+    """
     other: PodInfo = new or old
     own = (*pod.required_affinity(), *pod.required_anti_affinity())
     return any(_may_select(term, other) for term in own) or any(
@@ -182,7 +185,9 @@ class InterPodAffinity:
     # Score
 
     def score(self, cycle: Cycle, feasible: Mask) -> Ints | None:
-        """Sum the weights of the preferred terms, of this Pod and of others, that each Node's domains satisfy."""
+        """For each Node, sum the weights of the preferred terms that its domains satisfy: terms of this Pod, and of
+        other Pods.
+        """
         pod, topology = cycle.pod, cycle.nodes.topology
         preferred = pod.preferred_terms()
         total = cycle.zeros()

@@ -33,7 +33,7 @@ class LocalFilter:
         return cycle.node_column((self.name, key), lambda rows: self.codes(constraints, nodes, rows))
 
     def reasons(self, cycle: Cycle, code: int) -> Sequence[str]:
-        """Return the message."""
+        """Return the message for a rejected Node."""
         return (self.reason,)
 
     def what_if(self, cycle: Cycle, what_if: WhatIf) -> int:

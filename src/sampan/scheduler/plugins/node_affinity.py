@@ -41,7 +41,10 @@ class NodeAffinity(LocalFilter):
         return (constraints.node_selector, required) if constraints.node_selector or required else None
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """Return the codes of all rows. For a Pod that names its Nodes only those are checked, without caching."""
+        """Return the codes of all rows.
+
+        If the Pod names its Nodes, only those are checked, and the result is not cached.
+        """
         constraints, nodes = cycle.pod.constraints, cycle.nodes
         names = named_nodes(constraints)
         if names is None:

@@ -17,7 +17,7 @@ def matches_required(constraints: Constraints, name: str, labels: Labels) -> boo
 
 
 def named_nodes(constraints: Constraints) -> frozenset[str] | None:
-    """Return the only Nodes a Pod can have, if each term names Nodes, as those of DaemonSet Pods do; else None."""
+    """Return the names of the only possible Nodes, if each term names Nodes, as in Pods of a DaemonSet; else None."""
     required = constraints.node_affinity.required
     if required is None or not required.node_selector_terms:
         return None

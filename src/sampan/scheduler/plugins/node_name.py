@@ -1,4 +1,4 @@
-"""NodeName: a Pod that names a Node can only have that one. Source: plugins/nodename/node_name.go (1.36)."""
+"""NodeName: a Pod that names a Node can run only on that Node. Source: plugins/nodename/node_name.go (1.36)."""
 
 from collections.abc import Hashable, Mapping
 from typing import ClassVar
@@ -21,7 +21,7 @@ class NodeName(LocalFilter):
     events: ClassVar[Mapping[ClusterEvent, Hint]] = {ClusterEvent.NODE_ADDED: always}
 
     def key(self, constraints: Constraints) -> Hashable:
-        """Return the Node's name."""
+        """Return the name of the Node in the Pod's spec."""
         return constraints.node_name or None
 
     def codes(self, constraints: Constraints, nodes: NodeTable, rows: Rows) -> Ints:

@@ -81,7 +81,7 @@ def _balance_of_one(shares: Sequence[float]) -> int:
 
 
 def _balance(requested: Ints, allocatable: Ints) -> Ints:
-    """Do the same for many Nodes; the first axis is the resources."""
+    """Return the balance of many Nodes, as `_balance_of_one` does. The first axis of the arrays is the resource."""
     has = allocatable > 0
     shares = np.where(has, np.minimum(requested / np.maximum(allocatable, 1), 1.0), 0.0)
     kinds = has.sum(axis=0)

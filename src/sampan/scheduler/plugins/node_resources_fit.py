@@ -50,13 +50,13 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 
 
 def _would_fit(pod: PodInfo, old: Any, new: Any) -> bool:
-    """Return True if the new or changed Node's allocatable resources suffice for the Pod."""
+    """Return True if the allocatable resources of the new or changed Node are sufficient for the Pod."""
     allocatable = amounts(new.status.allocatable)
     return all(allocatable.get(resource, 0) >= value for resource, value in pod.constraints.requests)
 
 
 def _frees(pod: PodInfo, old: Any, new: Any) -> bool:
-    """Return True: each deleted Pod frees at least its place in the Node's limit of Pods."""
+    """Return True: each deleted Pod reduces the number of Pods on its Node, which is limited."""
     return True
 
 
@@ -84,7 +84,7 @@ class NodeResourcesFit:
         self._ignored = ignored
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """Reject Nodes that lack resources, with a bit for each resource."""
+        """Reject Nodes without enough resources. The code has a bit for each missing resource."""
         nodes = cycle.nodes
         desired = self._desired(cycle)
 
@@ -166,7 +166,7 @@ class NodeResourcesFit:
 
 
 def _counted(nodes: NodeTable, resource: str, rows: Rows) -> tuple[Ints, Ints]:
-    """Return the requested amounts of a resource as counted for scores, and the allocatable amounts."""
+    """Return the requested amounts of a resource that scores use, and the allocatable amounts."""
     column = nodes.resources.get(resource)
     if column is None:
         nothing = np.zeros(len(rows), dtype=np.int64)

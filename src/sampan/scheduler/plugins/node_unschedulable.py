@@ -1,4 +1,4 @@
-"""NodeUnschedulable: cordoned Nodes only accept Pods that tolerate it.
+"""NodeUnschedulable: cordoned Nodes accept only Pods that tolerate the taint `node.kubernetes.io/unschedulable`.
 
 Source: plugins/nodeunschedulable/node_unschedulable.go (1.36).
 """

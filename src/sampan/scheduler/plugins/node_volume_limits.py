@@ -97,7 +97,10 @@ class NodeVolumeLimits:
         }
 
     def _volumes(self, pods: Iterable[PodInfo]) -> _Attached:
-        """Return the CSI volumes of Pods. A claim without volume counts as the one that its class will provision."""
+        """Return the CSI volumes of Pods.
+
+        A claim without a volume counts as the volume that its class will provision.
+        """
         found: _Attached = set()
         for pod in pods:
             for name, _ in claim_names(pod):

@@ -58,14 +58,16 @@ class _Counted:
     """1 if the Pod matches its own constraint, else 0."""
 
     def least(self, sums: Ints) -> int | None:
-        """Return the lowest count of a domain; 0 if there are fewer than `min_domains`, None if there are none."""
+        """Return the lowest count of a domain; 0 if there are fewer than `min_domains`, None if
+        there are no domains.
+        """
         if int(self.present.sum()) < self.spread.min_domains:
             return 0
         return int(sums[self.present].min()) if self.present.any() else None
 
 
 def _matching(pod: PodInfo, old: Any, new: Any) -> bool:
-    """Return True if an added or deleted Pod matches a constraint."""
+    """Return True if an added or deleted Pod matches a constraint of the waiting Pod."""
     other = new or old
     return other.namespace == pod.namespace and any(
         selector_with_keys(spread, pod.labels).matches(other.labels) for spread in pod.constraints.spread
@@ -196,7 +198,7 @@ class PodTopologySpread:
 
 
 def _emptiest(raw: Ints, scored: Mask) -> Ints:
-    """Give 100 to the row with the fewest Pods, and 0 to rows that are not scored."""
+    """Return scores: 100 for the row with the fewest Pods, and 0 for rows that are not scored."""
     values = raw[scored]
     if not len(values):
         return np.zeros_like(raw)
@@ -207,7 +209,7 @@ def _emptiest(raw: Ints, scored: Mask) -> Ints:
 
 
 def _included(cycle: Cycle, spread: Spread) -> Mask:
-    """Return the Nodes that count according to the constraint's policies."""
+    """Return the mask of the Nodes that the constraint's policies include."""
     included = cycle.nodes.alive
     if spread.honors_affinity and (matching := matching_nodes(cycle)) is not None:
         included = included & matching
@@ -217,7 +219,7 @@ def _included(cycle: Cycle, spread: Spread) -> Mask:
 
 
 def _counts(cycle: Cycle, selector: Selector) -> Ints:
-    """Return the number of matching Pods on each Node; an empty selector matches none."""
+    """Return the number of matching Pods on each Node; an empty selector matches no Pods."""
     if selector.empty:
         return cycle.zeros()
     namespace = cycle.pod.namespace

@@ -1,4 +1,6 @@
-"""VolumeBinding: a Pod's claims need volumes that its Node can access, bound before or when the Node is chosen.
+"""VolumeBinding: a Pod's claims need volumes that its Node can access.
+
+The claims are bound before the Node is chosen, or when it is chosen.
 
 Source: plugins/volumebinding/{volume_binding,binder}.go (1.36).
 """
@@ -44,7 +46,7 @@ class _Unbound:
     """Matching free volumes, the smallest first."""
     storage_class: StorageClass
     room: list[Selector] | None
-    """Nodes where a new volume fits; None for all."""
+    """Nodes where a new volume fits; None for all Nodes."""
 
     def volume_on(self, name: str, labels: Labels) -> PersistentVolume | None:
         """Return the smallest volume that a Node can access, or None."""
@@ -81,7 +83,7 @@ class _Claims:
 class VolumeBinding:
     """Filters Nodes by volumes.
 
-    For the chosen Node it binds claims or has volumes provisioned, before the Pod is bound.
+    Before it binds the Pod to the chosen Node, it binds claims to volumes, or requests that volumes are provisioned.
     """
 
     name: ClassVar[str] = "VolumeBinding"
@@ -104,7 +106,7 @@ class VolumeBinding:
         """Planned bindings for each Pod that is being bound; None: the volume must be provisioned."""
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """Reject Nodes that cannot have the volumes."""
+        """Reject Nodes that cannot access the volumes, or where they cannot be provisioned."""
         claims = self._claims(cycle.pod)
         if not (claims.bound or claims.unbound or claims.is_lacking):
             return None

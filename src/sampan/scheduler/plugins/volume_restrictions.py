@@ -38,7 +38,10 @@ class VolumeRestrictions:
         self._storage = storage
 
     def filter(self, cycle: Cycle) -> Ints | None:
-        """Reject all Nodes if a ReadWriteOncePod claim is in use, else the Nodes where a disk is in use."""
+        """Reject all Nodes if a ReadWriteOncePod claim is in use.
+
+        Otherwise, reject the Nodes where a disk is in use.
+        """
         pod, nodes = cycle.pod, cycle.nodes
         if not pod.constraints.volumes:
             return None

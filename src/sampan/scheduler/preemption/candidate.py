@@ -10,7 +10,9 @@ from typing import Final
 from sampan.scheduler.pod_info import PodInfo
 
 _PRIORITY_SHIFT: Final = 2**31
-"""Makes all priorities positive. Otherwise more victims with negative priority would seem cheaper than fewer."""
+"""Offset that makes all priorities positive. Otherwise, more victims with a negative priority would have a lower cost
+than fewer.
+"""
 _NOT_STARTED: Final = "9999"
 
 
@@ -20,7 +22,7 @@ class Candidate:
 
     node_name: str
     victims: tuple[PodInfo, ...]
-    """At least one Pod; the most important first."""
+    """Pods to evict: at least one, the most important first."""
     violations: int
     """Number of victims whose eviction violates a budget."""
 

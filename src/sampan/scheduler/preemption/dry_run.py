@@ -24,7 +24,8 @@ class DryRun:
     budgets: Sequence[Budget]
 
     def on(self, row: int, nominated: Collection[PodInfo]) -> Candidate | Sequence[str]:
-        """Return a candidate with as few and as unimportant victims as possible, or the reasons against the Node.
+        """Return a candidate with as few and as unimportant victims as possible, or the reasons why the Node is not a
+        candidate.
 
         `nominated` are the Pods nominated to the Node.
         """
@@ -47,7 +48,7 @@ class DryRun:
         return Candidate(self.cycle.nodes.names[row], victims, violations) if victims else (NO_VICTIMS,)
 
     def _may_stay(self, row: int, pod: PodInfo, removed: dict[str, PodInfo], *, reserved: Sequence[PodInfo]) -> bool:
-        """Remove a Pod from the victims, if there is enough room with it."""
+        """Remove a Pod from the victims, if the waiting Pod still fits together with it."""
         del removed[pod.uid]
         if self._against(row, list(removed.values()), reserved) is None:
             return True

@@ -26,7 +26,10 @@ class Evictor:
         self._recorder = recorder
 
     async def evict(self, candidate: Candidate, preemptor: PodInfo) -> None:
-        """Evict all victims. Pods that are gone or already terminating are skipped. Raises `ClientError`."""
+        """Evict all victims.
+
+        Pods that no longer exist, or that are already terminating, are skipped. Raises `ClientError`.
+        """
         waiting = [pod for pod in candidate.victims if not pod.is_terminating]
         evictions = (self._evict(pod, candidate.node_name, preemptor) for pod in waiting)
         for result in await asyncio.gather(*evictions, return_exceptions=True):

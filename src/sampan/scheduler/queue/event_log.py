@@ -21,7 +21,7 @@ class RecordedEvent(NamedTuple):
 
 
 class EventLog:
-    """Keeps events as long as a Pod is in flight that was popped before them."""
+    """Log of events. An event is kept while a Pod that was popped before it is being scheduled."""
 
     def __init__(self) -> None:
         self._events: deque[RecordedEvent] = deque()
@@ -36,7 +36,7 @@ class EventLog:
         self._in_flight[uid] = self._begin + len(self._events)
 
     def add(self, event: RecordedEvent) -> None:
-        """Record an event, if any Pod is in flight."""
+        """Record an event, if any Pod is being scheduled."""
         if self._in_flight:
             self._events.append(event)
 

@@ -9,7 +9,10 @@ from sampan.scheduler.queue.queued_pod import QueuedPod
 
 
 class Heap:
-    """At most one entry per Pod. A removed Pod leaves a dead entry in the list, which `first` skips."""
+    """Priority queue with at most one entry per Pod.
+
+    A removed Pod leaves a dead entry in the list, which `first` skips.
+    """
 
     def __init__(self) -> None:
         self._entries: list[tuple[Any, int, QueuedPod]] = []

@@ -28,7 +28,7 @@ class Nominator:
             self._by_node.setdefault(node_name, {})[pod.uid] = pod
 
     def remove(self, uid: str) -> None:
-        """Remove the nomination of a Pod that has a Node or is gone."""
+        """Remove the nomination of a Pod that has a Node or no longer exists."""
         node_name = self._nodes.pop(uid, None)
         if node_name is not None:
             pods = self._by_node[node_name]

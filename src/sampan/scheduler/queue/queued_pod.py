@@ -11,18 +11,18 @@ class QueuedPod:
 
     pod: PodInfo
     added_at: float
-    """Time it was last added to the active queue, or found unschedulable."""
+    """Time when the Pod was last added to the active queue, or found unschedulable."""
     first_at: float
-    """Time it was first added to the active queue."""
+    """Time when the Pod was first added to the active queue."""
     began_s: float = 0.0
     """Start of the last attempt, by the clock of the metrics."""
     attempts: int = 0
     failures: int = 0
-    """Number of attempts in which no Node fitted. It determines the backoff."""
+    """Number of attempts in which no Node was feasible. It determines the backoff."""
     errors: int = 0
     """Number of consecutive errors that are unrelated to the Pod."""
     plugins: frozenset[str] = field(default_factory=frozenset)
-    """Plugins that rejected it in the last attempt."""
+    """Plugins that rejected the Pod in the last attempt."""
     gate: str = ""
     """Reason why the Pod is gated; empty if it is not."""
 

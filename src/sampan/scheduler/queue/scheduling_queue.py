@@ -97,7 +97,7 @@ class SchedulingQueue:
     # Events from the informer
 
     def add(self, pod: PodInfo) -> None:
-        """Add a new Pod without a Node."""
+        """Add a new Pod that has no Node."""
         # A list after a broken watch reports known Pods as added.
         if pod.uid in self._in_flight or self._find(pod.uid) is not None:
             self.update(pod)
@@ -129,7 +129,7 @@ class SchedulingQueue:
                 self._move(queued, ClusterEvent.SELF_UPDATED.value)
 
     def delete(self, uid: str) -> None:
-        """Remove a Pod that is gone or has a Node."""
+        """Remove a Pod that no longer exists or has a Node."""
         self.nominator.remove(uid)
         for heap in (self._active, self._backing_off, self._failed):
             heap.remove(uid)
@@ -160,7 +160,7 @@ class SchedulingQueue:
         return queued
 
     def done(self, uid: str) -> None:
-        """Record the end of an attempt: the Pod has a Node or is gone."""
+        """Record the end of an attempt: the Pod has a Node or no longer exists."""
         self._in_flight.pop(uid, None)
         self._events.end(uid)
 
@@ -232,14 +232,14 @@ class SchedulingQueue:
         self.incoming["unschedulable", event] += 1
 
     def _early(self) -> QueuedPod | None:
-        """Pop a Pod in backoff early, because there is nothing else to do."""
+        """Pop a Pod before the end of its backoff, because no other Pod is active."""
         queued = self._backing_off.pop()
         if queued is not None:
             self.incoming["active", POPPED_EARLY] += 1
         return queued
 
     def _move(self, queued: QueuedPod, event: str) -> None:
-        """Move an unschedulable Pod to where it is retried."""
+        """Move an unschedulable Pod to the active queue, or to the backoff queue."""
         self._unschedulable.remove(queued.pod.uid)
         self._back_off(queued, event)
 
@@ -258,7 +258,10 @@ class SchedulingQueue:
         self._set_timer()
 
     def _set_timer(self) -> None:
-        """Set the timer for the next Pod after an error. All others are popped early, so they need no timer."""
+        """Set the timer for the next Pod in backoff after an error.
+
+        All other Pods in backoff are popped early, so they need no timer.
+        """
         first = self._failed.first()
         if self._timer is not None:
             self._timer.cancel()

@@ -8,7 +8,10 @@ _Group = tuple[str, frozenset[str]]
 
 
 class UnschedulablePods:
-    """Pods by group. For an event that no plugin of a group waits for, the cost does not depend on its size."""
+    """Pods by group.
+
+    If no plugin of a group waits for an event, the cost of the event does not depend on the group's size.
+    """
 
     def __init__(self) -> None:
         self._groups: dict[_Group, dict[str, QueuedPod]] = {}
@@ -30,7 +33,7 @@ class UnschedulablePods:
         return None if group is None else self._groups[group][uid]
 
     def put(self, queued: QueuedPod) -> None:
-        """Add a Pod. Its `plugins` must not change while it is here."""
+        """Add a Pod. The Pod's `plugins` must not change until it is removed."""
         self.remove(queued.pod.uid)
         # Pods of a profile that the same plugins rejected wait for the same events. One check serves the whole group.
         group = (queued.pod.constraints.scheduler_name, queued.plugins)
@@ -47,7 +50,7 @@ class UnschedulablePods:
                 del self._groups[group]
 
     def waiting_for(self, waits: Callable[[QueuedPod], bool]) -> list[QueuedPod]:
-        """Return the Pods of the groups for which `waits` is true. It is called with one Pod of each group."""
+        """Return the Pods of the groups for which `waits` is true. `waits` is called with one Pod of each group."""
         return [
             queued for group in self._groups.values() if waits(next(iter(group.values()))) for queued in group.values()
         ]

@@ -1,1 +1,1 @@
-"""Claims, volumes and classes, as far as they restrict where a Pod can run."""
+"""Claims, volumes and classes: their restrictions of the Nodes on which a Pod can run."""

@@ -1,4 +1,4 @@
-"""Capacity of storage drivers: where a new volume of a class and a size fits.
+"""Capacity of storage drivers: finds the Nodes where a new volume of a class and a size fits.
 
 Source: plugins/volumebinding/binder.go `hasEnoughCapacity`, volume_binding.go `volumeLimit` (1.36).
 """
@@ -26,7 +26,7 @@ class CsiDriver(msgspec.Struct, gc=False):
 
     @property
     def has_capacity(self) -> bool:
-        """True if the driver reports its capacity, and volumes are placed by it."""
+        """True if the driver reports its capacity, and volumes are placed according to it."""
         return bool(self.spec.storage_capacity)
 
 
@@ -40,13 +40,16 @@ class StorageCapacity(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def limit(self) -> int:
-        """Size of the largest volume that fits, in bytes; -1 if it is unknown. The maximum size is more precise."""
+        """Size of the largest volume that fits, in bytes; -1 if unknown.
+
+        `maximumVolumeSize` is preferred to `capacity`, because it is more precise.
+        """
         found = self.capacity if self.maximum_volume_size is None else self.maximum_volume_size
         return -1 if found is None else amount("storage", found)
 
     @property
     def nodes(self) -> Selector:
-        """Nodes that can access the volumes. None at all without a topology, or with a wrong one."""
+        """Nodes that can access the volumes. Without a topology, or with an invalid one, no Node can."""
         try:
             return selector_from_label_selector(self.node_topology)
         except ValueError:

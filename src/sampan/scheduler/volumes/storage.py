@@ -56,7 +56,7 @@ class Storage:
         return None if ref is None else decode_storage_class(ref.raw)
 
     def room(self, provisioner: str, storage_class: str, size: int) -> list[Selector] | None:
-        """Return the Nodes where a new volume fits; None for all, if its driver does not report its capacity."""
+        """Return the Nodes where a new volume fits; None for all Nodes, if the driver does not report its capacity."""
         ref = self._drivers.get(provisioner)
         if ref is None or not decode_driver(ref.raw).has_capacity:
             return None
@@ -82,7 +82,7 @@ class Storage:
 
 
 def claim_names(pod: PodInfo) -> list[tuple[str, bool]]:
-    """Return the names of a Pod's claims, each with True if it is an ephemeral one of the Pod."""
+    """Return the names of a Pod's claims, each with True if it belongs to an ephemeral volume of the Pod."""
     names: list[tuple[str, bool]] = []
     for volume in pod.constraints.volumes:
         if volume.persistent_volume_claim is not None:

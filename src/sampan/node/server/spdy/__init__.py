@@ -1,4 +1,4 @@
-"""SPDY/3.1, as far as clients of a node use it: several streams in one connection."""
+"""SPDY/3.1, limited to the part that clients of a node use: several streams in one connection."""
 
 from sampan.node.server.spdy.connection import SpdyConnection
 from sampan.node.server.spdy.frames import SpdyError

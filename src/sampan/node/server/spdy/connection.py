@@ -2,7 +2,7 @@
 
 The clients' library (spdystream) has no flow control for single streams: it sends as fast as the connection allows, and
 so does this end. A stream with a slow reader therefore stops the whole connection when its pipe is full.
-Concurrency: one task is in `run` and passes on what arrives; any number of tasks write.
+Concurrency: one task runs `run` and passes the received data to the streams; any number of tasks write.
 Source: moby/spdystream connection.go (0.5); streaming pkg/httpstream/spdy (1.36).
 """
 
@@ -28,14 +28,14 @@ from sampan.node.server.spdy.stream import SpdyStream
 from sampan.wire.websocket import ByteStream
 
 STREAMS_MAX: Final = 1000
-"""Maximum number of open streams in a connection. More are refused."""
+"""Maximum number of open streams in a connection. Further streams are refused."""
 
 
 class SpdyConnection:
     """`accept` is called for each stream that the client opens, and returns whether to accept it. It must not block."""
 
     def __init__(self, tunnel: ByteStream, accept: Callable[[SpdyStream], bool], *, is_client: bool = False) -> None:
-        """`is_client`: this end opens the streams (`open`)."""
+        """`is_client`: True if this end opens the streams (`open`)."""
         self._is_client = is_client
         self._next_id = 1
         self._tunnel = tunnel

@@ -31,7 +31,7 @@ class FrameDecoder:
         self._data_fin = False
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Return the frames that are complete now. Raises `SpdyError`."""
+        """Add received bytes, and return the frames that are complete. Raises `SpdyError`."""
         self._buffer += data
         found: list[Frame] = []
         while self._step(found):
@@ -39,7 +39,7 @@ class FrameDecoder:
         return found
 
     def _step(self, found: list[Frame]) -> bool:
-        """Take one item off the buffer; None if it is incomplete."""
+        """Remove one item from the buffer and return it; None if it is incomplete."""
         buffer = self._buffer
         if self._data_left:
             if not buffer:
@@ -124,7 +124,7 @@ _PAIRS: Final[Mapping[int, Callable[[int, int], Frame]]] = {
     frames.GOAWAY: frames.GoAway,
     frames.WINDOW_UPDATE: frames.WindowUpdate,
 }
-"""Decode a frame that has a stream id and a number."""
+"""Decoders of the frames that contain a stream id and a number, by type."""
 
 
 def _text(plain: bytes, position: int) -> tuple[str, int]:

@@ -13,7 +13,7 @@ from sampan.node.server.spdy.dictionary import DICTIONARY
 
 VERSION: Final = 3
 DATA_BYTES_MAX: Final = 1 << 15
-"""Maximum size of a data frame that is sent. Received ones may be larger."""
+"""Maximum size of a data frame that is sent. Received frames may be larger."""
 FIN: Final = 0x01
 UNIDIRECTIONAL: Final = 0x02
 _CONTROL: Final = 0x8000
@@ -77,7 +77,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """PING: to be sent back if the id is one of the peer's."""
+    """PING: the receiver sends it back if the peer has chosen its id."""
 
     ping_id: int
 

@@ -34,12 +34,12 @@ class SpdyStream:
         self.is_lost = False
         """True if the client has reset the stream or disconnected."""
         self.on_lost: Callable[[], object] = lambda: None
-        """Called when that happens."""
+        """Called when the client resets the stream or disconnects."""
         self._carrier = carrier
         self._writable = writable
 
     async def read(self) -> bytes:
-        """Return data from the client, at least one byte; nothing at the end, or after a disconnect."""
+        """Return data from the client, at least one byte; empty at the end, or after a disconnect."""
         return await self.incoming.read()
 
     async def write(self, data: bytes) -> None:
@@ -74,7 +74,7 @@ class SpdyStream:
         self.lost()
 
     def lost(self, *, keep: bool = False) -> None:
-        """Handle a reset by the client, or a disconnect. `keep`: what has arrived can still be read."""
+        """Handle a reset by the client, or a disconnect. `keep`: received data can still be read."""
         self._writable = False
         self.is_lost = True
         self.incoming.end()

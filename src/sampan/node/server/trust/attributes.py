@@ -9,7 +9,7 @@ from typing import Final
 
 _VERBS: Final = {"POST": "create", "GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _FINE: Final = {"pods": "pods", "healthz": "healthz", "configz": "configz", "runningpods": "pods"}
-"""First path segments with a separate subresource. `proxy` also allows them."""
+"""First path segments that have their own subresource for authorization. The subresource `proxy` also allows them."""
 _OWN: Final = {
     "stats": "stats",
     "metrics": "metrics",
@@ -22,7 +22,7 @@ _OWN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class SubresourceAttributes:
-    """Subresources, any of which allows the request."""
+    """Verb and subresources for a request. A permission for any of the subresources allows it."""
 
     verb: str
     subresources: Sequence[str]

@@ -25,7 +25,7 @@ _TOKEN_REVIEWS: Final = ResourceInfo(
 
 
 class Authentication:
-    """`client`: None to refuse tokens."""
+    """Authenticates requests. `client`: reviews tokens; None to refuse tokens."""
 
     def __init__(self, client: Client | None, clock: Clock) -> None:
         self._reviews = client.resource(_TOKEN_REVIEWS) if client is not None else None

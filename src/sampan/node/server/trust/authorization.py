@@ -19,10 +19,10 @@ MASTERS: Final = "system:masters"
 
 
 class Authorization:
-    """`client`: None to authorize only `MASTERS`."""
+    """Authorizes requests. `client`: reviews permissions; None to authorize only `MASTERS`."""
 
     def __init__(self, client: Client | None, node_name: str, clock: Clock) -> None:
-        """`node_name`: Node of the review; empty for all Nodes, if several share a server."""
+        """`node_name`: name of the Node in reviews; empty for all Nodes, if several share a server."""
         self._reviews = client.resource(SUBJECT_ACCESS_REVIEWS) if client is not None else None
         self._node_name = node_name
         self._allowed: ReviewCache[bool] = ReviewCache(clock)

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class ReviewCache(Generic[T]):
-    """`size_max`: the oldest responses are dropped beyond it."""
+    """Cache of responses. `size_max`: maximum number of responses; the oldest ones are dropped."""
 
     def __init__(self, clock: Clock, size_max: int = 1024) -> None:
         self._clock = clock
@@ -19,7 +19,7 @@ class ReviewCache(Generic[T]):
         self._reviews: OrderedDict[Hashable, tuple[dt.datetime, T]] = OrderedDict()
 
     def get(self, key: Hashable) -> T | None:
-        """Return a response that has not expired."""
+        """Return a response; None if there is none, or if it has expired."""
         until, response = self._reviews.get(key, (None, None))
         return response if until is not None and self._clock.now() < until else None
 
