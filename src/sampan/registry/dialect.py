@@ -49,14 +49,14 @@ class Dialect:
     """
 
     unknown_subresource: Callable[[GroupResource, str], StatusError]
-    """404 for a subresource that does not exist, from the resource and the object's name.
+    """Returns the 404 error for a subresource that does not exist, from the resource and the object's name.
 
     No route matches for built-in types; custom resources report the object. Source: apiextensions
     customresource_handler.go ServeHTTP.
     """
 
     refused_method: Callable[[GroupResource, str], StatusError]
-    """405 for a verb that the resource does not support, from the resource and the verb.
+    """Returns the 405 error for a verb that the resource does not support, from the resource and the verb.
 
     Source: apimachinery pkg/api/errors NewGenericServerResponse (built-in types), NewMethodNotSupported (custom ones).
     """
@@ -88,7 +88,7 @@ class Dialect:
     """
 
     unsupported_patch: Callable[[tuple[str, ...]], StatusError]
-    """415 for another media type, from those that are supported.
+    """Returns the 415 error for an unsupported media type of a patch, from the supported media types.
 
     Source: go-restful v3 jsr311.go detectRoute (built-in types); apiserver
     pkg/endpoints/handlers/negotiation/errors.go (custom ones).
@@ -146,7 +146,7 @@ class Dialect:
     """
 
     strict_faults: Callable[[list[str], list[str]], list[str]]
-    """Texts of strict decoding, from those for duplicate fields and the paths of unknown fields.
+    """Returns the error texts of strict decoding, from the texts for duplicate fields and the paths of unknown fields.
 
     One pass finds both in a built-in type, in text order. For custom resources, pruning finds unknown fields after
     decoding. Source: sigs.k8s.io/json; apiextensions customresource_handler.go schemaCoercingDecoder.
@@ -198,7 +198,7 @@ class Dialect:
     """
 
     validates_scale: bool
-    """A Scale is validated before its object is. Otherwise, the object's schema decides about its replicas.
+    """A Scale is validated before its object is. Otherwise, only the object's schema validates the replicas.
 
     Source: kubernetes pkg/apis/autoscaling/validation ValidateScale.
     """
@@ -255,7 +255,7 @@ def _default(compiled: CompiledSchema, obj: Object) -> None:
 
 
 def _default_nothing(compiled: CompiledSchema, obj: Object) -> None:
-    """Keep the defaults that decoding has set."""
+    """Do nothing, because decoding has already set the defaults."""
 
 
 def _in_text_order(duplicates: list[str], unknown: list[str]) -> list[str]:

@@ -77,7 +77,7 @@ class Endpoint:
         return self.version.schema()
 
     def is_builtin_kind(self, gvk: GroupVersionKind) -> bool:
-        """Return True if a built-in type has this name."""
+        """Return True if a built-in type has this group, version and kind."""
         return self._compiler.is_builtin_kind(gvk)
 
     @property

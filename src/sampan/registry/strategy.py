@@ -30,7 +30,7 @@ class Context:
     dry_run: bool = False
     subresource: str = ""
     reader: "ObjectReader | None" = None
-    """Access to other objects during validation. They are not part of the write."""
+    """Reader of other objects during validation. The write does not guarantee that these objects stay unchanged."""
 
 
 class ObjectReader(Protocol):
@@ -56,7 +56,7 @@ Release = Callable[[bool], Awaitable[None]]
 
 
 def keep_metadata(obj: Object, old: Object, names: Iterable[str]) -> None:
-    """Restore fields of the metadata."""
+    """Copy these fields of the metadata from the stored object `old`."""
     for name in names:
         set_or_drop(obj["metadata"], name, old["metadata"].get(name))
 
@@ -107,7 +107,7 @@ class Strategy:
         return dns1123_subdomain_errors(name, prefix=prefix)
 
     def size_of_work(self, size_bytes: int) -> int:
-        """Return the extra cost of an object of this size, as additional bytes of an ordinary object."""
+        """Return the cost of processing an object beyond that of an ordinary object, in bytes of an ordinary object."""
         return 0
 
     def default(self, obj: Object) -> None:
@@ -177,7 +177,7 @@ class Strategy:
         return bool(obj["metadata"].get("finalizers"))
 
     def deletion_fault(self, name: str) -> str:
-        """Return the reason why no object of this name may be deleted; "" if it may."""
+        """Return the reason why no object of this name may be deleted; "" if it may be deleted."""
         return ""
 
     def prepare_for_deletion(self, obj: Object) -> None:
@@ -223,7 +223,7 @@ class Strategy:
     async def begin_update(
         self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
     ) -> Release | None:
-        """Allocate for an update."""
+        """Allocate cluster IPs and ports for an update, after admission and before validation."""
         return None
 
     async def after_delete(self, obj: Object, allocators: Any) -> None:

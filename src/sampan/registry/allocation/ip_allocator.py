@@ -94,7 +94,7 @@ class AllocationCounters:
         self.durations = Durations()
 
     def count(self, scope: str, *, done: bool) -> None:
-        """Count one allocation or, without `done`, one failure."""
+        """Count one allocation or, if `done` is False, one failure."""
         (self.totals if done else self.errors)[scope] += 1
 
 
@@ -168,7 +168,9 @@ class IPAllocator:
 
 
 class FamilyAllocator:
-    """Allocator for all networks of one family, which may overlap. Allocates from the first that has a free address."""
+    """Allocator for all networks of one family, which may overlap. Allocates from the first network with a free
+    address.
+    """
 
     def __init__(self, first: IPAllocator) -> None:
         self.family = first.family

@@ -92,7 +92,7 @@ def _has_node_ports(spec: Object) -> bool:
 
 
 def _normalize(spec: Object, old_spec: Object) -> None:
-    """Make `clusterIPs` follow `clusterIP` for clients that know only the latter."""
+    """Make `clusterIPs` follow `clusterIP` for clients that set only `clusterIP`."""
     ip, old_ip = spec.get("clusterIP", ""), old_spec.get("clusterIP", "")
     ips, old_ips = spec.get("clusterIPs") or [], old_spec.get("clusterIPs") or []
     if old_ips and not ips and ip == old_ip:
@@ -222,7 +222,9 @@ def _shall_have_node_port(spec: Object) -> bool:
 
 
 def _take_node_ports(spec: Object, txn: Transaction) -> None:
-    """Allocate node ports. Ports with the same number (and different protocols) share one unless they name others."""
+    """Allocate node ports. Ports with the same number (and different protocols) share a node port, unless the client
+    sets different ones.
+    """
     by_number: dict[int, int] = {}
     ports = spec.get("ports") or []
     requested_ports = {port.get("port", 0): port["nodePort"] for port in reversed(ports) if port.get("nodePort")}

@@ -24,7 +24,7 @@ Validate = Callable[[Object, Object | None], Awaitable[None]]
 Convert = Callable[[Object], Object]
 
 TRIES_MAX = 100
-"""Attempts of a write. One that loses as many races in a row returns 409."""
+"""Maximum number of attempts of a write. If all of them conflict with other writes, the client gets a 409."""
 
 
 class ResourceStore:
@@ -79,7 +79,9 @@ class ResourceStore:
         self.allocators = allocators
         self.api_version = api_version
         self.is_stale = is_stale
-        """Predicate for keys whose value must be written again even if the object is unchanged. None: no key."""
+        """Predicate for keys whose value must be written again even if the object is unchanged. None: there are no such
+        keys.
+        """
         self.others = others
         self.prefix = definition.storage_prefix
         self._from_stored = from_stored
@@ -102,8 +104,8 @@ class ResourceStore:
     async def present_records(self, records: Sequence[Record], *, refresh: bool = False) -> Sequence[Record]:
         """Convert records like `present`, all in one review. `refresh` skips the cache of converted records.
 
-        As in Kubernetes, a client that requires the newest state waits for the webhook. One that accepts any state does
-        not.
+        As in Kubernetes, a client that requires the newest state waits for the webhook. A client that accepts any state
+        does not.
         """
         webhook = self.definition.webhook
         return records if webhook is None else await webhook.records(records, self.api_version, refresh=refresh)

@@ -56,7 +56,9 @@ class Origin:
         self.row, self.confirmed = with_revision(row), True
 
     async def confirm(self) -> bool:
-        """Return True if the row is the newest; else take the newest. Raises `Untransformable`, `StoreUnavailable`."""
+        """Return True if the row is the newest. Otherwise take the newest row and return False. Raises
+        `Untransformable`, `StoreUnavailable`.
+        """
         if self.confirmed:
             return True
         before = self.row

@@ -51,7 +51,7 @@ async def run(write: Write) -> Write:
 
 
 async def _create(write: Write, plan: Plan, known: int) -> None:
-    """Create an object, with another generated name if one is taken. Raises 409."""
+    """Create an object, with another generated name if the first is taken. Raises 409."""
     for tries_left in reversed(range(GENERATE_NAME_TRIES if write.generates_name else 1)):
         del write.warnings[known:]
         try:

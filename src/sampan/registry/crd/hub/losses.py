@@ -74,7 +74,7 @@ def _rule_losses(rule: FieldRule, at: Path, hub: Schema, own: Schema, compiler: 
 
 
 def _loss(value: Any, there: Program, back: Program, target: CompiledSchema) -> str:
-    """Return the reason why a value does not come back; "" if it does."""
+    """Return the reason why a value changes when it is converted there and back; "" if it does not change."""
     try:
         there_value = evaluate(there, value)
         if target.validate(there_value):

@@ -11,7 +11,7 @@ from sampan.registry.kinds.rules.fields import check_label_selector, check_requi
 
 Errors = list[FieldError]
 _PATH = Shown("{}")
-"""Text that Kubernetes shows where it passes a path as the value."""
+"""Text that error messages show as the invalid value where Kubernetes passes a path instead of the value."""
 ACCESS_MODES = frozenset({"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"})
 VOLUME_MODES = frozenset({"Block", "Filesystem"})
 

@@ -24,7 +24,7 @@ class Restarts(NamedTuple):
 
 
 class PodSummary(NamedTuple):
-    """Values that a row shows."""
+    """Values that the table row of a Pod shows."""
 
     ready: int
     total: int
@@ -113,7 +113,7 @@ def _has_true(status: Status, kind: str) -> bool:
 
 
 def summarize(pod: Object) -> PodSummary:
-    """Return the numbers and the reason that a row shows. Source: printPod (1.36)."""
+    """Return the numbers and the reason that the table row of a Pod shows. Source: printPod (1.36)."""
     spec, status = pod.get("spec", EMPTY), pod.get("status", EMPTY)
     sidecars = {c["name"] for c in spec.get("initContainers", ()) if c.get("restartPolicy") == "Always"}
     total = len(spec.get("containers", ())) + len(sidecars)

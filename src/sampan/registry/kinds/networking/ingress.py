@@ -22,7 +22,7 @@ from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _NO_RULES = Shown("null")
-"""Value that the error shows if there are no rules, whatever the path holds."""
+"""Value that the error for missing rules shows, even if the field has another value."""
 _LOAD_BALANCER = Path("status", "loadBalancer", "ingress")
 _CLASS_ANNOTATION = "kubernetes.io/ingress.class"
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")

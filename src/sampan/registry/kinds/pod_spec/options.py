@@ -127,7 +127,7 @@ def _invalid_affinity_selector(spec: Object) -> bool:
 
 
 def has_invalid_term_values(node_selector: Object) -> bool:
-    """Return True if a NodeSelector holds values that no label can have."""
+    """Return True if a NodeSelector contains values that no label can have."""
     return any(_invalid_values(term) for term in node_selector.get("nodeSelectorTerms", ()))
 
 

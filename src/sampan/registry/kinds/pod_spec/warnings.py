@@ -20,7 +20,7 @@ from sampan.registry.kinds.rules.ip_addresses import ip_warnings
 from sampan.registry.kinds.rules.quantities import is_whole
 
 WARNINGS_MAX = 1000
-"""Limit of warnings. It is far above the number that fits into the headers of a response."""
+"""Maximum number of warnings. It is far above the number that fits into the headers of a response."""
 _Port = tuple[Object, str, int, int]
 """Port with its location: the name of the container list, the index of the container, the index of the port."""
 _ROOT = Path("spec")

@@ -148,7 +148,7 @@ def check_required(source: Object, names: Iterable[str], path: Path, errors: Err
 
 
 COMPARED_LINES_MAX = 2000
-"""Limit of lines in a comparison. Of longer values, only the first lines that differ are compared."""
+"""Maximum number of lines in a comparison. In longer values, only the first lines that differ are compared."""
 
 
 def difference(old: object, new: object) -> str:
