@@ -46,7 +46,7 @@ class FieldCode:
 
     @property
     def renamed(self) -> bool:
-        """True if the JSON name must be given explicitly."""
+        """True if the JSON name cannot be derived from the Python name."""
         return camel_case(self.name) != self.json_name
 
 

@@ -20,7 +20,7 @@ The apiVersion of Apply is "": an applier has one entry, whichever version it ap
 APPLY: Final = "Apply"
 UPDATE: Final = "Update"
 UPDATE_ENTRIES_MAX: Final = 10
-"""Limit of Update entries; above it, the oldest are merged into one."""
+"""Maximum number of Update entries. If there are more, the oldest ones are merged into one."""
 _ANCIENT = "ancient-changes"
 _OPERATIONS = (APPLY, UPDATE)
 
@@ -55,7 +55,9 @@ def with_fields(entry: Entry, fields: FieldSet) -> Entry:
 
 
 def parse_entries(raw: Any) -> list[Entry]:
-    """Parse entries from a client. The last of several with one identity wins. Raises `ValueError`."""
+    """Parse entries from a client. Of several entries with one identity, the last one is returned. Raises
+    `ValueError`.
+    """
     if not isinstance(raw, list):
         raise ValueError("managedFields must be a list")
     found: dict[Identity, Entry] = {}

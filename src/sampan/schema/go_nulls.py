@@ -15,7 +15,7 @@ _RAW = "runtime.RawExtension"
 
 
 def with_nulls(schema: Schema, obj: Object) -> Object:
-    """Return a copy of a decoded object with these nulls."""
+    """Return a copy of a decoded object with the nulls that Go's encoder writes."""
     result: Object = {}
     for name, value in obj.items():
         child = schema.properties.get(name)

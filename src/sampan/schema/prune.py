@@ -60,7 +60,7 @@ def _drops_null(schema: Schema) -> bool:
 
 
 class _Other(NamedTuple):
-    """Treatment of properties that the schema does not define."""
+    """Treatment of an object's properties that the schema does not define."""
 
     kept: bool
     prune: Pruner | None
@@ -143,7 +143,7 @@ def _whole_items(value: Any, lost: Lost) -> None:
 
 
 def _clear(value: Any, lost: Lost) -> None:
-    """Remove everything below a node that defines nothing."""
+    """Remove all fields of an object without a schema; in a list, of each item."""
     if type(value) is dict:
         lost.extend((value, key) for key in value)
         value.clear()

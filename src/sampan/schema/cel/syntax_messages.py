@@ -51,7 +51,7 @@ def unexpected(
 ) -> str:
     """Return the message for `token`, which `following` follows.
 
-    `after_missing`: tokens that may follow the expected one, if exactly that one is required.
+    `after_missing`: tokens that may follow the expected token, if only one token is expected.
     """
     shown = _shown(token)
     if kind_of(following) in expected:

@@ -50,7 +50,7 @@ TIMESTAMP = CelType("timestamp", "timestamp")
 DURATION = CelType("duration", "duration")
 DYN = CelType("dyn", "dyn")
 ANY = CelType("dyn", "any")
-"""Like `DYN`, but a comprehension over it requires `dyn()`."""
+"""Type like `DYN`, but a comprehension over a value of this type requires `dyn()`."""
 ERROR = CelType("error", "!error!")
 
 

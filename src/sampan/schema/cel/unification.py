@@ -92,7 +92,7 @@ def _assign(mapping: Mapping, left: CelType, right: CelType) -> bool:
 
 
 def assign(mapping: Mapping, pairs: list[tuple[CelType, CelType]]) -> Mapping | None:
-    """Return the mapping with which every left type is assignable to its right one; None if there is none."""
+    """Return the mapping with which every left type is assignable to its right type; None if no mapping exists."""
     tried = dict(mapping)
     return tried if all(_assign(tried, left, right) for left, right in pairs) else None
 

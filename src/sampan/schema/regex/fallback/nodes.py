@@ -29,7 +29,7 @@ class Characters:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """Condition on a position, which consumes nothing."""
+    """Condition on a position in the text. It consumes no character."""
 
     kind: str
 
