@@ -62,7 +62,7 @@ class ClassCode:
 
 @dataclass(slots=True)
 class ClassMaker:
-    """Creates classes from schemas. Each class comes after those it uses, except in cycles.
+    """Creates classes from schemas. Each class is placed after the classes that it uses, except in cycles.
 
     `definitions` are the schemas that `$ref`s refer to.
     """

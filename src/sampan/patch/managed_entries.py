@@ -14,7 +14,7 @@ Entry = dict[str, Any]
 Identity = tuple[str, str, str, str]
 """Manager, operation, apiVersion and subresource.
 
-The apiVersion of Apply is "": an applier has one entry, whichever version it applies.
+The apiVersion of Apply is "": an applier has one entry for all versions that it applies.
 """
 
 APPLY: Final = "Apply"
@@ -85,7 +85,8 @@ def current_entries(live: Object | None, given: Any, *, ignore_given: bool) -> l
     """Return the entries that a write starts from.
 
     A client may edit the entries (`given`, from its object). An empty list or one empty entry clears them; absent or
-    invalid entries leave those of the live object. A write through a subresource cannot edit them (`ignore_given`).
+    invalid entries leave the entries of the live object. A write through a subresource cannot edit them
+    (`ignore_given`).
     """
     known: list[Entry] = [] if live is None else live["metadata"].get("managedFields") or []
     if ignore_given or given is None or given == known:

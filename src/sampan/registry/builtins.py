@@ -1,4 +1,4 @@
-"""`Builtins`: the built-in resources of one cluster, which exist before its store and its caches."""
+"""`Builtins`: the built-in resources of one cluster, which are created before its store and its caches."""
 
 from collections.abc import Sequence
 from copy import copy

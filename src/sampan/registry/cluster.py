@@ -1,7 +1,7 @@
 """`Cluster`: root of everything that belongs to one cluster: store, caches, registry, allocators and schemas.
 
 Concurrency: `run` owns one task for each watch cache. CRDs add and remove the caches of their custom resources. All
-state belongs to the object, so a process may have many clusters.
+state belongs to the `Cluster` object, so a process may have many clusters.
 """
 
 import asyncio

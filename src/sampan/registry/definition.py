@@ -143,7 +143,7 @@ class ResourceDefinition:
     builtin: bool = True
     """True if Kubernetes defines the type, not a CRD or another server. See `dialect` for the differences."""
     storage_prefix: str = ""
-    """Prefix of the objects' keys, which ends with a slash. `events.k8s.io` and core events share one."""
+    """Prefix of the objects' keys, which ends with a slash. `events.k8s.io` and core events share a prefix."""
 
     @property
     def dialect(self) -> Dialect:

@@ -1,4 +1,4 @@
-"""`Kind`: everything that a built-in kind adds to the generic path, in one value.
+"""`Kind`: all special behavior of a built-in kind, in one value.
 
 Names, verbs, scopes and schemas are data. `catalogue.py` joins both into a `ResourceDefinition`.
 """
@@ -29,12 +29,12 @@ class KindVersion:
     strategy: Strategy | None = None
     """Strategy of this version; None: the strategy of the kind."""
     schema: Callable[[Definitions], Schema] | None = None
-    """Schema of an added version; None: that of the stored version."""
+    """Schema of an added version; None: the schema of the stored version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A built-in kind; the defaults are those of most kinds."""
+    """A built-in kind; the default values of the fields suit most kinds."""
 
     group: str
     resource: str

@@ -1,4 +1,4 @@
-"""`Measures`: counters and durations of a cluster for its metrics, except those of its caches.
+"""`Measures`: counters and durations of a cluster for its metrics, except the metrics of its caches.
 
 Source: component-base metrics/prometheus/restclient/metrics.go, apiextensions pkg/apiserver/conversion/metrics.go
 (1.36).
@@ -25,7 +25,7 @@ class WebhookRequests:
         self.durations = Durations(_REQUEST_BUCKETS)
         """Durations of requests in seconds, by verb and host."""
         self.request_sizes = Durations(_SIZE_BUCKETS)
-        """Bytes of request bodies, by verb and host; `response_sizes` likewise."""
+        """Sizes of request bodies in bytes, by verb and host. `response_sizes`: the same for response bodies."""
         self.response_sizes = Durations(_SIZE_BUCKETS)
         self.counts: dict[tuple[str, str, str], int] = {}
         """Number of requests, by code, method and host."""

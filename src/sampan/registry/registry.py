@@ -10,7 +10,7 @@ Subscriber = Callable[[], None]
 class ResourceRegistry:
     """The definitions by group and resource. One writer (the cluster's loop), many readers.
 
-    `generation` grows with each change of what is served; discovery and OpenAPI are cached by it.
+    `generation` grows with each change of the served resources; it is the cache key of discovery and OpenAPI.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
 """`StepTimes`: durations of the steps of writes, from a sample: every 16th write, from the first one on.
 
-Timing all steps of every write would cost 10 % of a small one; the sample costs 1 to 1.5 %.
+Timing all steps of every write would make a small write 10 % slower; the sample costs 1 to 1.5 %.
 """
 
 from time import perf_counter
@@ -12,8 +12,8 @@ from sampan.core.durations import Durations
 BUCKETS: Final = (
     1e-05, 2.5e-05, 5e-05, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0,
 )  # fmt: skip
-"""Upper bounds of the histogram buckets, in seconds. A step that computes takes 1 to 100 µs, one that waits for a
-webhook or a disk up to its timeout.
+"""Upper bounds of the histogram buckets, in seconds. A step that computes takes 1 to 100 µs, and a step that waits for
+a webhook or a disk takes up to its timeout.
 """
 SAMPLED: Final = 16
 """Sampling interval: one of this number of writes is timed."""

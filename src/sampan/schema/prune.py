@@ -26,7 +26,7 @@ def compile_pruner(schema: Schema, object_meta: Decoder) -> Pruner:
 
 
 def compile_value_pruner(schema: Schema, object_meta: Decoder) -> Pruner | None:
-    """Return the pruner of any node; None if nothing below it can be pruned, whatever the value."""
+    """Return the pruner of any node; None if no value of the node can require pruning."""
     if schema.name:
         return None
     if schema.embedded_resource:

@@ -1,7 +1,7 @@
 """`Transaction`: addresses and ports that one write of a Service allocates and releases.
 
-It allocates before the write, and reverts that if the write fails. It releases what the old Service no longer needs
-after the write has succeeded. Both happen in this server's memory and in the store.
+It allocates before the write, and releases these allocations if the write fails. It releases what the old Service no
+longer needs after the write has succeeded. Both happen in this server's memory and in the store.
 Source: pkg/registry/core/service/storage/{storage,transaction}.go (1.36).
 """
 

@@ -1,6 +1,5 @@
-"""Decide which cluster IPs and node ports a Service needs, and allocate them.
-
-If the write fails, all of them are released. If it succeeds, those that the old Service no longer needs are released.
+"""Decide which cluster IPs and node ports a Service needs, and allocate them. If the write fails, all these allocations
+are released. If it succeeds, addresses and ports that the old Service no longer needs are released.
 Source: pkg/registry/core/service/storage/{storage,alloc}.go (1.36).
 """
 
@@ -117,7 +116,7 @@ def _is_settled_dual_stack(spec: Object, old_spec: Object) -> bool:
 
 
 def _init_families(spec: Object, old_spec: Object | None, txn: Transaction) -> None:
-    """Set the policy and the families, and check them against those of the cluster."""
+    """Set the policy and the families, and check that the cluster supports them."""
     if spec.get("type") == "ExternalName":
         return
     if spec.get("ipFamilyPolicy") is None:

@@ -28,10 +28,10 @@ def strategy_of(version: VersionDefinition) -> CustomResourceStrategy:
 
 
 def converter(definition: ResourceDefinition, source: VersionDefinition, target: VersionDefinition) -> Convert:
-    """Return the conversion of strategy None: it changes the apiVersion and drops fields that the target's schema
-    lacks.
+    """Return the conversion of strategy None: it changes the apiVersion and drops fields that are not in the target's
+    schema.
 
-    With a webhook or a HubConversion the object has been converted before this. An object in another version is then
+    With a webhook or a HubConversion the object has already been converted. An object in another version is then
     refused, because an error is better than a wrong object.
     """
     api_version = target.api_version_of(definition.group)

@@ -225,8 +225,8 @@ class Call:
     def follow(self, reply: WebhookResponse) -> None:
         """Send the same request to the location that a redirect names. Raises `WebhookError`.
 
-        Method and body stay for every redirect status. Go's client sends a GET without a body after 301, 302 and 303;
-        no webhook can answer that.
+        It keeps method and body for every redirect status. Go's client sends a GET without a body after 301, 302 and
+        303; which no webhook can process.
         """
         try:
             self.target = self.target.elsewhere(reply.location)

@@ -11,7 +11,7 @@ from sampan.storage.store import KeyValue, Revision
 
 
 class Origin:
-    """Row at one key; None if there is none. Its value has the resourceVersion filled in.
+    """Row at one key; None if the key does not exist. Its value has the resourceVersion filled in.
 
     `confirmed`: the store has reported the row as the newest, or has accepted a write over it.
     """

@@ -1,4 +1,4 @@
-"""Steps between the request and its wanted object: the body, the change, conversion, ownership, admission."""
+"""Steps that compute the desired object from a request: the body, the change, conversion, ownership, admission."""
 
 from sampan.core.object import Object
 from sampan.core.time import timestamp

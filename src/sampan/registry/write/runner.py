@@ -102,7 +102,7 @@ async def _observed(write: Write, steps: Sequence[Ready], observer: Observer) ->
 
 
 async def _after_removal(write: Write) -> None:
-    """Free what the removed object had allocated, and delete its companions of the same name."""
+    """Release the allocations of the removed object, and delete its companion objects of the same name."""
     store, obj = write.store, write.present
     await store.strategy.after_delete(obj, store.allocators)
     if store.others is None:

@@ -20,7 +20,7 @@ _BASE = Environment({})
 
 @dataclass(frozen=True, slots=True)
 class CompiledRule:
-    """Rule with its programs; `error` and `message_error` are set if one is invalid."""
+    """Rule with its programs; `error` and `message_error` contain the error of an invalid expression."""
 
     rule: ValidationRule
     program: Program | None = None

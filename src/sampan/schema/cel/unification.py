@@ -12,7 +12,7 @@ _SCALARS = frozenset(("bool", "bytes", "double", "int", "string", "uint", "durat
 
 
 def is_dyn_or_error(kind: CelType) -> bool:
-    """Report whether every type is assignable to this one."""
+    """Report whether every type is assignable to this type."""
     return kind.kind in ("dyn", "error")
 
 

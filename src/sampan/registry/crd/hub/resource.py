@@ -126,7 +126,7 @@ class HubConversionStrategy(CustomResourceStrategy):
         return None
 
     async def check_rules(self, obj: Object) -> list[FieldError]:
-        """Return the faults like `faults`, but let other tasks run meanwhile."""
+        """Return the faults like `faults`, but let other tasks run in between."""
         digest = self._digest(obj)
         found = self._results.get(digest)
         if found is None:

@@ -188,12 +188,12 @@ class StatefulSetStrategy(WorkloadStrategy):
             templates.default_claim_template(claim)
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Drop fields of features that are off."""
+        """Drop fields of disabled features."""
         super().prepare_for_create(ctx, obj)
         _drop_disabled_fields(obj["spec"], None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Drop fields of features that are off, unless the stored object has them."""
+        """Drop fields of disabled features, unless the stored object has them."""
         super().prepare_for_update(ctx, obj, old)
         _drop_disabled_fields(obj["spec"], old["spec"])
 

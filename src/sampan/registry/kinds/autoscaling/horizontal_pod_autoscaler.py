@@ -133,7 +133,7 @@ class HorizontalPodAutoscalerStrategy(Strategy):
     def default(self, obj: Object) -> None:
         """Set defaults: at least one replica, 80% CPU, and scaling rules if a behavior is set.
 
-        `metrics` is always shown.
+        `metrics` is always present.
         """
         obj.setdefault("status", {}).setdefault("currentMetrics", None)
         spec = obj.setdefault("spec", {})

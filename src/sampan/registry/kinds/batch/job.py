@@ -192,7 +192,7 @@ class JobStrategy(Strategy):
         match_labels.setdefault(_UID_LABELS[1], metadata.get("uid", ""))
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Drop fields of features that are off from the template."""
+        """Drop fields of disabled features from the template."""
         templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:

@@ -132,7 +132,7 @@ class EndpointSliceStrategy(Strategy):
     """
 
     def default(self, obj: Object) -> None:
-        """Set defaults: ports have a protocol and a name, maybe empty. `endpoints` and `ports` are always shown."""
+        """Set defaults: ports have a protocol and a name, maybe empty. `endpoints` and `ports` are always present."""
         for name in ("endpoints", "ports"):
             obj.setdefault(name, None)
         for port in obj.get("ports") or ():

@@ -198,7 +198,7 @@ class IngressStrategy(Strategy):
     """Rules and warnings of ingresses."""
 
     def default(self, obj: Object) -> None:
-        """Set defaults: the API group of a backend that is not a Service is always shown."""
+        """Set defaults: the API group of a backend that is not a Service is always present."""
         for backend in _backends(obj.get("spec") or {}):
             if backend.get("resource"):
                 backend["resource"].setdefault("apiGroup", None)

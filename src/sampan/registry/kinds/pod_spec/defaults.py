@@ -203,7 +203,7 @@ def default_rbd(source: Object) -> None:
 
 
 def default_scale_io(source: Object) -> None:
-    """Set the defaults of a ScaleIO source. Its Secret is always shown."""
+    """Set the defaults of a ScaleIO source. Its Secret is always present."""
     source.setdefault("secretRef", None)
     _default_fields(source, {"storageMode": "ThinProvisioned", "fsType": "xfs"})
 

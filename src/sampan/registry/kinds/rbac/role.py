@@ -44,7 +44,7 @@ class RoleStrategy(Strategy):
         return path_segment_errors(name)
 
     def default(self, obj: Object) -> None:
-        """Set defaults: `rules` is always shown, as null if there are none."""
+        """Set defaults: `rules` is always present, as null if there are none."""
         if not obj.get("rules"):
             obj["rules"] = None
 

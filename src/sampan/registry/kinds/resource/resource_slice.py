@@ -136,12 +136,12 @@ class ResourceSliceStrategy(Strategy):
                 mapping.setdefault("allocationMultiplier", "1")
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Drop attributes with list values, because that feature is off."""
+        """Drop attributes with list values, because that feature is disabled."""
         super().prepare_for_create(ctx, obj)
         _drop_lists(obj)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Drop attributes with list values, because that feature is off."""
+        """Drop attributes with list values, because that feature is disabled."""
         super().prepare_for_update(ctx, obj, old)
         _drop_lists(obj)
 

@@ -1,7 +1,7 @@
 """`Automaton`: runs a program over a text, one lookup for each character.
 
 A state stands for the instructions at which the program may be. States are dicts from a character to the next state; a
-missing one is computed from the program (`State.__missing__`). So each character of a text costs one lookup or, at
+missing state is computed from the program (`State.__missing__`). So each character of a text costs one lookup or, at
 most, one visit of each instruction: time is linear in the text.
 
 Source: RE2 re2/dfa.cc.
@@ -37,7 +37,7 @@ class Mode:
     """Kind of search.
 
     `anchored`: matches must begin at the first position. `preferred`: find the end of the match that the expression
-    prefers, else of the longest one. `first`: stop at any match.
+    prefers, else the end of the longest match. `first`: stop at any match.
     """
 
     anchored: bool = False
@@ -77,7 +77,7 @@ class State(dict[str, "State"]):
 
 
 class Automaton:
-    """States of one program in one mode. Calls of one automaton do not overlap: no lock is needed for a cache."""
+    """States of one program in one mode. Calls of one automaton do not overlap: so its cache needs no lock."""
 
     def __init__(self, program: Program, mode: Mode) -> None:
         self.program = program

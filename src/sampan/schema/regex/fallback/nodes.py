@@ -22,7 +22,7 @@ class RegexError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """One character of a set."""
+    """Node that matches one character of a set."""
 
     charset: Charset
 
