@@ -26,7 +26,7 @@ _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 class SchemaCompiler:
     """Compiler and cache of root schemas; one per registry.
 
-    Named built-in types are compiled once for all registries with the same definitions.
+    Built-in types with a name are compiled once for all registries with the same definitions.
     """
 
     def __init__(self, definitions: Definitions | None = None) -> None:

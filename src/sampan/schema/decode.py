@@ -66,7 +66,7 @@ class DecodeError(Exception):
 
 
 class DecoderCompiler:
-    """Compiler of decoders; those of named types are compiled once and shared."""
+    """Compiler of decoders. Decoders of named types are compiled once and shared."""
 
     def __init__(self) -> None:
         self._objects: dict[int, Decoder] = {}

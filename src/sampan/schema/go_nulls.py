@@ -1,6 +1,6 @@
 """Add the nulls that Go's encoder writes and that `decode` omits from built-in objects.
 
-Go writes every field without `omitempty`. `decode` sets those with a non-null zero value, and times; an absent list,
+Go writes every field without `omitempty`. `decode` sets fields with a non-null zero value, and times; an absent list,
 map or pointer is null in Go.
 Source: Go's encoding/json; the fields' tags are in `registry/data/fields.json`.
 """

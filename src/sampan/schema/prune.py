@@ -55,7 +55,7 @@ def _children(schema: Schema, object_meta: Decoder) -> tuple[dict[str, Pruner | 
 
 
 def _drops_null(schema: Schema) -> bool:
-    """Report whether nulls are dropped. They are kept if they are allowed, and if a default will replace them."""
+    """Report whether nulls are dropped. Nulls are kept if they are allowed, or if a default will replace them."""
     return not schema.nullable and (schema.default is UNSET or schema.default is None)
 
 

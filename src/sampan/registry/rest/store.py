@@ -19,7 +19,7 @@ from sampan.storage.store import FutureRevision, KeyValue, Store
 from sampan.wire import json as wire_json
 
 Validate = Callable[[Object, Object | None], Awaitable[None]]
-"""Validating admission: receives the final object and the old one. Raises `StatusError` to refuse."""
+"""Validating admission: called with the final object and the old object. Raises `StatusError` to refuse the write."""
 
 Convert = Callable[[Object], Object]
 
@@ -30,9 +30,10 @@ TRIES_MAX = 100
 class ResourceStore:
     """View of one resource in the store, through one strategy.
 
-    Built-ins have one for all their versions and use the hub version. Custom resources have one for each version,
-    because the rules are those of the request's version (`api_version`). `from_stored` and `to_stored` convert in
-    place, on a private object. If a webhook converts, `present` and `stored_form` have run before them.
+    Built-in types have one strategy for all their versions, which uses the hub version. Custom resources have one
+    strategy for each version, because the rules depend on the request's version (`api_version`). `from_stored` and
+    `to_stored` convert in place, on a private object. If a webhook converts, `present` and `stored_form` must run
+    before them.
     """
 
     __slots__ = (

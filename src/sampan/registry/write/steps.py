@@ -16,7 +16,9 @@ from sampan.registry.write import creation, deletion, loading, request, update
 from sampan.registry.write.write import Kind, Write
 
 Run = Callable[[Write], None] | Callable[[Write], Awaitable[None]]
-"""Function of a step. A plain one computes: it runs in a thread for large requests."""
+"""Function of a step. A function that is not a coroutine function only computes: for large requests, it runs in a
+thread.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from sampan.registry.write.origin import Origin
 
 
 class Kind(Enum):
-    """Kind of write: selects the steps (see `steps.py`). Those of the server itself have no request."""
+    """Kind of write: selects the steps (see `steps.py`). Writes of the server itself have no request."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -123,7 +123,7 @@ class Write:
     ctx: Context
     clock: Clock
     name: str = ""
-    """Name of the object; "": the new object contains it, or gets a generated one."""
+    """Name of the object; "": the new object contains its name, or gets a generated name."""
     change: Change = field(default_factory=Change)
     gate: Gate | None = None
     """Authorization and admission; None for a write of the server."""

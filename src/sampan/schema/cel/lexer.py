@@ -55,7 +55,9 @@ class _InvalidLiteral(Exception):
 
 @dataclass(slots=True)
 class Token:
-    """Token. `kind` is op, name, int, uint, float, string, bytes, bool, null or end; `value` is that of a literal."""
+    """Token. `kind` is op, name, int, uint, float, string, bytes, bool, null or end; `value` is the value of a
+    literal.
+    """
 
     kind: str
     text: str

@@ -20,8 +20,8 @@ from sampan.schema.structural import Schema
 def losses(draft: Draft, group: str, kind: str, compiler: SchemaCompiler) -> Iterator[FieldError | None]:
     """Yield a fault for each rule whose expressions do not invert each other.
 
-    Then yield one for each version whose objects come back changed, unless a fault of a rule explains that. None marks
-    a point where the caller may let other tasks run.
+    Then yield a fault for each version whose objects change when they are converted there and back, unless a fault of a
+    rule explains that. None marks a point where the caller may let other tasks run.
     """
     faulty = set[str]()
     for name, rules in draft.rules.items():

@@ -170,8 +170,8 @@ class HubConversionStrategy(CustomResourceStrategy):
         yield from found or losses(draft, definition.group, definition.kind, self.compiler)
 
     def conversion(self, obj: Object, definition: ResourceDefinition) -> ObjectConversion:
-        """Return the conversion for a CRD. One with faults refuses every object that is not yet in the requested
-        version.
+        """Return the conversion for a CRD. A conversion with faults refuses every object that is not yet in the
+        requested version.
         """
         found = self.faults(obj)
         if found:

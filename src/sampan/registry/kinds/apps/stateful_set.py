@@ -217,7 +217,7 @@ class StatefulSetStrategy(WorkloadStrategy):
         return super().warnings_on_create(ctx, obj) + self._more_warnings(obj, "")
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """Return warnings as on create, but those of the template only if the spec changed."""
+        """Return the warnings as on create, but warnings of the template only if the spec changed."""
         return super().warnings_on_update(ctx, obj, old) + self._more_warnings(obj, "Spec")
 
     def _more_warnings(self, obj: Object, child: str) -> list[str]:

@@ -147,7 +147,7 @@ class HorizontalPodAutoscalerStrategy(Strategy):
                 behavior[name] = {**_copy_rules(rules), **behavior.get(name, {})}
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Reset the status to one without metrics."""
+        """Reset the status, so that it contains no metrics."""
         super().prepare_for_create(ctx, obj)
         obj.setdefault("status", {})["currentMetrics"] = None
 

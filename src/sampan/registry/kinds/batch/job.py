@@ -101,7 +101,7 @@ def _check_completions(spec: Object, old: Object, errors: Errors) -> None:
 
 
 def _with_scheduling_of(template: Object, old: Object) -> Object:
-    """Return the old template with those scheduling directives of the new one that a suspended job may change."""
+    """Return the old template with the scheduling directives of the new template that a suspended job may change."""
     old = copy.deepcopy(old)
     pod, old_pod = template.get("spec", {}), old.setdefault("spec", {})
     for name in _SCHEDULING:

@@ -17,7 +17,7 @@ VOLUME_MODES = frozenset({"Block", "Filesystem"})
 
 
 def check_access_modes(modes: list[str], path: Path, errors: Errors) -> None:
-    """Check that modes are valid, and that ReadWriteOncePod is the only one. `path` is that of the spec."""
+    """Check that modes are valid, and that ReadWriteOncePod is the only one. `path` is the path of the spec."""
     for mode in modes:
         if mode not in ACCESS_MODES:
             errors.append(not_supported(path.child("accessModes"), mode, ACCESS_MODES))

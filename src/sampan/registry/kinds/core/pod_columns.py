@@ -18,7 +18,7 @@ class Restarts(NamedTuple):
     last: str = ""
 
     def plus(self, status: Status) -> "Restarts":
-        """Return the sum with the restarts of one more container."""
+        """Return the sum of these restarts and the restarts of another container."""
         terminated = status.get("lastState", EMPTY).get("terminated", EMPTY)
         return Restarts(self.times + status.get("restartCount", 0), max(self.last, terminated.get("finishedAt") or ""))
 

@@ -36,7 +36,7 @@ _NOT_SPEC = ("apiVersion", "kind", "metadata")
 
 
 def _check_address(address: str, kind: str, path: Path, index: int, errors: Errors) -> None:
-    """Check an address. `path` is that of the list."""
+    """Check an address. `path` is the path of the list."""
     at = path.index(index)
     if kind == "FQDN":
         errors.extend(fully_qualified_domain_name_errors(at, address))

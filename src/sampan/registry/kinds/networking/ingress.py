@@ -43,7 +43,7 @@ def check_typed_reference(reference: Object, path: Path, errors: Errors) -> None
 
 
 def _check_service(service: Object, path: Path, errors: Errors, *, relaxed: bool) -> None:
-    """Check the service of a backend. `path` is that of the backend."""
+    """Check the service of a backend. `path` is the path of the backend."""
     name, port = service.get("name", ""), service.get("port", {})
     if not name:
         errors.append(required(path.child("service", "name")))

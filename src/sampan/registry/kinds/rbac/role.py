@@ -60,7 +60,7 @@ def _selectors(role: Object) -> list[Object]:
 
 
 class ClusterRoleStrategy(RoleStrategy):
-    """Rules of cluster roles: those of roles, and of aggregation."""
+    """Rules of cluster roles: the rules of roles, and rules for aggregation."""
 
     namespaced = False
 

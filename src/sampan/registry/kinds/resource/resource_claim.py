@@ -203,7 +203,7 @@ class ResourceClaimTemplateStrategy(Strategy):
         check_claim_spec(spec.get("spec", {}), _SPEC.child("spec"), errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Check that the spec did not change. Its faults are reported too."""
+        """Check that the spec did not change. Faults of the spec are reported too."""
         self._check(obj, errors)
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
 

@@ -24,7 +24,7 @@ ANNOTATIONS_BYTES_MAX = 256 * 1024
 
 
 def not_found_with_detail(path: Path, value: object, detail: str) -> FieldError:
-    """Return the error for a reference to a missing object. `detail` describes a valid one."""
+    """Return the error for a reference to a missing object. `detail` describes a valid reference."""
     return FieldError(ErrorType.NOT_FOUND, str(path), value, detail)
 
 

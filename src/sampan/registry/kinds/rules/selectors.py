@@ -61,7 +61,7 @@ def selector_or_none(selector: Object | None) -> LabelMatcher | None:
 
 
 def has_invalid_selector(selector: Object | None) -> bool:
-    """Return True if a stored selector violates today's rules. Then updates tolerate its values."""
+    """Return True if a stored selector violates today's rules. If so, updates tolerate its values."""
     errors: Errors = []
     check_label_selector(selector, Path(), errors)
     return bool(errors)
