@@ -226,7 +226,7 @@ class Call:
         """Send the same request to the location that a redirect names. Raises `WebhookError`.
 
         It keeps method and body for every redirect status. Go's client sends a GET without a body after 301, 302 and
-        303; which no webhook can process.
+        303, which no webhook can process.
         """
         try:
             self.target = self.target.elsewhere(reply.location)

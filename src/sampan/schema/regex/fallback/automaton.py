@@ -77,7 +77,7 @@ class State(dict[str, "State"]):
 
 
 class Automaton:
-    """States of one program in one mode. Calls of one automaton do not overlap: so its cache needs no lock."""
+    """States of one program in one mode. Calls of one automaton do not overlap, so its cache needs no lock."""
 
     def __init__(self, program: Program, mode: Mode) -> None:
         self.program = program
