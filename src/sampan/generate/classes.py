@@ -46,7 +46,7 @@ class FieldCode:
 
     @property
     def renamed(self) -> bool:
-        """True if the JSON name must be given explicitly."""
+        """True if the JSON name cannot be derived from the Python name."""
         return camel_case(self.name) != self.json_name
 
 
@@ -62,7 +62,7 @@ class ClassCode:
 
 @dataclass(slots=True)
 class ClassMaker:
-    """Creates classes from schemas. Each class comes after those it uses, except in cycles.
+    """Creates classes from schemas. Each class is placed after the classes that it uses, except in cycles.
 
     `definitions` are the schemas that `$ref`s refer to.
     """

@@ -33,16 +33,16 @@ class KindCode:
     scale: bool
     group_version: GroupVersion
     name: str = ""
-    """Name of the class in modules with the kinds of all versions: `Boat`, or `BoatV1` if there are several."""
+    """Name of the class in modules that contain the kinds of all versions: `Boat`, or `BoatV1` if there are several."""
 
     @property
     def alias(self) -> str:
-        """Import of the class in such a module."""
+        """Import of the class in a module that contains the kinds of all versions."""
         return self.cls if self.name == self.cls else f"{self.cls} as {self.name}"
 
     @property
     def client(self) -> str:
-        """Name of its client class."""
+        """Name of the kind's client class."""
         return f"{self.cls}Client"
 
 
@@ -84,7 +84,9 @@ def _kind(cls: type[Any]) -> KindCode:
 
 
 def _named(kinds: Sequence[KindCode]) -> list[KindCode]:
-    """Return the kinds with distinct names, which contain the version, or the group and version, if necessary."""
+    """Return the kinds with distinct names. A name contains the version, or the group and version, only if
+    necessary.
+    """
     names = _distinct(
         [(kind.cls, class_name(kind.cls, kind.group_version.version), _full_name(kind)) for kind in kinds]
     )
@@ -96,7 +98,7 @@ def _full_name(kind: KindCode) -> str:
 
 
 def _distinct(choices: Sequence[Sequence[str]]) -> list[str]:
-    """Return, for each thing, the first of its names that no other thing could have."""
+    """Choose a name for each item: the first of its choices that is not a choice of another item."""
     counts = Counter(name for names in choices for name in set(names))
     return [next((name for name in names if counts[name] == 1), names[-1]) for names in choices]
 

@@ -18,7 +18,7 @@ Arguments = dict[str, Any]
 
 
 class ModelError(ValueError):
-    """The input has nothing to generate models from; the message names what it has instead."""
+    """The input has nothing to generate models from; the message lists the content of the input."""
 
 
 def module_name(group_version: GroupVersion, names: Mapping[str, str]) -> str:
@@ -130,7 +130,7 @@ def _crd_decorator(crd: Object, version: Mapping[str, Any], schema: Schema) -> s
 
 
 def _structs(version: Mapping[str, Any], schema: Schema) -> list[str]:
-    """Return the arguments that are instances of classes: columns, rules, scale."""
+    """Return the arguments of `resource` that are instances of classes: columns, rules, scale."""
     arguments = []
     if columns := version.get("additionalPrinterColumns"):
         arguments.append(f"columns=({''.join(_struct('Column', _COLUMN, each) + ', ' for each in columns)})")

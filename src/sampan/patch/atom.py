@@ -12,7 +12,9 @@ from sampan.patch.fieldset import LEAF, FieldSet
 MISSING: Final[Any] = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 
 Change = tuple[FieldSet | None, FieldSet | None]
-"""Added or modified fields, and removed fields. None means no field; an empty set would mean the value itself."""
+"""Added or modified fields, and removed fields. None means no field, because an empty field set would mean the value
+itself.
+"""
 SAME: Final[Change] = (None, None)
 MODIFIED: Final[Change] = (LEAF, None)
 
@@ -47,7 +49,7 @@ class Atom:
     __slots__ = ()
 
     def added(self, value: Any) -> FieldSet:
-        """Return all fields of a value that did not exist before, the value itself included."""
+        """Return all fields of a value that did not exist before, including the value itself."""
         return LEAF
 
     def fields(self, value: Any) -> FieldSet | None:

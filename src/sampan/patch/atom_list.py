@@ -36,7 +36,7 @@ class ListAtom(Atom):
         self._added_by_text: ByText[FieldSet] = ByText()
         self._fields_by_text: ByText[FieldSet] = ByText()
         self.checked: ByText[bool] = ByText()
-        """Lists without type errors."""
+        """Cache of lists that have no type errors."""
 
     @property
     def item(self) -> Atom:

@@ -13,8 +13,8 @@ class Field(NamedTuple):
     """Field of a struct.
 
     `zero` is the value that Go writes for the field of a built-in type if it is not set. It is set only for structs and
-    lists that are always part of the JSON. A field with a `zero` counts as changed when an object without it gets it,
-    not as added.
+    lists that are always part of the JSON. A field with a `zero` that is added to an object counts as changed, not as
+    added.
     """
 
     element: str
@@ -27,7 +27,7 @@ class MapAtom(Atom):
 
     `declared` returns a field of the struct, or None if there is no such field; `entry` is the atom of all other
     fields. Fields are looked up on first use, so a large or recursive schema costs nothing until then. `exact` means
-    that no value below may have any type, so that Python's equality is JSON equality.
+    that all values below have a fixed type, so that Python's equality is JSON equality.
     """
 
     __slots__ = ("_declared", "_entry", "_exact", "_fields", "_flat")

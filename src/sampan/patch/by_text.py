@@ -1,4 +1,4 @@
-"""`ByText`: cache of results that depend on a JSON value only, by its text."""
+"""`ByText`: cache of results that depend only on a JSON value. The JSON text of the value is the key."""
 
 from collections.abc import Callable
 from typing import Any, Final, Generic, TypeVar
@@ -29,7 +29,7 @@ class ByText(Generic[T]):
         return known
 
     def text(self, value: Any) -> bytes:
-        """Return the text of a value, or b"" if its result is not cached."""
+        """Return the text of a value, or b"" if the value is not suitable for the cache."""
         try:
             text = orjson.dumps(value)
         except orjson.JSONEncodeError:

@@ -12,7 +12,7 @@ from sampan.patch.managed_entries import UPDATE, Entry
 
 
 class Conflicts(Exception):
-    """Entries of other managers, each with the fields of it that the apply would change."""
+    """Entries of other managers, each with those of its fields that the apply would change."""
 
     def __init__(self, found: Sequence[tuple[Entry, FieldSet]]) -> None:
         super().__init__()

@@ -6,14 +6,17 @@ from typing import Any
 import orjson
 
 _WITHOUT_REFERENCES = 2
-"""Marshal version without back references: a value that occurs twice is written twice, so a copy shares no parts."""
+"""Version of the `marshal` format without back references. A value that occurs twice is written twice, so a copy shares
+no parts.
+"""
 
 
 def copy_json(value: Any) -> Any:
     """Return a deep copy of a JSON value.
 
-    Encoding and decoding takes a third of the time of a walk over the value, and half of that of marshalling, which
-    copies every key. orjson cannot encode integers beyond 64 bits and lone surrogates.
+    Encoding and decoding with orjson takes a third of the time of a recursive copy. It takes half the time of
+    `marshal`, which copies every key. orjson cannot encode integers beyond 64 bits and lone surrogates; values with
+    them are marshalled.
     """
     if not isinstance(value, dict | list):
         return value

@@ -17,7 +17,7 @@ _NO_KIND = GroupKind("", "")
 
 
 def not_applicable() -> StatusError:
-    """Return a 422 for a patch that does not fit the object. Without details, as in Kubernetes."""
+    """Return a 422 for a patch that does not fit the object. The error has no details, as in Kubernetes."""
     return StatusError(
         Reason.INVALID, 422, "the server rejected our request due to an error in our request", details={}
     )
@@ -33,7 +33,7 @@ def bad_result(patched: Any, text: str) -> StatusError:
 
 
 def unexpected(text: str) -> StatusError:
-    """Return a 500 without a reason, as Kubernetes answers errors that it does not classify."""
+    """Return a 500 without a reason, as Kubernetes returns for errors that it does not classify."""
     return StatusError(Reason.UNKNOWN, 500, text)
 
 

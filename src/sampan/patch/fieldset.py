@@ -18,7 +18,7 @@ from sampan.patch.path_element import SELF, canonical, element_text, sort_key
 FieldSet = dict[str, Any]
 
 LEAF: FieldSet = {}
-"""Children of a member that has none. As a root: the empty set."""
+"""Children of a member without members below it. As a whole field set, it is the empty set."""
 
 
 def parse(raw: Any) -> FieldSet:
@@ -95,7 +95,9 @@ def union(left: FieldSet, right: FieldSet) -> FieldSet:
 
 
 def union_of(sets: Sequence[FieldSet]) -> FieldSet:
-    """The members of any. Neighbours are joined first, so that no large set is copied for each small one."""
+    """Return the members of any of the sets. It joins neighbours first, so that it does not copy a large set for each
+    small one.
+    """
     left = list(sets)
     while len(left) > 1:
         pairs = zip(left[::2], left[1::2], strict=False)
@@ -120,7 +122,7 @@ def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
 
 
 def difference(left: FieldSet, right: FieldSet) -> FieldSet:
-    """Return the members of `left` that are not in `right`, also those below a member of `right`.
+    """Return the members of `left` that are not in `right`, including those below a member of `right`.
 
     Returns `left` itself when nothing is removed.
     """

@@ -21,9 +21,9 @@ from sampan.patch.errors import not_applicable, result_object
 from sampan.patch.go_text import json_kind
 
 OPERATIONS_MAX = 10_000
-"""Limit of operations in one patch; a longer patch is rejected with 413."""
+"""Maximum number of operations in one patch. A longer patch is rejected with 413."""
 COPY_BYTES_MAX = 3 * 1024 * 1024
-"""Limit of the JSON bytes that all `copy` operations of one patch may add."""
+"""Maximum number of JSON bytes that all `copy` operations of one patch together may add."""
 
 _FIELDS = ("op", "path", "from", "value")
 _is_index = re.compile(r"[+-]?[0-9]+").fullmatch
@@ -197,7 +197,7 @@ def _delete(container: Any, token: str) -> None:
 
 @contextmanager
 def _error_context(where: str) -> Iterator[None]:
-    """Add the place of an operation to the errors raised inside."""
+    """Prefix the errors that are raised inside the context with `where`."""
     try:
         yield
     except NotApplicableError as error:

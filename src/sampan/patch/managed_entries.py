@@ -14,13 +14,13 @@ Entry = dict[str, Any]
 Identity = tuple[str, str, str, str]
 """Manager, operation, apiVersion and subresource.
 
-The apiVersion of Apply is "": an applier has one entry, whichever version it applies.
+The apiVersion of Apply is "": an applier has one entry for all versions that it applies.
 """
 
 APPLY: Final = "Apply"
 UPDATE: Final = "Update"
 UPDATE_ENTRIES_MAX: Final = 10
-"""Limit of Update entries; above it, the oldest are merged into one."""
+"""Maximum number of Update entries. If there are more, the oldest ones are merged into one."""
 _ANCIENT = "ancient-changes"
 _OPERATIONS = (APPLY, UPDATE)
 
@@ -55,7 +55,9 @@ def with_fields(entry: Entry, fields: FieldSet) -> Entry:
 
 
 def parse_entries(raw: Any) -> list[Entry]:
-    """Parse entries from a client. The last of several with one identity wins. Raises `ValueError`."""
+    """Parse entries from a client. Of several entries with one identity, the last one is returned. Raises
+    `ValueError`.
+    """
     if not isinstance(raw, list):
         raise ValueError("managedFields must be a list")
     found: dict[Identity, Entry] = {}
@@ -83,7 +85,8 @@ def current_entries(live: Object | None, given: Any, *, ignore_given: bool) -> l
     """Return the entries that a write starts from.
 
     A client may edit the entries (`given`, from its object). An empty list or one empty entry clears them; absent or
-    invalid entries leave those of the live object. A write through a subresource cannot edit them (`ignore_given`).
+    invalid entries leave the entries of the live object. A write through a subresource cannot edit them
+    (`ignore_given`).
     """
     known: list[Entry] = [] if live is None else live["metadata"].get("managedFields") or []
     if ignore_given or given is None or given == known:

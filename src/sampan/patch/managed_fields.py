@@ -59,7 +59,9 @@ class _ApplyRequest:
 
 
 class _Changes:
-    """Changes of one write, seen in the version of each entry. Each version is compared once."""
+    """Changes of one write, as they appear in the API version of each entry. The objects are compared once for each
+    version.
+    """
 
     __slots__ = ("_compare", "_found", "_new", "_old", "_own")
 
@@ -105,7 +107,9 @@ def _other_entries(entries: list[Entry], changes: _Changes, force: bool) -> list
 
 
 def _leaves_out(own: FieldSet, fields: FieldSet) -> bool:
-    """Report whether the applied fields lack one of the applier's former fields. They are mostly the same."""
+    """Report whether the apply omits a field that the applier owned before. Most applies have the same fields as
+    before.
+    """
     return own != fields and bool(difference(own, fields))
 
 
@@ -253,7 +257,7 @@ class FieldManager:
             raise unexpected(f"failed to create typed live object ({_describe(live or config)}): {error}") from None
 
     def _apply_as(self, request: "_ApplyRequest", force: bool) -> tuple[Object, bool]:
-        """Apply; allow kubectl to take over the fields that it applied client-side. See `_apply`."""
+        """Apply the configuration. Allow kubectl to take over the fields that it applied client-side. See `_apply`."""
         by_kubectl = request.owner[0] == MANAGER
         try:
             result, same = self._apply(request, force)
@@ -298,7 +302,7 @@ class FieldManager:
         return [make_entry(owner, api_version, now, changed)]
 
     def _apply(self, request: "_ApplyRequest", force: bool) -> tuple[Object, bool]:
-        """Return the merged object. True: all its values are those of the live one, except managedFields."""
+        """Return the merged object. Also return True if it equals the live object, except for managedFields."""
         version, owner = request.api_version, request.owner
         atom = self._own_atom(version)
         fields = self._without_reset(atom.fields(request.config) or LEAF, owner[3])

@@ -12,7 +12,7 @@ import orjson
 from sampan.core.field import quote
 
 SELF = "."
-"""Key that makes the parent of the set a member itself."""
+"""Key in the dict of an element that makes the element itself a member of the set."""
 
 _SORTED = orjson.OPT_SORT_KEYS
 _KINDS = {"f": 0, "k": 1, "v": 2, "i": 3}

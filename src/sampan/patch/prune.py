@@ -30,7 +30,7 @@ class Pruner:
     def prune(self, merged: Object, last: Entry, owned: Sequence[tuple[str, FieldSet]]) -> Object:
         """Return `merged` without the fields that only `last`, the applier's previous entry, owned.
 
-        `owned` contains the version and field set of all current entries, the applier's new one included. The result
+        `owned` contains the version and field set of all current entries, including the applier's new entry. The result
         shares parts with `merged` and has the same version.
         """
         version = last["apiVersion"]
@@ -51,7 +51,8 @@ class Pruner:
     ) -> Object:
         """Restore the removed fields that a manager owns.
 
-        Starts with the version of the removal, because conversion to other versions may fail without those fields.
+        It starts with the version in which the fields were removed, because conversion to other versions may fail
+        without those fields.
         """
         by_version: dict[str, FieldSet] = {version: LEAF}
         for other, fields in owned:

@@ -1,4 +1,4 @@
-"""`RepeatedApplies`: recognises an apply that is known to change nothing.
+"""`RepeatedApplies`: detects applies that change nothing, because an earlier equal apply changed nothing.
 
 Controllers apply the same configuration again and again, mostly to an object that has not changed since. The result of
 an apply depends only on the configuration, its manager, and the stored object. So if an apply has changed nothing, its
@@ -24,9 +24,9 @@ class RepeatedApplies:
         self._known: set[Key] = set()
 
     def key(self, live: Object | None, text: bytes, *more: Hashable) -> Key | None:
-        """Return the key of an apply; `text` is the configuration. None: it cannot be recognised.
+        """Return the key of an apply; `text` is the configuration. None: a repetition cannot be detected.
 
-        `more`: all else that the result depends on.
+        `more`: all other values on which the result depends.
         """
         revision = None if live is None else live["metadata"].get("resourceVersion")
         if live is None or not revision or not text:

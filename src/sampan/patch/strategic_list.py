@@ -61,7 +61,7 @@ def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
 
 
 def delete_scalars(current: list[Any], unwanted: list[Any]) -> list[Any]:
-    """Return a list of scalars without the unwanted ones. Raises 422 if one of those is no scalar."""
+    """Return a list of scalars without the unwanted ones. Raises 422 if an unwanted value is not a scalar."""
     if any(isinstance(item, dict | list) for item in unwanted):
         raise not_applicable()
     removed = set(unwanted)
@@ -146,9 +146,10 @@ def _without_duplicates(items: list[Any]) -> list[Any]:
 
 
 def _interleave(merged: list[Any], order: list[Any], server_order: list[Any], merge_key: str) -> list[Any]:
-    """Sort the items in `order` by it and the other items by the server's order, then interleave the two.
+    """Sort the items that are in `order` by that order, and all other items by the server's order. Then interleave the
+    two lists.
 
-    Interleaving keeps the server's order between an item in `order` and the other items.
+    Interleaving keeps the server's order between items of the two lists.
     """
     # Reversed, so that the first of several equal items decides.
     desired = {_key(item, merge_key): index for index, item in reversed(list(enumerate(order)))}

@@ -31,8 +31,8 @@ def consume(doc: Object, patch: Any, schema: Schema | None) -> Object:
     """Merge `patch` into `doc`; `schema` is the root schema of the object's version.
 
     `doc` is changed and must not be used afterwards; the result shares nothing with `patch`. Without a schema the type
-    has no strategic merge patch (400). Raises 400 for a malformed directive, 422 for lists of lists, and 500 where
-    Kubernetes answers 500 (an item without its merge key).
+    has no strategic merge patch (400). Raises 400 for a malformed directive, 422 for lists of lists, and 500 for an
+    item without its merge key, as Kubernetes does.
     """
     if schema is None:
         raise bad_request("strategic merge patch format is not supported")
@@ -88,7 +88,7 @@ def _retain_keys(original: Object, patch: Object) -> None:
 
 
 def _set_element_orders(original: Object, patch: Object, schema: Schema | None) -> None:
-    """Merge the lists that have a `$setElementOrder`, and order them by it."""
+    """Merge the lists that have a `$setElementOrder`, and sort them in that order."""
     for directive in [key for key in patch if key.startswith(_SET_ORDER)]:
         order = patch.pop(directive)
         if not isinstance(order, list):
@@ -170,7 +170,7 @@ def _merge_items(original: list[Any], patch: list[Any], field: Schema) -> list[A
 
 
 def _field(schema: Schema | None, key: str) -> Schema:
-    """Return the schema of a struct field. Raises where Go has no struct or no such field."""
+    """Return the schema of a struct field. Raises 500 if the Go type is not a struct or has no such field."""
     if schema is None or not schema.properties:
         kind = "map" if schema is None or schema.type == "object" else "slice"
         raise unexpected(f"merging an object in json but data type is not struct, instead is: {kind}")

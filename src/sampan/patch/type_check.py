@@ -18,7 +18,9 @@ _FITTING: Final[dict[type, tuple[str, ...]]] = {
     float: ("integer", "number"),
     bool: ("boolean",),
 }
-"""Types of schemas that accept every JSON scalar of a Python type. Most values are such, so this is checked first."""
+"""Schema types that accept every JSON scalar of a Python type. Most values have one of these types, so they are checked
+first.
+"""
 
 
 def type_errors(schema: Schema | None, config: Any) -> list[str]:

@@ -1,8 +1,8 @@
 """`AwaitedConversion`: webhook conversions for synchronous code.
 
 The field manager consists of plain functions that compare field ownership in each version that a client has written in.
-Only while they run is it known what a webhook has to convert. So they raise `ConversionNeeded`; `run` awaits the
-webhook, and calls them again with its response.
+Which objects a webhook must convert becomes clear only while they run. So they raise `ConversionNeeded`; `run` awaits
+the webhook and calls the function again, with the webhook's response in the cache.
 Source: apimachinery pkg/util/managedfields/internal/versionconverter.go (1.36), which blocks on the webhook instead.
 """
 
@@ -22,7 +22,7 @@ _KEPT_MAX: Final = 64
 
 
 class ConversionNeeded(Exception):
-    """This object has not been converted to this version yet."""
+    """The object must be converted to the version by a webhook before the work can continue."""
 
     def __init__(self, obj: Object, api_version: str) -> None:
         super().__init__(api_version)
@@ -30,13 +30,15 @@ class ConversionNeeded(Exception):
 
 
 class AwaitedConversion:
-    """Conversions of the objects of one CRD, with a cache of the last ones."""
+    """Conversions of the objects of one CRD, with a cache of the most recent conversions."""
 
     def __init__(self, webhook: WebhookConversion) -> None:
         self._webhook = webhook
         self._known: OrderedDict[_Conversion, bytes] = OrderedDict()
         self._own: dict[_Conversion, bytes] = {}
-        """Conversions of the current `run`. It requests each one once, even if other runs evict it from the cache."""
+        """Conversions of the current `run`. Each conversion is requested once, even if other runs evict it from the
+        cache.
+        """
 
     def convert(self, obj: Object, api_version: str) -> Object:
         """Return a private copy in a version, without managedFields. Raises `ConversionNeeded`, which `run` handles."""

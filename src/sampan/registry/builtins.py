@@ -1,4 +1,4 @@
-"""`Builtins`: the built-in resources of one cluster, which exist before its store and its caches."""
+"""`Builtins`: the built-in resources of one cluster, which are created before its store and its caches."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -11,15 +11,15 @@ from sampan.schema.compile import SchemaCompiler
 
 
 class Builtins:
-    """Definitions of the built-in resources, their schemas and the compiler of these.
+    """Definitions of the built-in resources, their schemas, and the compiler of these schemas.
 
-    A store that upgrades stored objects needs them before there is a cluster.
+    A store that upgrades stored objects needs them, so they are created before the store and the cluster.
     """
 
     def __init__(self, schemas: Definitions | None = None, known: Sequence[ResourceDefinition] = ()) -> None:
-        """Make the definitions. Clusters may share `schemas`; without them they are read again.
+        """Create the definitions. Clusters may share `schemas`; None: load them from the package data.
 
-        `known`: definitions of another cluster with the same schemas. They are copied instead of made.
+        `known`: definitions of another cluster with the same schemas. They are copied, which is faster.
         """
         self.schemas = schemas or Definitions()
         self.compiler = SchemaCompiler(self.schemas)

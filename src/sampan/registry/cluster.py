@@ -1,7 +1,7 @@
 """`Cluster`: root of everything that belongs to one cluster: store, caches, registry, allocators and schemas.
 
 Concurrency: `run` owns one task for each watch cache. CRDs add and remove the caches of their custom resources. All
-state belongs to the object, so a process may have many clusters.
+state belongs to the `Cluster` object, so a process may have many clusters.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from sampan.storage.encoding import extractor, respliced_record
 from sampan.storage.store import Store, Untransformable
 
 Attempt = Callable[[str, Callable[[], Awaitable[None]]], Awaitable[None]]
-"""Runs a step. Its name is for the log."""
+"""Runs a startup step, given the name of the step (for the log) and the function."""
 _log = logging.getLogger(__name__)
 
 
@@ -55,8 +55,8 @@ class Cluster:
     ) -> None:
         """Create a cluster.
 
-        `is_stale`: predicate for stored values that must be written again; None: no value. `offload`: threads for
-        computations on large requests and objects.
+        `is_stale`: predicate for stored values that must be written again; None: no value is written again. `offload`:
+        threads for computations on large requests and objects.
         """
         builtins = builtins or Builtins()
         self.store = store
@@ -68,7 +68,7 @@ class Cluster:
         self.caches: dict[str, WatchCache] = {}
         self.allocators = allocators or Allocators()
         self.claims: StoredClaims | None = None
-        """IPs and ports that Services have; None until the caches are ready."""
+        """Claims of Services to cluster IPs and node ports, in the store; None until the caches are ready."""
         self.reader = CacheReader(self.registry, self.caches)
         self.measures = Measures()
         self.offload = offload or Offload()
@@ -84,7 +84,9 @@ class Cluster:
             self.add_cache(definition)
 
     def add_cache(self, definition: ResourceDefinition) -> WatchCache | None:
-        """Return the cache of a resource, created and started if needed. None: the resource stores nothing."""
+        """Return the cache of a resource, created and started if needed. Return None if the resource stores no
+        objects.
+        """
         if "list" not in definition.verbs and "get" not in definition.verbs:
             return None
         cache = self.caches.get(definition.storage_prefix)
@@ -101,8 +103,8 @@ class Cluster:
     async def serve(self, definition: ResourceDefinition) -> None:
         """Serve a resource, or replace its definition. Its endpoints appear when its cache is ready.
 
-        A definition that builds records differently gets a new cache. Watches on the old one end, and their clients
-        resume.
+        A definition that builds records differently gets a new cache. Watches on the old cache end, and their clients
+        resume on the new one.
         """
         prefix = definition.storage_prefix
         present = self.registry.get(definition.group, definition.resource)
@@ -122,7 +124,7 @@ class Cluster:
         self.registry.add(definition)
 
     async def stop_serving(self, group: str, resource: str, prefix: str) -> None:
-        """Stop serving a resource and end its watches. Requests in progress are answered with 404."""
+        """Stop serving a resource and end its watches. Requests in progress get 404."""
         self.registry.remove(group, resource)
         cache = self.caches.pop(prefix, None)
         if cache is not None:
@@ -132,9 +134,9 @@ class Cluster:
             task.cancel()
 
     def reread(self, prefixes: Collection[str] = ()) -> None:
-        """List the caches again that contain undecryptable rows, and those with these prefixes.
+        """List again all caches that contain undecryptable rows, and the caches with these key prefixes.
 
-        After a reload of the encryption keys such rows may be readable.
+        After a reload of the encryption keys the server may be able to decrypt these rows.
         """
         for prefix, cache in self.caches.items():
             task = self._tasks.get(prefix)
@@ -185,14 +187,17 @@ class Cluster:
         return endpoint
 
     def _prepare_allocators(self) -> None:
-        """Create the allocators without the addresses that Services have."""
+        """Mark the addresses and ports of the stored Services as allocated, and use the claims in the store from then
+        on.
+        """
         self.allocators.rebuild(self.reader.list("", "services"))
         self.allocators.claims = self.claims = self._claims()
 
     async def _adopt_networks(self) -> None:
         """Configure the allocators with the stored networks and port range of the cluster.
 
-        Services are read after this, because those without an address belong to the first network's family.
+        The server reads Services only after this, because a Service without an address belongs to the family of the
+        first network.
         """
         ports = await stored_range(self.store)
         if ports is not None:

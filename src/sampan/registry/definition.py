@@ -1,5 +1,5 @@
-"""`ResourceDefinition`: the complete description of a resource. Built-ins are data plus a strategy; a CRD becomes the
-same thing.
+"""`ResourceDefinition`: the complete description of a resource. Built-in resources are data plus a strategy. A CRD is
+converted to a `ResourceDefinition` too.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -16,8 +16,8 @@ from sampan.storage.records import Extract, Record
 
 
 class Conversion(Protocol):
-    """Between one version and the hub. Both directions work in place on a private copy and return it; neither loses
-    anything.
+    """Conversion between a version and the hub. Both methods change a private copy in place and return it; neither
+    loses data.
     """
 
     def to_hub(self, obj: Object) -> Object: ...
@@ -66,7 +66,7 @@ class Column:
 
 
 RowConditions = Callable[[Object], Sequence[Mapping[str, str]]]
-"""Return the conditions of a table row: marks of the whole row."""
+"""Returns the conditions of a table row. They apply to the whole row, for example `Completed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +89,20 @@ class VersionDefinition:
     deprecated: bool = False
     deprecation_warning: str = ""
     conversion: Conversion | None = None
-    """None: the hub itself, or differs from it by apiVersion alone."""
+    """Conversion to and from the hub. None: the version is the hub, or differs from it only in `apiVersion`."""
     columns: Callable[[], tuple[Column, ...]] | None = None
-    """None: Name and Age."""
+    """Table columns of this version; None: Name and Age."""
     status: bool = False
-    """The subresource /status is served."""
+    """True if the subresource /status is served."""
     scale: ScalePaths | None = None
     selectable_fields: tuple[str, ...] = ()
     """JSON paths (`.spec.color`) of a CRD's selectableFields; built-ins use the strategy."""
     strategy: Strategy | None = None
-    """The strategy of this version where each version has its own (custom resources)."""
+    """Strategy of this version, for custom resources. None: the strategy of the resource applies to all versions."""
     compiled: Callable[[], CompiledSchema] | None = None
-    """The compiled schema, where it lives and dies with this definition (custom resources)."""
+    """Returns the compiled schema, for custom resources: it is dropped together with this definition."""
     openapi: dict[str, Any] | None = None
-    """Schema to publish, as in the CRD (custom resources only; empty: there is none)."""
+    """Schema to publish, as in the CRD (custom resources only). Empty or None: the CRD has no schema."""
 
     def api_version_of(self, group: str) -> str:
         """This version's `apiVersion`."""
@@ -132,18 +132,18 @@ class ResourceDefinition:
     namespaced: bool
     verbs: tuple[str, ...]
     versions: dict[str, VersionDefinition]
-    """In order of preference."""
+    """Versions by name, the preferred one first."""
     storage_version: str
-    """The version stored; it is also the hub."""
+    """Version in which objects are stored; it is also the hub."""
     strategy: Strategy
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     subresources: dict[str, SubresourceDefinition] = field(default_factory=dict)
     row_conditions: RowConditions | None = None
     builtin: bool = True
-    """The type is one of Kubernetes' own, not defined by a CRD or another server. `dialect` has the consequences."""
+    """True if Kubernetes defines the type, not a CRD or another server. See `dialect` for the differences."""
     storage_prefix: str = ""
-    """Prefix of the objects' keys, which ends with a slash. `events.k8s.io` and core events share one."""
+    """Prefix of the objects' keys, which ends with a slash. `events.k8s.io` and core events share a prefix."""
 
     @property
     def dialect(self) -> Dialect:
@@ -155,21 +155,23 @@ class ResourceDefinition:
         return GroupResource(self.group, self.resource)
 
     terminating: bool = False
-    """The CRD is being deleted: objects may be read and deleted, not created."""
+    """True while the CRD is being deleted: objects can be read and deleted, but not created."""
     extract: Extract | None = None
-    """Makes the cache's records from stored rows; None: the default."""
+    """Builds the records of the watch cache from stored rows; None: the default function does."""
     webhook: WebhookConversion | None = None
-    """Webhook that converts the versions of a custom resource; None: the server does."""
+    """Webhook that converts the versions of a custom resource; None: the server converts them."""
     hub: ObjectConversion | None = None
     """Converts the versions of a custom resource by declared rules; None: they have the same fields."""
     rewritten_after: int = 0
-    """Rows up to this revision may be stored in another form than the one written now (the CRD has changed since)."""
+    """Revision up to which stored rows may have another form than new rows, because the CRD has changed since."""
     settled: Callable[[], Awaitable[None]] | None = None
-    """Waits until what was written is in effect; awaited before a write is answered (CRDs: what they declare is
-    served).
+    """Waits until a write is in effect, before the response is sent. For a CRD: until the declared resource is
+    served.
     """
     storage_group: str | None = None
-    """The group of the stored form where it differs (events.k8s.io objects are stored as core events)."""
+    """Group of the stored form, if it differs from the resource's group (events.k8s.io objects are stored as core
+    events).
+    """
 
     @property
     def storage_api_version(self) -> str:
@@ -179,7 +181,7 @@ class ResourceDefinition:
 
     @property
     def stored_kind(self) -> GroupKind:
-        """Kind of the stored form, which errors about an object name."""
+        """Kind of the stored form, which error messages about an object contain."""
         return GroupKind(self.group if self.storage_group is None else self.storage_group, self.kind)
 
     @property
@@ -188,5 +190,5 @@ class ResourceDefinition:
 
 
 def builtin_groups(definitions: Iterable[ResourceDefinition]) -> set[str]:
-    """Return the groups whose unknown paths get a `Status`; below other groups they get Go's 404 page."""
+    """Return the groups whose unknown paths get a `Status`; unknown paths below other groups get Go's 404 page."""
     return {definition.group for definition in definitions if definition.builtin}

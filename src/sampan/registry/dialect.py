@@ -26,7 +26,9 @@ from sampan.wire.negotiation import CUSTOM_OFFERED, OFFERED, unsupported_media_t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One of the two ways in which Kubernetes serves resources: `BUILTIN` or `CUSTOM`."""
+    """One of the two ways in which Kubernetes serves resources: `BUILTIN` or `CUSTOM`. The text below a flag describes
+    the behavior if the flag is True.
+    """
 
     media_types: tuple[str, ...]
     """Media types of objects and lists, the preferred one first.
@@ -44,19 +46,19 @@ class Dialect:
     accepts_head: bool
     """HEAD is served like GET.
 
-    Routes of built-in types exist for GET alone. The handler of custom resources selects by the request's verb, and
-    that of HEAD is `get` or `list`. Source: apiserver pkg/endpoints/request/requestinfo.go.
+    Routes of built-in types exist for GET alone. The handler of custom resources selects by the request's verb, and the
+    verb of HEAD is `get` or `list`. Source: apiserver pkg/endpoints/request/requestinfo.go.
     """
 
     unknown_subresource: Callable[[GroupResource, str], StatusError]
-    """404 for a subresource that does not exist, from the resource and the object's name.
+    """Returns the 404 error for a subresource that does not exist, from the resource and the object's name.
 
     No route matches for built-in types; custom resources report the object. Source: apiextensions
     customresource_handler.go ServeHTTP.
     """
 
     refused_method: Callable[[GroupResource, str], StatusError]
-    """405 for a verb that the resource does not support, from the resource and the verb.
+    """Returns the 405 error for a verb that the resource does not support, from the resource and the verb.
 
     Source: apimachinery pkg/api/errors NewGenericServerResponse (built-in types), NewMethodNotSupported (custom ones).
     """
@@ -75,7 +77,7 @@ class Dialect:
     """
 
     metrics_use_request_info: bool
-    """Metrics take their labels from the parsed path. Those of built-in types come from the route.
+    """Metrics take their labels from the parsed path. The labels for built-in types come from the route.
 
     Source: apiserver pkg/endpoints/metrics/metrics.go InstrumentRouteFunc, InstrumentHandlerFunc.
     """
@@ -88,14 +90,14 @@ class Dialect:
     """
 
     unsupported_patch: Callable[[tuple[str, ...]], StatusError]
-    """415 for another media type, from those that are supported.
+    """Returns the 415 error for an unsupported media type of a patch, from the supported media types.
 
     Source: go-restful v3 jsr311.go detectRoute (built-in types); apiserver
     pkg/endpoints/handlers/negotiation/errors.go (custom ones).
     """
 
     requires_kind: bool
-    """A body must have a kind. In a body of a built-in type, kind and apiVersion default to those of the path.
+    """A body must have a kind. In a body of a built-in type, kind and apiVersion default to the values from the path.
 
     Source: apimachinery pkg/apis/meta/v1/unstructured/helpers.go; pkg/runtime/serializer/json/json.go.
     """
@@ -120,7 +122,7 @@ class Dialect:
     """
 
     has_internal_version: bool
-    """Strategies and admission get objects in one version, the hub, whatever the version of the request.
+    """Strategies and admission get objects in one version, the hub, independent of the version of the request.
 
     Custom resources stay in the version of the request. Source: apiserver pkg/endpoints/groupversion.go; apiextensions
     customresource_handler.go getOrCreateServingInfoFor.
@@ -142,11 +144,11 @@ class Dialect:
     default: Callable[[CompiledSchema, Object], None]
     """Set the schema's defaults in place, after `read` or `read_applied`.
 
-    Decoding has set those of built-in types. Source: apiextensions pkg/apiserver/schema/defaulting.
+    Decoding has already set the defaults of built-in types. Source: apiextensions pkg/apiserver/schema/defaulting.
     """
 
     strict_faults: Callable[[list[str], list[str]], list[str]]
-    """Texts of strict decoding, from those for duplicate fields and the paths of unknown fields.
+    """Returns the error texts of strict decoding, from the texts for duplicate fields and the paths of unknown fields.
 
     One pass finds both in a built-in type, in text order. For custom resources, pruning finds unknown fields after
     decoding. Source: sigs.k8s.io/json; apiextensions customresource_handler.go schemaCoercingDecoder.
@@ -186,7 +188,7 @@ class Dialect:
     """
 
     lists_have_continue: bool
-    """The metadata of a list always has `continue`, if only an empty one.
+    """The metadata of a list always contains `continue`, even if it is empty.
 
     Source: apimachinery pkg/apis/meta/v1/unstructured/unstructured_list.go SetContinue.
     """
@@ -198,7 +200,7 @@ class Dialect:
     """
 
     validates_scale: bool
-    """A Scale is validated before its object is. Otherwise, the object's schema decides about its replicas.
+    """A Scale is validated before its object is. Otherwise, only the object's schema validates the replicas.
 
     Source: kubernetes pkg/apis/autoscaling/validation ValidateScale.
     """
@@ -210,7 +212,8 @@ class Dialect:
     """
 
     discovery_repeats_version: bool
-    """Aggregated discovery names group and version in `responseKind`, even if they are those of the resource.
+    """Aggregated discovery names group and version in `responseKind`, even if they equal the resource's group and
+    version.
 
     Source: apiextensions customresource_discovery_controller.go.
     """
@@ -255,7 +258,7 @@ def _default(compiled: CompiledSchema, obj: Object) -> None:
 
 
 def _default_nothing(compiled: CompiledSchema, obj: Object) -> None:
-    """Keep the defaults that decoding has set."""
+    """Do nothing, because decoding has already set the defaults."""
 
 
 def _in_text_order(duplicates: list[str], unknown: list[str]) -> list[str]:

@@ -1,7 +1,8 @@
 """`Endpoint`: one resource in one version. Its parts are created on first use.
 
 Between the request and the store an object has up to three forms: the request's version, the strategy's version and the
-stored version. Built-ins use the hub version for their strategy, custom resources the request's.
+stored version. The strategies of built-in types use the hub version, and those of custom resources use the request's
+version.
 """
 
 from collections.abc import Callable
@@ -77,7 +78,7 @@ class Endpoint:
         return self.version.schema()
 
     def is_builtin_kind(self, gvk: GroupVersionKind) -> bool:
-        """Return True if a built-in type has this name."""
+        """Return True if a built-in type has this group, version and kind."""
         return self._compiler.is_builtin_kind(gvk)
 
     @property

@@ -13,7 +13,8 @@ Apply = Callable[[str, Record | None], None]
 
 
 class Follower:
-    """Calls `apply` for each object that is new, changed or deleted since the last poll. At first, all are new.
+    """Calls `apply` for each object that is new, changed or deleted since the last poll. In the first poll, all objects
+    are new.
 
     A poll costs less than a microsecond while nothing changes, otherwise time in proportion to the changes.
     It raises `Untransformable` if an object cannot be read; with `only_readable` it skips the object.

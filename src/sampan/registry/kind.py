@@ -1,4 +1,4 @@
-"""`Kind`: everything that a built-in kind adds to the generic path, in one value.
+"""`Kind`: all special behavior of a built-in kind, in one value.
 
 Names, verbs, scopes and schemas are data. `catalogue.py` joins both into a `ResourceDefinition`.
 """
@@ -18,23 +18,23 @@ MakeColumns = Callable[[Ages], tuple[Column, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindVersion:
-    """Differences of one version. A version that is not in the data is added."""
+    """Differences of one version from its kind. A version that `data/resources.json` does not list is added."""
 
     conversion: Conversion | None = None
     """Conversion to and from the hub; None: the version is the hub."""
     columns: MakeColumns | None = None
-    """None: the columns of the kind."""
+    """Columns of this version; None: the columns of the kind."""
     deprecation_warning: str = ""
     """Warning for clients that use this version; empty: it is not deprecated."""
     strategy: Strategy | None = None
-    """None: the strategy of the kind."""
+    """Strategy of this version; None: the strategy of the kind."""
     schema: Callable[[Definitions], Schema] | None = None
-    """Schema of an added version; None: that of the stored version."""
+    """Schema of an added version; None: the schema of the stored version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A built-in kind; the defaults are those of most kinds."""
+    """A built-in kind; the default values of the fields suit most kinds."""
 
     group: str
     resource: str

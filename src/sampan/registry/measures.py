@@ -1,4 +1,4 @@
-"""`Measures`: counters and durations of a cluster for its metrics, except those of its caches.
+"""`Measures`: counters and durations of a cluster for its metrics, except the metrics of its caches.
 
 Source: component-base metrics/prometheus/restclient/metrics.go, apiextensions pkg/apiserver/conversion/metrics.go
 (1.36).
@@ -23,12 +23,12 @@ class WebhookRequests:
 
     def __init__(self) -> None:
         self.durations = Durations(_REQUEST_BUCKETS)
-        """By verb and host."""
+        """Durations of requests in seconds, by verb and host."""
         self.request_sizes = Durations(_SIZE_BUCKETS)
-        """Bytes of request bodies, by verb and host; `response_sizes` likewise."""
+        """Sizes of request bodies in bytes, by verb and host. `response_sizes`: the same for response bodies."""
         self.response_sizes = Durations(_SIZE_BUCKETS)
         self.counts: dict[tuple[str, str, str], int] = {}
-        """By code, method and host."""
+        """Number of requests, by code, method and host."""
 
     def sent(self, method: str, host: str, code: str, seconds: float) -> None:
         """Count a request that got a response with this code, or failed (`<error>`)."""
@@ -39,7 +39,9 @@ class WebhookRequests:
         self.durations.observe((method, host), seconds)
 
     def record_response(self, method: str, host: str, request_bytes: int, response_bytes: int) -> None:
-        """Record the body sizes of a request that got a response. Ignores hosts beyond the limit."""
+        """Record the body sizes of a request that got a response. Ignores hosts beyond the maximum number of counted
+        hosts.
+        """
         key = (method, host)
         if key in self.durations.series:
             self.request_sizes.observe(key, request_bytes)
@@ -52,18 +54,18 @@ class Measures:
     def __init__(self) -> None:
         self.store = StoreMeasures()
         self.steps = StepTimes()
-        """Steps of writes."""
+        """Durations of the steps of writes."""
         self.requests = WebhookRequests()
         self.conversions = Durations(_CONVERSION_BUCKETS)
-        """Conversion webhooks: by result (success, failure) and kind of failure."""
+        """Durations of calls to conversion webhooks in seconds, by result (success, failure) and kind of failure."""
         self.crd_conversions = Durations(_CRD_BUCKETS)
-        """Conversion webhooks, by CRD, version before, version after, and success."""
+        """Durations of calls to conversion webhooks in seconds, by CRD, version before, version after, and success."""
 
         self.repair_errors = 0
         """Failed passes of the repair loop over the addresses and node ports of Services."""
 
         self.works: dict[str, WorkMetrics] = {}
-        """Progress of the loops, by name."""
+        """Progress of the background loops, by name."""
 
     def repair_failed(self) -> None:
         """Count a failed pass of the repair loop."""

@@ -36,7 +36,7 @@ class CacheReader:
         return cache.get(f"{prefix}{namespace}/{name}" if namespace else f"{prefix}{name}")
 
     async def fresh(self, group: str, resource: str) -> None:
-        """Wait until the cache has all writes to a resource so far, including those of other servers."""
+        """Wait until the cache contains all writes to a resource so far, including writes by other servers."""
         cache, _ = self._cache(group, resource)
         if cache is not None:
             await cache.fresh()

@@ -10,7 +10,7 @@ Subscriber = Callable[[], None]
 class ResourceRegistry:
     """The definitions by group and resource. One writer (the cluster's loop), many readers.
 
-    `generation` grows with each change of what is served; discovery and OpenAPI are cached by it.
+    `generation` grows with each change of the served resources; it is the cache key of discovery and OpenAPI.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class ResourceRegistry:
         return list(self._definitions.values())
 
     def resources(self) -> Collection[tuple[str, str]]:
-        """Group and resource of all definitions, as they are now and will be."""
+        """Return a live view of the (group, resource) keys of all definitions."""
         return self._definitions.keys()
 
     def get(self, group: str, resource: str) -> ResourceDefinition | None:
@@ -46,13 +46,13 @@ class ResourceRegistry:
         self._changed()
 
     def remove(self, group: str, resource: str) -> None:
-        """Serve it no longer."""
+        """Stop serving a resource. Do nothing if it is not served."""
         if self._definitions.pop((group, resource), None) is not None:
             self._forget(group, resource)
             self._changed()
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` after each change; the result ends the subscription."""
+        """Call `subscriber` after each change; the returned function ends the subscription."""
         self._subscribers.append(subscriber)
         return lambda: self._subscribers.remove(subscriber)
 

@@ -1,6 +1,6 @@
 """`StepTimes`: durations of the steps of writes, from a sample: every 16th write, from the first one on.
 
-Timing all steps of every write would cost 10 % of a small one; the sample costs 1 to 1.5 %.
+Timing all steps of every write would make a small write 10 % slower; the sample costs 1 to 1.5 %.
 """
 
 from time import perf_counter
@@ -12,13 +12,15 @@ from sampan.core.durations import Durations
 BUCKETS: Final = (
     1e-05, 2.5e-05, 5e-05, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0,
 )  # fmt: skip
-"""Seconds. A step that computes takes 1 to 100 µs, one that waits for a webhook or a disk up to its timeout."""
+"""Upper bounds of the histogram buckets, in seconds. A step that computes takes 1 to 100 µs, and a step that waits for
+a webhook or a disk takes up to its timeout.
+"""
 SAMPLED: Final = 16
-"""One of so many writes is timed."""
+"""Sampling interval: one of this number of writes is timed."""
 
 
 class StepTimer:
-    """Observer of one write: times its steps. A step of a repeated attempt counts again; a failed step counts too."""
+    """Observer of one write: times its steps. Steps of a repeated attempt and failed steps are counted too."""
 
     __slots__ = ("_began", "_durations", "_name")
 
@@ -41,11 +43,11 @@ class StepTimer:
 
 
 class StepTimes:
-    """Steps of the writes of one cluster."""
+    """Durations of the steps of the writes of one cluster."""
 
     def __init__(self) -> None:
         self.durations = Durations(BUCKETS)
-        """By step."""
+        """Durations in seconds, by step."""
         self._untimed = SAMPLED - 1
 
     def observer(self) -> StepTimer | None:

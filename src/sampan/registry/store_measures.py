@@ -15,16 +15,18 @@ _OPERATIONS: Final = ("get", "list", "create", "update", "delete")
 
 
 class StoreMeasures:
-    """Operations on the store of one cluster."""
+    """Durations and failures of operations on the store of one cluster."""
 
     def __init__(self) -> None:
         self.requests = Durations(BUCKETS)
-        """By operation, group and resource; failures included."""
+        """Durations of all operations in seconds, by operation, group and resource. Failed operations are included."""
         self.errors: dict[tuple[str, str, str], int] = {}
-        """Failed operations, by the same labels."""
+        """Number of failed operations, by operation, group and resource."""
 
     def measured(self, store: Store, resource: GroupResource) -> Store:
-        """Return the store for one resource, with timed operations. A trace shows them as parts of its span."""
+        """Return the store for one resource, with timed operations. In a trace, they appear as parts of the current
+        span.
+        """
         observe = self.requests.observe
         labels = {name: (name, resource.group, resource.resource) for name in _OPERATIONS}
         spans = {name: f"{name.capitalize()} storage" for name in _OPERATIONS}

@@ -15,7 +15,7 @@ class StoredResources:
                 self._prefixes[definition.storage_prefix] = ("", definition.resource)
 
     def of(self, key: str) -> tuple[str, str] | None:
-        """Return group and resource; None if the key is not that of an object."""
+        """Return group and resource; None if the key does not belong to an object."""
         parts = key.split("/", 4)
         if len(parts) < 4 or parts[1] != "registry":
             return None

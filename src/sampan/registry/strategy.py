@@ -18,7 +18,7 @@ from sampan.core.object import Object, set_or_drop
 class Context:
     """Properties of a request that a strategy may use.
 
-    `user` and `groups` identify the client; `namespace` and `name` are those of the object.
+    `user` and `groups` identify the client; `namespace` and `name` identify the object.
     """
 
     user: str = ""
@@ -30,7 +30,7 @@ class Context:
     dry_run: bool = False
     subresource: str = ""
     reader: "ObjectReader | None" = None
-    """Access to other objects during validation. They are not part of the write."""
+    """Reader of other objects during validation. The write does not guarantee that these objects stay unchanged."""
 
 
 class ObjectReader(Protocol):
@@ -56,13 +56,15 @@ Release = Callable[[bool], Awaitable[None]]
 
 
 def keep_metadata(obj: Object, old: Object, names: Iterable[str]) -> None:
-    """Restore fields of the metadata."""
+    """Copy these fields of the metadata from the stored object `old`."""
     for name in names:
         set_or_drop(obj["metadata"], name, old["metadata"].get(name))
 
 
 class Strategy:
-    """Strategy with defaults for a resource without special rules. It is stateless and shared by all objects."""
+    """Strategy with defaults for a resource without special rules. It is stateless and shared by all objects. The text
+    below a flag describes the behavior if the flag is True.
+    """
 
     allow_unconditional_update = True
     """PUT may omit the resourceVersion."""
@@ -73,7 +75,7 @@ class Strategy:
     keeps_status_on_create = False
     """A create may set the status although /status is served (nodes, and kinds whose strategy resets it)."""
     labels: ClassVar[Sequence[str]] = ()
-    """Fields for field selectors, besides those of the metadata."""
+    """Fields for field selectors, in addition to the fields of the metadata."""
     selects_namespace = True
     """A field selector may use metadata.namespace."""
     kept_metadata: ClassVar[Sequence[str]] = ()
@@ -85,7 +87,7 @@ class Strategy:
     keeps_status_on_update = True
     """PUT/PATCH of this endpoint does not change the status if /status is served."""
     default_propagation = "Background"
-    """`propagationPolicy` of a delete without one.
+    """`propagationPolicy` of a delete that does not set it.
 
     Unsupported: objects of the kind have no dependents, and a policy has no effect.
     """
@@ -96,7 +98,7 @@ class Strategy:
     first_delete_propagates = True
     """A delete that only marks applies its propagation policy."""
     standard_finalizers = True
-    """`metadata.finalizers` must have a domain or be Kubernetes' standard ones, as in most built-in kinds."""
+    """Each entry of `metadata.finalizers` must have a domain or be a standard finalizer, as in most built-in kinds."""
     companions: ClassVar[Sequence[tuple[str, str]]] = ()
     """Group and resource of companion objects with the same name and namespace (Endpoints of a Service)."""
     returns_deleted_object = False
@@ -107,7 +109,7 @@ class Strategy:
         return dns1123_subdomain_errors(name, prefix=prefix)
 
     def size_of_work(self, size_bytes: int) -> int:
-        """Return the extra cost of an object of this size, as additional bytes of an ordinary object."""
+        """Return the cost of processing an object beyond that of an ordinary object, in bytes of an ordinary object."""
         return 0
 
     def default(self, obj: Object) -> None:
@@ -117,14 +119,14 @@ class Strategy:
         """Reset or set fields that the client must not set. The common path has removed the status."""
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Add all errors of a new object, except those of the schema."""
+        """Add all errors of a new object to `errors`, except errors of the schema."""
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Add all errors of the new state and of the transition."""
+        """Add all errors of the new state and of the transition to `errors`."""
         self.check(ctx, obj, errors)
 
     def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Add all errors of the new status."""
+        """Add all errors of the new status to `errors`."""
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
         """Return all errors of a new object."""
@@ -137,7 +139,9 @@ class Strategy:
         return []
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Prepare like for create. `old` is the stored object; the common path has restored its status."""
+        """Reset or set fields that the client must not set. `old` is the stored object; the common path has restored
+        its status.
+        """
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """Return all errors of the new state."""
@@ -177,7 +181,7 @@ class Strategy:
         return bool(obj["metadata"].get("finalizers"))
 
     def deletion_fault(self, name: str) -> str:
-        """Return the reason why no object of this name may be deleted; "" if it may."""
+        """Return the reason why no object of this name may be deleted; "" if it may be deleted."""
         return ""
 
     def prepare_for_deletion(self, obj: Object) -> None:
@@ -223,7 +227,7 @@ class Strategy:
     async def begin_update(
         self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
     ) -> Release | None:
-        """Allocate for an update."""
+        """Allocate cluster IPs and ports for an update, after admission and before validation."""
         return None
 
     async def after_delete(self, obj: Object, allocators: Any) -> None:

@@ -104,7 +104,7 @@ def _version(cls: type[Any], declared: Declaration) -> dict[str, Any]:
 
 
 def root_schema(cls: type[Any]) -> dict[str, Any]:
-    """Return the schema of the whole object, as in the CRD. Metadata is only declared as an object.
+    """Return the schema of the whole object, as in the CRD. It declares metadata only as an object.
 
     Raises `TypeError` if the class is not declared or has no structural schema.
     """

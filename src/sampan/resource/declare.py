@@ -134,7 +134,7 @@ class Options(TypedDict, total=False):
     """JSON paths that field selectors may use: `.spec.cidr`."""
     served: bool
     storage: bool
-    """False if another version of the kind is the stored one; True by default."""
+    """False if objects are stored in another version of the kind; True by default."""
     deprecated: bool
     deprecation_warning: str
     api_approved: str

@@ -33,7 +33,7 @@ class ResourceInfo:
         return self.gvk.api_version
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        """Return the URL path. Without a namespace it covers all namespaces; names are not escaped."""
+        """Return the URL path. Without a namespace, the path is that for all namespaces. Names are not escaped."""
         group, version, resource = self.gvr
         root = f"/apis/{group}/{version}" if group else f"/api/{version}"
         if namespace and self.namespaced:

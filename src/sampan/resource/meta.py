@@ -9,7 +9,7 @@ import msgspec
 
 
 class OwnerReference(msgspec.Struct, rename="camel", omit_defaults=True):
-    """Reference to an owner: when the last owner is gone, the garbage collector deletes the object."""
+    """Reference to an owner: when the last owner has been deleted, the garbage collector deletes the object."""
 
     api_version: str = ""
     kind: str = ""
@@ -22,7 +22,7 @@ class OwnerReference(msgspec.Struct, rename="camel", omit_defaults=True):
 class ObjectMeta(msgspec.Struct, rename="camel", omit_defaults=True, dict=True):
     """The metadata that every object has. Times are RFC 3339 strings, as in JSON.
 
-    The metadata of an object that was read also holds the bytes of that object; so do copies of it.
+    Metadata of an object that was read also contains the JSON bytes of that object, and so do copies of the metadata.
     """
 
     name: str = ""
@@ -69,7 +69,7 @@ def source_of(metadata: Any) -> bytes | None:
 
 
 class HasMetadata(Protocol):
-    """A typed object."""
+    """A typed object, whose metadata is an `ObjectMeta`."""
 
     metadata: ObjectMeta
 
@@ -99,9 +99,11 @@ _CONTAINERS = {"labels": dict, "annotations": dict, "finalizers": list, "managed
 
 
 class DictMeta:
-    """The metadata of a dict object. Reading a map or list returns the object's own, which may be changed in place.
+    """The metadata of a dict object. Reading a map or list returns the one in the object, which the caller may change
+    in place.
 
-    Assigning an empty value removes the field from the object. `owner_references` are copies: assign to change them.
+    Assigning an empty value removes the field from the object. `owner_references` returns copies: assign to it to
+    change the object.
     """
 
     __slots__ = ("_fields",)

@@ -19,7 +19,7 @@ class ObjectType(Generic[T]):
 
     `decode` reads the JSON of one object; `encode` writes the fields that the type defines. `encode_update` writes an
     object that replaces the one that was read: fields that the type does not define keep the values that were read. By
-    default it is `encode`. All raise `ValueError` for invalid input.
+    default, it is the same as `encode`. All raise `ValueError` for invalid input.
     """
 
     info: ResourceInfo

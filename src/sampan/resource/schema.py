@@ -74,7 +74,7 @@ def unwrapped(text: str) -> str:
 
 
 class _Walk:
-    """Recursion into a type; `above` are the classes on the way down."""
+    """Recursion into a type. `above`: classes that enclose the current type, to detect recursive types."""
 
     def __init__(self, above: tuple[type[Any], ...]) -> None:
         self._above = above
@@ -200,7 +200,9 @@ def _range(info: Any) -> Schema:
 
 
 def _default_of(field: types.Field) -> Any:
-    """Return the default that the server fills in. Zero values (None, "", 0, False, an empty list or map) mean none."""
+    """Return the default that the server fills in. A zero value (None, "", 0, False, an empty list or map) means that
+    there is no default.
+    """
     if field.default is not NODEFAULT:
         absent = field.default is msgspec.UNSET or not field.default
         return NODEFAULT if absent else msgspec.to_builtins(field.default)

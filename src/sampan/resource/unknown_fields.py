@@ -2,7 +2,7 @@
 
 Guarantees: a field that the class does not define keeps the value that was read, at any depth. List elements are
 matched by equality, then by `name`, `type`, `key` or a similar field. If the length of the list has not changed, the
-rest are matched by position. An element without a match is new and has no unknown fields.
+remaining elements are matched by position. An element without a match is new and has no unknown fields.
 """
 
 from collections.abc import Iterator, Sequence

@@ -2,7 +2,7 @@
 
 Base of the clients of container runtimes and storage drivers.
 Concurrency: any number of tasks may call. Calls of one client share one connection, which reconnects by itself.
-Cancelling a task cancels its call in the other program.
+Cancelling a task cancels its call in the server.
 """
 
 import types
@@ -16,7 +16,7 @@ from sampan.rpc.errors import RpcError
 from sampan.rpc.proto_files import AnyMessage, ProtoFiles
 
 TIMEOUT_S: Final = 120.0
-"""Time limit of a call, unless its method has another one."""
+"""Time limit of a call in seconds, unless its method has another one."""
 _MESSAGE_BYTES_MAX: Final = 16 * 1024 * 1024
 
 

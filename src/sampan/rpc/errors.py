@@ -1,4 +1,4 @@
-"""`RpcError`: failed gRPC call of another program on this machine."""
+"""`RpcError`: failed gRPC call to another program on this machine."""
 
 import grpc
 
@@ -20,12 +20,12 @@ class RpcError(Exception):
 
     @property
     def is_not_found(self) -> bool:
-        """True if the object of the call does not exist."""
+        """True if the object that the call names does not exist."""
         return self.code is grpc.StatusCode.NOT_FOUND
 
     @property
     def is_unimplemented(self) -> bool:
-        """True if the other program does not have the method."""
+        """True if the server does not implement the method."""
         return self.code is grpc.StatusCode.UNIMPLEMENTED
 
 

@@ -22,7 +22,9 @@ class ProtoFiles:
     """Classes of one descriptor set. Read on first use, then kept."""
 
     def __init__(self, package: str, path: str) -> None:
-        """`package`: Python package with the data. `path`: of the descriptor set in it; its last file is served."""
+        """`package`: Python package with the data. `path`: path of the descriptor set in the package. The last file of
+        the set contains the messages.
+        """
         self._package = package
         self._path = path
 
@@ -56,7 +58,7 @@ class ProtoFiles:
     def value(self, name: str) -> int:
         """Return the number of an enumeration's value. Raises `KeyError`.
 
-        Of values with the same name in different enumerations, any one.
+        If several enumerations have a value of this name, it returns any of their numbers.
         """
         return self._numbers[name]
 

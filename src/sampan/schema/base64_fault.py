@@ -6,7 +6,9 @@ _ALPHABET: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 
 def bad_byte(text: str) -> int:
-    """Return the position of the first character that is not allowed there, or the end of the last complete group."""
+    """Return the position of the first character that is invalid at its position, or the end of the last complete
+    group.
+    """
     for index, char in enumerate(text):
         if char not in _ALPHABET:
             return index if char != "=" or index % 4 < 2 else _after_padding(text, index)

@@ -85,7 +85,9 @@ class Definitions:
         return text
 
     def descriptions(self, name: str) -> dict[str, str]:
-        """Return all descriptions of a definition: that of the type under "", those of its fields under their names."""
+        """Return all descriptions of a definition: the description of the type under "", and the descriptions of its
+        fields under their names.
+        """
         if self._texts is None:
             self._texts = _read(self._path, 3)[2]
         start, size = self._descriptions[name]

@@ -26,7 +26,7 @@ _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 class SchemaCompiler:
     """Compiler and cache of root schemas; one per registry.
 
-    Named built-in types are compiled once for all registries with the same definitions.
+    Built-in types with a name are compiled once for all registries with the same definitions.
     """
 
     def __init__(self, definitions: Definitions | None = None) -> None:
@@ -34,7 +34,7 @@ class SchemaCompiler:
         self._compiled: dict[int, CompiledSchema] = {}
         self._object_meta: Decoder | None = None
         self.cel_times = CelTimes()
-        """Durations of compiling and evaluating the CEL rules of these schemas."""
+        """Durations of compiling and evaluating the CEL rules of these schemas, in seconds."""
 
     def compile(self, schema: Schema) -> "CompiledSchema":
         """Return the compiled form of a root schema; cached for each schema."""
@@ -52,7 +52,7 @@ class SchemaCompiler:
         return self._definitions.decoders.compile(schema)
 
     def is_builtin_kind(self, gvk: GroupVersionKind) -> bool:
-        """Report whether a built-in type has this name."""
+        """Report whether a built-in type has this group, version and kind."""
         return self._definitions.name_for_kind(gvk) is not None
 
     def object_meta(self) -> Decoder:
@@ -125,7 +125,7 @@ class CompiledSchema:
         """Return the errors of an object (or of the value at `path`, such as the status), as in kube-apiserver.
 
         `old` is the value that an update replaces: errors in unchanged values are dropped. Raises 413 if the schema's
-        junctors need too much work.
+        junctors (`allOf`, `anyOf`, `oneOf`, `not`) need too much work.
         """
         if self._is_builtin:
             return list(required_errors(self.schema, obj, path or Path()))

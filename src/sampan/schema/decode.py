@@ -33,7 +33,7 @@ _EMPTY_IS_NOT_ABSENT = frozenset({("HPAScalingRules", "policies")})
 
 
 class DecodeError(Exception):
-    """The object cannot be decoded as its kind. `str()` is the message of Go's decoder, without the caller's prefix."""
+    """The object cannot be decoded as its kind. `str()` is the message of Go's decoder, which the caller may prefix."""
 
     def __init__(self, value: str, go_type: str, text: str = "", *, converted: str = "") -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class DecodeError(Exception):
 
 
 class DecoderCompiler:
-    """Compiler of decoders; those of named types are compiled once and shared."""
+    """Compiler of decoders. Decoders of named types are compiled once and shared."""
 
     def __init__(self) -> None:
         self._objects: dict[int, Decoder] = {}
@@ -287,7 +287,7 @@ def _is_struct(schema: Schema) -> bool:
 
 
 def _go_name(schema: Schema) -> str:
-    """Return `v1.Pod` for `io.k8s.api.core.v1.Pod`; Go's own types for unnamed ones."""
+    """Return `v1.Pod` for `io.k8s.api.core.v1.Pod`; for an unnamed type, return the Go type, such as `[]string`."""
     if schema.name:
         return ".".join(schema.name.rsplit(".", 2)[-2:])
     if schema.type == "array" and schema.items is not None:

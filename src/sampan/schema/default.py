@@ -14,9 +14,10 @@ from sampan.schema.structural import UNSET, Schema
 
 Defaulter = Callable[[Any], None]
 DEFAULTS_BYTES_MAX = 4 << 20
-"""Limit of the JSON bytes that defaults may add to one object; more could not be stored anyway.
+"""Maximum number of JSON bytes that defaults may add to one object. With more, the object would be too large to store.
 
-Without it, a list of empty items in a request, and large defaults for them in the CRD, would expand to gigabytes.
+Without this limit, a list of empty items in a request, and large defaults for them in the CRD, would expand to
+gigabytes.
 """
 _left: ContextVar[list[int] | None] = ContextVar("bytes left for defaults", default=None)
 
@@ -47,7 +48,8 @@ def _spend(size_bytes: int) -> None:
 
 
 def compile_defaulter(schema: Schema) -> Defaulter | None:
-    """Return the defaulter of a node, which changes a dict or a list in place; None if nothing below has a default.
+    """Return the defaulter of a node, which changes a dict or a list in place; None if neither the node nor a node
+    below it has a default.
 
     Built-in types have no defaults here: their decoders set them.
     """

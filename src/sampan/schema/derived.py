@@ -1,7 +1,7 @@
 """`derived`: cache the results of functions of a schema in that schema.
 
-Results live exactly as long as the schema. So the schemas of one cluster leave nothing behind for another one, and
-deleting a CustomResourceDefinition frees its results.
+Results live exactly as long as the schema. So they are freed with the schemas of their cluster, or when the
+CustomResourceDefinition is deleted.
 """
 
 import functools

@@ -1,6 +1,6 @@
 """Add the nulls that Go's encoder writes and that `decode` omits from built-in objects.
 
-Go writes every field without `omitempty`. `decode` sets those with a non-null zero value, and times; an absent list,
+Go writes every field without `omitempty`. `decode` sets fields with a non-null zero value, and times; an absent list,
 map or pointer is null in Go.
 Source: Go's encoding/json; the fields' tags are in `registry/data/fields.json`.
 """
@@ -15,7 +15,7 @@ _RAW = "runtime.RawExtension"
 
 
 def with_nulls(schema: Schema, obj: Object) -> Object:
-    """Return a copy of a decoded object with these nulls."""
+    """Return a copy of a decoded object with the nulls that Go's encoder writes."""
     result: Object = {}
     for name, value in obj.items():
         child = schema.properties.get(name)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sampan.schema.regex.engine import compile_regex
 
 PATTERNS_KEPT_MAX = 1024
-"""Limit of cached patterns. Each may use 100 kB, and a CRD may have tens of thousands."""
+"""Maximum number of cached patterns. Each may use 100 kB, and a CRD may have tens of thousands."""
 
 
 @functools.lru_cache(PATTERNS_KEPT_MAX)

@@ -21,7 +21,7 @@ def known_format(schema: Schema) -> str | None:
 
 
 def is_integer(value: Any) -> bool:
-    """Report whether a number is an integer in JSON schema: 3.0 is one."""
+    """Report whether a number is an integer in JSON schema: 3.0 is an integer."""
     if type(value) is int:
         return True
     return type(value) is float and abs(value) <= _SAFE_INTEGER and value.is_integer()
@@ -36,7 +36,7 @@ def fits_range(value: float, type_: str, format_: str | None) -> bool:
 
 
 def in_enum(value: Any, allowed: list[Any]) -> bool:
-    """Test membership as Go does: numbers by value, booleans are not numbers, null is never a member."""
+    """Test membership as Go does: numbers by value, booleans are not numbers, null never matches."""
     if value is None:
         return False
     if isinstance(value, bool):

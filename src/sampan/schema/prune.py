@@ -26,7 +26,7 @@ def compile_pruner(schema: Schema, object_meta: Decoder) -> Pruner:
 
 
 def compile_value_pruner(schema: Schema, object_meta: Decoder) -> Pruner | None:
-    """Return the pruner of any node; None if nothing below it can be pruned, whatever the value."""
+    """Return the pruner of any node; None if no value of the node can require pruning."""
     if schema.name:
         return None
     if schema.embedded_resource:
@@ -55,12 +55,12 @@ def _children(schema: Schema, object_meta: Decoder) -> tuple[dict[str, Pruner | 
 
 
 def _drops_null(schema: Schema) -> bool:
-    """Report whether nulls are dropped. They are kept if they are allowed, and if a default will replace them."""
+    """Report whether nulls are dropped. Nulls are kept if they are allowed, or if a default will replace them."""
     return not schema.nullable and (schema.default is UNSET or schema.default is None)
 
 
 class _Other(NamedTuple):
-    """Treatment of properties that the schema does not define."""
+    """Treatment of an object's properties that the schema does not define."""
 
     kept: bool
     prune: Pruner | None
@@ -143,7 +143,7 @@ def _whole_items(value: Any, lost: Lost) -> None:
 
 
 def _clear(value: Any, lost: Lost) -> None:
-    """Remove everything below a node that defines nothing."""
+    """Remove all fields of an object without a schema; in a list, of each item."""
     if type(value) is dict:
         lost.extend((value, key) for key in value)
         value.clear()

@@ -87,12 +87,12 @@ class Result:
 
 
 class Reporter:
-    """Reporter of values below `base`, the path with which all fields start."""
+    """Reporter of values below `base`, the path that prefixes the field of every error."""
 
     def __init__(self, base: str = "") -> None:
         self._base = base
         self._tentative = 0
-        """Number of alternatives around the current position; their errors may be dropped."""
+        """Number of alternatives that enclose the current position. Errors found in an alternative may be dropped."""
         self._enums: dict[int, frozenset[Any]] = {}
 
     def report(self, schema: Schema, value: Any, old: Any = UNSET) -> list[FieldError]:
@@ -109,7 +109,7 @@ class Reporter:
         return result
 
     def _branch(self, schema: Schema, value: Any, at: _At) -> Result:
-        """Return the result of one alternative; at the limit of errors, those found until then."""
+        """Return the result of one alternative; at the limit of errors, it contains only the errors found so far."""
         self._tentative += 1
         try:
             return self._node(schema, value, at)

@@ -13,7 +13,7 @@ from sampan.schema.structural import Schema
 RequiredCheck = Callable[[Any, Path], Iterator[FieldError]]
 
 _MAY_BE_EMPTY = frozenset(("message",))
-"""Required fields that may be empty: `Condition.message` often is."""
+"""Required fields that may be empty: `Condition.message` is often empty."""
 
 
 def required_errors(schema: Schema, value: Any, path: Path) -> Iterator[FieldError]:

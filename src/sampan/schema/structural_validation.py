@@ -26,7 +26,7 @@ _UNSUPPORTED_KEYS = ("id", "$schema", "$ref", "patternProperties", "dependencies
 
 
 def validate_structural(schema: Json, path: Path) -> list[FieldError]:
-    """Return all errors of a version's schema except those of its CEL rules; `path` is that of the schema.
+    """Return all errors of a version's schema except those of its CEL rules; `path` is the path of the schema.
 
     Validates the structure, then the defaults if the schema is structural, and in any case the keywords.
     Raises 413 if the defaults need too much work.

@@ -162,7 +162,7 @@ def _nested(node: Json, path: Path, *, skip_any_of: bool = False) -> Iterator[Fi
 
 
 def _completeness(rules: Json, node: Json, path: Path, rules_path: Path) -> Iterator[FieldError]:
-    """Check that everything an alternative restricts is specified outside.
+    """Check that everything an alternative restricts is specified outside of it.
 
     `rules` is the node or an alternative of it.
     """

@@ -11,9 +11,13 @@ from typing import Final
 from sampan.core.errors import request_entity_too_large
 
 STEPS_MAX: Final = 2_000_000
-"""Steps of one validation: one or two seconds. The largest object without junctors takes about half of them."""
+"""Maximum number of steps of one validation, which take one or two seconds. The largest object without junctors needs
+about half of them.
+"""
 REPORT_STEPS: Final = 10
-"""Steps of reporting the errors of one value, which takes that many times as long as checking it."""
+"""Number of steps counted for the error report of one value, because a report takes this many times as long as
+a check.
+"""
 
 Steps = list[int]
 _left: ContextVar[Steps | None] = ContextVar("steps left of a validation", default=None)

@@ -41,7 +41,7 @@ class AddressClaims:
     def unreadable(self) -> set[str]:
         """Return the claimed addresses whose IPAddress cannot be decrypted or decoded.
 
-        Their Service is unknown, but the key of an IPAddress has its name, the address.
+        The Service cannot be determined, but the key of an IPAddress ends with its name, which is the address.
         """
         prefix = self.store.prefix
         return {key.removeprefix(prefix) for key in self.store.cache.unreadable if key.startswith(prefix)}

@@ -1,7 +1,8 @@
 """Allocators of cluster IPs and node ports, in this server's memory.
 
-Their state may be stale, so it is only a hint for the choice of a free one. The `Claims` in the store, which all
-servers share, decide. The `Release` of a write commits or reverts the changes that it made here.
+Their state may be stale, so it is only a hint when a server selects a free address or port. The `Claims` in the store,
+which all servers share, are authoritative. At the end of a write, its `Release` callback commits or reverts its
+allocations.
 Source: pkg/registry/core/service/{ipallocator,portallocator} (1.36).
 """
 
@@ -26,7 +27,9 @@ NODE_PORT_FIRST, NODE_PORT_LAST = 30000, 32767
 
 
 class TakenElsewhere(Exception):
-    """Another server has claimed an address or port that was free in this server's memory; `str()` is that one."""
+    """Another server has claimed an address or port that was free in this server's memory; `str()` returns the address
+    or port.
+    """
 
 
 class Holder(NamedTuple):
@@ -40,13 +43,17 @@ class Claims(Protocol):
     """Claims of Services in the store, for all servers."""
 
     async def refresh(self, *, ports: bool) -> None:
-        """Update the allocators from the store; that of the node ports only if `ports`."""
+        """Update the IP allocators from the store and, if `ports` is set, the port allocator too."""
 
     async def make(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
-        """Claim all of them or none. Raises `TakenElsewhere`, and the errors of a write."""
+        """Claim all of these addresses and ports, or none of them. Raises `TakenElsewhere`, and the errors of a
+        write.
+        """
 
     async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
-        """Release those that the holder still has. The repair loop releases what cannot be released now."""
+        """Release the addresses and ports that the holder still has. If that fails, the repair loop releases them
+        later.
+        """
 
 
 class NoClaims:
@@ -156,7 +163,9 @@ class Allocators:
         self.ports = PortAllocator(first, last, self._random)
 
     def rebuild(self, services: Iterable[Object]) -> list[str]:
-        """Allocate what stored Services have. Return a text for each address or port that two of them have."""
+        """Allocate the addresses and ports of the stored Services. Return a message for each address or port that two
+        Services have.
+        """
         problems: list[str] = []
         for service in services:
             metadata = service.get("metadata") or {}
@@ -220,5 +229,5 @@ def held_ports(service: Object) -> list[int]:
 
 
 def needs_health_check(spec: Object) -> bool:
-    """Report whether a Service needs a port on which each node reports to load balancers if it has endpoints."""
+    """Report whether a Service needs a health check port, by which load balancers find the nodes with endpoints."""
     return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"

@@ -91,7 +91,8 @@ class StoredClaims:
     def _settle_doubts(self) -> None:
         """Read the state of doubtful addresses again.
 
-        A failed write released its addresses here, although another server may have claimed one in between.
+        A failed write has marked its addresses as free in memory, although another server may have claimed one in
+        between.
         """
         store = self.addresses.store
         for ip in map(canonical, self._doubtful):
@@ -114,7 +115,9 @@ class StoredClaims:
 
 
 def _usable(service_cidrs: Mapping[str, Object]) -> list[str]:
-    """Return the networks of ServiceCIDRs that are ready and not being deleted. Without a condition, one is ready."""
+    """Return the networks of ServiceCIDRs that are ready and not being deleted. A ServiceCIDR without a condition is
+    ready.
+    """
     found: list[str] = []
     for _, obj in sorted(service_cidrs.items()):
         conditions = (obj.get("status") or {}).get("conditions") or ()

@@ -25,8 +25,8 @@ class RangeFull(AllocationError):
 class Bitmap:
     """Set of allocated numbers below `size`. Selects free numbers at random, first from the upper part.
 
-    It selects one of the first `offset` numbers only if all others are allocated. A number that a user chooses there
-    rarely collides with an automatic choice.
+    It selects one of the first `offset` numbers only if all others are allocated. So a number that a user chooses from
+    them rarely collides with an automatic choice.
     """
 
     __slots__ = ("_offset", "_random", "_size", "_taken")
@@ -81,9 +81,8 @@ class Bitmap:
 
 
 class AllocationCounters:
-    """Counters of allocations and failures: of chosen addresses or ports (static), and of any free one (dynamic).
-
-    `durations`: time to claim one in the store.
+    """Counters of allocations and failures: of addresses or ports that the client chose (static) and that the allocator
+    chose (dynamic). `durations`: seconds to claim one in the store.
     """
 
     __slots__ = ("durations", "errors", "totals")
@@ -94,7 +93,7 @@ class AllocationCounters:
         self.durations = Durations()
 
     def count(self, scope: str, *, done: bool) -> None:
-        """Count one allocation or, without `done`, one failure."""
+        """Count one allocation or, if `done` is False, one failure."""
         (self.totals if done else self.errors)[scope] += 1
 
 
@@ -168,7 +167,9 @@ class IPAllocator:
 
 
 class FamilyAllocator:
-    """Allocator for all networks of one family, which may overlap. Allocates from the first that has a free address."""
+    """Allocator for all networks of one family, which may overlap. Allocates from the first network with a free
+    address.
+    """
 
     def __init__(self, first: IPAllocator) -> None:
         self.family = first.family
@@ -187,7 +188,7 @@ class FamilyAllocator:
     def extend(self, cidrs: Iterable[str], rand: random.Random) -> bool:
         """Replace all networks except the first.
 
-        Return whether one is new; the caller then marks the addresses in it that are allocated.
+        Return True if a network is new; the caller then marks its allocated addresses.
         """
         if self.networks[0].is_closed:
             return False

@@ -1,7 +1,7 @@
 """Read the networks of cluster IPs from the store of an existing cluster.
 
-Since 1.33, the ServiceCIDR `kubernetes` has them. Older servers had a command-line option, and stored its value next to
-the bitmaps of allocated addresses.
+Since 1.33, the ServiceCIDR `kubernetes` contains the networks. Older servers had a command-line option, and stored its
+value next to the bitmaps of allocated addresses.
 Source: pkg/registry/core/service/allocator/storage/storage.go (1.32),
 pkg/controlplane/controller/defaultservicecidr/default_servicecidr_controller.go (1.36).
 """

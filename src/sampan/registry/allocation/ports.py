@@ -1,7 +1,7 @@
 """`PortClaims`: allocated node ports in the store, in one RangeAllocation that is written with compare-and-swap.
 
-Concurrency: changes that wait during a write share the next one (group commit). The first of their tasks that gets the
-lock writes for all of them. A change that is refused or cancelled does not affect the others.
+Concurrency: changes that wait during a write share the next write (group commit). The first waiting task that gets the
+lock writes the changes of all. A change that is refused or cancelled does not affect the others.
 Source: pkg/registry/core/service/allocator/storage/storage.go (1.36).
 """
 
@@ -73,7 +73,9 @@ class PortClaims:
             raise TakenElsewhere(", ".join(map(str, sorted(change.refused))))
 
     async def _write(self) -> None:
-        """Write all changes that wait. If that fails, each of the other tasks writes when it gets the lock."""
+        """Write all pending changes. If the write fails, each of the other waiting tasks tries again when it gets the
+        lock.
+        """
         changes = list(self._waiting)
         while True:
             row = await self._store.get(KEY)

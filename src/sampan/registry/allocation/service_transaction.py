@@ -1,7 +1,7 @@
 """`Transaction`: addresses and ports that one write of a Service allocates and releases.
 
-It allocates before the write, and reverts that if the write fails. It releases what the old Service no longer needs
-after the write has succeeded. Both happen in this server's memory and in the store.
+It allocates before the write, and releases these allocations if the write fails. It releases what the old Service no
+longer needs after the write has succeeded. Both happen in this server's memory and in the store.
 Source: pkg/registry/core/service/storage/{storage,transaction}.go (1.36).
 """
 
@@ -31,12 +31,12 @@ _KIND = GroupKind("", "Service")
 _RESOURCE = GroupResource("", "services")
 _IPS = Path("spec", "clusterIPs")
 _TRIES_MAX = 20
-"""Limit of consecutive choices that another server claims first; after that, the client gets a conflict."""
+"""Maximum number of attempts. If another server claims first in all of them, the client gets a 409."""
 
 
 @dataclass(slots=True)
 class Transaction:
-    """Allocations of one write, and what it releases if it succeeds."""
+    """Allocations of one write, and the old allocations that it releases if it succeeds."""
 
     allocators: Allocators
     holder: Holder
@@ -81,7 +81,9 @@ class Transaction:
         raise status_errors.invalid(_KIND, self.name, [fault])
 
     def take_ip(self, family: str, ip: str, shown: list[str]) -> str:
-        """Allocate an address of a family: this one or, if it is empty, any. `shown`: value in a fault."""
+        """Allocate the address `ip` of a family, or any free one if `ip` is empty. `shown`: value to show in a
+        fault.
+        """
         allocator = self.allocators.ips[family]
         scope = "static" if ip else "dynamic"
         try:
@@ -119,7 +121,7 @@ class Transaction:
         self.taken_ports.append(port)
 
     def take_any_port(self, what: str = "a nodePort") -> int:
-        """Allocate any free port. Raises 500 if none is free; `what`: its name in that error."""
+        """Allocate any free port. Raises 500 if none is free; `what`: name of the port in the error text."""
         try:
             port = self.allocators.ports.allocate_next()
         except RangeFull as error:
@@ -139,7 +141,7 @@ class Transaction:
 
 
 async def hold(service: Object, claims: Claims, allocate: Callable[[], Transaction]) -> Release:
-    """Allocate in this server's memory, then claim in the store. Choose again if another server was faster.
+    """Allocate in this server's memory, then claim in the store. Select others if another server claims them first.
 
     Raises `StatusError`; nothing is allocated then.
     """
@@ -161,7 +163,7 @@ async def hold(service: Object, claims: Claims, allocate: Callable[[], Transacti
 
 
 async def hold_changes(service: Object, claims: Claims, allocate: Callable[[], Transaction]) -> Release:
-    """Do the same as `hold` for an update. Most updates allocate nothing; they need no read of the store."""
+    """Do the same as `hold`, for an update. If the update allocates nothing, as most do, it does not read the store."""
     spec = service["spec"]
     service["spec"] = await offloaded(copy_json, spec)
     with suppress(status_errors.StatusError):

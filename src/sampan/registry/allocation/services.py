@@ -1,6 +1,5 @@
-"""Decide which cluster IPs and node ports a Service needs, and allocate them.
-
-If the write fails, all of them are released. If it succeeds, those that the old Service no longer needs are released.
+"""Decide which cluster IPs and node ports a Service needs, and allocate them. If the write fails, all these allocations
+are released. If it succeeds, addresses and ports that the old Service no longer needs are released.
 Source: pkg/registry/core/service/storage/{storage,alloc}.go (1.36).
 """
 
@@ -92,7 +91,7 @@ def _has_node_ports(spec: Object) -> bool:
 
 
 def _normalize(spec: Object, old_spec: Object) -> None:
-    """Make `clusterIPs` follow `clusterIP` for clients that know only the latter."""
+    """Make `clusterIPs` follow `clusterIP` for clients that set only `clusterIP`."""
     ip, old_ip = spec.get("clusterIP", ""), old_spec.get("clusterIP", "")
     ips, old_ips = spec.get("clusterIPs") or [], old_spec.get("clusterIPs") or []
     if old_ips and not ips and ip == old_ip:
@@ -117,7 +116,7 @@ def _is_settled_dual_stack(spec: Object, old_spec: Object) -> bool:
 
 
 def _init_families(spec: Object, old_spec: Object | None, txn: Transaction) -> None:
-    """Set the policy and the families, and check them against those of the cluster."""
+    """Set the policy and the families, and check that the cluster supports them."""
     if spec.get("type") == "ExternalName":
         return
     if spec.get("ipFamilyPolicy") is None:
@@ -222,7 +221,9 @@ def _shall_have_node_port(spec: Object) -> bool:
 
 
 def _take_node_ports(spec: Object, txn: Transaction) -> None:
-    """Allocate node ports. Ports with the same number (and different protocols) share one unless they name others."""
+    """Allocate node ports. Ports with the same number (and different protocols) share a node port, unless the client
+    sets different ones.
+    """
     by_number: dict[int, int] = {}
     ports = spec.get("ports") or []
     requested_ports = {port.get("port", 0): port["nodePort"] for port in reversed(ports) if port.get("nodePort")}

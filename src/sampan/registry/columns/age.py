@@ -28,7 +28,7 @@ class Ages:
         return human_duration(self._clock() - datetime.fromisoformat(timestamp).timestamp())
 
     def since(self, timestamp: str | None) -> str:
-        """Return the time since a moment; `<unknown>` if there is none."""
+        """Return the time since a timestamp; `<unknown>` if there is none."""
         return human_duration(self._clock() - epoch_s(timestamp)) if timestamp else UNKNOWN
 
     def between(self, start: str, end: str | None) -> str:

@@ -108,7 +108,9 @@ def _requirement_text(requirement: Mapping[str, Any]) -> str | None:
 
 
 def selector_text(selector: Mapping[str, Any] | None) -> str | None:
-    """Return a label selector on one line. Return "" for all and for none, None if it is invalid."""
+    """Return a label selector on one line. Return "" for a selector without requirements, and None for an
+    invalid one.
+    """
     if not selector:
         return ""
     parts = [(key, f"{key}={value}") for key, value in selector.get("matchLabels", EMPTY).items()]

@@ -51,7 +51,7 @@ class _Block(NamedTuple):
 
 
 def _blocks(pem: bytes) -> Iterator[_Block]:
-    """Find the blocks in one pass: a block ends before the next one begins."""
+    """Yield the PEM blocks in one pass: a block ends before the next one begins."""
     begin = pem.find(_BEGIN)
     while begin >= 0:
         following = pem.find(_BEGIN, begin + 1)

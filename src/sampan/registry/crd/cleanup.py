@@ -30,9 +30,9 @@ _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
 _CONCURRENCY_MAX = 64
 """Maximum number of concurrent deletions."""
 RECHECK_S = 1.0
-"""Interval between checks of the remaining objects if no event arrives."""
+"""Seconds between checks of the remaining objects if no event arrives."""
 CONFIRM_TIMEOUT_S = 60.0
-"""Time until the status reports remaining objects. The wait continues after it."""
+"""Seconds to wait before the status reports remaining objects. The deletion continues to wait after that."""
 
 
 class CleanUp:
@@ -100,7 +100,7 @@ class CleanUp:
         return self._cluster.make_endpoint(definition, definition.versions[definition.storage_version]).store
 
     async def _delete_present(self, store: ResourceStore) -> int:
-        """Delete the current objects. Return the number that is left because of finalizers."""
+        """Delete the current objects. Return the number of objects that remain because of finalizers."""
         await store.cache.fresh()
         records = store.cache.list(store.prefix).records
         for start in range(0, len(records), _CONCURRENCY_MAX):

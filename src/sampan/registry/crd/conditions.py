@@ -10,7 +10,8 @@ from sampan.core.object import Object
 Condition = dict[str, Any]
 
 _NOT_COMPARED = ("lastTransitionTime", "observedGeneration")
-"""Fields that are not a change. Kubernetes omits the generation by default; earlier versions of this server wrote it.
+"""Fields that are ignored when conditions are compared. Kubernetes omits `observedGeneration` by default; earlier
+versions of this server wrote it.
 """
 
 

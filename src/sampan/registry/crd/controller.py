@@ -1,8 +1,8 @@
 """CRD controller: accepts names, serves established CRDs and cleans up deleted ones.
 
 Concurrency: one task reads the watch of all CRDs and handles them one by one, so the first CRD that requests a name
-gets it. `run` owns a task for each CRD whose objects are being deleted. After a failure the controller retries in
-`RETRY_S`, with the CRD of that time. Threads decode and compare large CRDs.
+gets it. `run` owns a task for each CRD whose objects are being deleted. After a failure the controller retries after
+`RETRY_S`, with the state that the CRD has then. Threads decode and compare large CRDs.
 Source: apiextensions pkg/controller/{status,establish,finalizer,apiapproval,nonstructuralschema} (1.36).
 """
 
@@ -42,9 +42,9 @@ _GROUP, _RESOURCE = "apiextensions.k8s.io", "customresourcedefinitions"
 _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
 _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 SETTLE_TIMEOUT_S = 5.0
-"""Maximum time that the response to a write of a CRD waits until the write is in effect."""
+"""Maximum time in seconds that the response to a write of a CRD waits until the write is in effect."""
 RETRY_S = 1.0
-"""Delay before the retry for a CRD that could not be handled."""
+"""Delay in seconds before the retry for a CRD that could not be handled."""
 
 
 class _Change(NamedTuple):
@@ -241,8 +241,8 @@ class CrdController:
         return desired
 
     async def _reconsider(self, crd: Object, group: asyncio.TaskGroup) -> None:
-        """Handle the CRDs of the group that lack a name. The names that `crd` holds have changed, so theirs may be
-        free.
+        """Handle again the other CRDs of the group that did not get a name. The names of `crd` have changed, so a name
+        may be free now.
         """
         await self._handle_present(self._claims.losers(crd), group)
 
@@ -277,7 +277,7 @@ class CrdController:
         self._served[name] = (shape, definition)
 
     async def _changed_at(self, crd: Object) -> int:
-        """Return the last revision at which an object may have been written under another spec."""
+        """Return the last revision at which an object may have been written under an earlier spec of the CRD."""
         metadata = crd["metadata"]
         if metadata.get("generation", 1) <= 1:
             return 0

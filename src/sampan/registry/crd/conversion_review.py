@@ -91,7 +91,8 @@ def _gvk(api_version: str, kind: str) -> str:
 
 
 def accepted(original: Object, converted: Any, api_version: str) -> Object:
-    """Return a converted object with the metadata of the original. Only its labels and annotations are the webhook's.
+    """Return a converted object with the metadata of the original. Only labels and annotations are taken from the
+    webhook's result.
 
     Raises `ReviewError`.
     """

@@ -67,7 +67,7 @@ def _may_be_unusable(old: Object | None) -> bool:
 
 
 def _supports_none(old: Object | None) -> bool:
-    """Return True if all review versions of the old CRD are unknown. Then an update may keep them."""
+    """Return True if the server supports none of the old CRD's review versions. An update may then keep them."""
     webhook = ((old or {"spec": {}})["spec"].get("conversion") or {}).get("webhook") or {}
     versions = webhook.get("conversionReviewVersions") or []
     return bool(versions) and not any(version in _KNOWN for version in versions)

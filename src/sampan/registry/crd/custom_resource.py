@@ -43,7 +43,7 @@ class CustomResourceStrategy(Strategy):
         self._selectable = {path.lstrip("."): JsonPath(path) for path in selectable}
 
     def size_of_work(self, body_bytes: int) -> int:
-        """Return the cost by the schema. See `VersionSchema.size_of_work`."""
+        """Return the extra cost of an object, which depends on the schema. See `VersionSchema.size_of_work`."""
         return self.schema.size_of_work(body_bytes)
 
     def default(self, obj: Object) -> None:

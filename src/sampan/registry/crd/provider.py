@@ -70,7 +70,7 @@ def definition_of(
 
 
 def weigh(definition: ResourceDefinition) -> None:
-    """Compute what an object costs by the schemas of these versions. That takes time if they are large."""
+    """Compute the cost of validating an object for the schema of each version. This is slow for large schemas."""
     for version in definition.versions.values():
         strategy_of(version).schema.weigh()
 

@@ -1,8 +1,8 @@
-"""Reading of stored custom resources: each value is brought to the current schema and storage version.
+"""Reading of stored custom resources: each value is converted to the current schema and storage version.
 
 A value may have been written under an earlier schema or storage version. The cache prunes it, applies defaults and
-changes its apiVersion once, when it reads the row. Values that were written under the current definition need none of
-that.
+changes its apiVersion once, when it reads the row. Values that were written under the current definition need no
+conversion.
 Source: apiextensions pkg/apiserver/customresource_handler.go (schemaCoercingDecoder, unstructuredDefaulter) (1.36).
 """
 
@@ -28,10 +28,10 @@ def strategy_of(version: VersionDefinition) -> CustomResourceStrategy:
 
 
 def converter(definition: ResourceDefinition, source: VersionDefinition, target: VersionDefinition) -> Convert:
-    """Return the conversion of strategy None: it changes the apiVersion and drops fields that the target's schema
-    lacks.
+    """Return the conversion of strategy None: it changes the apiVersion and drops fields that are not in the target's
+    schema.
 
-    With a webhook or a HubConversion the object has been converted before this. An object in another version is then
+    With a webhook or a HubConversion the object has already been converted. An object in another version is then
     refused, because an error is better than a wrong object.
     """
     api_version = target.api_version_of(definition.group)
@@ -91,8 +91,8 @@ def record_extractor(definition: ResourceDefinition) -> Extract:
 def _selectable(definition: ResourceDefinition) -> Callable[[Object], dict[str, str]] | None:
     """Return the functions, by version, that compute the selectable fields of an object.
 
-    The fields of a version are those of the object in that version. They are missing if the server cannot convert it
-    here: with a webhook in all versions but the stored one, with rules if they fail.
+    The fields of a version are read from the object in that version. They are missing if the object cannot be converted
+    at this point. With a webhook, this applies to all versions but the stored one; with rules, if a rule fails.
     """
     versions = [version for version in definition.versions.values() if version.selectable_fields]
     if not versions:

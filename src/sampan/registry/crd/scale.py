@@ -15,7 +15,7 @@ _INT32_MAX = 2**31 - 1
 
 
 def spec_faults(paths: ScalePaths, obj: Object) -> Iterator[FieldError]:
-    """Yield the faults of the wanted replicas. Absent means zero."""
+    """Yield the faults of the desired replicas. An absent value counts as zero."""
     return _replicas_faults(paths.spec_replicas, obj)
 
 

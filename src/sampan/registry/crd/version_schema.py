@@ -35,7 +35,7 @@ def _values_below(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class VersionSchema:
-    """Schema of one version. It is parsed and compiled on first use and lives as long as its definition.
+    """Schema of one version. It is parsed and compiled on first use, and dropped together with its definition.
 
     `openapi` is the CRD's text. The root always has apiVersion, kind and a typed metadata. Without a schema (old CRDs)
     all fields are kept.
@@ -74,7 +74,7 @@ class VersionSchema:
     def size_of_work(self, body_bytes: int) -> int:
         """Return the cost of validating a body, as the size of a body that costs as much with an ordinary schema.
 
-        The first use also pays for compiling everything. Nested `allOf` may check a value thousands of times.
+        The cost of the first use includes compiling all parts. Nested `allOf` may check a value thousands of times.
         """
         if not self._checks_of_a_value:
             self.weigh()
@@ -82,7 +82,9 @@ class VersionSchema:
         return weighed if self.used else weighed + self._size_bytes
 
     def weigh(self) -> None:
-        """Compute what `size_of_work` needs. Run it in a thread for a large schema; otherwise the first use does it."""
+        """Compute the factor that `size_of_work` uses. For a large schema, call this in a thread; otherwise the first
+        use computes it.
+        """
         self._size_bytes = len(orjson.dumps(self.openapi))
         self._checks_of_a_value = checks_of_a_value(self.openapi or {})
 

@@ -103,7 +103,9 @@ def _missing_schemas(spec: Json, versions: list[Json], rules: Rules, path: Path)
 
 
 def _unchanged_schemas(spec: Json, old: Json | None) -> set[str]:
-    """Return the versions whose schema was accepted before under the same conditions. Those are not checked again."""
+    """Return the versions whose schema was accepted before under the same conditions. Their schemas are not checked
+    again.
+    """
     if old is None or bool(old.get("preserveUnknownFields")) != bool(spec.get("preserveUnknownFields")):
         return set()
     before = {version.get("name"): version for version in old.get("versions") or ()}

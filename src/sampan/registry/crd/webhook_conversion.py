@@ -42,7 +42,9 @@ _Key = tuple[str, str, int, int]
 
 
 class WebhookConversion:
-    """Conversion of one CRD. `prune` maps an apiVersion to the function that drops fields its schema lacks."""
+    """Conversion of one CRD. `prune` maps an apiVersion to the function that drops fields that are not in its
+    schema.
+    """
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class WebhookConversion:
         prune: Mapping[str, Prune],
         converted: "Converted | None" = None,
     ) -> None:
-        """`converted` is called after each request."""
+        """Create a conversion. `converted` is called after each request."""
         self._kind = kind
         self._webhook = webhook
         self._review_versions = review_versions
@@ -142,7 +144,7 @@ class WebhookConversion:
         return [record for record in results if record is not None]
 
     async def shared_records(self, records: Sequence[Record], api_version: str) -> list[Record]:
-        """Return records like `records`, after all earlier callers."""
+        """Return records like `records`, but wait for earlier callers first, so that their results are in the cache."""
         async with self._lock:
             return await self.records(records, api_version)
 
@@ -165,14 +167,14 @@ class WebhookConversion:
 def _key(record: Record, api_version: str) -> _Key:
     """Key of a converted record.
 
-    The revision is not enough: the last state of an object that a selector no longer selects has the revision of the
-    change, as the new state has.
+    The revision is not sufficient. If an object stops matching a selector, the record of its last matching state has
+    the same revision as the new state.
     """
     return api_version, record.key, record.revision, hash(record.value)
 
 
 class _CallState:
-    """Kind of failure if the request fails now. Each step sets the next one."""
+    """Kind of failure to count if the call fails at the current step. Each step updates it."""
 
     failure = _CALL_FAILURE
 

@@ -14,7 +14,8 @@ _HAVE_ADDRESSES = ("ClusterIP", "NodePort", "LoadBalancer")
 def service(obj: Object, primary_family: str) -> None:
     """Set the IP families and addresses of a Service stored before 1.20, which had one address and no families.
 
-    A headless Service has no address to derive its family from, so it gets `primary_family`, that of the cluster.
+    A headless Service has no address to derive its family from, so it gets `primary_family`, the primary family of the
+    cluster.
     """
     spec = member(obj, "spec")
     address = spec.get("clusterIP")

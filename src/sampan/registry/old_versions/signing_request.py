@@ -1,7 +1,8 @@
 """CertificateSigningRequests of certificates.k8s.io/v1beta1, which had defaults.
 
-Source: pkg/apis/certificates/v1beta1/defaults.go (1.36). Kubernetes also reads the certificate request, to give a
-kubelet's its signer. That is left out: only requests stored before 1.18 have no signer, and none is still pending.
+Source: pkg/apis/certificates/v1beta1/defaults.go (1.36). Kubernetes also reads the certificate request, to derive the
+signer of a kubelet's request. Sampan does not: only requests stored before 1.18 have no signer, and none of them is
+still pending.
 """
 
 from sampan.core.object import Object

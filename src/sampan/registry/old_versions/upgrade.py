@@ -1,4 +1,4 @@
-"""`BuiltinUpgrade`: convert objects that another API server stored to the form that this one stores.
+"""`BuiltinUpgrade`: convert objects that another API server stored to the form that this server stores.
 
 kube-apiserver stores some kinds in older versions than the newest one, and sets defaults when it reads, not only when
 it writes. A stored object may lack fields of a later release, or have fields that a later release clears. Versions that

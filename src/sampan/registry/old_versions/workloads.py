@@ -26,7 +26,7 @@ def replica_set(obj: Object) -> None:
 
 
 def stateful_set(obj: Object) -> None:
-    """Set the defaults of apps/v1beta1: Pods are replaced when they are deleted."""
+    """Set the defaults of apps/v1beta1: the update strategy is OnDelete."""
     replica_set(obj)
     _replaced_on_delete(obj)
 

@@ -45,7 +45,7 @@ def fill_system_fields(metadata: dict[str, Any], clock: Clock) -> None:
 
 
 def match_namespace(definition: ResourceDefinition, namespace: str, metadata: dict[str, Any]) -> None:
-    """Set the namespace to the request's. Raises 400 if the object names another one."""
+    """Set the namespace to the request's namespace. Raises 400 if the object has another namespace."""
     expected = namespace if definition.namespaced else ""
     given = metadata.get("namespace", "")
     if given == expected:
@@ -61,7 +61,7 @@ def match_namespace(definition: ResourceDefinition, namespace: str, metadata: di
 
 
 def match_name(name: str, metadata: dict[str, Any]) -> None:
-    """Set the name to the URL's. Raises 400 if the object has another name or none."""
+    """Set the name to the name in the URL. Raises 400 if the object has another name or none."""
     given = metadata.get("name", "")
     if not given:
         raise errors.bad_request(

@@ -1,4 +1,4 @@
-"""Faults of an object's metadata, by the rules of all objects and then by those of its kind.
+"""Faults of an object's metadata, by the rules of all objects and then by the rules of its kind.
 
 Source: apiserver pkg/registry/rest/update.go validateCommonFields (1.36).
 """

@@ -8,8 +8,8 @@ OBJECT_SIZE_BYTES_MAX = 1_572_864
 
 
 def stored_bytes(store: ResourceStore, obj: Object, keep_managed_fields: bool = False) -> bytes:
-    """Return the object as stored bytes. Drop managedFields if only that makes it fit and they are optional. Raises
-    413.
+    """Return the object as stored bytes. If the object is too large, drop managedFields unless they must be kept.
+    Raises 413 if it is still too large.
 
     Source: apiserver endpoints/handlers/{create,patch}.go (the retry after "too large").
     """

@@ -19,20 +19,21 @@ from sampan.storage.store import FutureRevision, KeyValue, Store
 from sampan.wire import json as wire_json
 
 Validate = Callable[[Object, Object | None], Awaitable[None]]
-"""Validating admission: receives the final object and the old one. Raises `StatusError` to refuse."""
+"""Validating admission: called with the final object and the old object. Raises `StatusError` to refuse the write."""
 
 Convert = Callable[[Object], Object]
 
 TRIES_MAX = 100
-"""Attempts of a write. One that loses as many races in a row returns 409."""
+"""Maximum number of attempts of a write. If all of them conflict with other writes, the client gets a 409."""
 
 
 class ResourceStore:
     """View of one resource in the store, through one strategy.
 
-    Built-ins have one for all their versions and use the hub version. Custom resources have one for each version,
-    because the rules are those of the request's version (`api_version`). `from_stored` and `to_stored` convert in
-    place, on a private object. If a webhook converts, `present` and `stored_form` have run before them.
+    Built-in types have one strategy for all their versions, which uses the hub version. Custom resources have one
+    strategy for each version, because the rules depend on the request's version (`api_version`). `from_stored` and
+    `to_stored` convert in place, on a private object. If a webhook converts, `present` and `stored_form` must run
+    before them.
     """
 
     __slots__ = (
@@ -79,7 +80,9 @@ class ResourceStore:
         self.allocators = allocators
         self.api_version = api_version
         self.is_stale = is_stale
-        """Predicate for keys whose value must be written again even if the object is unchanged. None: no key."""
+        """Predicate for keys whose value must be written again even if the object is unchanged. None: there are no such
+        keys.
+        """
         self.others = others
         self.prefix = definition.storage_prefix
         self._from_stored = from_stored
@@ -102,8 +105,8 @@ class ResourceStore:
     async def present_records(self, records: Sequence[Record], *, refresh: bool = False) -> Sequence[Record]:
         """Convert records like `present`, all in one review. `refresh` skips the cache of converted records.
 
-        As in Kubernetes, a client that requires the newest state waits for the webhook. One that accepts any state does
-        not.
+        As in Kubernetes, a client that requires the newest state waits for the webhook. A client that accepts any state
+        does not.
         """
         webhook = self.definition.webhook
         return records if webhook is None else await webhook.records(records, self.api_version, refresh=refresh)

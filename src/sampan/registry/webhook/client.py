@@ -37,13 +37,13 @@ _NO_RESPONSE = "<error>"
 _CLIENTS_MAX = 100
 IDLE_MAX = 25
 IDLE_S = 90.0
-"""Time after which an idle connection is closed.
+"""Seconds after which an idle connection is closed.
 
 Source: net/http Transport as client-go configures it (1.36).
 """
 REDIRECTS_MAX = 10
 RETRIES_MAX = 10
-"""Maximum number of retries that a webhook requests by Retry-After."""
+"""Maximum number of retries after responses with a Retry-After header."""
 
 
 class Webhook(Protocol):
@@ -97,7 +97,7 @@ class HttpsWebhook:
             raise call.failure("context deadline exceeded") from None
 
     def close(self) -> None:
-        """Close the idle connections now, and the others after their responses."""
+        """Close the idle connections now, and each busy connection after its response."""
         self._client.pool.stop_keeping()
 
     async def _response(self, call: "Call") -> WebhookResponse:
@@ -225,8 +225,8 @@ class Call:
     def follow(self, reply: WebhookResponse) -> None:
         """Send the same request to the location that a redirect names. Raises `WebhookError`.
 
-        Method and body stay for every redirect status. Go's client sends a GET without a body after 301, 302 and 303;
-        no webhook can answer that.
+        It keeps method and body for every redirect status. Go's client sends a GET without a body after 301, 302 and
+        303, which no webhook can process.
         """
         try:
             self.target = self.target.elsewhere(reply.location)
@@ -235,7 +235,7 @@ class Call:
         self.query, self.url = "", reply.location
 
     def failure(self, text: str, *, may_pass: bool = False) -> WebhookError:
-        """Return the error for a failed call. Its text depends on how far the call got."""
+        """Return the error for a failed call. Its text depends on the progress of the call."""
         if self.has_response:
             text = f"unexpected error when reading response body. Please retry. Original error: {text}"
             return WebhookError(text, may_pass=may_pass)

@@ -38,7 +38,7 @@ _TEXTS = {
 
 
 def not_http(data: bytes) -> str:
-    """Return the error text for a first line that is no HTTP status line."""
+    """Return the error text for a first line that is not an HTTP status line."""
     line = data.partition(b"\n")[0].rstrip(b"\r").decode("latin-1")
     version, space, rest = line.partition(" ")
     if not space:
@@ -104,7 +104,7 @@ class WebhookResponse:
         raise WebhookError(self._text(status, body), may_pass=may_pass)
 
     def _text(self, status: int, body: bytes) -> str:
-        """Return the text that client-go has for a status."""
+        """Return client-go's error text for a status."""
         shown = "unknown"
         content_type = self.headers.get("content-type", "")
         if not content_type or content_type.lower().startswith("text/"):

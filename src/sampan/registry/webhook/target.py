@@ -65,13 +65,15 @@ class WebhookTarget:
         return f"{self.scheme}://{self.authority}{self.path_with(query)}"
 
     def path_with(self, query: str) -> str:
-        """Return the path with a query after the one that it has."""
+        """Return the path with this query appended to the query that it already has."""
         if not query:
             return self.path
         return f"{self.path}{'&' if '?' in self.path else '?'}{query}"
 
     def elsewhere(self, location: str) -> "WebhookTarget":
-        """Return the target that a redirect names. Raises `ValueError` if it is less secure than this one."""
+        """Return the target that a redirect names. Raises `ValueError` if the new target is less secure than
+        this one.
+        """
         url = urlsplit(urljoin(f"{self.scheme}://{self.authority}{self.path}", location))
         if url.scheme not in ("https", self.scheme) or not url.hostname:
             raise ValueError(f"unsupported protocol scheme {quote(url.scheme)}")
@@ -97,10 +99,10 @@ def target_of(config: Mapping[str, Any]) -> WebhookTarget:
 
 
 def _port_of(url: SplitResult) -> int:
-    """Return the port of a webhook's URL. 0, to which no connection succeeds, if it is no port number.
+    """Return the port of a webhook's URL. Return 0, to which no connection succeeds, if the URL has an invalid port.
 
-    New objects with such a URL are refused. One that was stored without that check must fail as a webhook that does
-    not answer, not with a fault of the server.
+    New objects with such a URL are refused. A URL that was stored without that check must fail like an unreachable
+    webhook, not with an internal error.
     """
     try:
         return 443 if url.port is None else url.port

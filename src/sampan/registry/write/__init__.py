@@ -1,4 +1,4 @@
 """The path of a write from the request to the store: one list of steps for all of them.
 
-`steps.py` has the list, `runner.py` runs it, `write.py` has the value that the steps work on.
+`steps.py` defines the list and `runner.py` runs it. `write.py` defines the `Write` that the steps process.
 """

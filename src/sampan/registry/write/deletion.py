@@ -1,4 +1,4 @@
-"""Steps of a deletion: at once, after a grace period, or when the last finalizer has gone.
+"""Steps of a deletion: at once, after a grace period, or when the last finalizer is removed.
 
 Source: apiserver pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go Delete (1.36).
 """
@@ -49,7 +49,7 @@ def check_object(store: ResourceStore, obj: Object, uid: str | None, resource_ve
 def _check_strictly(
     store: ResourceStore, metadata: dict[str, Any], uid: str | None, resource_version: str | None
 ) -> None:
-    """As `check_object`, with the texts of kinds whose first deletion only marks the object."""
+    """Check like `check_object`, but with the error texts of kinds whose first deletion only marks the object."""
     for shown, desired, found in (
         ("UID", uid, metadata.get("uid", "")),
         ("ResourceVersion", resource_version, metadata.get("resourceVersion", "")),
@@ -60,7 +60,7 @@ def _check_strictly(
 
 
 def mark_deleted(write: Write) -> None:
-    """Decide whether to remove the object now; mark it if not: `desired` is the object afterwards."""
+    """Decide whether to remove the object now, and mark it if not. Set `desired` to the object for the response."""
     store, clock, deletion = write.store, write.clock, _deletion(write)
     strategy, old = store.strategy, write.present
     if strategy.marks_before_deletion and not old["metadata"].get("deletionTimestamp"):
@@ -90,7 +90,7 @@ def mark_deleted(write: Write) -> None:
 
 
 async def encode(write: Write) -> None:
-    """Encode the marked object, unless the stored bytes are what the response shows."""
+    """Encode the marked object, unless the response shows the stored bytes."""
     store, obj = write.store, write.desired
     if write.outcome is Outcome.KEEP or obj is write.old:
         write.value = write.origin.present.value
@@ -99,7 +99,7 @@ async def encode(write: Write) -> None:
 
 
 async def remove(write: Write) -> None:
-    """Remove the object, or write it with its marks. Raises `Conflict`."""
+    """Remove the object, or write the marked object. Raises `Conflict`."""
     origin, value = write.origin, write.value
     if write.outcome is Outcome.KEEP:
         write.result = write.stored
@@ -117,7 +117,10 @@ def _deletion(write: Write) -> Deletion:
 
 
 def _mark_first(store: ResourceStore, obj: Object, deletion: Deletion, clock: Clock) -> None:
-    """Source: kubernetes pkg/registry/core/namespace/storage, apiextensions customresourcedefinition/etcd.go (1.36)."""
+    """Mark the object at its first deletion: set the deletion timestamp, but no grace period.
+
+    Source: kubernetes pkg/registry/core/namespace/storage, apiextensions customresourcedefinition/etcd.go (1.36).
+    """
     metadata, strategy = obj["metadata"], store.strategy
     if strategy.first_delete_propagates:
         _set_gc_finalizers(store, metadata, deletion)

@@ -7,7 +7,7 @@ from sampan.registry.write.write import Part, Write
 
 
 async def load(write: Write) -> None:
-    """Take the stored object from the cache, and decode it. Raises 500 where a webhook fails to convert it."""
+    """Take the stored object from the cache, and decode it. Raises 500 if a webhook fails to convert it."""
     origin, store = write.origin, write.store
     origin.look()
     row, write.desired = origin.row, {}
@@ -21,14 +21,14 @@ async def load(write: Write) -> None:
 
 
 async def load_existing(write: Write) -> None:
-    """As `load`. Raises 404."""
+    """Do the same as `load`. Raises 404 if the object does not exist."""
     await load(write)
     if write.old is None:
         raise write.store.not_found(write.name)
 
 
 def check_creation(write: Write) -> None:
-    """Refuse an update of an absent object, unless it may create it. Raises 404, 409."""
+    """Refuse an update of an absent object, unless the update may create the object. Raises 404, 409."""
     store = write.store
     if not write.creates or write.part is not Part.MAIN:
         raise store.not_found(write.name)
@@ -37,7 +37,7 @@ def check_creation(write: Write) -> None:
 
 
 def check_uid(write: Write) -> None:
-    """Raises 409 if the stored object has another uid than the update requires."""
+    """Check the uid of the stored object. Raises 409 if the update requires another one."""
     if write.uid:
         stored = write.present["metadata"].get("uid", "")
         if write.uid != stored:
@@ -45,7 +45,7 @@ def check_uid(write: Write) -> None:
 
 
 def revision_of(resource_version: str) -> int:
-    """Return the number of an object's resourceVersion; 0 for any. Raises 500, as Kubernetes does."""
+    """Return a resourceVersion as a number, 0 if it is empty. Raises 500 if it is invalid, as in Kubernetes."""
     try:
         return parse_resource_version(resource_version)
     except ValueError as error:
@@ -53,7 +53,7 @@ def revision_of(resource_version: str) -> int:
 
 
 def _wrong_uid(write: Write, stored: str) -> errors.StatusError:
-    """Return the error of a wrong uid, with the text of Kubernetes' storage, key included."""
+    """Return the error of a wrong uid, with the text of Kubernetes' storage, which contains the key."""
     key = write.origin.key.removeprefix("/registry")
     text = (
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "

@@ -11,7 +11,7 @@ from sampan.storage.store import KeyValue, Revision
 
 
 class Origin:
-    """Row at one key; None if there is none. Its value has the resourceVersion filled in.
+    """Row at one key; None if the key does not exist. Its value has the resourceVersion filled in.
 
     `confirmed`: the store has reported the row as the newest, or has accepted a write over it.
     """
@@ -56,7 +56,9 @@ class Origin:
         self.row, self.confirmed = with_revision(row), True
 
     async def confirm(self) -> bool:
-        """Return True if the row is the newest; else take the newest. Raises `Untransformable`, `StoreUnavailable`."""
+        """Return True if the row is the newest. Otherwise take the newest row and return False. Raises
+        `Untransformable`, `StoreUnavailable`.
+        """
         if self.confirmed:
             return True
         before = self.row

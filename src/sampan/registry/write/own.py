@@ -16,10 +16,11 @@ from sampan.registry.write.runner import run
 from sampan.registry.write.write import Change, Deletion, Kind, Part, Write
 
 Edit = Callable[[Object, Object], Object | None]
-"""Changes a private copy of the stored object, its second argument is that object, read only.
+"""Changes an object. The first argument is a private copy of the stored object; the second is the stored object, read
+only.
 
-Returns the wanted object; None: the changed copy. Called again for a newer object, in a thread if the work of the
-current task is large (`core/offload.py`).
+Returns the wanted object; None: use the changed copy. After a conflict it is called again with the newer object. If the
+current task does large work, it runs in a thread (`core/offload.py`).
 """
 
 
@@ -51,7 +52,7 @@ class _Edited(Change):
 
 
 async def create(store: ResourceStore, ctx: Context, obj: Object, clock: Clock) -> bytes:
-    """Store a new object, which is changed; return its bytes in the storage version.
+    """Store a new object and return its bytes in the storage version. Changes `obj`.
 
     Raises `StatusError`: 409 when the name is taken, 422 when the object is invalid.
     """
@@ -65,11 +66,11 @@ class UpdateOptions:
     part: Part = Part.MAIN
     dry_run: bool = False
     uid: str = ""
-    """Required uid of the stored object; "": any."""
+    """Required uid of the stored object; "": any uid is accepted."""
     faults: Callable[[Object, Object], list[FieldError]] | None = None
-    """Replaces the strategy's validation."""
+    """Function that replaces the strategy's validation."""
     keeps_managed_fields: bool = False
-    """managedFields stay in an object that is too large with them."""
+    """Do not drop managedFields to make a too large object fit; fail with 413 instead."""
 
 
 _DEFAULT = UpdateOptions()

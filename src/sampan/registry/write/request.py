@@ -1,4 +1,4 @@
-"""Steps between the request and its wanted object: the body, the change, conversion, ownership, admission."""
+"""Steps that compute the desired object from a request: the body, the change, conversion, ownership, admission."""
 
 from sampan.core.object import Object
 from sampan.core.time import timestamp
@@ -23,7 +23,7 @@ async def change(write: Write) -> None:
 
 
 def convert(write: Write) -> None:
-    """Convert the desired object from the request's version to the one that the strategy works in."""
+    """Convert the desired object from the request's version to the version that the strategy uses."""
     assert write.endpoint is not None
     conversion = write.endpoint.version.conversion
     if conversion is not None:
@@ -31,7 +31,9 @@ def convert(write: Write) -> None:
 
 
 def default(write: Write) -> None:
-    """Set defaults: those of a custom resource's schema (other schemas have theirs since "decode"), the strategy's."""
+    """Set the defaults of a custom resource's schema, then those of the strategy. For built-in types, the step "decode"
+    has already set the schema's defaults.
+    """
     endpoint, obj = write.endpoint, write.desired
     assert endpoint is not None
     endpoint.dialect.default(endpoint.compiled, obj)

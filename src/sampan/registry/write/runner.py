@@ -51,7 +51,7 @@ async def run(write: Write) -> Write:
 
 
 async def _create(write: Write, plan: Plan, known: int) -> None:
-    """Create an object, with another generated name if one is taken. Raises 409."""
+    """Create an object, with another generated name if the first is taken. Raises 409."""
     for tries_left in reversed(range(GENERATE_NAME_TRIES if write.generates_name else 1)):
         del write.warnings[known:]
         try:
@@ -102,7 +102,7 @@ async def _observed(write: Write, steps: Sequence[Ready], observer: Observer) ->
 
 
 async def _after_removal(write: Write) -> None:
-    """Free what the removed object had allocated, and delete its companions of the same name."""
+    """Release the allocations of the removed object, and delete its companion objects of the same name."""
     store, obj = write.store, write.present
     await store.strategy.after_delete(obj, store.allocators)
     if store.others is None:

@@ -16,12 +16,14 @@ from sampan.registry.write import creation, deletion, loading, request, update
 from sampan.registry.write.write import Kind, Write
 
 Run = Callable[[Write], None] | Callable[[Write], Awaitable[None]]
-"""Function of a step. A plain one computes: it runs in a thread for large requests."""
+"""Function of a step. A function that is not a coroutine function only computes: for large requests, it runs in a
+thread.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: what it does in a creation, an update and a deletion."""
+    """One step, with its functions for a creation, an update and a deletion."""
 
     name: str
     creation: Run | None = None
@@ -51,10 +53,12 @@ STEPS: Final[tuple[Step, ...]] = (
     Step("encode",               creation.encode,            update.encode,        deletion.encode),
     Step("store",                creation.insert,            update.replace,       deletion.remove),
 )  # fmt: skip
-"""All steps of all writes. The request is read once; the rest is an attempt, which is retried after a conflict."""
+"""All steps of all writes. The request is read once. The steps after that form an attempt, which is repeated after a
+conflict.
+"""
 
 _OF_UPDATES: Final = frozenset({"load", "preconditions", "authorize creation"})
-"""Steps of an update that creates its object; a create request was authorized as one, and has nothing to load."""
+"""Steps that only an update needs. A create request loads nothing, and its creation is already authorized."""
 _OF_REQUESTS: Final = frozenset(
     {
         "read",
@@ -87,20 +91,20 @@ class Ready(NamedTuple):
     name: str
     run: Run
     waits: bool
-    """`run` is a coroutine function."""
+    """True if `run` is a coroutine function."""
 
 
 class Plan(NamedTuple):
     """Steps of one kind of write."""
 
     once: tuple[Ready, ...]
-    """Before the first attempt."""
+    """Steps that run once, before the first attempt."""
     load: Ready | None
-    """Begins an attempt; None: a creation loads nothing."""
+    """Step that begins an attempt; None: a creation loads nothing."""
     found: tuple[Ready, ...]
-    """Rest of an attempt, if the object exists."""
+    """Other steps of an attempt, if the object exists."""
     absent: tuple[Ready, ...]
-    """Rest of an attempt, if it does not."""
+    """Other steps of an attempt, if the object does not exist."""
 
 
 _CREATES: Final = (Kind.CREATE, Kind.OWN_CREATE)
@@ -133,4 +137,4 @@ def _ready(name: str, run: Run | None) -> Ready:
 
 
 PLANS: Final = {kind: plan_of(kind) for kind in Kind}
-"""Plan of each kind of write. It is computed once, so that no step checks at run time if it is needed."""
+"""Plan of each kind of write. It is computed once, so that no step needs a check at run time."""

@@ -38,7 +38,9 @@ _VALIDATED = (
 
 
 def identify(write: Write) -> None:
-    """Check that the object is the request's, in the stored revision or in any. Raises 400, 409, 422."""
+    """Check that the namespace is the request's, and that the resourceVersion is the stored one or empty. Raises 400,
+    409, 422.
+    """
     metadata = metadata_of(write.desired)
     _check_resource_version(write, metadata)
     match_namespace(write.store.definition, write.ctx.namespace, metadata)
@@ -137,7 +139,9 @@ def _metadata_faults(write: Write, metadata: dict[str, Any], old: dict[str, Any]
 
 
 async def decide(write: Write) -> None:
-    """Decide what to store: the object, nothing if it has not changed, or its removal with its last finalizer."""
+    """Decide whether to write the object, keep the stored one because it is unchanged, or remove it with its last
+    finalizer.
+    """
     obj, old = write.desired, write.present
     if _is_last_finalizer_gone(write.store, obj, old):
         write.outcome = Outcome.REMOVE
@@ -154,7 +158,7 @@ def _is_last_finalizer_gone(store: ResourceStore, obj: Object, old: Object) -> b
 
 
 def is_unchanged(obj: Object, old: Object) -> bool:
-    """Return True if `obj` differs from `old` at most in managedFields timestamps; reset those."""
+    """Return True if `obj` differs from `old` at most in managedFields timestamps. Reset these timestamps."""
     keep_timestamps(old, obj)
     return obj == old
 

@@ -21,7 +21,7 @@ from sampan.registry.write.origin import Origin
 
 
 class Kind(Enum):
-    """Kind of write: selects the steps (see `steps.py`). Those of the server itself have no request."""
+    """Kind of write: selects the steps (see `steps.py`). Writes of the server itself have no request."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -51,18 +51,20 @@ class Outcome(Enum):
 
 
 class Change:
-    """Interface of a verb's part of a write. An instance serves one write."""
+    """Part of a write that differs between verbs. An instance serves one write."""
 
     __slots__ = ()
     name: ClassVar[str] = ""
-    """Name of the change in traces; "" if it only hands over the decoded object."""
+    """Name of the change in traces; "" if it only returns the decoded object."""
 
     def creates(self, store: ResourceStore) -> bool:
         """Return True if the change may create an absent object of this kind."""
         return False
 
     def given(self) -> Object | None:
-        """Return the object to apply: a trace shows what the change adds to it if the object is new."""
+        """Return the applied configuration; None for other verbs. A trace uses it in place of a stored object that does
+        not exist.
+        """
         return None
 
     async def read(self, write: "Write") -> None:
@@ -121,7 +123,7 @@ class Write:
     ctx: Context
     clock: Clock
     name: str = ""
-    """Name of the object; "": the new object contains it, or gets a generated one."""
+    """Name of the object; "": the new object contains its name, or gets a generated name."""
     change: Change = field(default_factory=Change)
     gate: Gate | None = None
     """Authorization and admission; None for a write of the server."""
@@ -133,11 +135,11 @@ class Write:
     uid: str | None = None
     """Precondition: uid of the stored object."""
     creates: bool = False
-    """The request may create an absent object, if the kind permits that."""
+    """True if the request may create an absent object, if the kind permits that."""
     keeps_managed_fields: bool = False
-    """managedFields stay in an object that is too large with them (server-side apply)."""
+    """Do not drop managedFields to make a too large object fit (server-side apply)."""
     faults: Callable[[Object, Object], list[FieldError]] | None = None
-    """Replaces the strategy's validation, for subresources with special rules."""
+    """Function that replaces the strategy's validation, for subresources with special rules."""
     deletion: Deletion | None = None
     warnings: list[str] = field(default_factory=list)
     observer: Observer | None = None
@@ -150,14 +152,14 @@ class Write:
     desired: Object = field(default_factory=dict)
     """The wanted object; empty until the step "change"."""
     generates_name: bool = False
-    """The new object gets a generated name. If it is taken, the runner tries another one."""
+    """True if the new object gets a generated name. If it is taken, the runner tries another one."""
     outcome: Outcome = Outcome.WRITE
     value: bytes = b""
-    """Encoded object."""
+    """Encoded object to store."""
     release: Release | None = None
-    """Ends the allocations of this attempt."""
+    """Callback that commits or reverts the allocations of this attempt."""
     written: bool = False
-    """This attempt keeps its allocations."""
+    """True if this attempt has written the object, so that its allocations are committed."""
     result: bytes = b""
     """Object of the response, in the storage version."""
     created: bool = False
@@ -183,5 +185,5 @@ class Write:
 
     @property
     def removed(self) -> bool:
-        """True if the object is gone, or would be without dry run."""
+        """True if the write has removed the object, or would have removed it without dry run."""
         return self.outcome is Outcome.REMOVE

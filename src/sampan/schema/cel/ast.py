@@ -1,4 +1,4 @@
-"""Syntax tree of an expression. Macros are expanded: those that loop become a `Comprehension`."""
+"""Syntax tree of an expression. Macros are expanded: macros that loop become a `Comprehension`."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -7,10 +7,10 @@ CALL_COST_MAX = 1_000_000
 OBJECT_COST_MAX = 10_000_000
 """Cost limit of all expressions of one custom resource, or of one binding of an admission policy."""
 REQUEST_SIZE_BYTES_MAX = 3 * 1024 * 1024
-"""Size of requests that size estimates assume. Source: apiserver pkg/apis/cel/config.go (1.36)."""
+"""Request size that size estimates assume. Source: apiserver pkg/apis/cel/config.go (1.36)."""
 
 OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
-"""Error message when the budget of an object is spent."""
+"""Error message when the cost budget of an object is exhausted."""
 
 
 @dataclass(slots=True)

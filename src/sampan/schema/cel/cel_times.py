@@ -4,7 +4,7 @@ from sampan.core.durations import Durations
 
 
 class CelTimes:
-    """Durations of compiling the rules of a CRD version, and of evaluating the rules of an object."""
+    """Durations, in seconds, of compiling the rules of a CRD version, and of evaluating the rules of an object."""
 
     def __init__(self) -> None:
         self.compilations = Durations()

@@ -23,7 +23,7 @@ FIRST_VARIABLE = 2
 
 @dataclass(slots=True)
 class Code:
-    """Closure of a node, and the constant part of its cost.
+    """Closure that evaluates a node, and the constant part of its cost.
 
     `attribute` is "path" for a variable and for selections from it, "choice" for a ternary, "" for all others. The cost
     of an enclosing node depends on it.
@@ -53,7 +53,7 @@ def constant(value: Any) -> Code:
 
 
 def over_limit() -> CelBudgetExceeded:
-    """Return the error for an evaluation above its cost limit."""
+    """Return the error for an evaluation that exceeds its cost limit."""
     return CelBudgetExceeded("operation cancelled: actual cost limit exceeded")
 
 
@@ -214,7 +214,9 @@ def _logical_chain(first: Closure, rest: list[tuple[Closure, int]], stop: bool) 
 
 
 def logical(terms: list[Code], *, stop: bool) -> Code:
-    """Return the code of && (`stop=False`) or || (`stop=True`): an operand that decides hides errors of the others."""
+    """Return the code of && (`stop=False`) or || (`stop=True`): if one operand determines the result, errors of the
+    others are ignored.
+    """
     first, *rest = terms
     if len(rest) == 1:
         return Code(_logical_pair(first.run, rest[0].run, rest[0].cost, stop), first.cost)
@@ -245,7 +247,9 @@ def _size_cost(left: Any, right: Any) -> int:
 
 
 def text_relation(left: Code, right: Code, compare: Callable[[Any, Any], bool]) -> Code:
-    """Return the code of a comparison of two strings or two byte strings. Costs 1 even if an operand fails."""
+    """Return the code of a comparison of two strings or two byte strings. The comparison costs 1 even if evaluating an
+    operand fails.
+    """
     first, second = left.run, right.run
     if right.is_constant and 0 < len(right.constant) <= 10:
         known = right.constant

@@ -12,7 +12,9 @@ Cost: TypeAlias = int | Callable[[tuple[Any, ...], Any], int]
 """Cost of a call: a constant, or a function of the arguments (receiver first) and the result."""
 
 LATE_COSTS: set[Callable[[tuple[Any, ...], Any], int]] = set()
-"""Costs that depend on the result. All others are charged before the call, so that no too expensive call starts."""
+"""Costs that depend on the result. All others are charged before the call, so that a call beyond the limit never
+starts.
+"""
 
 STRING_FACTOR = 0.1
 REGEX_FACTOR = 0.25

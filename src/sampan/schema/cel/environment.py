@@ -83,8 +83,8 @@ class Program:
 
         Charges the cost to the budget, even if the evaluation fails.
 
-        **Raises** CelRuntimeError if the evaluation fails, CelBudgetExceeded if it costs too much; after the latter the
-        budget is spent.
+        **Raises** CelRuntimeError if the evaluation fails, CelBudgetExceeded if it costs too much; after
+        CelBudgetExceeded, the budget is exhausted.
         """
         frame = self._frame.copy()
         limit, allowed = budget.call_max, steps_left()

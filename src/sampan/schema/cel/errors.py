@@ -46,7 +46,7 @@ def as_runtime_error(error: Exception) -> CelRuntimeError:
 
 
 ISSUES_MAX = 100
-"""Most issues that one error reports."""
+"""Maximum number of issues that one error reports."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,8 +254,8 @@ class _Estimator:
         """Return the size that the schema allows for the value at a path; None if there is no path or no limit.
 
         An iteration variable over an expression without a path (a conditional, a literal, the result of `map`) has a
-        path that starts with `@items`. Kubernetes resolves paths below the schema that has the rule, and ignores their
-        first step. So this first step means `self`.
+        path that starts with `@items`. Kubernetes resolves paths relative to the schema that has the rule, and ignores
+        their first step. So `@items` is equivalent to `self`.
         Source: apiextensions-apiserver pkg/apiserver/schema/cel/compilation.go sizeEstimator.EstimateSize (1.36).
         """
         if not path:

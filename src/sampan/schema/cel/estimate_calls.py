@@ -71,7 +71,9 @@ def _same_size(overload: str, target: Operand | None, args: list[Operand]) -> Ca
 
 
 def _replacements(text: int, old: int, new: int, *, most: bool) -> tuple[int, int]:
-    """Return how often a text is replaced, at most or at least, and how much of the original text remains."""
+    """Return how often a text is replaced, and how much of the original text remains: for the largest result if `most`
+    is set, otherwise for the smallest.
+    """
     # An empty text is found before each character and at the end.
     if old == 0:
         return (text + 1 if text < UNBOUNDED else text), text

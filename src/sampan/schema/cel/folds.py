@@ -1,4 +1,4 @@
-"""Code of comprehensions: each macro has its own loop, with the cost that its expansion would have.
+"""Code of comprehensions: each macro has its own loop, with the cost of evaluating the macro's expansion.
 
 Source of the costs: cel-go interpreter/runtimecost.go (0.26), applied to the expansions of `macros.py`.
 """
@@ -42,7 +42,9 @@ Bind: TypeAlias = Callable[[Frame, Any], Iterator[None]]
 
 
 def binder(first: int, second: int | None) -> Bind:
-    """Return the iteration over a range with one variable (elements or keys) or two (index or key, and value)."""
+    """Return the function that iterates over a range with one variable (elements or keys) or two (index or key, and
+    value).
+    """
 
     def single(frame: Frame, value: Any) -> Iterator[None]:
         for frame[first] in _single(value):

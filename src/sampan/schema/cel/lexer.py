@@ -33,7 +33,7 @@ _TOKEN = re.compile(
 _DEFAULTS: dict[str, Any] = {"string": "", "bytes": b"", "int": 0, "uint": UInt(0), "float": 0.0}
 """Values of invalid literals."""
 _DIGITS_MAX = 24
-"""Limit of parsed digits of an integer; one with more digits does not fit 64 bits in any base."""
+"""Maximum number of digits of an integer that are parsed. An integer with more digits exceeds 64 bits in any base."""
 _KEYWORDS = {"in": "op", "true": "bool", "false": "bool", "null": "null"}
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{2})|X([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.|\n))"
@@ -42,7 +42,7 @@ _UNFINISHED = re.compile(
     rf"""["'](?:{_ESCAPED}|[^\\\n\r])*(?:\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{{0,3}}|U[0-9a-fA-F]{{0,7}}|[0-3][0-7]?)?)?"""
     r"|[&|=]"
 )
-"""Start of a token, as far as it is valid. The quote of a string is not followed by the same quote."""
+"""Valid start of an incomplete token. The quote of a string is not followed by the same quote."""
 _SIMPLE = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "`": "`", "?": "?",
@@ -55,7 +55,9 @@ class _InvalidLiteral(Exception):
 
 @dataclass(slots=True)
 class Token:
-    """Token. `kind` is op, name, int, uint, float, string, bytes, bool, null or end; `value` is that of a literal."""
+    """Token. `kind` is op, name, int, uint, float, string, bytes, bool, null or end; `value` is the value of a
+    literal.
+    """
 
     kind: str
     text: str
@@ -111,7 +113,7 @@ def _string_value(text: str, *, as_bytes: bool) -> str | bytes:
 
 
 def _integer(text: str) -> int:
-    """Parse an integer. One of more than 64 bits may become another one of more than 64 bits."""
+    """Parse an integer. Digits beyond `_DIGITS_MAX` are ignored: the result exceeds 64 bits in any case."""
     digits, base = (text[2:], 16) if text.startswith("0x") else (text, 10)
     return int(digits.lstrip("0")[:_DIGITS_MAX] or "0", base)
 
@@ -137,7 +139,7 @@ def _value(kind: str, text: str) -> Any:
 
 
 def tokens(source: str) -> tuple[list[Token], list[Issue]]:
-    """Return all tokens, the last of kind `end`, and the issues. Text that is not a token is skipped."""
+    """Return all tokens and the issues. The last token has the kind `end`. Text that is not a token is skipped."""
     found: list[Token] = []
     issues: list[Issue] = []
     position = 0

@@ -65,7 +65,9 @@ def _quantifier(offset: int, kind: str, target: Node, args: list[Node]) -> Node:
 
 
 def _fold(node: Comprehension, init: Node, step: Node) -> Node:
-    """Complete a transformation, whose step runs only where the predicate is true."""
+    """Complete the comprehension of a transformation. Its step runs only for elements for which the predicate
+    is true.
+    """
     offset = node.offset
     node.accu_init = init
     node.condition = Literal(offset, True)

@@ -9,7 +9,7 @@ from sampan.schema.cel.values import ABSENT, Duration, ObjectValue, OptionalValu
 
 
 def to_json(value: Any) -> Any:
-    """Return the JSON form of a value. **Raises** CelRuntimeError for values without one."""
+    """Return the JSON form of a value. **Raises** CelRuntimeError for values that have no JSON form."""
     if value is None or isinstance(value, bool | str | float):
         return value
     if isinstance(value, int):

@@ -114,7 +114,9 @@ class _Parser:
         return token
 
     def _inside(self, *closers: str, also: tuple[str, ...] = ()) -> Node:
-        """Parse an expression that one of `closers` ends. `also`: tokens that may stand in its place."""
+        """Parse an expression that ends before one of `closers`. `also`: tokens that may occur instead of the
+        expression.
+        """
         if also and self._peek().kind in ("op", "end") and kind_of(self._peek()) not in EXPRESSION:
             raise self._unexpected(EXPRESSION.union(also))
         self._closers.append(closers)

@@ -30,16 +30,16 @@ from sampan.schema.cel.types import CelType
 from sampan.schema.structural import ListType, Schema, ValidationRule
 
 RULE_COST_MAX = 10_000_000
-"""Limit of the estimated cost of one rule, multiplied by how often it may run on one object."""
+"""Maximum estimated cost of one rule, multiplied by how often the rule may run on one object."""
 SCHEMA_COST_MAX = 100_000_000
-"""Limit of the sum of these estimates for one schema."""
+"""Maximum sum of the estimated costs of all rules in one schema."""
 _REASONS = (ErrorType.DUPLICATE, ErrorType.FORBIDDEN, ErrorType.INVALID, ErrorType.REQUIRED)
 _NEWLINES = re.compile(r"[\n\r]+")
 _MOST_EXPENSIVE_MAX = 4
 
 
 def _manifest_of(rule: ValidationRule) -> dict[str, Any]:
-    """Return a rule as its manifest has it, for errors."""
+    """Return a rule as it appears in the CRD's manifest, for error messages."""
     fields = {
         "rule": rule.rule,
         "message": rule.message,
@@ -70,8 +70,8 @@ class _Totals:
 class _Place:
     """Position of a schema node, with its path and its type, if known from above.
 
-    `times` is how often its values may occur in one object (None: as often as they fit). `uncorrelatable` is the node
-    above whose items have no old values.
+    `times` is how often its values may occur in one object. None: only the object's size limits it. `uncorrelatable` is
+    the node above whose items have no old values.
     """
 
     path: Path
@@ -192,7 +192,7 @@ def _form_errors(schema: Schema, rule: ValidationRule, path: Path) -> Iterator[F
 
 
 def _children(schema: Schema, place: _Place) -> Iterator[tuple[Schema, _Place]]:
-    """Yield the child nodes and their positions. Types are passed down only from nodes with rules."""
+    """Yield the child nodes and their positions. Child positions contain a type only below nodes with rules."""
     limits = schema.validations
     kind = place.kind
     if isinstance(schema.additional_properties, Schema):

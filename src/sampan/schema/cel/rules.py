@@ -20,7 +20,7 @@ _BASE = Environment({})
 
 @dataclass(frozen=True, slots=True)
 class CompiledRule:
-    """Rule with its programs; `error` and `message_error` are set if one is invalid."""
+    """Rule with its programs; `error` and `message_error` contain the error of an invalid expression."""
 
     rule: ValidationRule
     program: Program | None = None
@@ -32,12 +32,12 @@ class CompiledRule:
 
     @property
     def text(self) -> str:
-        """Return the name of the rule in errors."""
+        """Return the message of the rule, or its expression, to name it in errors."""
         return (self.rule.message or self.rule.rule).strip()
 
     @property
     def failure(self) -> str:
-        """Return the error message when the rule fails and messageExpression gives none."""
+        """Return the error message for a failed rule whose messageExpression gives no message."""
         return self.rule.message.strip() if self.rule.message else f"failed rule: {self.rule.rule.strip()}"
 
 

@@ -33,7 +33,7 @@ def plain_field(operand: Code, key: str, wrap: Callable[[Any], Any] | None, name
 
 
 def _variable_field(slot: int, key: str, name: str) -> Callable[[Frame], Any]:
-    """Select a field of a variable, the most frequent case."""
+    """Select a field of a variable, which is the most frequent case."""
 
     def run(frame: Frame) -> Any:
         try:

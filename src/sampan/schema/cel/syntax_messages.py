@@ -1,8 +1,8 @@
 """Messages for tokens that the grammar does not expect, as cel-go's generated parser writes them.
 
-ANTLR tries two repairs before it gives up. If the token after the unexpected one fits, the unexpected one is
-`extraneous`. If a single token is required and the unexpected one fits after it, that token is `missing`. Else the
-input is `mismatched`. Only the first error of a text is reported.
+ANTLR tries two repairs before it gives up. If the token after the unexpected token fits, the unexpected token is
+`extraneous`. If a single token is required and the unexpected token fits after it, the required token is `missing`.
+Otherwise, the input is `mismatched`. Only the first error of a text is reported.
 Source: antlr4 runtime DefaultErrorStrategy; cel-go parser/gen/CEL.g4 (0.26).
 """
 
@@ -51,7 +51,7 @@ def unexpected(
 ) -> str:
     """Return the message for `token`, which `following` follows.
 
-    `after_missing`: tokens that may follow the expected one, if exactly that one is required.
+    `after_missing`: tokens that may follow the expected token, if only one token is expected.
     """
     shown = _shown(token)
     if kind_of(following) in expected:

@@ -50,7 +50,7 @@ TIMESTAMP = CelType("timestamp", "timestamp")
 DURATION = CelType("duration", "duration")
 DYN = CelType("dyn", "dyn")
 ANY = CelType("dyn", "any")
-"""Like `DYN`, but a comprehension over it requires `dyn()`."""
+"""Type like `DYN`, but a comprehension over a value of this type requires `dyn()`."""
 ERROR = CelType("error", "!error!")
 
 
@@ -95,7 +95,7 @@ def is_optional(kind: CelType) -> bool:
 
 
 def unwrap_optional(kind: CelType) -> tuple[CelType, bool]:
-    """Return T of `optional_type(T)`, and whether the type was one."""
+    """Return T of `optional_type(T)`, and True if the type was an `optional_type(T)`."""
     return (kind.params[0], True) if is_optional(kind) else (kind, False)
 
 

@@ -12,7 +12,7 @@ _SCALARS = frozenset(("bool", "bytes", "double", "int", "string", "uint", "durat
 
 
 def is_dyn_or_error(kind: CelType) -> bool:
-    """Report whether every type is assignable to this one."""
+    """Report whether every type is assignable to this type."""
     return kind.kind in ("dyn", "error")
 
 
@@ -92,7 +92,7 @@ def _assign(mapping: Mapping, left: CelType, right: CelType) -> bool:
 
 
 def assign(mapping: Mapping, pairs: list[tuple[CelType, CelType]]) -> Mapping | None:
-    """Return the mapping with which every left type is assignable to its right one; None if there is none."""
+    """Return the mapping with which every left type is assignable to its right type; None if no mapping exists."""
     tried = dict(mapping)
     return tried if all(_assign(tried, left, right) for left, right in pairs) else None
 

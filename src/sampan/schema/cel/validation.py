@@ -29,11 +29,11 @@ _EMPTY: dict[str, Any] = {}
 
 
 class _Exhausted(Exception):
-    """Stops the validation, because the budget is spent."""
+    """Stops the validation, because the cost budget is exhausted."""
 
 
 class _Change:
-    """New and old value of a node. Whether they are equal is computed on first use."""
+    """New and old value of a node. The values are compared on first use."""
 
     __slots__ = ("_same", "new", "old", "schema")
 
@@ -152,7 +152,7 @@ class _Run:
 
 
 class _Node:
-    """Rules of a schema node and of the nodes below it. Exists only for nodes with rules, and those above them."""
+    """Rules of a schema node and of the nodes below it. It exists only for nodes with rules and their ancestors."""
 
     __slots__ = ("all_of", "items", "properties", "rules", "schema", "values")
 
@@ -345,10 +345,10 @@ class Validator:
     def validate(
         self, obj: Any, old: Any = UNSET, path: Path | None = None, budget: Budget | None = None
     ) -> list[FieldError]:
-        """Return the errors of an object that is valid by the rest of its schema.
+        """Return the errors of an object that all other parts of its schema accept.
 
         With `old`, the object before an update, transition rules run and errors in unchanged values are dropped. The
-        default budget is that of one object.
+        default `budget` is the cost limit of one object.
         """
         if self._node is None:
             return []

@@ -51,7 +51,7 @@ class Duration:
 
 
 class TypeValue:
-    """Result of `type(x)`, and value of a type's name."""
+    """Result of `type(x)`, and value of an expression that names a type."""
 
     __slots__ = ("name",)
 

@@ -17,7 +17,8 @@ class Regex(Protocol):
         """Report whether the text contains a match. Return False if the search would take too long."""
 
     def find_all(self, text: str) -> Iterator[str]:
-        """Yield the matches from left to right. They do not overlap, and no empty one touches the one before it.
+        """Yield the matches from left to right. Matches do not overlap, and an empty match never directly follows
+        another match.
 
         Raises `SearchTooLong`.
         """

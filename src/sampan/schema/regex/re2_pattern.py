@@ -1,7 +1,7 @@
 """`Re2Pattern`: searches with RE2.
 
-A set of one pattern matches in 1 µs, the module's `search` in 9 µs. But a set may run out of memory and then reports no
-match, so a negative result is checked again with `search`.
+A set of one pattern matches in 1 µs, the `search` function of the module re2 in 9 µs. But a set may run out of memory
+and then reports no match, so a negative result is checked again with `search`.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,9 @@ class Re2Pattern:
     accepts = matches
 
     def find_all(self, text: str) -> Iterator[str]:
-        """Yield the matches from left to right. They do not overlap, and no empty one touches the one before it."""
+        """Yield the matches from left to right. Matches do not overlap, and an empty match never directly follows
+        another match.
+        """
         last = -1
         for match in self._compiled.finditer(text):
             if match.span() != (last, last):

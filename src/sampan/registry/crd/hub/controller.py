@@ -31,7 +31,7 @@ _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
 _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _SETTLE_TIMEOUT_S = 5.0
 RETRY_S = 1.0
-"""Delay before the retry for an object that could not be handled."""
+"""Delay in seconds before the retry for an object that could not be handled."""
 
 Refresh = Callable[[str], Awaitable[None]]
 """Serves the CRD of a name again."""

@@ -24,9 +24,9 @@ class FieldRule:
 
     hub: FieldPath
     field: FieldPath
-    """Path in the version. Both paths lead through the same lists, if through any."""
+    """Path of the field in the version. It passes through the same lists as the path in the hub."""
     default: Any = UNSET
-    """Value for the hub if the version has none."""
+    """Value of the hub's field if the version's field is absent."""
     program_to_hub: Program | None = None
     program_from_hub: Program | None = None
 

@@ -20,8 +20,8 @@ from sampan.schema.structural import Schema
 def losses(draft: Draft, group: str, kind: str, compiler: SchemaCompiler) -> Iterator[FieldError | None]:
     """Yield a fault for each rule whose expressions do not invert each other.
 
-    Then yield one for each version whose objects come back changed, unless a fault of a rule explains that. None marks
-    a point where the caller may let other tasks run.
+    Then yield a fault for each version whose objects change when they are converted there and back, unless a fault of a
+    rule explains that. None marks a point where the caller may let other tasks run.
     """
     faulty = set[str]()
     for name, rules in draft.rules.items():
@@ -74,7 +74,7 @@ def _rule_losses(rule: FieldRule, at: Path, hub: Schema, own: Schema, compiler: 
 
 
 def _loss(value: Any, there: Program, back: Program, target: CompiledSchema) -> str:
-    """Return the reason why a value does not come back; "" if it does."""
+    """Return the reason why a value changes when it is converted there and back; "" if it does not change."""
     try:
         there_value = evaluate(there, value)
         if target.validate(there_value):

@@ -1,8 +1,9 @@
 """Fields that a version cannot represent, preserved in an annotation by version.
 
-Each conversion is at once reversed without the annotation. For each difference from the original an entry records the
-path, the original value (`value`; absent if there was none) and the value that came back (`was`). When the object
-returns, an entry applies only if the same value comes back. Any other value is a change by a client.
+The server immediately reverses each conversion, without the annotation. For each difference from the original an entry
+records the path, the original value (`value`; absent if there was none) and the value after the reverse conversion
+(`was`). When the object is converted back, an entry applies only if the value still equals `was`. Any other value is a
+change by a client.
 """
 
 from collections.abc import Iterator

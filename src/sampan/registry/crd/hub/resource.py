@@ -126,7 +126,7 @@ class HubConversionStrategy(CustomResourceStrategy):
         return None
 
     async def check_rules(self, obj: Object) -> list[FieldError]:
-        """Return the faults like `faults`, but let other tasks run meanwhile."""
+        """Return the faults like `faults`, but let other tasks run in between."""
         digest = self._digest(obj)
         found = self._results.get(digest)
         if found is None:
@@ -170,8 +170,8 @@ class HubConversionStrategy(CustomResourceStrategy):
         yield from found or losses(draft, definition.group, definition.kind, self.compiler)
 
     def conversion(self, obj: Object, definition: ResourceDefinition) -> ObjectConversion:
-        """Return the conversion for a CRD. One with faults refuses every object that is not yet in the requested
-        version.
+        """Return the conversion for a CRD. A conversion with faults refuses every object that is not yet in the
+        requested version.
         """
         found = self.faults(obj)
         if found:

@@ -167,7 +167,7 @@ def _allows(schema: Schema, value: Any) -> bool:
 
 
 def _type_faults(hub: Schema, own: Schema, rules: list[FieldRule], at: Path) -> Iterator[FieldError]:
-    """Yield a fault for each carried-over or moved field that has different types on both sides."""
+    """Yield a fault for each carried-over or moved field that has different types in the hub and the version."""
     for rule in rules:
         one, other = schema_at(hub, rule.hub), schema_at(own, rule.field)
         if rule.program_to_hub is None and rule.program_from_hub is None and one is not None and other is not None:

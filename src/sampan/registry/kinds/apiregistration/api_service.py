@@ -62,7 +62,7 @@ class APIServiceStrategy(Strategy):
     reset_metadata: ClassVar = {}
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
-        """Check the name. That of the core group ends with a dot."""
+        """Check the name. The name for the core group ends with a dot."""
         return path_segment_errors(name)
 
     def default(self, obj: Object) -> None:

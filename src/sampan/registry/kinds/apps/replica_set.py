@@ -16,7 +16,7 @@ from sampan.registry.strategy import Context
 
 
 def check_always_restarts(spec: Object, kind: str, path: Path, errors: Errors) -> None:
-    """Check that pods always restart and have no active deadline. `path` is that of the pod spec."""
+    """Check that pods always restart and have no active deadline. `path` is the path of the pod spec."""
     policy = spec.get("restartPolicy", "")
     if policy != "Always":
         errors.append(not_supported(path.child("restartPolicy"), policy, ("Always",)))

@@ -188,12 +188,12 @@ class StatefulSetStrategy(WorkloadStrategy):
             templates.default_claim_template(claim)
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Drop fields of features that are off."""
+        """Drop fields of disabled features."""
         super().prepare_for_create(ctx, obj)
         _drop_disabled_fields(obj["spec"], None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Drop fields of features that are off, unless the stored object has them."""
+        """Drop fields of disabled features, unless the stored object has them."""
         super().prepare_for_update(ctx, obj, old)
         _drop_disabled_fields(obj["spec"], old["spec"])
 
@@ -217,7 +217,7 @@ class StatefulSetStrategy(WorkloadStrategy):
         return super().warnings_on_create(ctx, obj) + self._more_warnings(obj, "")
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
-        """Return warnings as on create, but those of the template only if the spec changed."""
+        """Return the warnings as on create, but warnings of the template only if the spec changed."""
         return super().warnings_on_update(ctx, obj, old) + self._more_warnings(obj, "Spec")
 
     def _more_warnings(self, obj: Object, child: str) -> list[str]:

@@ -30,11 +30,11 @@ class WorkloadStrategy(Strategy):
     """Name of the counter that limits `availableReplicas`, as the error message shows it."""
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Drop fields of features that are off from the template."""
+        """Drop fields of disabled features from the template."""
         templates.drop_disabled_template_fields(obj["spec"], None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Drop fields of features that are off from the template, unless the stored object has them."""
+        """Drop fields of disabled features from the template, unless the stored object has them."""
         templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
 
     def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:

@@ -81,7 +81,7 @@ def targets_v1(autoscaler: Object) -> str:
 
 
 def reference(autoscaler: Object) -> str:
-    """Return the scaled object."""
+    """Return the kind and name of the scaled object, as `Deployment/web`."""
     target = autoscaler.get("spec", EMPTY).get("scaleTargetRef", EMPTY)
     return f"{target.get('kind', '')}/{target.get('name', '')}"
 

@@ -133,7 +133,7 @@ class HorizontalPodAutoscalerStrategy(Strategy):
     def default(self, obj: Object) -> None:
         """Set defaults: at least one replica, 80% CPU, and scaling rules if a behavior is set.
 
-        `metrics` is always shown.
+        `metrics` is always present.
         """
         obj.setdefault("status", {}).setdefault("currentMetrics", None)
         spec = obj.setdefault("spec", {})
@@ -147,7 +147,7 @@ class HorizontalPodAutoscalerStrategy(Strategy):
                 behavior[name] = {**_copy_rules(rules), **behavior.get(name, {})}
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Reset the status to one without metrics."""
+        """Reset the status, so that it contains no metrics."""
         super().prepare_for_create(ctx, obj)
         obj.setdefault("status", {})["currentMetrics"] = None
 

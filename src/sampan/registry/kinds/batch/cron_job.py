@@ -115,11 +115,11 @@ class CronJobStrategy(Strategy):
         default_job_spec(job_template.setdefault("spec", {}))
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Drop fields of features that are off from the template."""
+        """Drop fields of disabled features from the template."""
         templates.drop_disabled_template_fields(_job_spec(obj["spec"]), None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Drop fields of features that are off from the template, unless the stored object has them."""
+        """Drop fields of disabled features from the template, unless the stored object has them."""
         templates.drop_disabled_template_fields(_job_spec(obj["spec"]), _job_spec(old.get("spec", {})))
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:

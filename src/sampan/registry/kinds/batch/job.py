@@ -101,7 +101,7 @@ def _check_completions(spec: Object, old: Object, errors: Errors) -> None:
 
 
 def _with_scheduling_of(template: Object, old: Object) -> Object:
-    """Return the old template with those scheduling directives of the new one that a suspended job may change."""
+    """Return the old template with the scheduling directives of the new template that a suspended job may change."""
     old = copy.deepcopy(old)
     pod, old_pod = template.get("spec", {}), old.setdefault("spec", {})
     for name in _SCHEDULING:
@@ -192,7 +192,7 @@ class JobStrategy(Strategy):
         match_labels.setdefault(_UID_LABELS[1], metadata.get("uid", ""))
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Drop fields of features that are off from the template."""
+        """Drop fields of disabled features from the template."""
         templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:

@@ -36,7 +36,7 @@ _MANY = "when completions are above 100000 and used with backoff limit per index
 
 
 def _failure_rules(spec: Object) -> list[Object]:
-    """Return the rules of the pod failure policy. If there is a policy, its rules are always shown."""
+    """Return the rules of the pod failure policy. If there is a policy, its rules are always present."""
     policy = spec.get("podFailurePolicy")
     return [] if policy is None else policy.setdefault("rules", None) or []
 

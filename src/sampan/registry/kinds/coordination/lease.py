@@ -26,14 +26,14 @@ class LeaseStrategy(Strategy):
     allow_unconditional_update = False
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Drop fields of features that are off."""
+        """Drop fields of disabled features."""
         spec = obj.get("spec")
         if spec:
             for name in _COORDINATED:
                 spec.pop(name, None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Drop fields of features that are off, unless the stored object has them."""
+        """Drop fields of disabled features, unless the stored object has them."""
         spec, old_spec = obj.get("spec"), old.get("spec", {})
         if spec:
             for name in _COORDINATED:

@@ -12,7 +12,7 @@ from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 SIZE_BYTES_MAX = 1024 * 1024
-"""Limit of all values of a ConfigMap or Secret together."""
+"""Maximum total size of all values of a ConfigMap or Secret."""
 IMMUTABLE = "field is immutable when `immutable` is set"
 
 

@@ -37,7 +37,7 @@ class EventConversion(ApiVersionConversion):
         return _rename(super().to_hub(obj), _HUB_NAMES)
 
     def from_hub(self, obj: Object) -> Object:
-        """Return the event in events.k8s.io/v1, which omits empty fields that core/v1 always shows."""
+        """Return the event in events.k8s.io/v1, which omits empty fields that core/v1 always contains."""
         obj = _rename(super().from_hub(obj), _NAMES)
         for name in _ALWAYS_IN_HUB:
             if obj.get(name) == "":

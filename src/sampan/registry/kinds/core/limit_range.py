@@ -19,7 +19,7 @@ Errors = list[FieldError]
 _LIMITS = Path("spec", "limits")
 _TYPES = frozenset({"Pod", "Container", "PersistentVolumeClaim"})
 _MILLI_MAX = (2**63 - 1) // 1000
-"""Limit above which Kubernetes compares whole units."""
+"""Largest value that Kubernetes compares in thousandths. It compares larger ones in whole units, rounded up."""
 _LISTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
 

@@ -189,7 +189,7 @@ def _check_source(spec: Object, old_spec: Object, errors: Errors) -> None:
 
 
 def _renamed(affinity: Any, new: Any) -> Any:
-    """Return the stored affinity with those beta labels renamed that the new affinity renamed."""
+    """Return the stored affinity, with the beta labels renamed that the new affinity has renamed."""
     if isinstance(affinity, dict) and isinstance(new, dict):
         renamed = {name: _renamed(value, new.get(name)) for name, value in affinity.items()}
         key = affinity.get("key")

@@ -118,7 +118,7 @@ def _is_claim_or_snapshot(source: Object) -> bool:
 
 
 def _prepare_sources(spec: Object, old_spec: Object | None) -> None:
-    """Drop data sources that need features that are off, and make dataSource and dataSourceRef equal."""
+    """Drop data sources that need disabled features, and make dataSource and dataSourceRef equal."""
     old = old_spec or {}
     reference = spec.get("dataSourceRef")
     crossing = not gates.CROSS_NAMESPACE_VOLUME_DATA_SOURCE and reference and reference.get("namespace")

@@ -11,13 +11,13 @@ from sampan.registry.kinds.rules.fields import check_label_selector, check_requi
 
 Errors = list[FieldError]
 _PATH = Shown("{}")
-"""Text that Kubernetes shows where it passes a path as the value."""
+"""Text that error messages show as the invalid value where Kubernetes passes a path instead of the value."""
 ACCESS_MODES = frozenset({"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"})
 VOLUME_MODES = frozenset({"Block", "Filesystem"})
 
 
 def check_access_modes(modes: list[str], path: Path, errors: Errors) -> None:
-    """Check that modes are valid, and that ReadWriteOncePod is the only one. `path` is that of the spec."""
+    """Check that modes are valid, and that ReadWriteOncePod is the only one. `path` is the path of the spec."""
     for mode in modes:
         if mode not in ACCESS_MODES:
             errors.append(not_supported(path.child("accessModes"), mode, ACCESS_MODES))

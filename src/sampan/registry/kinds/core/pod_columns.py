@@ -18,13 +18,13 @@ class Restarts(NamedTuple):
     last: str = ""
 
     def plus(self, status: Status) -> "Restarts":
-        """Return the sum with the restarts of one more container."""
+        """Return the sum of these restarts and the restarts of another container."""
         terminated = status.get("lastState", EMPTY).get("terminated", EMPTY)
         return Restarts(self.times + status.get("restartCount", 0), max(self.last, terminated.get("finishedAt") or ""))
 
 
 class PodSummary(NamedTuple):
-    """Values that a row shows."""
+    """Values that the table row of a Pod shows."""
 
     ready: int
     total: int
@@ -113,7 +113,7 @@ def _has_true(status: Status, kind: str) -> bool:
 
 
 def summarize(pod: Object) -> PodSummary:
-    """Return the numbers and the reason that a row shows. Source: printPod (1.36)."""
+    """Return the numbers and the reason that the table row of a Pod shows. Source: printPod (1.36)."""
     spec, status = pod.get("spec", EMPTY), pod.get("status", EMPTY)
     sidecars = {c["name"] for c in spec.get("initContainers", ()) if c.get("restartPolicy") == "Always"}
     total = len(spec.get("containers", ())) + len(sidecars)

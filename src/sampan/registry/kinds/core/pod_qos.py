@@ -26,7 +26,7 @@ def compute_qos(spec: Object) -> str:
 
 
 def _add(total: Usage, amounts: dict[str, str] | None) -> int:
-    """Add the positive amounts to the total. Return the number of resources that have one."""
+    """Add the positive amounts to the total. Return the number of resources that have a positive amount."""
     found = 0
     if amounts:
         for name in _COMPUTE:
@@ -40,5 +40,5 @@ def _add(total: Usage, amounts: dict[str, str] | None) -> int:
 
 
 def pod_qos(pod: Object) -> str:
-    """Return the class in the status, or else the computed one."""
+    """Return the class in the status, or compute it if the status has none."""
     return (pod.get("status") or {}).get("qosClass") or compute_qos(pod.get("spec") or {})

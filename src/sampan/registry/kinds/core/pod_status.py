@@ -119,7 +119,7 @@ def _all_could_restart(spec: Object) -> bool:
 
 
 def _check_transitions(kind: str, new: Iterable[Object], old: Iterable[Object], spec: Object, errors: Errors) -> None:
-    """Check that a container that terminated for good does not run again."""
+    """Check that a terminated container runs again only if its restart policy permits that."""
     ephemeral = kind == "ephemeralContainerStatuses"
     if not ephemeral and _all_could_restart(spec):
         return

@@ -16,7 +16,7 @@ Errors = list[FieldError]
 
 
 class PodTemplateStrategy(Strategy):
-    """Strategy of PodTemplates, which hold a pod template outside a workload."""
+    """Strategy of PodTemplates, which contain a pod template outside a workload."""
 
     returns_deleted_object = True
 

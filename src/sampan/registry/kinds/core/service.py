@@ -105,7 +105,7 @@ class ServiceStrategy(Strategy):
 
 
 def _hide_internal_policy(spec: Object) -> None:
-    """Remove the internal traffic policy of ExternalName Services, which never show one."""
+    """Remove the internal traffic policy of ExternalName Services, which never have one."""
     if spec.get("type") == "ExternalName":
         spec.pop("internalTrafficPolicy", None)
 

@@ -68,7 +68,7 @@ def _check_ips(ips: list[str], stored: list[str], errors: Errors) -> bool:
 def validate_ip_changes(spec: Object, old_spec: Object, errors: Errors) -> None:
     """Check that the primary address and family did not change.
 
-    A secondary one is added or removed with the policy.
+    A secondary address is added or removed by a change of `ipFamilyPolicy`.
     """
     if "ExternalName" in (spec.get("type"), old_spec.get("type")):
         return

@@ -36,7 +36,7 @@ _NOT_SPEC = ("apiVersion", "kind", "metadata")
 
 
 def _check_address(address: str, kind: str, path: Path, index: int, errors: Errors) -> None:
-    """Check an address. `path` is that of the list."""
+    """Check an address. `path` is the path of the list."""
     at = path.index(index)
     if kind == "FQDN":
         errors.extend(fully_qualified_domain_name_errors(at, address))
@@ -132,7 +132,7 @@ class EndpointSliceStrategy(Strategy):
     """
 
     def default(self, obj: Object) -> None:
-        """Set defaults: ports have a protocol and a name, maybe empty. `endpoints` and `ports` are always shown."""
+        """Set defaults: ports have a protocol and a name, maybe empty. `endpoints` and `ports` are always present."""
         for name in ("endpoints", "ports"):
             obj.setdefault(name, None)
         for port in obj.get("ports") or ():

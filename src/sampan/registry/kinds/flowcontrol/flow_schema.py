@@ -180,7 +180,7 @@ class FlowSchemaStrategy(Strategy):
         keep_all_metadata(obj, old)
 
     def default(self, obj: Object) -> None:
-        """Set defaults: a middle precedence. The namespaces of a rule are always shown."""
+        """Set defaults: a matching precedence of 1000. The namespaces of a rule are always present."""
         spec = obj.setdefault("spec", {})
         if not spec.get("matchingPrecedence"):
             spec["matchingPrecedence"] = _PRECEDENCE_DEFAULT

@@ -21,7 +21,7 @@ _PRESERVE_ZERO = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 
 
 def required_entropy_bits(deck: int, hand: int) -> int:
-    """Return the bits of hash that dealing `hand` cards of `deck` takes."""
+    """Return the number of hash bits that shuffle sharding needs to deal `hand` of `deck` cards."""
     return math.ceil(math.log2(deck) * hand)
 
 

@@ -22,7 +22,7 @@ from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
 _NO_RULES = Shown("null")
-"""Value that the error shows if there are no rules, whatever the path holds."""
+"""Value that the error for missing rules shows, even if the field has another value."""
 _LOAD_BALANCER = Path("status", "loadBalancer", "ingress")
 _CLASS_ANNOTATION = "kubernetes.io/ingress.class"
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
@@ -43,7 +43,7 @@ def check_typed_reference(reference: Object, path: Path, errors: Errors) -> None
 
 
 def _check_service(service: Object, path: Path, errors: Errors, *, relaxed: bool) -> None:
-    """Check the service of a backend. `path` is that of the backend."""
+    """Check the service of a backend. `path` is the path of the backend."""
     name, port = service.get("name", ""), service.get("port", {})
     if not name:
         errors.append(required(path.child("service", "name")))
@@ -198,7 +198,7 @@ class IngressStrategy(Strategy):
     """Rules and warnings of ingresses."""
 
     def default(self, obj: Object) -> None:
-        """Set defaults: the API group of a backend that is not a Service is always shown."""
+        """Set defaults: the API group of a backend that is not a Service is always present."""
         for backend in _backends(obj.get("spec") or {}):
             if backend.get("resource"):
                 backend["resource"].setdefault("apiGroup", None)

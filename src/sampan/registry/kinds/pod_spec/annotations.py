@@ -71,7 +71,7 @@ def _check_apparmor(key: str, profile: str, spec: Object, path: Path, errors: Er
 
 
 def check_profiles_match_annotations(annotations: dict[str, str], spec: Object, path: Path, errors: Errors) -> None:
-    """Check that annotations and fields for the same seccomp or AppArmor profile agree. `path` is that of the spec."""
+    """Check that annotations and fields for the same seccomp or AppArmor profile agree. `path` is the spec's path."""
     of_pod = spec.get("securityContext") or {}
     if "seccompProfile" in of_pod and SECCOMP_POD in annotations:
         at = path.child("securityContext", "seccompProfile")

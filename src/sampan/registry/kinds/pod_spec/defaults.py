@@ -203,7 +203,7 @@ def default_rbd(source: Object) -> None:
 
 
 def default_scale_io(source: Object) -> None:
-    """Set the defaults of a ScaleIO source. Its Secret is always shown."""
+    """Set the defaults of a ScaleIO source. Its Secret is always present."""
     source.setdefault("secretRef", None)
     _default_fields(source, {"storageMode": "ThinProvisioned", "fsType": "xfs"})
 
@@ -273,7 +273,7 @@ _VOLUME_DEFAULTS = {
 
 
 def default_pod(pod: Object) -> None:
-    """Set the defaults of a Pod: those of its spec, and those that templates do not have."""
+    """Set the defaults of a Pod: the defaults of its spec, and the defaults that templates do not have."""
     spec = pod.get("spec")
     if spec is None:
         spec = pod["spec"] = {}
@@ -305,7 +305,7 @@ def _default_requests(resources: Object) -> None:
 
 
 def _default_pod_level_limits(spec: Object) -> None:
-    """Set missing limits of huge pages of a pod to those of its containers."""
+    """Set missing huge page limits of a pod to the amounts that its containers need together."""
     resources = spec["resources"]
     if not resources.get("limits") and not resources.get("requests"):
         return

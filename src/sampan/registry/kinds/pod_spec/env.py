@@ -41,7 +41,7 @@ _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "
 
 
 def validate_env(variables: list[Object], path: Path, errors: Errors) -> None:
-    """Check the `env` of a container. `path` is that of the container."""
+    """Check the `env` of a container. `path` is the path of the container."""
     for i, variable in enumerate(variables):
         name = variable.get("name")
         if not name:
@@ -177,7 +177,7 @@ def _validate_file_key(reference: Object, path: Path, errors: Errors) -> None:
 
 
 def validate_env_from(sources: list[Object], path: Path, errors: Errors) -> None:
-    """Check the `envFrom` of a container. `path` is that of the list."""
+    """Check the `envFrom` of a container. `path` is the path of the list."""
     for i, source in enumerate(sources):
         prefix = source.get("prefix", "")
         for text in relaxed_environment_variable_name_errors(prefix) if prefix else ():

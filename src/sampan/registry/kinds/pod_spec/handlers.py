@@ -33,7 +33,7 @@ def check_port(port: int | str, path: Path, errors: Errors) -> None:
 
 
 def validate_probes(container: Object, path: Path, errors: Errors) -> None:
-    """Check the three probes of a container. `path` is that of the container."""
+    """Check the three probes of a container. `path` is the path of the container."""
     probe = container.get("livenessProbe")
     if probe is not None:
         _validate_probe(probe, path, "livenessProbe", errors)

@@ -11,7 +11,7 @@ _RECURSIVE = ("Disabled", "Enabled", "IfPossible")
 
 
 def validate_mounts(container: Object, volumes: dict[str, Object], path: Path, errors: Errors) -> None:
-    """Check the `volumeMounts` of a container. `path` is that of the container."""
+    """Check the `volumeMounts` of a container. `path` is the path of the container."""
     paths: set[str] = set()
     devices = container.get("volumeDevices") or ()
     for i, mount in enumerate(container["volumeMounts"]):
@@ -77,7 +77,7 @@ def _check_recursive(mount: Object, path: Path, errors: Errors) -> None:
 
 
 def validate_devices(container: Object, volumes: dict[str, Object], path: Path, errors: Errors) -> None:
-    """Check the `volumeDevices` of a container. `path` is that of the list."""
+    """Check the `volumeDevices` of a container. `path` is the path of the list."""
     mounts = container.get("volumeMounts") or ()
     mount_names = {mount.get("name", "") for mount in mounts}
     mount_paths = {mount.get("mountPath", "") for mount in mounts}

@@ -48,7 +48,7 @@ def containers_of(spec: Object) -> Iterator[Object]:
 
 
 def containers_with_path(spec: Object, path: Path) -> Iterator[tuple[Object, Path]]:
-    """Yield all containers of a pod spec with their paths. `path` is that of the spec."""
+    """Yield all containers of a pod spec with their paths. `path` is the path of the spec."""
     for kind in CONTAINER_KINDS:
         for i, container in enumerate(spec.get(kind, ())):
             yield container, path.child(kind).index(i)
@@ -127,7 +127,7 @@ def _invalid_affinity_selector(spec: Object) -> bool:
 
 
 def has_invalid_term_values(node_selector: Object) -> bool:
-    """Return True if a NodeSelector holds values that no label can have."""
+    """Return True if a NodeSelector contains values that no label can have."""
     return any(_invalid_values(term) for term in node_selector.get("nodeSelectorTerms", ()))
 
 

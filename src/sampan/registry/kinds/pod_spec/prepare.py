@@ -1,4 +1,4 @@
-"""Changes of a pod before validation: features that are off, selectors and profiles.
+"""Changes of a pod before validation: disabled features, selectors and profiles.
 
 Source: pkg/registry/core/pod/strategy.go, pkg/api/pod/util.go (1.36).
 """
@@ -16,7 +16,7 @@ _GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
 def drop_disabled_fields(spec: Object, old_spec: Object | None) -> None:
-    """Remove fields of features that are off, unless the stored object has them."""
+    """Remove fields of disabled features, unless the stored object has them."""
     if not gates.GENERIC_WORKLOAD and "schedulingGroup" in spec and "schedulingGroup" not in (old_spec or ()):
         del spec["schedulingGroup"]
     if not gates.CONTAINER_STOP_SIGNALS:

@@ -126,7 +126,7 @@ def check_quota_resource_name(name: str, path: Path, errors: Errors) -> None:
 
 
 def check_amount(name: str, text: str, path: Path, errors: Errors) -> None:
-    """Check that an amount is not negative, and that it is whole if the resource is counted."""
+    """Check that an amount is not negative, and that it is a whole number if the resource requires that."""
     if text[:1] == "-" and amount(text) < ZERO:
         errors.append(invalid(path, text, NOT_NEGATIVE))
     if is_integer_resource(name) and not is_whole(text):
@@ -169,7 +169,7 @@ def validate_requirements(
     pod_level: bool = False,
     allow_indivisible_hugepages: bool = False,
 ) -> None:
-    """Check ResourceRequirements of a container, or with `pod_level` those of a pod."""
+    """Check ResourceRequirements of a container, or, with `pod_level`, of a pod."""
     limits = resources.get("limits") or {}
     requests = resources.get("requests") or {}
     claims = resources.get("claims")
@@ -252,7 +252,7 @@ def _check_claims(claims: list[Object], known: Collection[str], path: Path, erro
 def aggregate_container_resources(spec: Object, kind: str) -> Usage:
     """Return the amounts that all containers of a pod need at once. `kind` is `requests` or `limits`.
 
-    Init containers run one after the other. Those that always restart run until the pod ends.
+    Init containers run one after the other. Init containers that always restart run until the pod ends.
     """
     total: Usage = {}
     for container in spec.get("containers", ()):

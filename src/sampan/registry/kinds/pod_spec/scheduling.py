@@ -144,7 +144,7 @@ def _check_label_keys(
 
 
 def validate_tolerations(tolerations: list[Object], path: Path, errors: Errors, options: PodOptions) -> None:
-    """Check tolerations of taints. `path` is that of the list."""
+    """Check tolerations of taints. `path` is the path of the list."""
     for i, toleration in enumerate(tolerations):
         key, value = toleration.get("key", ""), toleration.get("value", "")
         operator, effect = toleration.get("operator", ""), toleration.get("effect", "")
@@ -194,7 +194,7 @@ def check_taint_effect(effect: str, path: Path, errors: Errors) -> None:
 
 
 def validate_spread(constraints: list[Object], path: Path, errors: Errors, options: PodOptions) -> None:
-    """Check the topologySpreadConstraints. `path` is that of the list."""
+    """Check the topologySpreadConstraints. `path` is the path of the list."""
     last = {(each.get("topologyKey", ""), each.get("whenUnsatisfiable", "")): i for i, each in enumerate(constraints)}
     for i, constraint in enumerate(constraints):
         at = path.index(i)

@@ -229,7 +229,7 @@ def _windows_user_errors(name: str) -> list[str]:
 
 
 def validate_host_process(spec: Object, path: Path, errors: Errors) -> None:
-    """Check HostProcess containers of Windows: all or none, and on the host's network. `path` is that of the spec."""
+    """Check HostProcess containers of Windows: all or none, and on the host's network. `path` is the spec's path."""
     of_pod = ((spec.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
     total = host = 0
     for container, at in containers_with_path(spec, path):
@@ -263,7 +263,7 @@ def uses_windows_options(spec: Object) -> bool:
 
 
 def validate_os(spec: Object, path: Path, errors: Errors) -> None:
-    """Check that no field is set that the pod's operating system does not support. `path` is that of the spec."""
+    """Check that no field is set that the pod's operating system does not support. `path` is the path of the spec."""
     name = spec["os"].get("name", "")
     if not name:
         errors.append(required(path.child("os", "name")))

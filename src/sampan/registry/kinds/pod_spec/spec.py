@@ -1,4 +1,5 @@
-"""Pod specs and pod templates, which all workloads share. This module is the API of the folder for other API groups.
+"""Pod specs and pod templates, which all workloads share. Workloads of other API groups use `templates.py` instead of
+this module.
 
 Source: pkg/apis/core/validation/validation.go ValidatePodSpec, ValidatePodTemplateSpec (1.36).
 """
@@ -108,7 +109,7 @@ def validate_pod_template_spec(
 
 
 def validate_pod_spec(spec: Object, metadata: Object | None, path: Path, errors: Errors, options: PodOptions) -> None:
-    """Check a PodSpec after defaulting. `metadata` is that of the pod, or None in templates."""
+    """Check a PodSpec after defaulting. `metadata` is the metadata of the pod, or None in templates."""
     if "terminationGracePeriodSeconds" not in spec:
         errors.append(required(path.child("terminationGracePeriodSeconds")))
     volumes: dict[str, Object] = {}
@@ -265,7 +266,7 @@ def _validate_claims(claims: list[Object], metadata: Object | None, path: Path, 
 def _validate_pod_resources(
     spec: Object, claim_names: Collection[str], path: Path, errors: Errors, options: PodOptions
 ) -> None:
-    """Check the resources of the pod as a whole, and that those of its containers fit into them."""
+    """Check the resources of the pod as a whole, and that the resources of its containers fit into them."""
     at, resources = path.child("resources"), spec["resources"]
     if (spec.get("os") or {}).get("name") == "windows":
         errors.append(forbidden(at, "may not be set for a windows pod"))

@@ -31,7 +31,7 @@ def default_claim_template(claim: Object) -> None:
 
 
 def drop_disabled_template_fields(owner_spec: Object, old: Object | None) -> None:
-    """Drop fields of features that are off from the template, unless the stored spec `old` has them."""
+    """Drop fields of disabled features from the template, unless the stored spec `old` has them."""
     spec = (owner_spec.get("template") or {}).get("spec")
     if spec is not None:
         drop_disabled_fields(spec, None if old is None else (old.get("template") or {}).get("spec"))

@@ -30,7 +30,7 @@ def validate_volumes(
 ) -> dict[str, Object]:
     """Check all volumes, and return the valid ones by name.
 
-    `metadata` is that of a pod, or None for templates. The names of the claims of ephemeral volumes depend on it.
+    `metadata` is the metadata of a pod, or None for templates. The claim names of ephemeral volumes depend on it.
     """
     valid: dict[str, Object] = {}
     pod_name = (metadata or {}).get("name", "")
@@ -100,7 +100,7 @@ def _check_empty_dir(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_items(items: list[Object], path: Path, errors: Errors) -> None:
-    """Check a list of KeyToPath. `path` is that of the list."""
+    """Check a list of KeyToPath. `path` is the path of the list."""
     for i, item in enumerate(items):
         target = item.get("path", "")
         if not item.get("key"):

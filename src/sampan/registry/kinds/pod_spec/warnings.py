@@ -20,7 +20,7 @@ from sampan.registry.kinds.rules.ip_addresses import ip_warnings
 from sampan.registry.kinds.rules.quantities import is_whole
 
 WARNINGS_MAX = 1000
-"""Limit of warnings. It is far above the number that fits into the headers of a response."""
+"""Maximum number of warnings. It is far above the number that fits into the headers of a response."""
 _Port = tuple[Object, str, int, int]
 """Port with its location: the name of the container list, the index of the container, the index of the port."""
 _ROOT = Path("spec")
@@ -52,7 +52,7 @@ def pod_warnings(pod: Object) -> list[str]:
 
 
 def template_warnings(template: Object, path: Path = _TEMPLATE) -> list[str]:
-    """Return warnings for a pod template. `path` is that of the template."""
+    """Return warnings for a pod template. `path` is the path of the template."""
     spec, metadata = template.get("spec") or {}, template.get("metadata") or {}
     return _warnings(spec, metadata, path.child("spec"), path.child("metadata"), template=True)
 
@@ -185,7 +185,7 @@ def _report_overlaps(volume: str, title: str, files: list[tuple[str, str]], foun
 def _overlapping(paths: list[str]) -> Iterator[tuple[int, int]]:
     """Yield pairs of indexes, the later one first, of paths that are equal or of which one contains the other.
 
-    In sorted order a path directly follows those that contain it, so these are kept on a stack.
+    In sorted order a path directly follows the paths that contain it, so those paths are kept on a stack.
     """
     holders: list[tuple[str, int]] = []
     for path, index in sorted((f"{path}/", index) for index, path in enumerate(paths) if path):
@@ -288,7 +288,7 @@ class _SameNumber:
         self._by_host: dict[int, dict[str, list[int]]] = {}
 
     def conflicting(self, port: Object) -> list[_Port]:
-        """Return the first added ports that conflict with this one. Without a host port, all of them conflict."""
+        """Return the first added ports that conflict with this port. Without a host port, all added ports conflict."""
         host, address = port.get("hostPort", 0), port.get("hostIP", "")
         if not host:
             return self._all[:WARNINGS_MAX]

@@ -12,7 +12,9 @@ from sampan.core.object import Object
 from sampan.core.selectors import selector_from_label_selector
 
 DISRUPTED_PODS_MAX: Final = 2000
-"""Limit of evictions that the budget controller has not processed. Above it, the controller counts as unavailable."""
+"""Maximum number of evictions that the budget controller has not processed. Above it, the controller counts as
+unavailable.
+"""
 RETRY_AFTER_S: Final = 10
 _BUDGETS: Final = GroupResource("policy", "poddisruptionbudget")
 _ALLOWED: Final = "DisruptionAllowed"

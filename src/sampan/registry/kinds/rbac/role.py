@@ -44,7 +44,7 @@ class RoleStrategy(Strategy):
         return path_segment_errors(name)
 
     def default(self, obj: Object) -> None:
-        """Set defaults: `rules` is always shown, as null if there are none."""
+        """Set defaults: `rules` is always present, as null if there are none."""
         if not obj.get("rules"):
             obj["rules"] = None
 
@@ -60,7 +60,7 @@ def _selectors(role: Object) -> list[Object]:
 
 
 class ClusterRoleStrategy(RoleStrategy):
-    """Rules of cluster roles: those of roles, and of aggregation."""
+    """Rules of cluster roles: the rules of roles, and rules for aggregation."""
 
     namespaced = False
 

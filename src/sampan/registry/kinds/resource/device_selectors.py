@@ -19,7 +19,7 @@ from sampan.schema.cel.library.quantities import QUANTITY
 from sampan.schema.cel.types import ANY, CelType, struct
 
 LIST_MAX = 32
-"""Limit of requests, constraints, configurations and selectors, for each list."""
+"""Maximum number of items in each list of requests, constraints, configurations or selectors."""
 _EXPRESSION_LENGTH_MAX = 10 * 1024
 _COST_MAX = 1_000_000
 _VALUE_SIZE_MAX = 64

@@ -127,7 +127,9 @@ def check_claim_spec(spec: Object, path: Path, errors: Errors) -> None:
 
 
 def _check_admin_access(ctx: Context, path: Path | None, errors: Errors) -> None:
-    """Check that admin access, to devices in use by others, is requested only in a namespace labelled for it."""
+    """Check that admin access is requested only in a namespace labelled for it. Admin access includes devices that
+    other claims use.
+    """
     if path is None:
         return
     namespace = ctx.reader.get("", "namespaces", "", ctx.namespace) if ctx.reader is not None else None
@@ -201,7 +203,7 @@ class ResourceClaimTemplateStrategy(Strategy):
         check_claim_spec(spec.get("spec", {}), _SPEC.child("spec"), errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
-        """Check that the spec did not change. Its faults are reported too."""
+        """Check that the spec did not change. Faults of the spec are reported too."""
         self._check(obj, errors)
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
 

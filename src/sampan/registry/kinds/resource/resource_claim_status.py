@@ -133,7 +133,7 @@ def _check_allocation(allocation: Object, known: set[str], errors: Errors) -> No
 
 
 def check_status(status: Object, before: Object, known: set[str], errors: Errors, *, deleted: bool) -> None:
-    """Check a new status. `known` holds the names of the claim's requests."""
+    """Check a new status. `known` contains the names of the claim's requests."""
     reserved, path = status.get("reservedFor") or [], _STATUS.child("reservedFor")
     if check_list(reserved, _RESERVED_MAX, path, errors, _check_consumer):
         check_unique([consumer.get("uid", "") for consumer in reserved], path, errors)

@@ -61,7 +61,9 @@ def _check_place(spec: Object, errors: Errors) -> None:
 
 
 def _has_features(device: Object) -> bool:
-    """Return True if the device has taints or counters. Slices with such devices have a lower limit of devices."""
+    """Return True if the device has taints or counters. The maximum number of devices in a slice is lower if it has
+    such devices.
+    """
     return bool(device.get("taints") or device.get("consumesCounters"))
 
 
@@ -134,12 +136,12 @@ class ResourceSliceStrategy(Strategy):
                 mapping.setdefault("allocationMultiplier", "1")
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Drop attributes with list values, a feature that is off."""
+        """Drop attributes with list values, because that feature is disabled."""
         super().prepare_for_create(ctx, obj)
         _drop_lists(obj)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Drop attributes with list values, a feature that is off."""
+        """Drop attributes with list values, because that feature is disabled."""
         super().prepare_for_update(ctx, obj, old)
         _drop_lists(obj)
 

@@ -1,4 +1,4 @@
-"""Fields that hold a number or a percentage.
+"""Fields that contain a number or a percentage.
 
 Source: pkg/apis/apps/validation/validation.go (1.36).
 """
@@ -26,7 +26,9 @@ def _percentage(value: IntOrString) -> int | None:
 
 
 def int_or_percent_value(value: IntOrString) -> int:
-    """Return the number, or that of a percentage. Other text is parsed as an integer, or gives 0."""
+    """Return the number, or the number in a percentage. Other text is parsed as an integer; the result is 0 if that
+    fails.
+    """
     if isinstance(value, int):
         return value
     percentage = _percentage(value)

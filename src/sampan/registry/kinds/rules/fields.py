@@ -24,7 +24,7 @@ ANNOTATIONS_BYTES_MAX = 256 * 1024
 
 
 def not_found_with_detail(path: Path, value: object, detail: str) -> FieldError:
-    """Return the error for a reference to a missing object. `detail` describes a valid one."""
+    """Return the error for a reference to a missing object. `detail` describes a valid reference."""
     return FieldError(ErrorType.NOT_FOUND, str(path), value, detail)
 
 
@@ -148,7 +148,7 @@ def check_required(source: Object, names: Iterable[str], path: Path, errors: Err
 
 
 COMPARED_LINES_MAX = 2000
-"""Limit of lines in a comparison. Of longer values, only the first lines that differ are compared."""
+"""Maximum number of lines in a comparison. In longer values, only the first lines that differ are compared."""
 
 
 def difference(old: object, new: object) -> str:

@@ -14,7 +14,7 @@ ONE: Final = Quantity(1)
 _MILLI: Final = -3
 _INT64_MAX: Final = (1 << 63) - 1
 _TEXT_SIZE_MAX: Final = 64
-"""Limit of the size of cached texts. Without it, clients could fill the cache with large texts."""
+"""Maximum length of cached texts, in characters. Without this limit, clients could fill the cache with large texts."""
 
 
 def amount(text: str) -> Quantity:

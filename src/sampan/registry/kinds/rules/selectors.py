@@ -11,7 +11,7 @@ from sampan.registry.kinds.rules.fields import Errors, check_label_selector
 
 
 class LabelMatcher(Protocol):
-    """Compiled label selector, with the operations that the labels of one object need."""
+    """Compiled label selector, with the operations that rules for a single object need."""
 
     @property
     def empty(self) -> bool:
@@ -20,7 +20,7 @@ class LabelMatcher(Protocol):
 
     @property
     def matches(self) -> "Matches":
-        """Return the test of labels."""
+        """Return the function that tests labels."""
         ...
 
 
@@ -31,7 +31,9 @@ class Matches(Protocol):
 
 
 class _Labels:
-    """Selector with equality requirements only, at a tenth of the cost. Nearly all workloads use these."""
+    """Selector with equality requirements only, which nearly all workloads use. It costs a tenth of the general
+    selector.
+    """
 
     __slots__ = ("_items", "empty")
 
@@ -59,7 +61,7 @@ def selector_or_none(selector: Object | None) -> LabelMatcher | None:
 
 
 def has_invalid_selector(selector: Object | None) -> bool:
-    """Return True if a stored selector violates today's rules. Then updates tolerate its values."""
+    """Return True if a stored selector violates today's rules. If so, updates tolerate its values."""
     errors: Errors = []
     check_label_selector(selector, Path(), errors)
     return bool(errors)

@@ -3,7 +3,7 @@
     check_aws_disk = all_of(requires("volumeID"), number("partition", 0, 255, "must be between 1 and 255, inclusive"))
     check_aws_disk(source, path, errors)
 
-A row fits a rule that depends on one field only. Rules over several fields, and those that end the checks of a field,
+A row fits a rule that depends on one field only. Rules over several fields, and rules that end the checks of a field,
 are `if` statements: see ADR 29.
 """
 

@@ -35,7 +35,7 @@ class PriorityClassStrategy(Strategy):
     """
 
     def default(self, obj: Object) -> None:
-        """Set defaults: pods may preempt those of lower priority."""
+        """Set defaults: pods may preempt pods of lower priority."""
         obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
 
     def spec_changed(self, obj: Object, old: Object) -> bool:

@@ -83,12 +83,12 @@ class CSIDriverStrategy(Strategy):
             spec["volumeLifecycleModes"] = ["Persistent"]
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
-        """Drop fields of features that are off, and the generation, which starts with the first change."""
+        """Drop fields of disabled features, and the generation, which starts with the first change."""
         obj["metadata"].pop("generation", None)
         obj["spec"].pop("preventPodSchedulingIfMissing", None)
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Drop fields of features that are off, unless the stored object has them."""
+        """Drop fields of disabled features, unless the stored object has them."""
         if "preventPodSchedulingIfMissing" not in old["spec"]:
             obj["spec"].pop("preventPodSchedulingIfMissing", None)
 
@@ -159,7 +159,7 @@ class CSINodeStrategy(Strategy):
     returns_deleted_object = True
 
     def default(self, obj: Object) -> None:
-        """Set defaults: drivers and their topology keys are always shown, as null if there are none."""
+        """Set defaults: drivers and their topology keys are always present, as null if there are none."""
         spec = obj.setdefault("spec", {})
         if not spec.get("drivers"):
             spec["drivers"] = None

@@ -15,7 +15,7 @@ JSON_PATCH: Final[CelType] = struct("JSONPatch", {"op": STRING, "path": STRING, 
 
 
 class _AnyField(dict[str, CelType]):
-    """Fields of a type in which every name is a field."""
+    """Fields of a type that accepts any field name."""
 
     def get(self, key: str, default: object = None) -> CelType:
         return DYN

@@ -1,4 +1,5 @@
-"""Base64 and keys of JSON patches. Rules do not have these libraries; mutation policies have the latter.
+"""Base64 and keys of JSON patches. Validation rules have neither library; mutation policies have the keys of JSON
+patches.
 
 Source: cel-go ext/encoders.go (0.26), apiserver pkg/cel/library/jsonpatch.go (1.36).
 """

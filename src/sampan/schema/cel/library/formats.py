@@ -16,9 +16,9 @@ from sampan.schema.cel.values import NONE, LibraryValue, OptionalValue
 
 FORMAT = struct("kubernetes.NamedFormat")
 FORMAT_SIZE_MAX = 64
-"""Maximum length of a format's name, for the estimate of equality."""
+"""Maximum length of a format's name, for the cost estimate of `==`."""
 REGEX_SIZE_MAX = 128
-"""Maximum length of a format's pattern, for the estimate of `validate`."""
+"""Maximum length of a format's pattern, for the cost estimate of `validate`."""
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE)
 
 

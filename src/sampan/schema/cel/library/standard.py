@@ -96,7 +96,7 @@ def _orders(name: str, impl: Callable[[Any, Any], bool]) -> list[Overload]:
 
 
 def _join_lists_cost(args: tuple[Any, ...], result: Any) -> int:
-    """Return 1, as in Kubernetes, which joins lists without a copy; more for long lists, which are copied here."""
+    """Return 1, as in Kubernetes, which joins lists without a copy; more for long lists, because Sampan copies them."""
     return 1 + max(size_of(args[0]) + size_of(args[1]) - _FREE_COPY_MAX, 0) // 100
 
 

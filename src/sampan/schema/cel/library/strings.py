@@ -20,7 +20,9 @@ from sampan.schema.cel.values import TextList, size_of
 
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _RESULT_SIZE_MAX = 32 * 1024 * 1024
-"""Limit of code points in a result; the costs of these functions do not include what they write."""
+"""Maximum number of code points in a result. The limit is needed because the costs of these functions do not include
+their results.
+"""
 _LOWER = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
 _UPPER = str.maketrans({chr(code + 32): chr(code) for code in range(65, 91)})
 _QUOTED = str.maketrans(

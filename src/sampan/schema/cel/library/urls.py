@@ -45,7 +45,7 @@ class URLValue(LibraryValue):
 
 
 def uri_error(text: str) -> str:
-    """Return Go's error for a text that is not an absolute URI; "" if it is one."""
+    """Return Go's error for a text that is not an absolute URI; "" if it is valid."""
     reason = _reason(text)
     return f"parse {quote(text)}: {reason}" if reason else ""
 

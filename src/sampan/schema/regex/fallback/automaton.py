@@ -1,7 +1,7 @@
 """`Automaton`: runs a program over a text, one lookup for each character.
 
 A state stands for the instructions at which the program may be. States are dicts from a character to the next state; a
-missing one is computed from the program (`State.__missing__`). So each character of a text costs one lookup or, at
+missing state is computed from the program (`State.__missing__`). So each character of a text costs one lookup or, at
 most, one visit of each instruction: time is linear in the text.
 
 Source: RE2 re2/dfa.cc.
@@ -23,11 +23,13 @@ from sampan.schema.regex.fallback.nodes import (
 from sampan.schema.regex.fallback.program import Check, Consume, Match, Program, Split
 
 STATES_MAX: Final = 500
-"""Limit of the states that are kept. At the limit all are dropped, so memory is bounded."""
+"""Maximum number of cached states. When it is reached, all are dropped, so memory is bounded."""
 VISITS_MAX: Final = 5_000_000
-"""Limit of the instructions that one search visits; some seconds. Only a large expression on a long text exceeds it."""
+"""Maximum number of instructions that one search visits, which takes some seconds. Only a large expression on a long
+text exceeds it.
+"""
 _OUTSIDE: Final = -1
-"""Context at the begin and the end of the text, instead of a code point."""
+"""Context at the start and the end of the text, instead of a code point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Mode:
     """Kind of search.
 
     `anchored`: matches must begin at the first position. `preferred`: find the end of the match that the expression
-    prefers, else of the longest one. `first`: stop at any match.
+    prefers, else the end of the longest match. `first`: stop at any match.
     """
 
     anchored: bool = False
@@ -75,7 +77,7 @@ class State(dict[str, "State"]):
 
 
 class Automaton:
-    """States of one program in one mode. Calls of one automaton do not overlap: no lock is needed for a cache."""
+    """States of one program in one mode. Calls of one automaton do not overlap, so its cache needs no lock."""
 
     def __init__(self, program: Program, mode: Mode) -> None:
         self.program = program
@@ -114,7 +116,7 @@ class Automaton:
         return state.at_end
 
     def _accepting(self) -> State:
-        """Return a state that every character keeps, with a match."""
+        """Return a state that accepts the text, whatever characters follow."""
         state = State(self, ((), _OUTSIDE, True, True))
         state.at_end = True
         state.by_class = dict.fromkeys(range(self.program.classes), state)
@@ -133,7 +135,7 @@ class Automaton:
         return found
 
     def _context(self, code: int) -> int:
-        """Return a code point that stands for all that the assertions do not distinguish from `code`."""
+        """Return a code point that represents all code points that the assertions do not distinguish from `code`."""
         if code == _OUTSIDE:
             return _OUTSIDE
         if self.program.has_words and contains(WORD, code):
@@ -141,7 +143,9 @@ class Automaton:
         return NEWLINE[0][0] if self.program.has_lines and contains(NEWLINE, code) else 0
 
     def _closure(self, state: State, after: int) -> tuple[list[int], bool]:
-        """Return the consuming instructions that are reached without a character, in order, and if there is a match."""
+        """Return the consuming instructions that are reached without a character, in order, and True if there is a
+        match.
+        """
         instructions, consuming, matched = self.program.instructions, list[int](), False
         seen: set[int] = set()
         waiting = [] if state.closed else [self.program.start]

@@ -53,7 +53,7 @@ def union(ranges: Iterable[Range]) -> Charset:
 
 
 def negated(charset: Charset) -> Charset:
-    """Return all other code points."""
+    """Return the set of all code points that are not in `charset`."""
     gaps, start = [], 0
     for low, high in charset:
         if low > start:
@@ -104,7 +104,7 @@ def _runs(codes: Iterable[int]) -> Charset:
 
 @functools.cache
 def _orbits() -> dict[int, tuple[int, ...]]:
-    """Return the characters that simple case folding makes equal, for each character that has any."""
+    """Return the case variants of each character that has any, including the character itself."""
     groups: defaultdict[str, list[int]] = defaultdict(list)
     for code in range(sys.maxunicode + 1):
         character = chr(code)

@@ -22,14 +22,14 @@ class RegexError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """One character of a set."""
+    """Node that matches one character of a set."""
 
     charset: Charset
 
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """Condition on a position, which consumes nothing."""
+    """Condition on a position in the text. It consumes no character."""
 
     kind: str
 

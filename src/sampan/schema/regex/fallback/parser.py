@@ -24,7 +24,7 @@ from sampan.schema.regex.fallback.nodes import (
 
 REPEAT_MAX: Final = 1000
 NESTING_MAX: Final = 100
-"""Limit of open groups; Go has 1000. The compiler recurses for each."""
+"""Maximum number of nested groups; the limit of Go is 1000. The compiler recurses for each."""
 _COUNT: Final = re.compile(r"\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}")
 _NAME: Final = re.compile(r"\(\?P?<")
 _WORD: Final = re.compile(r"\w+", re.ASCII)
@@ -113,7 +113,7 @@ class _Parser:
                 self._single(character)
 
     def _single(self, character: str) -> None:
-        """Parse what matches one character or one position."""
+        """Parse an element that matches one character or one position."""
         node: Node
         if character == "\\":
             self._escape()
@@ -222,7 +222,7 @@ class _Parser:
 
 
 def _repetitions(node: Node) -> int:
-    """Return how often the innermost part is repeated at most, by counts."""
+    """Return the maximum number of repetitions of the innermost part, the product of nested repetition counts."""
     match node:
         case Repeat(part, least, most):
             return max(least, most or 0, 1) * _repetitions(part)

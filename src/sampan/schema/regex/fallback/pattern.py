@@ -38,7 +38,8 @@ class FallbackPattern:
             return False
 
     def find_all(self, text: str) -> Iterator[str]:
-        """Yield the matches from left to right. They do not overlap, and no empty one touches the one before it.
+        """Yield the matches from left to right. Matches do not overlap, and an empty match never directly follows
+        another match.
 
         Raises `SearchTooLong`.
         """
@@ -54,7 +55,9 @@ class FallbackPattern:
             start = last + 1 if span[0] == span[1] else last
 
     def span(self, text: str, start: int = 0) -> Span | None:
-        """Return the leftmost match from `start` on, the preferred one there. Raises `SearchTooLong`."""
+        """Return the span of the leftmost match from `start` on. Of several matches at that position, return the
+        preferred one. Raises `SearchTooLong`.
+        """
         end = self._end(text, start)
         return None if end is None else (self._start(text, start, end), end)
 

@@ -1,4 +1,4 @@
-"""Programs of instructions, as Thompson's construction gives them.
+"""Programs of instructions, built by Thompson's construction.
 
 Source: Go regexp/syntax compile.go, prog.go (1.24).
 """
@@ -55,7 +55,7 @@ class Split:
 
 @dataclass(slots=True)
 class Match:
-    """The text matches."""
+    """Reached if the text matches."""
 
 
 Instruction = Consume | Check | Split | Match
@@ -130,7 +130,9 @@ class Program:
                 return self._repeat(node, after)
 
     def _repeat(self, node: Repeat, after: int) -> int:
-        """Emit `least` copies, then a loop or optional copies."""
+        """Emit the instructions of a repetition: `least` copies of its part, then a loop or optional copies. Return the
+        first one.
+        """
         if node.most is None:
             after = self._loop(node, after)
         else:
