@@ -30,7 +30,10 @@ _log = logging.getLogger(__name__)
 
 
 class EtcdCopyTarget(EtcdStore):
-    """Store that no other store of the prefix can open between `begin` and `finish`. They report the copy instead."""
+    """Store into which a copy is written.
+
+    Between `begin` and `finish` no other store can open the prefix: `open` raises `StoreIncomplete`.
+    """
 
     _is_marked = False
 
@@ -62,7 +65,7 @@ class EtcdCopyTarget(EtcdStore):
             raise StoreIncomplete(other)
 
     async def _refuse_incomplete(self) -> None:
-        """Do nothing: this store completes the copy."""
+        """Accept an incomplete copy: this store completes it."""
 
     async def _mark(self, what: str, *, taking_over: bool) -> None:
         """Write the marker, and fence further writes with it. Raises `StoreIncomplete` if another copy was faster."""
