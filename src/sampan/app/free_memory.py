@@ -24,7 +24,8 @@ PERIOD_S: Final = 60.0
 OWN_PAGES_BYTES: Final = 256 * 1024
 """Allocations of this size or more get separate pages, which are returned to the system when they are freed.
 
-uvloop's buffer of a connection has this size. By default, glibc raises this limit to the size of the largest freed allocation, up to 32 MiB.
+uvloop's buffer of a connection has this size. By default, glibc raises this limit to the size of the largest freed
+allocation, up to 32 MiB.
 """
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
 """Parameters of glibc's mallopt(3). Source: malloc.h."""

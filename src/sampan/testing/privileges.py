@@ -1,4 +1,4 @@
-"""Least privilege: the rights that an operator used, those that it lacks, and those that its role has too many."""
+"""Least privilege: the rights that an operator uses, needs but does not have, or has but does not use."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -2,8 +2,8 @@
 
 All of Sampan takes its time from the running loop: `loop.time()`, `asyncio.sleep`, `asyncio.timeout`, and the wall
 clock of `sampan.core.clock`. So a test of a ten-minute backoff takes a millisecond and is exact. Code in this loop may
-wait only for timers, tasks and threads: to a real socket, a timeout of hours would pass at once. While a thread works,
-the clock stands still.
+wait only for timers, tasks and threads: while it waited for a real socket, a timeout of hours would pass at once. While
+a thread works, the clock stands still.
 """
 
 import asyncio

@@ -47,7 +47,7 @@ class Walk:
 
 
 def walk(campaign: Campaign, objects: Sequence[Object], besides: Sequence[Object] = ()) -> Walk:
-    """Apply objects one after the other in a new cluster. Objects that only `besides` names exist too."""
+    """Apply objects one after the other in a new cluster. The Secrets and ConfigMaps that `besides` names exist too."""
     random.seed(0)
     return run_virtual(_walk(campaign, objects, besides))
 
