@@ -116,7 +116,10 @@ class Connection:
 
 
 def drive_steadily(connections: list[Connection], requests: Iterator[bytes], rate: float) -> Load:
-    """Send so many requests a second, each on a free connection. What is sent late counts from when it was due."""
+    """Send `rate` requests a second, each on a free connection.
+
+    The latency of a late request counts from its due time.
+    """
     load = Load(started=time.monotonic())
     poll = select.poll()
     free = list(connections)

@@ -78,7 +78,10 @@ class Workers:
         return _summed(loads)
 
     def fan_out(self, count: int, watchers: int) -> Figure:
-        """`count` creates, each seen by every watcher: events a second, timed from the moment the create is sent."""
+        """Measure `count` creates whose events all watchers receive: events a second.
+
+        Latencies count from the sending of the create.
+        """
         return self._watched(LoadJob(FAN_OUT, range(count), sum(self._connections)), watchers)
 
     def steady(self, count: int, watchers: int) -> Figure:

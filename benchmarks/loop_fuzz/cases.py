@@ -74,7 +74,10 @@ def mapped(entry: Callable[[int], tuple[str, Any]], limit: int = BODY_BYTES_MAX)
 
 
 def post(name: str, path: str, make: Callable[[], Any], content_type: str = JSON) -> Case:
-    """A POST of what `make` returns, as JSON unless it is bytes already. Objects of one name get different ones."""
+    """Return the case of a POST of the result of `make`, as JSON unless it is bytes.
+
+    A number is appended to the name of the object.
+    """
 
     def call() -> Call:
         made = make()

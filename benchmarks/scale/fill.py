@@ -1,4 +1,4 @@
-"""Very many objects in a store, written without a server: copies of what a server made of one ConfigMap and one Pod."""
+"""Write very many objects into a store without a server: copies of a ConfigMap and a Pod that a server has made."""
 
 import asyncio
 import http.client
@@ -27,7 +27,10 @@ def templates(target: Target) -> Templates:
 
 
 async def fill(store: Store, of: Templates, count: int) -> None:
-    """Write `count` objects into an open store: as many of each template, in ten namespaces. Some writes go at once."""
+    """Write `count` objects into an open store: equal numbers of each template, in ten namespaces.
+
+    Some writes are concurrent.
+    """
     rows = _rows(of, count)
 
     async def write() -> None:

@@ -1,4 +1,7 @@
-"""The processes of a soak: a server with its control loops, and simulated nodes; and what the system tells of them."""
+"""The processes of a soak: a server with its control loops, and simulated nodes.
+
+Their samples come from /proc and /metrics.
+"""
 
 import http.client
 import os

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.testing` (also `python -m benchmarks --testing`): the speed of tests beside its goals."""
+"""`python -m benchmarks.testing` (also `python -m benchmarks --testing`): the speed of tests, with its goals."""
 
 import argparse
 import json

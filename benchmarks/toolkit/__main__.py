@@ -1,4 +1,4 @@
-"""`python -m benchmarks.toolkit` (also `python -m benchmarks --toolkit`): the toolkit's speed beside its goals."""
+"""`python -m benchmarks.toolkit` (also `python -m benchmarks --toolkit`): the toolkit's speed, with its goals."""
 
 import argparse
 import json

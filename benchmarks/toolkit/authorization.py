@@ -37,7 +37,7 @@ def measure_new(count: int) -> Figure:
 
 
 def measure_changed(count: int) -> Figure:
-    """Microseconds of the first request behind a change of somebody else's rights, the taking in of it included."""
+    """Measure the microseconds of the first request after a change of another user's rights, with the index update."""
     return asyncio.run(_measure(count, lambda number: "nodes", changes=True))
 
 

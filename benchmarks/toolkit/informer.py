@@ -32,17 +32,17 @@ class Counter:
         await self._reached.wait()
 
     def on_add(self, obj: Ref[Object], is_in_initial_list: bool) -> None:
-        """One more."""
+        """Count a notification."""
         self.notified += 1
 
     def on_update(self, old: Ref[Object], new: Ref[Object]) -> None:
-        """One more."""
+        """Count a notification."""
         self.notified += 1
         if self.notified == self._desired:
             self._reached.set()
 
     def on_delete(self, obj: Deletion[Object]) -> None:
-        """One more."""
+        """Count a notification."""
         self.notified += 1
 
 

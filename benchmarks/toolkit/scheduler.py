@@ -44,7 +44,7 @@ from sampan.scheduler.views import decode_node
 FEW_NODES = 1000
 MANY_NODES = 5000
 _OBJECTS = 10_000
-"""With so many objects there are so many Nodes; with fewer there are fewer."""
+"""Number of objects for which the numbers of Nodes are valid. Fewer objects have proportionally fewer Nodes."""
 _WRITERS = 32
 _SEED = 1
 
