@@ -19,7 +19,7 @@ class SharedStore(Protocol):
 
 
 class Compactor:
-    """Compacts the store every `interval_s` seconds, to the revision that it had one interval ago.
+    """Compacts the store every `interval_s` seconds, to the revision that the store had one interval ago.
 
     So the history covers at least the last interval and at most the last two. If several servers share the store, one
     of them compacts in each interval.

@@ -40,8 +40,8 @@ class Wakes:
     """Wakes watchers at once after a quiet period, otherwise together.
 
     A common wake-up waits for the minimum interval. Then it waits for a gap in the events, at most another interval.
-    Last it waits until the event loop is idle. So under load a watcher takes many events in one write, instead of one
-    write for each commit. The engine commits the writes of further requests meanwhile.
+    Finally it waits until the event loop is idle. So under load a watcher takes many events in one write, instead of
+    one write for each commit. The engine commits the writes of further requests meanwhile.
     """
 
     def __init__(self) -> None:

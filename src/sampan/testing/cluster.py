@@ -170,7 +170,7 @@ class Cluster(Expectations):
         groups: Sequence[str] = (),
         options: ManagerOptions | None = None,
     ) -> Running:
-        """Run an operator until the end of the test. Its failure is the failure of the test.
+        """Run an operator until the end of the test. If the operator fails, the test fails.
 
         `operator` is a `Manager`, a function that adds controllers to the manager that it gets, an asynchronous
         function without arguments, or a `kopf_operator`. `name` is its actor in `requests`; `user` is its user, with

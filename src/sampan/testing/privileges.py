@@ -52,7 +52,7 @@ class Privileges:
 
 
 def privileges_of(requests: Requests) -> Privileges:
-    """Return the rights behind requests of one actor. Discovery needs none."""
+    """Return the rights that requests of one actor need. Discovery needs no rights."""
     refused = _rights(each for each in requests if each.code == _FORBIDDEN)
     return Privileges(_rights(each for each in requests if each.code != _FORBIDDEN) - refused, refused)
 

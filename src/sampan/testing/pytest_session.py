@@ -121,7 +121,7 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
 
 @contextmanager
 def wrapped(item: pytest.Function) -> Iterator[None]:
-    """During the block, the test function ends its clusters."""
+    """Wrap the test function during the block, so that it ends its clusters."""
     test = item.obj
     if _KEY not in item.stash:
         yield

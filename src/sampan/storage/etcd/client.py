@@ -130,7 +130,7 @@ class EtcdClient:
 class Attempts:
     """Attempts of one call: each attempt has a deadline, and so has the whole call.
 
-    Between attempts there is a backoff.
+    The client backs off between attempts.
 
     Entering raises `StoreUnreachable` while etcd is unavailable, unless the call is the probe. The probe tries
     each endpoint once.

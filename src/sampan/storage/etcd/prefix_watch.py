@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 _SILENCE_MAX_S = 2.0
 """Longest silence of a watch after a progress request."""
 _SUSPENDED_S = 30.0
-"""After such a pause the process or the machine may have been suspended."""
+"""Pause without a response after which the process or the machine may have been suspended."""
 
 
 class PrefixWatch:

@@ -1,7 +1,7 @@
 """`Condition`: tracks whether a database can be written: enough space, no damage, and the file still in its place.
 
 Concurrency: `begin`, `look` and `scrub` block; they run in a thread. `explain` runs in the writer thread, or on the
-event loop for reads there.
+event loop after a failed read.
 """
 
 import logging

@@ -219,9 +219,10 @@ def _down(writes: Sequence[WriteId]) -> Iterator[Plan]:
 
 
 def _stale(writes: Sequence[WriteId]) -> Iterator[Plan]:
-    """Yield plans that go back to before a write, after a later one of another object.
+    """Yield plans that restart the operator after one of its writes, with a view from before an earlier write.
 
-    The operator restarts after the last of a series of its writes: then its work is done, and can be undone.
+    The earlier write changed another object. The restart follows the last of a series of the operator's writes: then
+    its work is done, and can be undone.
     """
     for number, frozen in enumerate(writes):
         if frozen.verb == CALL:

@@ -22,7 +22,7 @@ _UNCOMPARED: Final = (
     "/registry/masterleases/",
     "/registry/ranges/",
 )
-"""Prefixes of keys. The names of IPAddresses are random: those of Services get a random address."""
+"""Prefixes of keys that are not compared. Names of IPAddresses are random, because Services get random addresses."""
 _SECRETS: Final = "/registry/secrets/"
 _MASKED: Final = frozenset(
     {"uid", "resourceVersion", "creationTimestamp", "generation", "observedGeneration", "managedFields"}

@@ -1,4 +1,4 @@
-"""`Scenario`: what a user does, and the operator that must cope with it."""
+"""`Scenario`: the steps of a user, and the operator that must handle them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sampan.informer.settings import InformerSettings
 from sampan.testing.loop_sets import DEFAULT
 
 Steps = Callable[..., Awaitable[None]]
-"""Gets the cluster, and the external system if there is one."""
+"""Function with the steps. It gets the cluster, and the external system if the scenario has one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Drift: another actor changes an object behind the operator's back.
+"""Drift: another actor changes an object that the operator manages.
 
     other = cluster.client(actor="drift")
     await change_a_field(other, SECRETS, "web")

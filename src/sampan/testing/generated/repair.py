@@ -82,7 +82,7 @@ def _generated(subject: Subject, generator: Generator) -> Object:
 
 
 def _framed(subject: Subject, fields: Object, name: str) -> Object:
-    """Return an object with its type and name, and the fields that a built-in kind needs."""
+    """Return an object with its type and name, these fields, and the fields that its built-in kind needs."""
     key = (subject.definition.group, subject.kind)
     name = name or NAMES.get(key, "example")
     metadata = {

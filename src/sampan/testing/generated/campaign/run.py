@@ -163,7 +163,7 @@ def _others(campaign: Campaign, lines: Sequence[str], change: Change) -> list[st
 
 
 def _unstable(first: Walk, second: Walk) -> frozenset[str]:
-    """Return what differs between two walks without a change. Raises `BaseFailed`."""
+    """Return the paths that differ between two walks without a change. Raises `BaseFailed`."""
     step = first.steps[0]
     if why := step.refused or step.failed:
         raise BaseFailed(f"the object fails before any change: {why}")

@@ -98,7 +98,7 @@ async def _step(cluster: Cluster, running: Running, obj: Object, previous: Objec
 
 
 async def _change(cluster: Cluster, previous: Object, desired: Object) -> None:
-    """Change what differs between two objects, and keep what the operator has set."""
+    """Change the fields that differ between two objects, and keep the fields that the operator has set."""
     client = await cluster.admin().resource_for(desired, namespace=desired["metadata"].get("namespace"))
     live = await client.get(desired["metadata"]["name"])
     await client.update(_moved(live, previous, desired))
