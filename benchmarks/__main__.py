@@ -1,6 +1,6 @@
-"""`python -m benchmarks`: the server's speed, scenario by scenario, beside kube-apiserver's.
+"""`python -m benchmarks`: measures the server's speed by scenario and compares it with kube-apiserver's.
 
-The load comes from processes of its own over HTTP/1.1 and TLS; the store is durable. Results go to benchmarks/results/.
+Separate processes make the load, over HTTP/1.1 and TLS. The store is durable. Results go to benchmarks/results/.
 """
 
 import argparse
@@ -28,7 +28,7 @@ RESULTS = Path(__file__).parent / "results"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says."""
+    """Options of the command line."""
 
     scenarios: tuple[str, ...]
     n: int
@@ -88,7 +88,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
 
 
 def measure(options: Options, target: Target, server: Server | None) -> dict[str, Figure]:
-    """All scenarios on one server, in order."""
+    """Measure the scenarios on one server, in order."""
     figures: dict[str, Figure] = {}
     there: set[str] = set()
     prepare(target)
@@ -119,7 +119,10 @@ def measure(options: Options, target: Target, server: Server | None) -> dict[str
 
 
 def measure_start(options: Options, data: Path) -> Figure:
-    """From the command to `ready` with objects in the store, best of some runs; memory just after."""
+    """Measure the seconds from the command to `ready` on a store with objects: the best of some runs.
+
+    The note has the memory right after the start.
+    """
     data.mkdir()
     with stored(options.storage, data) as how:
         return _measured_start(options, data, how)
@@ -147,7 +150,10 @@ def _measured_start(options: Options, data: Path, how: Sequence[str]) -> Figure:
 
 @contextmanager
 def stored(storage: str, directory: Path) -> Iterator[Sequence[str]]:
-    """The options of a server alone on a store of this kind; an etcd keeps its data in the directory."""
+    """Return the options of a server without control loops on a store of this kind.
+
+    An etcd has its data in the directory.
+    """
     if storage == "sqlite":
         yield NO_LOOPS
         return
@@ -156,7 +162,7 @@ def stored(storage: str, directory: Path) -> Iterator[Sequence[str]]:
 
 
 def progress(name: str, figure: Figure) -> str:
-    """One line on a figure that is there."""
+    """Return the line that reports a measured figure."""
     unit = BY_NAME[name].unit
     latency = f"  p50 {figure.p50_ms:.2f} ms, p99 {figure.p99_ms:.2f} ms" if figure.p50_ms else ""
     errors = f"  ERRORS: {figure.errors}" if figure.errors else ""
@@ -164,7 +170,7 @@ def progress(name: str, figure: Figure) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; 1 when anything failed."""
+    """Run the benchmarks. Return 1 if a request failed."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     modules = (("--toolkit", toolkit), ("--scale", scale), ("--proxy", proxy), ("--testing", testing), ("--node", node))
     for name, other in modules:

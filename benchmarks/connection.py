@@ -1,6 +1,6 @@
-"""The load's end of a connection: HTTP/1.1 over TLS on plain sockets, with as little work per request as possible.
+"""Client side of the load: HTTP/1.1 over TLS on plain sockets, with as little work per request as possible.
 
-One thread serves many connections by poll(2); each has one request under way.
+One thread serves many connections by poll(2); each connection has one open request at a time.
 """
 
 import select
@@ -28,20 +28,20 @@ class Target:
 
 @dataclass(slots=True)
 class Load:
-    """What became of a number of requests. Times are seconds of the monotonic clock, which all processes share."""
+    """Results of a number of requests. Times are seconds of the monotonic clock, which all processes share."""
 
     started: float = 0.0
     ended: float = 0.0
     latencies_ms: "array[float]" = field(default_factory=lambda: array("d"))
     sent: "array[float]" = field(default_factory=lambda: array("d"))
-    """When each request was sent, in order."""
+    """Time at which each request was sent, in order."""
     size_bytes: int = 0
     errors: int = 0
     first_error: str = ""
 
 
 class Connection:
-    """One TLS connection. `receive` takes what has come and says whether the answer is complete."""
+    """One TLS connection. `receive` reads the available bytes and returns True if the response is complete."""
 
     __slots__ = ("_end", "_left", "began", "head", "size", "sock")
 
@@ -53,13 +53,16 @@ class Connection:
         self._begin()
 
     def send(self, request: bytes) -> None:
-        """Send a request; it fits the socket's buffer."""
+        """Send a request. Assumption: it fits into the socket's buffer."""
         self._begin()
         self.began = time.monotonic()
         self.sock.send(request)
 
     def receive(self, buffer: bytearray) -> bool:
-        """Take what has come. Raises `ConnectionError` when the server has closed."""
+        """Read the available bytes. Return True if the response is complete.
+
+        Raises `ConnectionError` if the server closed it.
+        """
         while True:
             try:
                 count = self.sock.recv_into(buffer)
@@ -73,11 +76,11 @@ class Connection:
 
     @property
     def status(self) -> int:
-        """The answer's code."""
+        """Status code of the response."""
         return int(self.head[9:12])
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.sock.close()
 
     def _begin(self) -> None:
@@ -88,7 +91,10 @@ class Connection:
         self._end = b""
 
     def _take(self, buffer: bytearray, count: int) -> bool:
-        """Follow the answer; `_left` is what is missing of it, -1 while that is not known."""
+        """Parse received bytes. Return True if the response is complete.
+
+        `_left`: missing bytes of the body (-1: unknown).
+        """
         if self._left >= 0:
             self._left -= count
             return self._left <= 0
@@ -110,7 +116,10 @@ class Connection:
 
 
 def drive_steadily(connections: list[Connection], requests: Iterator[bytes], rate: float) -> Load:
-    """Send so many requests a second, each on a free connection. What is sent late counts from when it was due."""
+    """Send `rate` requests a second, each on a free connection.
+
+    The latency of a late request counts from its due time.
+    """
     load = Load(started=time.monotonic())
     poll = select.poll()
     free = list(connections)
@@ -181,7 +190,7 @@ def _note(load: Load, connection: Connection) -> None:
 
 
 def build_request(target: Target, method: str, path: str, body: bytes = b"", **headers: str) -> bytes:
-    """The bytes of a request; header names are written with underscores. Answers may be compressed, as Go asks for."""
+    """Return the bytes of a request. Header names have underscores. Responses may be compressed, as for Go clients."""
     lines = [
         f"{method} {path} HTTP/1.1",
         f"Host: {target.host}:{target.port}",
@@ -196,7 +205,7 @@ def build_request(target: Target, method: str, path: str, body: bytes = b"", **h
 
 
 def _context() -> ssl.SSLContext:
-    """Any certificate will do: what is measured is the work, not the trust."""
+    """Return a TLS context that accepts any certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -1,4 +1,4 @@
-"""`Workers`: the processes that make load, and how a scenario is spread over them."""
+"""`Workers`: the processes that make load. They share the requests of a scenario."""
 
 import multiprocessing
 import time
@@ -17,7 +17,7 @@ _FAN_OUT_TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What a scenario came to. `value` is a rate a second, or what the scenario's unit says."""
+    """Result of a scenario. `value` has the unit of the scenario, by default operations a second."""
 
     value: float
     operations: int = 0
@@ -28,12 +28,12 @@ class Figure:
     note: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the fields for JSON, with rounded numbers."""
         return {key: round(value, 3) if isinstance(value, float) else value for key, value in asdict(self).items()}
 
 
 class Workers:
-    """Use as a context manager; the processes end with it."""
+    """Processes that make load. They end with the block of this context manager."""
 
     def __init__(self, target: Target, processes: int, connections: int) -> None:
         self._connections = [len(range(number, connections, processes)) for number in range(processes)]
@@ -61,7 +61,7 @@ class Workers:
             process.kill()
 
     def run(self, scenario: Scenario, count: int, seconds: float) -> Figure:
-        """Spread a scenario's requests over the processes, and sum up."""
+        """Distribute the requests of a scenario among the processes. Return their combined figure."""
         share = len(self._connections)
         jobs = [
             LoadJob(scenario.name, range(number, count, share), connections, seconds if scenario.timed else 0.0)
@@ -78,11 +78,14 @@ class Workers:
         return _summed(loads)
 
     def fan_out(self, count: int, watchers: int) -> Figure:
-        """`count` creates, each seen by every watcher: events a second, timed from the moment the create is sent."""
+        """Measure `count` creates whose events all watchers receive: events a second.
+
+        Latencies count from the sending of the create.
+        """
         return self._watched(LoadJob(FAN_OUT, range(count), sum(self._connections)), watchers)
 
     def steady(self, count: int, watchers: int) -> Figure:
-        """The same at a steady rate of creates: after how many ms half of the events have come."""
+        """Measure the same at a steady rate of creates: the median latency of the events, in milliseconds."""
         figure = self._watched(LoadJob(STEADY, range(count), sum(self._connections), rate=STEADY_RATE), watchers)
         return replace(figure, value=figure.p50_ms)
 

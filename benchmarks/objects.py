@@ -1,4 +1,4 @@
-"""What the scenarios write: request bodies of realistic size."""
+"""Request bodies of the scenarios, of realistic size."""
 
 FILLER = "x" * 900
 NAMESPACE = "bench"
@@ -12,7 +12,7 @@ SERVICE_ACCOUNT_BODY = b'{"apiVersion":"v1","kind":"ServiceAccount","metadata":{
 
 
 def config_map(number: int, *, more: str = "", prefix: str = "cm", app: str = "bench") -> bytes:
-    """A ConfigMap of 1 kB; `more` goes before its number."""
+    """Return a ConfigMap of 1 kB. `more` precedes the number in its data."""
     return (
         f'{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{prefix}-{number:06}",'
         f'"namespace":"{NAMESPACE}","labels":{{"app":"{app}","bucket":"b{number % 10}"}}}},'
@@ -21,7 +21,7 @@ def config_map(number: int, *, more: str = "", prefix: str = "cm", app: str = "b
 
 
 def applied_config_map(number: int) -> bytes:
-    """What another manager says of a ConfigMap."""
+    """Return the fields of a ConfigMap that another field manager applies."""
     return (
         f'{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"cm-{number:06}"}},"data":{{"q":"2"}}}}'
     ).encode()
@@ -39,7 +39,7 @@ _CONTAINERS = (
 
 
 def pod(number: int) -> bytes:
-    """A Pod with two containers, a volume and a toleration, bound to a node."""
+    """Return a Pod with two containers, a volume and a toleration, bound to a node."""
     return (
         f'{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"pod-{number:06}","namespace":"{NAMESPACE}",'
         f'"labels":{{"app":"web","tier":"front","bucket":"b{number % 10}"}},'
@@ -64,7 +64,7 @@ CRD_BODY = (
 
 
 def network(number: int) -> bytes:
-    """A custom resource with a pattern to match and a default to fill in."""
+    """Return a custom resource whose schema has a pattern and a default."""
     subnet = f"10.{number // 256 % 256}.{number % 256}"
     return (
         f'{{"apiVersion":"{NETWORKS_GROUP}/v1","kind":"Network","metadata":{{"name":"net-{number:06}",'

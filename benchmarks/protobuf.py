@@ -1,4 +1,4 @@
-"""How fast the protobuf codec is: `python -m benchmarks.protobuf`. Figures go to docs/adr/0007-protobuf.md."""
+"""Speed of the protobuf codec: `python -m benchmarks.protobuf`. Figures go to docs/adr/0007-protobuf.md."""
 
 import timeit
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def container(name: str) -> dict[str, Any]:
 
 
 def pod() -> dict[str, Any]:
-    """A Pod of two containers, as a client sends it."""
+    """Return a Pod with two containers, as a client sends it."""
     return {
         "kind": "Pod",
         "apiVersion": "v1",

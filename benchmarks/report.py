@@ -17,7 +17,7 @@ _HEADER = ("scenario", "Sampan", "goal", "kube-apiserver", "times", "p50 ms", "p
 
 
 def machine() -> dict[str, str]:
-    """On what was measured, without names."""
+    """Return a description of the machine and its software, without host names."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -31,7 +31,7 @@ def machine() -> dict[str, str]:
 
 
 def rows(figures: Mapping[str, Figure]) -> list[tuple[str, ...]]:
-    """A row of text for each figure, as `_HEADER`."""
+    """Return a row of texts for each figure, with the columns of `_HEADER`."""
     found = [_row(BY_NAME[name], figure) for name, figure in figures.items()]
     fan_out = figures.get(FAN_OUT)
     if fan_out is not None:
@@ -67,7 +67,7 @@ def _number(value: float, unit: str) -> str:
 
 
 def text_table(figures: Mapping[str, Figure]) -> str:
-    """For the terminal."""
+    """Return the table for the terminal."""
     table = [_HEADER, *rows(figures)]
     widths = [max(len(row[at]) for row in table) for at in range(len(_HEADER))]
     return "\n".join(_line(row, widths) for row in table)
@@ -79,7 +79,7 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
 
 
 def markdown(figures: Mapping[str, Figure], about: Mapping[str, str]) -> str:
-    """For the results folder."""
+    """Return the Markdown document for the results folder."""
     lines = ["# Benchmark results", ""]
     lines += [f"- {key}: {value}" for key, value in about.items()]
     lines += [
@@ -98,7 +98,10 @@ def markdown(figures: Mapping[str, Figure], about: Mapping[str, str]) -> str:
 
 
 def store(figures: Mapping[str, Figure], about: Mapping[str, str], directory: Path) -> Path:
-    """Write both files, named by the store, if it is not SQLite, and by the time; gives the Markdown's path."""
+    """Write Markdown and JSON, named by the time and, unless it is SQLite, the store.
+
+    Return the path of the Markdown file.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     prefix = "etcd-" if about.get("storage") == "etcd" else ""
     stem = prefix + about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
@@ -110,5 +113,5 @@ def store(figures: Mapping[str, Figure], about: Mapping[str, str], directory: Pa
 
 
 def report(line: str) -> None:
-    """Progress, apart from the results."""
+    """Print a line about the progress on stderr, separate from the results."""
     print(line, file=sys.stderr, flush=True)

@@ -1,6 +1,6 @@
-"""The scenarios: which requests, how many, and what is to be beaten.
+"""The scenarios: requests, their number, references and goals.
 
-`reference` are the figures of kube-apiserver 1.36 with etcd on a machine of two cores, `goal` are ours.
+`reference` is the figure of kube-apiserver 1.36 with etcd on a machine with two cores; `goal` is ours.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ JSON = "application/json"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 Build = Callable[[Target, int], bytes]
-"""The request with a number."""
+"""Returns the request with a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Scenario:
     reference: float = 0.0
     goal: float = 0.0
     timed: bool = False
-    """Repeated for some seconds; otherwise made once for each object."""
+    """True: the request is repeated for some seconds. False: it is sent once for each object."""
     one_request: bool = False
-    """All requests are the same."""
+    """True if all requests are equal."""
     needs: str = ""
-    """The scenario whose objects it works on."""
+    """Name of the scenario that creates the objects."""
     unit: str = "/s"
     lower_is_better: bool = False
 
@@ -70,17 +70,17 @@ def _delete(target: Target, number: int) -> bytes:
 
 
 def fan_config_map(number: int) -> bytes:
-    """What the watchers of the fan-out see."""
+    """Return a ConfigMap that the watchers of the fan-out select."""
     return objects.config_map(number, prefix="fan", app=FAN_OUT)
 
 
 def steady_config_map(number: int) -> bytes:
-    """What the watchers at a steady rate see: other objects than those of the fan-out."""
+    """Return a ConfigMap that the watchers at a steady rate select, and those of the fan-out do not."""
     return objects.config_map(STEADY_FIRST + number, prefix="fan", app=STEADY)
 
 
 FULL_N = 5000
-"""With how many objects goals and references are meant."""
+"""Number of objects for which goals and references are valid."""
 CREATE = "create"
 PODS = "pods"
 CUSTOM_RESOURCES = "cr"
@@ -88,7 +88,7 @@ FAN_OUT = "watch"
 STEADY = "steady"
 STEADY_FIRST = 500_000
 STEADY_RATE = 400
-"""Creates a second: half of what the machine of the references can do with all these watchers."""
+"""Creates a second: half of the maximum on the machine of the references with all these watchers."""
 MEMORY = "memory"
 START = "start"
 

@@ -1,4 +1,4 @@
-"""The server that is measured: `sampan up` as a process of its own on a durable store."""
+"""The server that is measured: `sampan up` in a separate process, on a durable store."""
 
 import http.client
 import signal
@@ -17,27 +17,27 @@ from benchmarks.connection import Target
 _STOP_TIMEOUT_S = 60.0
 _COMMAND = (sys.executable, "-m", "sampan.cli", "up", "--port", "0", "--log-level", "warning")
 NO_LOOPS = ("--controllers=", "--no-scheduler", "--nodes=0")
-"""The server alone is measured."""
+"""Options of a server without control loops."""
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that has said that it is ready. `started_s`: from the command to that line."""
+    """A server that is ready. `started_s`: seconds from the command to the line `ready`."""
 
     target: Target
     pid: int
     started_s: float
 
     def resident_mb(self) -> float:
-        """What it holds in memory now, in megabytes."""
+        """Return the resident memory of the process, in MiB."""
         notified = subprocess.run(["ps", "-o", "rss=", "-p", str(self.pid)], capture_output=True, text=True, check=True)
         return int(notified.stdout) / 1024
 
 
 @contextmanager
 def running(data: Path, *options: str) -> Iterator[Server]:
-    """A server on this data directory, ended in order; alone, unless the options say which loops run beside it."""
+    """Run a server on this data directory, and stop it gracefully. Without options, it runs no control loops."""
     began = time.monotonic()
     process = subprocess.Popen(
         [*_COMMAND, *(options or NO_LOOPS), "--data", str(data)],
@@ -63,7 +63,7 @@ def running(data: Path, *options: str) -> Iterator[Server]:
 
 
 def prepare(target: Target) -> None:
-    """What the scenarios need on a server: a namespace with its service account, and a custom resource."""
+    """Create the objects that the scenarios need: a namespace with its service account, and a CRD."""
     _post(target, "/api/v1/namespaces", objects.NAMESPACE_BODY)
     _post(target, f"/api/v1/namespaces/{objects.NAMESPACE}/serviceaccounts", objects.SERVICE_ACCOUNT_BODY)
     _post(target, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", objects.CRD_BODY)

@@ -1,4 +1,4 @@
-"""How fast the storage layer is: `python -m benchmarks.storage [directory]`. Figures go to docs/adr/0002-storage.md."""
+"""Speed of the storage layer: `python -m benchmarks.storage [directory]`. Figures go to docs/adr/0002-storage.md."""
 
 import asyncio
 import sys

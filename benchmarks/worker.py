@@ -1,4 +1,4 @@
-"""A process that makes load: told what to do over a pipe, it keeps its connections from one scenario to the next."""
+"""A process that makes load. It receives jobs through a pipe, and reuses its connections in later scenarios."""
 
 import select
 import ssl
@@ -21,20 +21,22 @@ READY = "ready"
 
 @dataclass(frozen=True, slots=True)
 class LoadJob:
-    """Make a scenario's requests with these numbers; with `seconds`, over and over for that long."""
+    """Send the requests of a scenario with these numbers; with `seconds`, repeat them for that time."""
 
     scenario: str
     numbers: range
     connections: int
     seconds: float = 0.0
     rate: float = 0.0
-    """Requests a second; 0: as many as are answered."""
+    """Requests a second; 0: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchJob:
-    """Open `watchers` streams of an app's objects, and wait until each has had `events` events, or until the time is
-    up."""
+    """Open `watchers` streams of an app's objects.
+
+    Wait until each has received `events` events, or `timeout_s` has passed.
+    """
 
     app: str
     watchers: int
@@ -44,14 +46,14 @@ class WatchJob:
 
 @dataclass(slots=True)
 class ReceivedEvent:
-    """Which events were received, and when, over all streams of a worker."""
+    """Numbers and times of the events that all streams of a worker have received."""
 
     numbers: "array[int]" = field(default_factory=lambda: array("L"))
     times: "array[float]" = field(default_factory=lambda: array("d"))
 
 
 def serve(pipe: Pipe, target: Target) -> None:
-    """Do jobs until the pipe closes: after `READY` a job waits for `GO`, then its result is sent."""
+    """Run jobs until the pipe closes. After `READY` a job waits for `GO`; then its result is sent."""
     connections: list[Connection] = []
     while True:
         try:
@@ -127,7 +129,7 @@ def _await_response_heads(poll: select.poll, streams: dict[int, Connection], buf
 
 
 def _take(connection: Connection, buffer: bytearray, rest: bytes, observed: ReceivedEvent) -> bytes:
-    """Note the events that have come; gives the beginning of one that has not come whole."""
+    """Record the received events. Return the beginning of an event that is not complete yet."""
     while True:
         try:
             count = connection.sock.recv_into(buffer)

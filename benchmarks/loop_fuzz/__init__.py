@@ -1,1 +1,1 @@
-"""How long a single request keeps an unrelated client of the same server waiting."""
+"""Delay that a single request causes for an unrelated client of the same server."""

@@ -1,8 +1,8 @@
-"""`python -m benchmarks.loop_fuzz`: how long one request of any kind keeps an unrelated client waiting.
+"""`python -m benchmarks.loop_fuzz`: measures how long one request of any kind delays an unrelated client.
 
-A server of its own, alone; one client sends the cases one after another, another process asks for a small object all
-the time. The longest wait during a case is the case's figure: in time, and in processor time of the server, as other
-programs on the machine lengthen the former.
+The server is a separate process without control loops. One client sends the cases one after another. Another process
+continuously requests a small object. The figure of a case is the longest wait of that process during the case: in time,
+and in processor time of the server, because other programs on the machine lengthen only the former.
 """
 
 import argparse
@@ -48,13 +48,13 @@ GROUPS = {
 
 @dataclass(slots=True)
 class Attacker:
-    """One client that sends one request at a time, on a connection that is made again when it is cut."""
+    """Client that sends one request at a time, and reconnects if its connection is closed."""
 
     target: Target
     connection: http.client.HTTPSConnection | None = None
 
     def send(self, fetch: Call) -> str:
-        """The answer's code, or why there is none."""
+        """Send a request. Return the status code of the response, or the name of the error if there is none."""
         connection = self._connected()
         headers = {"Authorization": f"Bearer {self.target.token}", "Accept": JSON, "User-Agent": "fuzz"}
         if fetch.body:
@@ -81,7 +81,7 @@ class Attacker:
 
 
 def chosen(groups: Sequence[str], depth: int, stride: int) -> Iterator[Case]:
-    """The cases of these groups; of the shapes each `stride`-th."""
+    """Yield the cases of these groups; of the group `shape` every `stride`-th case."""
     for name, make in GROUPS.items():
         if name in groups:
             yield from make()
@@ -92,7 +92,7 @@ def chosen(groups: Sequence[str], depth: int, stride: int) -> Iterator[Case]:
 
 
 def attack(attacker: Attacker, cases: Iterable[Case]) -> list[tuple[str, str, int, float, float]]:
-    """Send all; gives name, answer, size, begin and end of each."""
+    """Send the cases. Return name, response, size in bytes, start and end of each."""
     done: list[tuple[str, str, int, float, float]] = []
     for case in cases:
         try:
@@ -113,7 +113,7 @@ def attack(attacker: Attacker, cases: Iterable[Case]) -> list[tuple[str, str, in
 
 
 def flood(target: Target, only: str) -> list[tuple[str, str, int, float, float]]:
-    """Run the floods whose names contain `only`; gives the same as `attack`."""
+    """Run the floods whose names contain `only`. Return the same values as `attack`."""
     done = []
     for name in FLOODS:
         if only in name:
@@ -124,7 +124,7 @@ def flood(target: Target, only: str) -> list[tuple[str, str, int, float, float]]
 
 
 def outcomes(done: Sequence[tuple[str, str, int, float, float]], waits: Sequence[Wait]) -> list[Outcome]:
-    """What the probe saw during each case."""
+    """Return the outcome of each case: the longest waits of the probe during the case."""
     sent = [wait.sent for wait in waits]
     ends = [wait.sent + wait.ms / 1000 for wait in waits]
     found = []
@@ -136,7 +136,7 @@ def outcomes(done: Sequence[tuple[str, str, int, float, float]], waits: Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; 1 when a wait was longer than the limits."""
+    """Run all chosen cases, and print and store the results. Return 0."""
     parser = argparse.ArgumentParser(prog="benchmarks.loop_fuzz", description=__doc__)
     parser.add_argument("--groups", default=",".join([*GROUPS, "shape", "flood"]), help="comma-separated")
     parser.add_argument("--depth", type=int, default=DEPTH_MAX, help="how deep the shapes of built-in types go")

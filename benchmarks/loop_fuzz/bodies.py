@@ -1,4 +1,4 @@
-"""Cases of built-in types, by hand: what is known to be costly somewhere."""
+"""Handwritten cases of built-in types: requests that are known to be expensive in some part of a server."""
 
 import base64
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def _entry(index: int) -> dict[str, Any]:
 
 
 def metadata_cases() -> list[Case]:
-    """What every object has."""
+    """Return the cases of metadata, which every object has."""
     makers: dict[str, Any] = {
         "180,000 invalid data keys": lambda: config_map(data=mapped(lambda i: (f"/{i}", ""))),
         "valid data keys": lambda: config_map(data=mapped(lambda i: (f"k{i}", ""))),
@@ -112,7 +112,7 @@ YAML = "application/yaml"
 
 
 def format_cases() -> list[Case]:
-    """Other media types."""
+    """Return the cases of other media types."""
     bomb = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
         b"%c: &%c [%s]\n" % (98 + i, 98 + i, b",".join([b"*%c" % (97 + i)] * 9)) for i in range(12)
     )
@@ -196,7 +196,7 @@ def _ports(index: int) -> dict[str, Any]:
 
 
 def pod_cases() -> list[Case]:
-    """Lists in Pods and in what has Pods."""
+    """Return the cases of lists in Pods and in kinds with a Pod template."""
     names = ["a", "b"]
     makers: dict[str, Any] = {
         "100,000 empty containers": lambda: pod(containers=repeated({})),
@@ -311,7 +311,7 @@ def _review(attributes: dict[str, Any], **spec: Any) -> dict[str, Any]:
 
 
 def kind_cases() -> list[Case]:
-    """Other kinds with lists that are compared with themselves or with each other."""
+    """Return the cases of other kinds, whose lists are compared with themselves or with each other."""
     expressions = {"key": "a", "operator": "In", "values": ["b"]}
     networking, apps = "/apis/networking.k8s.io/v1/namespaces/default", "/apis/apps/v1/namespaces/default"
     admission = "/apis/admissionregistration.k8s.io/v1"
@@ -862,7 +862,7 @@ def _patch(
 
 
 def patch_cases() -> list[Case]:
-    """Patches, also of large objects."""
+    """Return the cases of patches, also of large objects."""
 
     def large(name: str = "large", size: int = 1_200_000) -> list[Call]:
         return _stored(name, data=mapped(lambda i: (f"k{i}", "v"), size))
@@ -1149,7 +1149,7 @@ def patch_cases() -> list[Case]:
 
 
 def read_cases() -> list[Case]:
-    """Lists, watches, selectors, tables and documents."""
+    """Return the cases of lists, watches, selectors, tables and documents."""
 
     def terms(form: str, limit: int = 900_000) -> str:
         return "%2C".join(repeated(lambda i: form % i, limit))

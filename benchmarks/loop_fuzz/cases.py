@@ -1,4 +1,4 @@
-"""The requests that are tried: each is a `Case`, large or intricate in one way, with at most 3 MiB of body."""
+"""Requests of the benchmark. Each is a `Case`, large or complex in one way, with a body of at most 3 MiB."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ import orjson
 BODY_BYTES_MAX = 3 * 1024 * 1024
 STORED_BYTES_MAX = 1_400_000
 ITEMS_BYTES_MAX = BODY_BYTES_MAX - 4096
-"""Of a list or map in a body; tests make it smaller."""
+"""Maximum size of a list or map in a body; tests use a smaller one."""
 NAMESPACE = "default"
 CORE = f"/api/v1/namespaces/{NAMESPACE}"
 CONFIG_MAPS = f"{CORE}/configmaps"
@@ -45,7 +45,7 @@ class Case:
 
 
 def encoded(value: Any) -> bytes:
-    """JSON. Raises `ValueError` beyond the limit, as such a body would only be refused."""
+    """Return the value as JSON. Raises `ValueError` above the size limit, because a server would refuse such a body."""
     body = orjson.dumps(value)
     if len(body) > BODY_BYTES_MAX:
         raise ValueError(f"a body of {len(body)} bytes")
@@ -53,7 +53,7 @@ def encoded(value: Any) -> bytes:
 
 
 def repeated(item: Any, limit: int = BODY_BYTES_MAX) -> list[Any]:
-    """As many items as fit; `item` is a value, or a function of the index."""
+    """Return as many items as fit into `limit` bytes. `item` is a value, or a function of the index."""
     limit = min(limit, ITEMS_BYTES_MAX)
     if not callable(item):
         return [item] * (limit // (len(orjson.dumps(item)) + 1))
@@ -69,12 +69,15 @@ def repeated(item: Any, limit: int = BODY_BYTES_MAX) -> list[Any]:
 
 
 def mapped(entry: Callable[[int], tuple[str, Any]], limit: int = BODY_BYTES_MAX) -> dict[str, Any]:
-    """As many entries of a map as fit."""
+    """Return a map with as many entries as fit into `limit` bytes."""
     return dict(repeated(entry, limit))
 
 
 def post(name: str, path: str, make: Callable[[], Any], content_type: str = JSON) -> Case:
-    """A POST of what `make` returns, as JSON unless it is bytes already. Objects of one name get different ones."""
+    """Return the case of a POST of the result of `make`, as JSON unless it is bytes.
+
+    A number is appended to the name of the object.
+    """
 
     def call() -> Call:
         made = make()
@@ -87,33 +90,33 @@ def post(name: str, path: str, make: Callable[[], Any], content_type: str = JSON
 
 
 def get(name: str, path: str, **headers: str) -> Case:
-    """A GET."""
+    """Return the case of a GET."""
     return Case(name, lambda: Call("GET", path, headers=headers))
 
 
 def config_map(name: str = "a", **fields: Any) -> dict[str, Any]:
-    """A ConfigMap."""
+    """Return a ConfigMap."""
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, **fields}
 
 
 def with_metadata(**metadata: Any) -> dict[str, Any]:
-    """A ConfigMap with this metadata."""
+    """Return a ConfigMap with this metadata."""
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "meta", **metadata}}
 
 
 def pod(**spec: Any) -> dict[str, Any]:
-    """A Pod with one container, unless the spec has its own."""
+    """Return a Pod with one container, unless `spec` has containers."""
     containers = [{"name": "c", "image": "i"}]
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": containers, **spec}}
 
 
 def in_container(**fields: Any) -> dict[str, Any]:
-    """A Pod whose one container has these fields."""
+    """Return a Pod with one container, which has these fields."""
     return pod(containers=[{"name": "c", "image": "i", **fields}])
 
 
 def crd(plural: str, schema: dict[str, Any], **version: Any) -> dict[str, Any]:
-    """A CRD of one version."""
+    """Return a CRD with one version."""
     kind = plural.capitalize()
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -131,10 +134,10 @@ def crd(plural: str, schema: dict[str, Any], **version: Any) -> dict[str, Any]:
 
 
 def custom(plural: str, **fields: Any) -> dict[str, Any]:
-    """An object of such a CRD."""
+    """Return an object of a CRD that `crd` has made."""
     return {"apiVersion": "fuzz.example.com/v1", "kind": plural.capitalize(), "metadata": {"name": "x"}, **fields}
 
 
 def custom_path(plural: str) -> str:
-    """Where such objects are."""
+    """Return the path of the objects of a CRD that `crd` has made."""
     return f"/apis/fuzz.example.com/v1/namespaces/{NAMESPACE}/{plural}"

@@ -1,4 +1,4 @@
-"""Cases of CustomResourceDefinitions whose schemas are costly, and of objects of theirs."""
+"""Cases of CustomResourceDefinitions whose schemas are expensive, and of their objects."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ def _columns() -> list[Json]:
 
 
 def schemas() -> dict[str, tuple[Json, Any, Json]]:
-    """By plural: the schema, the `spec` of an object, and further fields of the version."""
+    """Return, by plural: the schema, the `spec` of an object, and further fields of the version."""
     item = {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}}}
     keyed = _list(
         {"type": "object", "properties": {"k": {"type": "string"}}, "required": ["k"]},
@@ -274,7 +274,7 @@ def schemas() -> dict[str, tuple[Json, Any, Json]]:
 
 
 def crd_cases() -> list[Case]:
-    """Each CRD, then one object of it: created, read as a table, applied and updated."""
+    """Return the cases of each CRD, and of one of its objects: created, read as a table, applied and updated."""
     made: list[Case] = []
     for plural, (schema, value, version) in schemas().items():
         made += _cases_of(plural, schema, value, version)
@@ -330,7 +330,7 @@ def _cases_of(plural: str, schema: Json, value: Any, version: Json) -> list[Case
 
 
 def many_crds(count: int = 150) -> list[Call]:
-    """CRDs of ordinary size, for discovery and OpenAPI."""
+    """Return requests that create CRDs of ordinary size, for discovery and OpenAPI."""
     properties = {
         f"p{i}": {
             "type": "object",
@@ -345,7 +345,7 @@ def many_crds(count: int = 150) -> list[Call]:
 
 
 def many_crd_cases() -> list[Case]:
-    """Documents that grow with the CRDs; each is asked just after a change, and once more."""
+    """Return the cases of documents that grow with the CRDs. Each is requested right after a change, and once more."""
     change = many_crds(151)[-1:]
     paths = ["/openapi/v2", "/openapi/v3", "/openapi/v3/apis/fuzz.example.com/v1", "/apis", "/apis/fuzz.example.com/v1"]
     forms = {

@@ -1,4 +1,4 @@
-"""What came of the cases, for people and for programs."""
+"""Results of the cases, for people (text, Markdown) and for programs (JSON)."""
 
 import json
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ WORST_SHOWN = 40
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One case: its answer, the size of its body (or path), how long it took and the longest wait meanwhile.
+    """Outcome of one case: its response, the size of its body (or path), its duration and the longest wait meanwhile.
 
-    `cpu_ms`: the longest wait in processor time of the server, so without what other programs used.
+    `cpu_ms`: the longest wait in processor time of the server, which excludes that of other programs.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Outcome:
 
 
 def quantile(values: Sequence[float], part: float) -> float:
-    """A quantile of values in any order; 0 of none."""
+    """Return a quantile of values in any order; 0 without values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))] if ordered else 0.0
 
@@ -60,7 +60,7 @@ def text(outcomes: Sequence[Outcome], waits: Sequence[Wait]) -> str:
 
 
 def store(outcomes: Sequence[Outcome], waits: Sequence[Wait], directory: Path) -> Path:
-    """Write Markdown and JSON; gives the path of the former."""
+    """Write Markdown and JSON. Return the path of the Markdown file."""
     stem = f"loop-fuzz-{datetime.now(UTC):%Y-%m-%dT%H%M}"
     about = machine()
     found = {"about": about, "figures": summary(outcomes, waits), "cases": [asdict(one) for one in outcomes]}

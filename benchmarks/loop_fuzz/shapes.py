@@ -19,7 +19,7 @@ _TYPES: dict[str, Any] = {"object": {}, "array": [], "string": "/", "integer": -
 
 
 def shape_cases(depth: int = DEPTH_MAX) -> Iterator[Case]:
-    """One case for each collection that is not deeper than `depth`: full of empty items, or of bad keys."""
+    """Yield one case for each list or map that is not deeper than `depth`: full of empty items, or of invalid keys."""
     schemas = Definitions()
     for definition in builtin_definitions(schemas, BUILTIN_KINDS):
         for name, version in definition.versions.items():
@@ -62,7 +62,7 @@ def _filler(schema: Schema | None) -> Any:
 def _collections(
     schema: Schema, place: tuple[str, ...], depth: int, above: tuple[int, ...]
 ) -> Iterator[tuple[tuple[str, ...], Schema]]:
-    """The places of lists and maps below a node; types that contain themselves are followed once."""
+    """Yield the places of lists and maps below a node. Types that contain themselves are followed once."""
     if id(schema) in above or len(place) > depth:
         return
     above = (*above, id(schema))

@@ -36,7 +36,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure; 1 if a goal is missed."""
+    """Run all measurements. Return 1 if a goal is missed."""
     parser = argparse.ArgumentParser(prog="benchmarks.node", description=__doc__)
     parser.add_argument("--pods", type=int, default=30, help="Pods that start together (30)")
     parser.add_argument("--runs", type=int, default=5, help="Pods that start alone, one after the other (5)")

@@ -39,11 +39,11 @@ CHANGE = Scenario("change", "change of one endpoint: event to rules", None, 0, 1
 CLONE_NEWNET = 0x40000000
 NODE = "node-a"
 PAUSE_S = 0.1
-"""Between changes, so that each is written alone."""
+"""Pause between changes, so that each change is written separately."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; 1 when a goal is missed."""
+    """Run all measurements. Return 1 if a goal is missed."""
     parser = argparse.ArgumentParser(prog="benchmarks.proxy", description=__doc__)
     parser.add_argument("--services", type=int, default=1000, help="Services (1000)")
     parser.add_argument("--endpoints", type=int, default=10, help="endpoints of each (10)")

@@ -1,1 +1,1 @@
-"""How Sampan does with very many objects, on SQLite and on etcd, and with several servers on one etcd."""
+"""Speed of Sampan with very many objects, on SQLite and on etcd, and with several servers on one etcd."""

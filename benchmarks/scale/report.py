@@ -1,4 +1,4 @@
-"""The figures as a table, and stored."""
+"""Figures as a table, and as files."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _HEADER = ("scenario", "Sampan", "goal", "errors", "")
 
 
 def rows(figures: Mapping[Scenario, Figure]) -> list[tuple[str, ...]]:
-    """A row of text for each figure, as the header."""
+    """Return a row of texts for each figure, with the columns of the header."""
     return [
         (
             scenario.title,
@@ -26,7 +26,7 @@ def rows(figures: Mapping[Scenario, Figure]) -> list[tuple[str, ...]]:
 
 
 def text_table(figures: Mapping[Scenario, Figure]) -> str:
-    """For the terminal."""
+    """Return the table for the terminal."""
     table = [_HEADER, *rows(figures)]
     widths = [max(len(row[at]) for row in table) for at in range(len(_HEADER))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
@@ -41,7 +41,7 @@ def store(
     kind: str = "scale",
     title: str = "very many objects",
 ) -> Path:
-    """Write Markdown and JSON, named by the time; gives the Markdown's path."""
+    """Write Markdown and JSON, named by the time. Return the path of the Markdown file."""
     directory.mkdir(parents=True, exist_ok=True)
     stem = f"{kind}-" + about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
     named = {scenario.name: figure.as_dict() for scenario, figure in figures.items()}

@@ -1,1 +1,1 @@
-"""`make soak`: hours of churn, with memory, descriptors, tasks and idle processor time by the minute."""
+"""`make soak`: hours of churn. Memory, descriptors, tasks and idle processor time are measured every minute."""

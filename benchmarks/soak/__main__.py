@@ -1,9 +1,10 @@
 """`python -m benchmarks.soak`: hours of churn; fails if anything grows in the second half.
 
-Pods, Deployments, Jobs, custom resources, CRDs, namespaces, watches and TLS connections come and go at a server, its
-control loops and simulated nodes. Each minute ends with a rest, at whose end memory, file descriptors and tasks of each
-process are printed, with the processor time that it used during the rest. After the last minute each of them is judged:
-it fails if it grew by more than 5 % from the beginning to the end of the second half, or if requests failed.
+Pods, Deployments, Jobs, custom resources, CRDs, namespaces, watches and TLS connections are created and removed on a
+server with its control loops and simulated nodes. Each minute ends with a rest without load. At its end, memory, file
+descriptors and tasks of each process are printed, with the processor time that the process used during the rest. The
+soak fails if one of these values grew by more than 5 % from the beginning to the end of the second half, or if requests
+failed.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from sampan.client.warnings import ignore_warnings
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says. Times in seconds."""
+    """Options of the command line. Times are in seconds."""
 
     samples: int
     minute_s: float
@@ -55,7 +56,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
 
 
 async def soak(options: Options, at: Cluster, load: Load) -> dict[str, list[Sample]]:
-    """Load and rest, minute by minute; the samples of each process."""
+    """Run load and rest, minute by minute. Return the samples of each process."""
     samples: dict[str, list[Sample]] = {watched.name: [] for watched in at.watched}
     for number in range(options.samples):
         await load.run(options.minute_s - options.rest_s, options.pause_s)
@@ -75,12 +76,12 @@ async def soak(options: Options, at: Cluster, load: Load) -> dict[str, list[Samp
 
 
 def judged(samples: dict[str, list[Sample]]) -> list[Growth]:
-    """How all measures of all processes went in the second half."""
+    """Return the growth of all measures of all processes in the second half."""
     return [each for process, series in samples.items() for each in growth(process, series)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; 1 if something grew or failed."""
+    """Run the soak. Return 1 if a value grew too much or a request failed."""
     options = options_of(arguments)
     with tempfile.TemporaryDirectory(prefix="sampan-soak-") as directory:
         data = options.data or Path(directory) / "data"

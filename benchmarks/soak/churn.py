@@ -1,6 +1,6 @@
-"""The load of a soak: whatever it makes goes again, so that the cluster is as large at the end as at the beginning.
+"""The load of a soak. It deletes everything that it creates, so that the cluster has the same size at the end.
 
-Concurrency: one loop. A round is one after the other; only the connections of a wave are open at the same time.
+Concurrency: one task runs the parts of a round one after the other. Only the connections of a wave are concurrent.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ CRDS: Final = _info(
 
 @dataclass
 class Load:
-    """The churn on one server, and how much of it there was."""
+    """The churn on one server, with counts of its rounds and errors."""
 
     client: Client
     target: Target
@@ -51,7 +51,10 @@ class Load:
         self._parts = itertools.cycle(PARTS)
 
     async def run(self, seconds: float, pause_s: float) -> None:
-        """Go on with the parts for so long, with a pause after each. A part that fails is counted and left."""
+        """Run the parts for this number of seconds, with a pause after each.
+
+        A part that fails is counted, and the next one runs.
+        """
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while loop.time() < end:
@@ -66,7 +69,7 @@ class Load:
 
 
 async def workloads(load: Load) -> None:
-    """A namespace with a Deployment, a Service and a Job, until its Pods run; then it is deleted with all of it."""
+    """Create a namespace with a Deployment, a Service and a Job. Delete it once the Pods are ready and updated."""
     namespace = await _namespace(load)
     client = load.client
     try:
@@ -83,7 +86,7 @@ async def workloads(load: Load) -> None:
 
 
 async def objects(load: Load) -> None:
-    """Config maps that are made, changed, read and deleted while watches of them begin and end."""
+    """Create, change, read and delete ConfigMaps while watches of them start and end."""
     namespace = await _namespace(load)
     maps = load.client.resource(CONFIG_MAPS, namespace=namespace)
     try:
@@ -102,7 +105,7 @@ async def objects(load: Load) -> None:
 
 
 async def custom_resources(load: Load) -> None:
-    """A CRD of a name of its own, some objects of it, and their end."""
+    """Create a CRD with a unique name and some objects, then delete the CRD."""
     plural = f"things{load.rounds}"
     kind = f"Thing{load.rounds}"
     crds = load.client.resource(CRDS)
@@ -122,7 +125,7 @@ async def custom_resources(load: Load) -> None:
 
 
 async def connections(load: Load) -> None:
-    """A wave of TLS connections, each with one request, open at the same time."""
+    """Open a wave of concurrent TLS connections, each with one request."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     gate = asyncio.Semaphore(16)

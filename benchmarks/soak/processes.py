@@ -1,4 +1,7 @@
-"""The processes of a soak: a server with its control loops, and simulated nodes; and what the system tells of them."""
+"""The processes of a soak: a server with its control loops, and simulated nodes.
+
+Their samples come from /proc and /metrics.
+"""
 
 import http.client
 import os
@@ -25,7 +28,7 @@ _STARTS_TRIED: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A process that is measured. `token` is set where /metrics needs one, over TLS."""
+    """A process that is measured. `token` is set if /metrics requires a token and TLS."""
 
     name: str
     pid: int
@@ -33,13 +36,13 @@ class Watched:
     token: str = ""
 
     def processor_s(self) -> float:
-        """Processor time since its start."""
+        """Return the processor time in seconds since the start of the process."""
         # The name in parentheses may contain spaces.
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
     def sample(self, idle_percent: float) -> Sample:
-        """What it holds now."""
+        """Return the current sample of the process."""
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         descriptors = len(os.listdir(f"/proc/{self.pid}/fd"))
         return Sample(pages * _PAGE_BYTES / 1e6, descriptors, self._tasks(), idle_percent)
@@ -62,7 +65,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What a soak works on."""
+    """Server of a soak, and the processes that are measured."""
 
     server: Server
     watched: list[Watched]
@@ -70,7 +73,7 @@ class Cluster:
 
 @contextmanager
 def cluster(data: Path, nodes: int) -> Iterator[Cluster]:
-    """A server, its loops and simulated nodes, each in a process of its own, ended in order."""
+    """Run a server, its control loops and simulated nodes, each in a separate process, and stop them gracefully."""
     loops_port, nodes_port = _free_ports()
     options = ("--nodes=0", "--allocate-node-cidrs=true", f"--loops-probe-address=127.0.0.1:{loops_port}")
     with running(data, *options) as server, _nodes(data, nodes, nodes_port) as nodes_pid:
@@ -101,7 +104,7 @@ def _nodes(data: Path, count: int, port: int) -> Iterator[int]:
 
 
 def _only_child(pid: int) -> int:
-    """The control loops: the server starts them just after it has said that it is ready."""
+    """Return the process id of the control loops, which the server starts right after it has reported `ready`."""
     for _ in range(_STARTS_TRIED):
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         if len(children) == 1:

@@ -1,4 +1,4 @@
-"""What a soak measures, and when it has failed: pure functions of the samples."""
+"""Measures of a soak, and the conditions of its failure: pure functions of the samples."""
 
 import statistics
 from collections.abc import Sequence
@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from typing import Final
 
 GROWTH_MAX: Final = 0.05
-"""The second half of a soak may grow by this part."""
+"""Part by which a measure may grow in the second half of a soak."""
 SAMPLES_MIN: Final = 12
-"""With fewer samples there is no second half to judge."""
+"""Minimum number of samples for a comparison in the second half."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What one process holds at the end of a minute, while nothing is asked of it."""
+    """State of one process at the end of a minute, without load."""
 
     memory_mb: float
     descriptors: int
     tasks: int
     idle_percent: float
-    """Processor time that it uses while nothing is asked of it, in percent of one core."""
+    """Processor time that the process uses without load, in percent of one core."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One column of the samples. `slack`: growth below it is noise, whatever part it is."""
+    """One column of the samples. `slack`: an absolute growth up to this value is noise and does not count."""
 
     field: str
     title: str
@@ -41,7 +41,7 @@ MEASURES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How a measure of a process went in the second half."""
+    """Growth of one measure of a process in the second half."""
 
     process: str
     measure: Measure
@@ -50,12 +50,12 @@ class Growth:
 
     @property
     def part(self) -> float:
-        """Growth as a part of the value in the middle."""
+        """Growth as a part of the value at the beginning of the second half."""
         return (self.after - self.before) / self.before if self.before else 0.0
 
     @property
     def failed(self) -> bool:
-        """Whether it grew by more than is allowed."""
+        """True if the measure grew by more than is allowed."""
         return self.after - self.before > max(self.measure.slack, GROWTH_MAX * self.before)
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Growth:
 def growth(process: str, samples: Sequence[Sample]) -> list[Growth]:
     """Compare the beginning of the second half with its end: the medians of its first and of its last third.
 
-    The first half is for caches to fill. Raises `ValueError` with fewer than `SAMPLES_MIN` samples.
+    In the first half the caches fill, so it does not count. Raises `ValueError` with fewer than `SAMPLES_MIN` samples.
     """
     if len(samples) < SAMPLES_MIN:
         raise ValueError(f"{len(samples)} samples of {process} are too few to judge: {SAMPLES_MIN} are needed")
@@ -81,7 +81,7 @@ def growth(process: str, samples: Sequence[Sample]) -> list[Growth]:
 
 
 def line(minute: float, samples: dict[str, Sample], note: str) -> str:
-    """One minute of all processes."""
+    """Return the line about one minute of all processes."""
     parts = [
         f"{process} {sample.memory_mb:6.1f} MB {sample.descriptors:4d} fds {sample.tasks:4d} tasks "
         f"{sample.idle_percent:4.1f} % idle"

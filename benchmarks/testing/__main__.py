@@ -1,4 +1,4 @@
-"""`python -m benchmarks.testing` (also `python -m benchmarks --testing`): the speed of tests beside its goals."""
+"""`python -m benchmarks.testing` (also `python -m benchmarks --testing`): the speed of tests, with its goals."""
 
 import argparse
 import json
@@ -35,13 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def row(name: str, value: float) -> tuple[str, str, str]:
-    """A row of text, as the header."""
+    """Return a row of texts, with the columns of the header."""
     scenario = BY_NAME[name]
     return scenario.title, f"{value:.3g}{scenario.unit}", f"{scenario.goal:g}{scenario.unit}"
 
 
 def store(figures: Mapping[str, float], about: Mapping[str, str], directory: Path) -> Path:
-    """Write the results as Markdown and JSON, named by the time; gives the Markdown's path."""
+    """Write the results as Markdown and JSON, named by the time. Return the path of the Markdown file."""
     directory.mkdir(parents=True, exist_ok=True)
     stem = "testing-" + about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
     document = {"machine": dict(about), "figures": {name: round(value, 4) for name, value in figures.items()}}

@@ -1,4 +1,4 @@
-"""What is measured, and what is to be reached. Each measurement returns one number.
+"""Measurements and their goals. Each measurement returns one number.
 
 Measurements in this process count its processor time: it has one thread and never waits, so on an idle machine the time
 is the same, and other processes do not change it.
@@ -81,7 +81,7 @@ def plug_in_import() -> float:
 
 
 def first() -> float:
-    """Milliseconds until the first cluster of a process answers, after the imports; the median of five processes."""
+    """Milliseconds until the first cluster of a process responds, without the imports; the median of five processes."""
     return statistics.median(_in_process(_FIRST) for _ in range(5)) * 1000
 
 

@@ -1,4 +1,4 @@
-"""The speed of the toolkit: informers and what is built on them.
+"""The speed of the toolkit: informers, and the operators and control loops that use them.
 
-Nothing but this process takes part; only the whole operator has a server, in a process of its own.
+Most measurements run in this process alone. Those with a server run the server in a separate process.
 """

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.toolkit` (also `python -m benchmarks --toolkit`): the toolkit's speed beside its goals."""
+"""`python -m benchmarks.toolkit` (also `python -m benchmarks --toolkit`): the toolkit's speed, with its goals."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ _HEADER = ("scenario", "Sampan", "goal", "MB/s", "errors", "")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; 1 when anything failed."""
+    """Run all measurements. Return 1 if one failed."""
     parser = argparse.ArgumentParser(prog="benchmarks.toolkit", description=__doc__)
     names = [scenario.name for scenario in SCENARIOS]
     parser.add_argument("--scenarios", default=",".join(names), help=f"comma-separated, of {', '.join(names)}")
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def best(name: str, count: int, runs: int) -> Figure:
-    """The best of some runs."""
+    """Return the best figure of some runs."""
     scenario = BY_NAME[name]
     sign = -1 if scenario.lower_is_better else 1
     found = [scenario.measure(count) for _ in range(runs)]
@@ -47,7 +47,7 @@ def best(name: str, count: int, runs: int) -> Figure:
 
 
 def rows(figures: Mapping[str, Figure]) -> list[tuple[str, ...]]:
-    """A row of text for each figure, as the header."""
+    """Return a row of texts for each figure, with the columns of the header."""
     return [
         (
             BY_NAME[name].title,
@@ -62,12 +62,12 @@ def rows(figures: Mapping[str, Figure]) -> list[tuple[str, ...]]:
 
 
 def number(value: float, unit: str) -> str:
-    """A figure with its unit."""
+    """Return a figure with its unit, as text."""
     return f"{value:,.0f}{unit}" if value >= 100 else f"{value:.3g}{unit}"
 
 
 def text_table(figures: Mapping[str, Figure]) -> str:
-    """For the terminal."""
+    """Return the table for the terminal."""
     table = [_HEADER, *rows(figures)]
     widths = [max(len(row[at]) for row in table) for at in range(len(_HEADER))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
@@ -75,7 +75,7 @@ def text_table(figures: Mapping[str, Figure]) -> str:
 
 
 def store(figures: Mapping[str, Figure], about: Mapping[str, str], directory: Path) -> Path:
-    """Write the results as Markdown and JSON, named by the time; gives the Markdown's path."""
+    """Write the results as Markdown and JSON, named by the time. Return the path of the Markdown file."""
     directory.mkdir(parents=True, exist_ok=True)
     stem = "toolkit-" + about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
     document = {"machine": dict(about), "figures": {name: figure.as_dict() for name, figure in figures.items()}}

@@ -1,4 +1,4 @@
-"""RBAC: a user with a hundredth of all bindings, half of them through a group; 5,000 bindings of 10,000 objects."""
+"""RBAC: authorization of a user with a hundredth of all bindings, half of them through a group."""
 
 import asyncio
 import statistics
@@ -27,22 +27,22 @@ _RULES = [
 
 
 def measure_known(count: int) -> Figure:
-    """Microseconds of a request of a kind that was asked before."""
+    """Measure the microseconds of authorizing a request whose kind was authorized before."""
     return asyncio.run(_measure(count, lambda number: "nodes", changes=False))
 
 
 def measure_new(count: int) -> Figure:
-    """Microseconds of a request of a kind that was not asked before."""
+    """Measure the microseconds of authorizing a request whose kind was not authorized before."""
     return asyncio.run(_measure(count, lambda number: f"kind-{number}", changes=False))
 
 
 def measure_changed(count: int) -> Figure:
-    """Microseconds of the first request behind a change of somebody else's rights, the taking in of it included."""
+    """Measure the microseconds of the first request after a change of another user's rights, with the index update."""
     return asyncio.run(_measure(count, lambda number: "nodes", changes=True))
 
 
 async def _measure(count: int, resource: Callable[[int], str], *, changes: bool) -> Figure:
-    """The median of requests that are refused, for which nothing may be left out."""
+    """Return the median of requests that are refused, because a refusal must check all rules."""
     cluster, started = Cluster(MemoryStore()), asyncio.Event()
     running = asyncio.create_task(cluster.run(started.set))
     await started.wait()

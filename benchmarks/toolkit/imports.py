@@ -1,4 +1,4 @@
-"""How long a program waits for the client's modules: the time of a fresh process, without that of Python itself."""
+"""Import time of the client's modules: the time of a new process, without the start of Python itself."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ RUNS = 7
 
 
 def measure_import(count: int) -> Figure:
-    """Milliseconds to import `sampan.client`: the best of a few processes. `count` does not matter."""
+    """Measure the milliseconds to import `sampan.client`: the best of a few processes. `count` has no effect."""
     loaded, bare = _best_ms("import sampan.client"), _best_ms("pass")
     return Figure(round(loaded - bare, 1), note=f"Python itself {bare:.0f} ms")
 

@@ -1,4 +1,4 @@
-"""Informers: filling one, keeping it up to date, and what it keeps in memory."""
+"""Informers: the initial list, updates from a watch, and memory."""
 
 import asyncio
 import gc
@@ -19,7 +19,7 @@ from sampan.resource import Object
 
 
 class Counter:
-    """A handler that only counts."""
+    """Handler that only counts its notifications."""
 
     def __init__(self) -> None:
         self.notified = 0
@@ -27,27 +27,27 @@ class Counter:
         self._reached = asyncio.Event()
 
     async def until(self, desired: int) -> None:
-        """Wait until it has been told of so many changes."""
+        """Wait until the handler has received this number of notifications."""
         self._desired = desired
         await self._reached.wait()
 
     def on_add(self, obj: Ref[Object], is_in_initial_list: bool) -> None:
-        """One more."""
+        """Count a notification."""
         self.notified += 1
 
     def on_update(self, old: Ref[Object], new: Ref[Object]) -> None:
-        """One more."""
+        """Count a notification."""
         self.notified += 1
         if self.notified == self._desired:
             self._reached.set()
 
     def on_delete(self, obj: Deletion[Object]) -> None:
-        """One more."""
+        """Count a notification."""
         self.notified += 1
 
 
 class Bodies:
-    """A `ListWatch` that reads the bytes of a list and a watch as those of a connection are read."""
+    """A `ListWatch` that parses given bytes of a list and a watch like those from a connection."""
 
     def __init__(self, body: bytes, chunks: Sequence[bytes]) -> None:
         self._body = body
@@ -55,12 +55,12 @@ class Bodies:
         self.watch_may_begin = asyncio.Event()
 
     async def list(self, options: ListOptions) -> RawList:
-        """The list; its bytes are given away."""
+        """Return the list. Its bytes are no longer referenced here."""
         body, self._body = self._body, b""
         return split_list(body)
 
     async def watch(self, options: ListOptions) -> AsyncGenerator[Sequence[RawEvent], None]:
-        """The watch, which then goes on in silence."""
+        """Yield the events of the watch, then wait without an end."""
         lines = EventLines()
         await self.watch_may_begin.wait()
         for chunk in self._chunks:
@@ -87,12 +87,12 @@ def _now() -> tuple[float, float]:
 
 
 def measure_list(count: int) -> Figure:
-    """Pods of a list, from its bytes until a handler has been told of all."""
+    """Measure the Pods of a list a second, from its bytes until a handler has received all."""
     return asyncio.run(_measure_first_state(Bodies(pod_list(count), ()), count, streaming=False))
 
 
 def measure_stream(count: int) -> Figure:
-    """The same of a streaming list."""
+    """Measure the same for a streaming list."""
     end = b'{"metadata":{"resourceVersion":"%d","annotations":{"k8s.io/initial-events-end":"true"}}}' % count
     events = [(b"ADDED", pod(number, number + 1)) for number in range(count)]
     source = Bodies(b"", list(watch_chunks([*events, (b"BOOKMARK", end)])))
@@ -111,7 +111,7 @@ async def _measure_first_state(source: Bodies, count: int, *, streaming: bool) -
 
 
 def measure_events(count: int) -> Figure:
-    """Changes of Pods, from the bytes of the watch until a handler has been told of all."""
+    """Measure the changes of Pods a second, from the bytes of the watch until a handler has received all."""
     return asyncio.run(_measure_events(count))
 
 
@@ -131,7 +131,7 @@ async def _measure_events(count: int) -> Figure:
 
 
 def measure_memory(count: int) -> Figure:
-    """Resident kB for each Pod in an informer, in a process of its own; the bytes of the list are not part of it."""
+    """Measure the resident kB for each Pod in an informer, in a separate process and without the bytes of the list."""
     context = multiprocessing.get_context("spawn")
     requests, bodies = context.Pipe(duplex=False)
     results, responses = context.Pipe(duplex=False)

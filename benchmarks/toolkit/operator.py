@@ -1,4 +1,4 @@
-"""Operators: the work queue, and networks made real by a stub of a backend."""
+"""Operators: the work queue, and the reconciliation of networks with a stub of a backend."""
 
 import asyncio
 import tempfile
@@ -32,7 +32,7 @@ _FINALIZER = "toolkit.example.com/backend"
 
 
 def measure_queue(count: int) -> Figure:
-    """Microseconds of CPU of an add, a get and a done, with metrics."""
+    """Measure the CPU microseconds of one `add`, `get` and `done`, with metrics."""
     return asyncio.run(_measure_queue(count * 10))
 
 
@@ -52,13 +52,13 @@ async def _measure_queue(count: int) -> Figure:
 
 
 class NetworkSpec(msgspec.Struct, rename="camel"):
-    """What is wanted."""
+    """Desired state of a network."""
 
     cidr: str
 
 
 class NetworkStatus(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What is there."""
+    """Observed state of a network."""
 
     network_id: str = ""
 
@@ -72,7 +72,7 @@ class Network(CustomResource):
 
 
 class Backend:
-    """Takes a millisecond for everything, and counts."""
+    """Backend in which each call takes a millisecond. It counts the creates."""
 
     def __init__(self, desired: int) -> None:
         self.networks: dict[str, str] = {}
@@ -81,19 +81,19 @@ class Backend:
         self._desired = desired
 
     async def find(self, uid: str) -> str | None:
-        """The network of an object."""
+        """Return the id of an object's network, or None."""
         await asyncio.sleep(0.001)
         return self.networks.get(uid)
 
     async def create(self, uid: str) -> str:
-        """A network for an object."""
+        """Create a network for an object. Return its id."""
         await asyncio.sleep(0.001)
         self.creates[uid] += 1
         self.networks[uid] = f"network-{uid}"
         return self.networks[uid]
 
     def notified(self, reported: int) -> None:
-        """So many objects say what they have."""
+        """Receive the number of objects whose status has a network."""
         if reported == self._desired:
             self.complete.set()
 
@@ -107,7 +107,7 @@ class Networks:
         self._reported: set[str] = set()
 
     async def reconcile(self, request: Request) -> Result | None:
-        """Make the network of one object."""
+        """Reconcile the network of one object."""
         network = await self._networks.find(request)
         if network is None:
             return None
@@ -128,7 +128,10 @@ class Networks:
 
 
 def measure_reconcile(count: int) -> Figure:
-    """Networks reconciled in a second: objects of a server in another process, writes of finalizer and status each."""
+    """Measure the networks reconciled a second, with a server in another process.
+
+    Each object has two writes: finalizer and status.
+    """
     with tempfile.TemporaryDirectory(prefix="sampan-bench-") as directory:
         data = Path(directory)
         with running(data):

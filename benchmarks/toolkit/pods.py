@@ -1,4 +1,4 @@
-"""Pods of 3 kB, as lists and watches carry them."""
+"""Pods of 3 kB, in the format of lists and watches."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -9,7 +9,7 @@ from sampan.resource import Object, ObjectType, ResourceInfo, dynamic
 PODS: Final[ObjectType[Object]] = dynamic(ResourceInfo(GroupVersionResource("", "v1", "pods"), "Pod", True))
 SIZE_BYTES: Final = 3000
 CHUNK_BYTES: Final = 64 * 1024
-"""How much of a watch is read at a time."""
+"""Number of bytes of a watch that are read at a time."""
 
 _CONTAINER = (
     '{"name":"c%d","image":"registry.example.com/team/web:1.27","args":["--port=80","--verbose"],'
@@ -28,7 +28,7 @@ _STATUS = f'"status":{{"phase":"Running","podIP":"10.0.0.1","conditions":[{_COND
 
 
 def pod(number: int, version: int) -> bytes:
-    """The Pod with a number, at a resourceVersion; in one of 20 namespaces."""
+    """Return the Pod with this number at a resourceVersion, in one of 20 namespaces."""
     head = (
         f'{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"web-{number:08}","namespace":"ns-{number % 20}",'
         f'"uid":"0f4b1d2a-0000-4000-8000-{number:012}","resourceVersion":"{version}",'
@@ -42,12 +42,12 @@ def pod(number: int, version: int) -> bytes:
 
 
 def pod_list(count: int) -> bytes:
-    """The body of a list of Pods, at resourceVersion `count`."""
+    """Return the body of a list of Pods, at resourceVersion `count`."""
     items = b",".join(pod(number, number + 1) for number in range(count))
     return b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"%d"},"items":[%b]}' % (count, items)
 
 
 def watch_chunks(events: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
-    """The body of a watch, cut as it may come from a socket. Events are their type and their object."""
+    """Yield the body of a watch in chunks, as a socket may return them. An event is its type and its object."""
     body = b"".join(b'{"type":"%b","object":%b}\n' % event for event in events)
     return (body[begin : begin + CHUNK_BYTES] for begin in range(0, len(body), CHUNK_BYTES))

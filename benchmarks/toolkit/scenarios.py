@@ -1,4 +1,4 @@
-"""What is measured, and what is to be reached."""
+"""Measurements and their goals."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from benchmarks.load import Figure
 from benchmarks.toolkit import authorization, chain, imports, informer, operator, scheduler
 
 COUNT = 10_000
-"""With how many objects goals are meant."""
+"""Number of objects for which the goals are valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolkitScenario:
-    """One thing that is done many times. `measure` is told how many times."""
+    """Measurement of a repeated operation. `measure` gets the number of objects."""
 
     name: str
     title: str

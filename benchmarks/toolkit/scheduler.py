@@ -1,4 +1,4 @@
-"""The scheduler: how fast Nodes are found for Pods, alone and with a server in another process."""
+"""The scheduler: speed of finding Nodes for Pods, alone and with a server in another process."""
 
 import asyncio
 import random
@@ -44,38 +44,38 @@ from sampan.scheduler.views import decode_node
 FEW_NODES = 1000
 MANY_NODES = 5000
 _OBJECTS = 10_000
-"""With so many objects there are so many Nodes; with fewer there are fewer."""
+"""Number of objects for which the numbers of Nodes are valid. Fewer objects have proportionally fewer Nodes."""
 _WRITERS = 32
 _SEED = 1
 
 
 class _Replicas:
-    """All Pods are of one ReplicaSet, or (`alone`) of none."""
+    """Owner of all Pods: one ReplicaSet, or (`alone`) none."""
 
     def __init__(self, *, alone: bool) -> None:
         self._selector = Selector() if alone else selector_from_labels({"app": "web"})
 
     def selector_for(self, pod: PodInfo) -> Selector:
-        """The Pods that are to lie apart."""
+        """Return the selector of the Pods to spread."""
         return self._selector
 
 
 _BARE_NODES = "--disable-admission-plugins=TaintNodesByCondition"
-"""Nobody is there who would say that the Nodes are ready, as in Kubernetes' own scheduler_perf."""
+"""Option without which Nodes would keep a taint: no agent reports them as ready, as in Kubernetes' scheduler_perf."""
 
 
 def measure_plain(count: int) -> Figure:
-    """Plain Pods on 1,000 Nodes."""
+    """Measure plain Pods on 1,000 Nodes."""
     return asyncio.run(_measure(_scaled(FEW_NODES, count), count // 5, _Replicas(alone=True)))
 
 
 def measure_many_nodes(count: int) -> Figure:
-    """Plain Pods on 5,000 Nodes."""
+    """Measure plain Pods on 5,000 Nodes."""
     return asyncio.run(_measure(_scaled(MANY_NODES, count), count // 5, _Replicas(alone=True)))
 
 
 def measure_replicas(count: int) -> Figure:
-    """Replicas of one set, spread over zones and hosts, on 5,000 Nodes."""
+    """Measure replicas of one set, spread over zones and hosts, on 5,000 Nodes."""
     return asyncio.run(_measure(_scaled(MANY_NODES, count), count // 5, _Replicas(alone=False)))
 
 
@@ -102,12 +102,12 @@ async def _measure(nodes: int, count: int, selectors: _Replicas) -> Figure:
 
 
 def measure_bound(count: int) -> Figure:
-    """Pods bound in a second by a scheduler that starts when they are all there; 1,000 Nodes."""
+    """Measure the Pods bound a second, by a scheduler that starts when all Pods and 1,000 Nodes exist."""
     return _measure_served(_scaled(FEW_NODES, count), count * 3 // 10)
 
 
 def measure_bound_many_nodes(count: int) -> Figure:
-    """The same with 5,000 Nodes."""
+    """Measure the same with 5,000 Nodes."""
     return _measure_served(_scaled(MANY_NODES, count), count * 3 // 10)
 
 

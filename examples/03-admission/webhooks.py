@@ -36,7 +36,7 @@ def inject(pod: Object) -> None:
 
 
 def check(pod: Object, old: Object | None) -> Findings:
-    """Refuse images without a tag, or with `latest`, because their content depends on the time of the start."""
+    """Refuse images without a tag, or with `latest`, because their content can change between two starts."""
     return list(_faults(pod))
 
 
@@ -64,7 +64,7 @@ async def run(client: Client, certificates: Path) -> None:
 
 
 async def main() -> None:
-    """Run on the cluster of the kubeconfig. The certificates are deleted with the process."""
+    """Run on the cluster of the kubeconfig. The certificates are deleted when the process ends."""
     with tempfile.TemporaryDirectory() as certificates:
         async with connect(field_manager=NAME) as client:
             await run(client, Path(certificates))

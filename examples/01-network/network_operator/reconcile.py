@@ -38,7 +38,10 @@ log = logging.getLogger("network_operator")
 
 READY = "Ready"
 READS_MAX = 5
-"""Reads of the backend in one reconcile; changes follow each. A new network takes three: network, subnet, check."""
+"""Maximum number of reads of the backend in one reconcile. Changes follow each read.
+
+A new network takes three reads: network, subnet, check.
+"""
 
 
 class Recorder(Protocol):
@@ -58,7 +61,7 @@ Read = Callable[[Request], Awaitable[Network | None]]
 
 
 class Outdated(RetryLater):
-    """The object has another spec by now, is being deleted or no longer exists."""
+    """The spec of the object has changed, or the object is being deleted or no longer exists."""
 
 
 @dataclass(frozen=True, slots=True)

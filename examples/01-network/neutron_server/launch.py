@@ -95,12 +95,12 @@ class Neutron:
 
     @property
     def pid(self) -> int:
-        """Process id. Raises `AssertionError` if it does not run."""
+        """Process id. Raises `AssertionError` if Neutron does not run."""
         assert self._process is not None
         return self._process.pid
 
     def start(self) -> None:
-        """Start it, and wait until it responds. Raises `RuntimeError` with the end of its log on failure."""
+        """Start Neutron, and wait until it responds. Raises `RuntimeError` with the end of the log on failure."""
         python = install(self.venv)
         self.data.mkdir(parents=True, exist_ok=True)
         (self.data / "neutron.conf").write_text(_CONFIG.format(venv=self.venv.absolute(), data=self.data))
@@ -122,14 +122,14 @@ class Neutron:
             time.sleep(0.1)
 
     def kill(self) -> None:
-        """Kill it (SIGKILL). Unfinished requests may or may not have succeeded, as after a crash."""
+        """Kill Neutron with SIGKILL. Unfinished requests may or may not have succeeded, as after a crash."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def wait(self) -> int:
-        """Wait until it ends, and return its exit code."""
+        """Wait until Neutron ends, and return its exit code."""
         assert self._process is not None
         return self._process.wait()
 

@@ -20,7 +20,9 @@ _UNVERSIONED: Final = {"ImagePolicyWebhook": "imagePolicy", "PodNodeSelector": "
 
 
 def admission_settings(settings: UpSettings) -> AdmissionSettings:
-    """Return kubeadm's plug-ins: NodeRestriction is on too, and ServiceAccount if a controller makes the accounts.
+    """Return kubeadm's plug-ins, which include NodeRestriction.
+
+    ServiceAccount is on if a controller creates the accounts.
 
     Raises `StartError` for unknown names and unreadable files.
     """
@@ -47,7 +49,8 @@ def _makes_accounts(controllers: str) -> bool:
 def _configurations(file: Path, chosen: AdmissionSettings) -> dict[str, Object]:
     """Return the configuration of each plug-in from an AdmissionConfiguration, inline or in a file. The first one wins.
 
-    A file may also contain the configuration of ImagePolicyWebhook or PodNodeSelector directly. It then serves both.
+    A file may also contain the configuration of ImagePolicyWebhook or PodNodeSelector directly. It then applies to both
+    plug-ins.
     """
     content, duplicates = _read(file)
     if "kind" not in content and any(field in content for field in _UNVERSIONED.values()):

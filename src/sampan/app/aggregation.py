@@ -12,7 +12,7 @@ from sampan.server.pki.directory import Credentials
 
 
 def aggregation_settings(settings: UpSettings, credentials: Credentials) -> AggregationSettings:
-    """Return the settings. The data directory has the default client certificate. Raises `StartError`."""
+    """Return the settings. The default client certificate is that of the data directory. Raises `StartError`."""
     found = settings.aggregation
     if found.client_certificate is None:
         files = (credentials.front_proxy_certificate_file, credentials.front_proxy_key_file)

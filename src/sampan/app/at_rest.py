@@ -16,14 +16,16 @@ class AtRest(Protocol):
         """Return the store as the server must use it."""
 
     def attach(self, api: ApiServer, server: str = "") -> None:
-        """Connect to the cluster on that store, and add health checks and metrics. `server`: name of this server.
+        """Connect the layer to the API server on that store, and add health checks and metrics.
+
+        `server`: name of this server.
 
         Assumption: `api` has not been started yet.
         """
 
     @property
     def is_stale(self) -> IsStale | None:
-        """Predicate for stored values that must be written again; None: no value."""
+        """Predicate for stored values that must be written again; None if no value must be."""
 
     async def run(self) -> None:
         """Reload the configuration and check the keys, until cancelled."""

@@ -75,7 +75,7 @@ def _log(settings: AuditLogSettings, metrics: AuditMetrics) -> LogBackend:
 
 
 def _delivered(backend: Backend, delivery: Delivery, metrics: AuditMetrics) -> Backend:
-    """Return the backend behind its buffer and behind the truncation of large events."""
+    """Return the backend, wrapped in its buffer and in the truncation of large events."""
     if delivery.mode == "batch":
         backend = BufferedBackend(backend, delivery.batch, metrics)
     elif delivery.mode == "blocking":

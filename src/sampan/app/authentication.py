@@ -107,7 +107,7 @@ class Authentication:
                 self._webhook.close()
 
     async def publish(self) -> None:
-        """Publish the authentication settings of clients, and the start of tracking tokens in Secrets.
+        """Publish how clients are authenticated, and the date since which tokens in Secrets are tracked.
 
         The server must be ready. Retries until both are stored.
         """
@@ -260,7 +260,7 @@ def _anonymous(
 
 
 def _use(file: Path, accepted: list[x509.Certificate]) -> KeyUse:
-    """Return the CA certificate of a key, from those that are accepted."""
+    """Return the CA certificate in the file and all accepted CA certificates, as digests."""
     [own] = read_authorities(file.read_bytes())[:1]
     return KeyUse(_digest_of(own), frozenset(map(_digest_of, accepted)))
 

@@ -14,8 +14,8 @@ from sampan.server.pki.directory import Credentials, write_private
 def with_cert_dir(settings: UpSettings, credentials: Callable[[], Credentials]) -> UpSettings:
     """Return the settings with the files of --cert-dir as serving certificate.
 
-    A directory without them gets the certificate that the server makes for itself (`credentials`). As with
-    kube-apiserver it is used from then on, and not renewed. Raises `StartError`.
+    A directory without them gets the certificate that the server makes for itself (`credentials`). Later starts use
+    this certificate too and do not renew it, as in kube-apiserver. Raises `StartError`.
     """
     if settings.cert_dir is None or settings.tls_cert_file is not None:
         return settings

@@ -1,8 +1,8 @@
 """`run_cluster`: runs a cluster with all its maintenance tasks, as one component.
 
 Concurrency: one `TaskGroup` owns the watch caches (through `Cluster.run`), the CRD controller, the compactor, the
-reconcilers of bootstrap objects, and the loops of aggregation. It also owns the writer of policies' statuses. It ends
-by cancellation.
+reconcilers of bootstrap objects, and the loops of aggregation. It also owns the task that writes the statuses of
+policies. It ends by cancellation.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ async def run_cluster(
     aggregator: Aggregator | None = None,
     bootstrapped: bool = False,
 ) -> None:
-    """Run until cancelled. `started` is called once everything stored is served.
+    """Run until cancelled. `started` is called once all stored objects are served.
 
     `service`: the Service of the server. `default_account`: Pods need a default account from the start. Without
     `aggregator` APIServices are not reconciled. `bootstrapped`: the store is a copy of one that has all bootstrap

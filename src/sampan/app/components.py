@@ -14,7 +14,7 @@ from sampan.app.keep_running import keep_running
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A part of a server. `run` gets no arguments: its dependencies are those of its object."""
+    """A part of a server. `run` gets no arguments: it uses the dependencies of its object."""
 
     name: str
     run: Callable[[], Awaitable[None]]

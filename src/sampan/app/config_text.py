@@ -21,8 +21,8 @@ _WORDS: Final = frozenset(("null", "Null", "NULL"))
 def config_text(configuration: Configuration, effective: Any, directory: Path) -> str:
     """Return a file with all settings; reading it gives the same settings.
 
-    `effective` has the values. They differ from those of `configuration` where an option implies others. `directory`
-    is that of relative paths.
+    `effective` has the values. They differ from those of `configuration` where an option implies others. Relative paths
+    are relative to `directory`.
     """
     shown = [option for option in configuration.options if option.path]
     titles = list(dict.fromkeys(option.group for option in shown))

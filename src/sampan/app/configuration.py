@@ -47,7 +47,7 @@ class Configuration:
 def configure(
     root: Any, options: Sequence[Setting], from_file: Mapping[str, Given], from_command_line: Mapping[str, Given]
 ) -> Configuration:
-    """Return the settings that the text specifies; the command line overrides the file. Raises `ValueError`."""
+    """Return the settings of the file and the command line, which overrides the file. Raises `ValueError`."""
     given = {**from_file, **from_command_line}
     values = {option.path: given[option.name].value for option in options if option.path and option.name in given}
     return Configuration(build(root, values), tuple(options), given)
@@ -109,7 +109,7 @@ def _value(option: Setting, node: yaml.Node) -> Any:
 
 
 def _text(node: yaml.Node) -> str:
-    """Return a scalar as it is written: `on`, 007 and 1e3 have no other meaning than on the command line."""
+    """Return a scalar as it is written: `on`, 007 and 1e3 mean the same as on the command line."""
     if not isinstance(node, yaml.ScalarNode):
         raise ValueError(
             f"expected a plain value, not a {'list' if isinstance(node, yaml.SequenceNode) else 'mapping'}"

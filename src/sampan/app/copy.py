@@ -33,7 +33,7 @@ class CopyOptions:
     made_by: str
     whence: str
     clear_partial: bool = False
-    """True to first delete what an interrupted copy has left in etcd."""
+    """True: first delete the keys of an interrupted copy from etcd."""
     begun: Callable[[], None] = lambda: None
     """Called before the first write to etcd. From then on an interrupted copy leaves data to clear."""
 

@@ -1,16 +1,17 @@
 """`FreeMemory`: frees unreachable objects, and gives memory that is not in use back to the system.
 
-CPython stops everything while it looks for unreachable objects, for 0.5 to 1 ms for each 1,000 objects. So it looks at
-few objects at a time: at new ones often, at all of them once a minute while they are few, and less often if there are
-more. Without the latter, what resources and connections leave behind stays for hours, as it is only looked at again
-after 100 million allocations. A deleted CRD, for example, leaves 600 objects.
+CPython pauses the whole process while it collects unreachable objects: 0.5 to 1 ms for each 1,000 objects that it
+examines. So the process often examines new objects only. It examines all objects once a minute, and less often if there
+are many. Without these full collections, unreachable objects of resources and connections would stay for hours: CPython
+examines old objects only after 100 million allocations. A deleted CRD, for example, leaves 600 objects.
 
-glibc keeps what was freed in its heaps, and a heap in which one late piece is in use is not given back by itself. With
-17 MB in use the server had 126, 148, 159 and 167 MB resident after waves of 1,000 TLS connections; with a trim after
-each wave it stays at 101 MB. A trim takes 0.3 ms, or up to 100 ms after a process used much; so a thread does it.
+glibc keeps freed memory in its heaps. It does not return a heap without a trim while a block near its end is in use.
+With 17 MB in use the server had 126, 148, 159 and 167 MB resident after waves of 1,000 TLS connections; with a trim
+after each wave it stays at 101 MB. A trim takes 0.3 ms, or up to 100 ms after a process has used much memory, so it
+runs in a thread.
 
-A trim cannot return a page of which a small part is in use. Two settings of glibc leave fewer of them: all threads
-share one heap, and large buffers, such as those of TLS connections, get separate pages.
+A trim cannot return a page of which a small part is in use. Two settings of glibc reduce the number of such pages: all
+threads share one heap, and large buffers, such as those of TLS connections, get separate pages.
 """
 
 import asyncio
@@ -21,32 +22,34 @@ from typing import Final
 
 PERIOD_S: Final = 60.0
 OWN_PAGES_BYTES: Final = 256 * 1024
-"""Allocations from this size on get separate pages, which go back at once. uvloop's buffer of a connection has it.
+"""Allocations of this size or more get separate pages, which are returned to the system when they are freed.
 
-By default, glibc raises the size to that of the largest allocation that was freed, up to 32 MiB.
+uvloop's buffer of a connection has this size. By default, glibc raises this limit to the size of the largest freed
+allocation, up to 32 MiB.
 """
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
 """Parameters of glibc's mallopt(3). Source: malloc.h."""
 GC_THRESHOLDS: Final = (10_000, 10, 1000)
-"""New objects are looked at each 10,000 allocations, and once more each 100,000; all after 100 million.
+"""The collector examines new objects every 10,000 allocations, and again every 100,000.
 
-With 50,000 and 1,000,000 (20 times), one look took up to 840 ms.
+It examines all objects after 100 million. With 50,000 and 1,000,000, one collection took up to 840 ms.
 """
 OBJECTS_A_PERIOD: Final = 150_000
-"""Objects of which a look takes 75 to 150 ms. It is repeated once a period for so many, and for n times as many after
-n periods.
+"""Number of objects that a collection examines in 75 to 150 ms.
 
-A server with little to do has 80,000. With a limit of 50,000, unreachable objects stayed for 2 to 4 minutes, the longer
-the more the caches filled. The memory of a soak grew by 16 MB after 20 minutes.
+Up to this number, all objects are examined once a period; n times as many are examined after n periods.
+
+A server with a low load has 80,000 objects. With a limit of 50,000, unreachable objects stayed for 2 to 4 minutes, and
+longer as the caches grew. The memory of a soak grew by 16 MB after 20 minutes.
 """
 OBJECTS_MAX: Final = 450_000
-"""With more objects, a look would take up to 500 ms. All of them are only looked at after `GC_THRESHOLDS`."""
+"""A collection of so many objects takes up to 500 ms. Above this number, only `GC_THRESHOLDS` start one."""
 IDLE_PERIODS_MAX: Final = 10
-"""Periods without a look while the process is idle. A look each minute took half of an idle server's processor time."""
+"""Periods without a collection in an idle process. One a minute took half of an idle server's processor time."""
 
 
 def start_collector() -> None:
-    """Start the collector of unreachable objects. What is there already is never looked at: it stays."""
+    """Start the collector of unreachable objects. It never examines the objects that exist already: they stay."""
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     gc.enable()
@@ -68,8 +71,9 @@ def tracked() -> int:
 
 
 def partial_looks() -> int:
-    """Return how often the collector has examined objects. The collector runs only after enough new objects, so not
-    when idle.
+    """Return the number of collections so far.
+
+    The collector runs only after enough new objects, so not in an idle process.
     """
     return sum(generation["collections"] for generation in gc.get_stats())
 

@@ -44,7 +44,10 @@ _log = logging.getLogger("sampan.app")
 
 
 def up(settings: UpSettings, announce: Announce) -> None:
-    """Serve until the end. Start again if the store was replaced. Raises `StartError` with the cause of a failure."""
+    """Serve until a signal arrives. Start again if the store was replaced.
+
+    Raises `StartError` with the cause of a failure.
+    """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     limit_fragmentation()
     configure_logging("debug" if settings.verbosity >= REQUESTS_VERBOSITY else settings.log.level, settings.log.format)
@@ -56,7 +59,7 @@ def up(settings: UpSettings, announce: Announce) -> None:
             _run_once(settings, announce)
             return
         except StoreReplaced as error:
-            _log.error("%s: restarting the server with the present state of the store", error)
+            _log.error("%s: restarting the server with the current state of the store", error)
 
 
 def _run_once(settings: UpSettings, announce: Announce) -> None:

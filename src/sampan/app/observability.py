@@ -20,7 +20,7 @@ class Observability:
         self.tracer = self._collector.tracer if self._collector is not None else None
 
     async def run(self) -> None:
-        """Record, until cancelled."""
+        """Record and send, until cancelled."""
         try:
             if self.audit is not None:
                 await self.audit.run()

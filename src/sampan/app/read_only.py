@@ -18,7 +18,7 @@ _log = logging.getLogger("sampan.app")
 
 
 async def run_read_only(cluster: Cluster, started: Callable[[], None]) -> None:
-    """Run until cancelled. `started` is called once everything stored is served.
+    """Run until cancelled. `started` is called once all stored objects are served.
 
     Nothing is bootstrapped, compacted or registered: that is left to the servers that write to the store.
     """

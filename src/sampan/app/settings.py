@@ -358,7 +358,7 @@ class UpSettings:
 
 
 def without_loops(settings: UpSettings) -> UpSettings:
-    """Return the settings of a server without control loops: they would write all the time."""
+    """Return the settings without control loops, which would write to the store all the time."""
     return replace(settings, controllers="", scheduler=False, nodes=0, dns=False, service_proxy=False)
 
 

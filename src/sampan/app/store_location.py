@@ -23,7 +23,7 @@ class StoreLocation:
 
 
 def parse_store(text: str, engines: Mapping[str, Engine] | None = None) -> StoreLocation:
-    """Return the store of a URL. `engines` have other settings than the defaults. Raises `ValueError`."""
+    """Return the store of a URL. `engines` are those whose settings differ from the defaults. Raises `ValueError`."""
     name, _, place = text.partition(":")
     known = engines or {name: make() for name, make in ENGINES.items()}
     found = known.get(name)

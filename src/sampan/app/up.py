@@ -211,7 +211,10 @@ def _api_settings(
 
 
 async def _until_stopped(api: ApiServer, loops: LoopsChild, beside: Callable[[], Awaitable[None]]) -> None:
-    """Serve, with the control loops next to the server. They end first, so that they can still write their results."""
+    """Serve, with the control loops next to the server.
+
+    The loops end first, so that they can still write their results.
+    """
     next_to_it = (("control loops", loops.run), ("next to the server", beside))
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(Component(name, run).live(), name=name) for name, run in next_to_it]
@@ -252,7 +255,7 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
 
 
 def _freeze_heap(settings: UpSettings, api: ApiServer, tls: ServingTls, parts: Parts) -> None:
-    """Exclude loaded objects from garbage collection, and make collections of the rest rare."""
+    """Exclude loaded objects from garbage collection, and make collections of other objects rare."""
     note_engine(settings)
     compare_ranges(settings, api.cluster.allocators)
     if parts.credentials is None:

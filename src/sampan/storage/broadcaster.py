@@ -107,7 +107,7 @@ class BufferedWatch:
         self._signal.notify()
 
     def overflow(self) -> None:
-        """Drop the pending events; the history contains it."""
+        """Drop the pending events. The watch reads them from the history instead."""
         self._overflown = True
         self._pending.clear()
         self.has_events = False
@@ -147,7 +147,7 @@ class WatchBroadcaster:
     """
 
     def __init__(self, history: History | None, *, buffer_max: int = BUFFER_MAX) -> None:
-        """`history` None: the engine's watches read the history in another way."""
+        """`history` is None if the watches of the engine read older events themselves."""
         self.history = history
         self.buffer_max = buffer_max
         self.revision = 0
@@ -182,7 +182,7 @@ class WatchBroadcaster:
             self._others.remove(watch)
 
     def dispatch(self, events: Sequence[StoreEvent], revision: int) -> None:
-        """Pass on committed writes, in order. `revision` is the store's revision after them."""
+        """Pass committed writes to the watches, in order. `revision` is the store's revision after them."""
         for event in events:
             key = event.key
             for watch in self._of_directory(key[: key.rfind("/") + 1]):
@@ -200,7 +200,7 @@ class WatchBroadcaster:
             watch.overflow()
 
     def fail(self, error: Exception | None) -> None:
-        """End all iterators with an error, after what they have pending. None clears the error."""
+        """End all iterators with an error, after their pending events. None clears the error."""
         self._failure = error
         for watch in self._all():
             watch.wake()
@@ -211,7 +211,7 @@ class WatchBroadcaster:
             raise self._failure
 
     def close(self) -> None:
-        """End all iterators, after what they have pending."""
+        """End all iterators, after their pending events."""
         self.closed = True
         for watch in self._all():
             watch.wake()

@@ -1,8 +1,8 @@
 """`WatchCache`: one resource of the store in memory, for GET, LIST and WATCH.
 
-Concurrency: `run` and `poll` are the only writers. `poll` takes what the store's watch has pending, on the same event
-loop. Both apply a whole batch without awaiting, so readers always see one revision and need no lock. The buffer of a
-watcher is bounded; at the bound the watcher ends with `WatcherTooSlow`.
+Concurrency: `run` and `poll` are the only writers. `poll` takes the pending events of the store's watch, on the same
+event loop. Both apply a whole batch without awaiting, so readers always see one revision and need no lock. The buffer
+of a watcher is bounded; at the bound the watcher ends with `WatcherTooSlow`.
 
 Guarantees: state, history and watchers advance together, in revision order. If events are lost (`Compacted`), the cache
 lists the store again, swaps its state at once and ends all watchers with `CacheReset`. There is never a silent gap.
@@ -83,7 +83,7 @@ class WatchCache:
         self.listeners: list[Callable[[], None]] = []
         """Called after each change of the objects, and after they are listed again."""
         self.successor: WatchCache | None = None
-        """Cache that has replaced this one: it reads records in another way. Requests in progress go on with it."""
+        """Cache that has replaced this one and makes records in another way. Requests in progress continue with it."""
         self.retired = False
         """True if the resource is no longer served and nothing has replaced the cache."""
 
@@ -170,7 +170,7 @@ class WatchCache:
         return self._records.size_bytes
 
     def poll(self) -> None:
-        """Apply what the store has pending for this cache, if the store is in this process."""
+        """Apply the store's pending events for this cache, if the store is in this process."""
         if self._watch is not None:
             batch = self._watch.poll()
             if batch is not None:
@@ -179,7 +179,7 @@ class WatchCache:
     async def fresh(self, timeout_s: float = 3.0) -> int:
         """Bring the cache up to the store's newest revision, for a linearizable read. Return the cache's revision.
 
-        With an engine in this process nothing is awaited. Raises `FutureRevision` after `timeout_s` seconds.
+        If the engine is in this process, the call does not wait. Raises `FutureRevision` after `timeout_s` seconds.
         """
         # The store is read first: whatever was acknowledged before this call is at or below this revision.
         target = await self._store.revision()
@@ -229,7 +229,7 @@ class WatchCache:
         return self._records.page(prefix, after_key, limit, matches, self._revision)
 
     def readable(self) -> Sequence[Record]:
-        """Return all records that can be read. The caller checks `unreadable` for the rest."""
+        """Return all records that can be read. The caller checks `unreadable` for the other records."""
         return self._records.all(self.prefix)
 
     async def list_at(
@@ -237,8 +237,8 @@ class WatchCache:
     ) -> Page:
         """Return a page of the records as they were at `revision`.
 
-        The page comes from the cache's history, or from the store's for older revisions. Raises `Compacted`, and
-        `FutureRevision` without waiting.
+        The page comes from the cache's history, or from the store's for older revisions. Raises `Compacted`. Raises
+        `FutureRevision` at once, without waiting for the revision.
         """
         self.poll()
         if revision > self._revision:
@@ -369,8 +369,9 @@ class WatchCache:
         return [record for record in map(self._record, rows) if record is not None]
 
     def _record(self, row: KeyValue) -> Record | None:
-        """Return the record of a row, or None if it cannot be read. The fault is logged: one bad row must not stop the
-        rest.
+        """Return the record of a row, or None if it cannot be read.
+
+        The fault is logged: one bad row must not stop the cache.
         """
         try:
             return self._extract(row)

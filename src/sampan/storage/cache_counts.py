@@ -38,7 +38,7 @@ class CacheCounts:
         self.stored_lists = self.fetched = self.found = 0
         """Lists requested from the store (initial and historical), the rows received, and the rows that matched."""
         self.waits = Durations(_WAIT_BUCKETS)
-        """Time that reads waited because the cache was behind the store."""
+        """Seconds that reads waited because the cache was behind the store."""
         self.slow = 0
         """Watchers that were ended because they did not take their events in time."""
         self.reads = 0

@@ -19,10 +19,10 @@ class SharedStore(Protocol):
 
 
 class Compactor:
-    """Compacts the store every `interval_s` seconds, to the revision that it had one interval ago.
+    """Compacts the store every `interval_s` seconds, to the revision that the store had one interval ago.
 
-    So the history covers at least the last interval and at most the last two. Of several servers on one store, one
-    compacts in each interval.
+    So the history covers at least the last interval and at most the last two. If several servers share the store, one
+    of them compacts in each interval.
 
     Source: apiserver storage/etcd3/compact.go (1.36).
     """
@@ -46,7 +46,7 @@ class Compactor:
             await self._sleep(self._interval_s)
 
     async def _interval(self, then: int) -> int:
-        """Compact to the revision of one interval ago; 0 if it is unknown. Return the current revision."""
+        """Compact to `then`, the revision of one interval ago (0: unknown). Return the current revision."""
         now = await self._store.revision()
         if then and (not isinstance(self._store, SharedStore) or await self._store.claim_compaction(then)):
             try:

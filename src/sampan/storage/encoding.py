@@ -113,7 +113,9 @@ Fields = Callable[[Object], dict[str, str]]
 
 
 def extractor(fields: Fields | None = None, part: Any = None) -> Callable[[KeyValue], Record]:
-    """Return a function that makes a record from a stored row. It decodes only what selection needs.
+    """Return a function that makes a record from a stored row.
+
+    It decodes only the parts of the object that selectors need.
 
     `fields` returns the selectable fields besides `metadata.name` and `metadata.namespace`. It requires decoding the
     whole object (13 us for a Pod), unless `part`, a `TypedDict`, declares the parts that `fields` reads (3 us).

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sampan.core.clock import monotonic
 
 _IDLE_TURN_S = 0.0002
-"""An iteration of the loop that takes no longer counts as idle."""
+"""Longest time that an idle iteration of the loop takes."""
 
 
 def when_idle(call: Callable[[], None], within_s: float) -> None:

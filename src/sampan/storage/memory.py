@@ -1,7 +1,7 @@
 """`MemoryStore`: a store in dicts, for tests and for servers without durable data.
 
 Every method finishes at once on the event loop. The history is a list of events. A read at an older revision undoes the
-events since.
+later events.
 """
 
 from bisect import bisect_right

@@ -31,7 +31,8 @@ class Record(msgspec.Struct, frozen=True, eq=False, gc=False):
 def field_of_version(version: str, name: str = "") -> str:
     """Return the key of a selectable field of one version in `Record.fields`.
 
-    Custom resources have selectable fields for each version. The key without a name is present if they are known.
+    Custom resources have selectable fields for each version. The key without a name is present if the fields of this
+    version are known.
     """
     return f"{version}:{name}"
 
@@ -49,8 +50,8 @@ Matches = Callable[[Record], bool] | None
 class Page(NamedTuple):
     """Records in key order.
 
-    `more`: further records exist. `remaining`: their number, or None with a selector, when they are not counted. Do not
-    change `records`: until the next write, lists of the same scope share one list.
+    `more`: further records exist. `remaining`: their number, or None with a selector, because they are not counted
+    then. Do not change `records`: until the next write, lists of the same scope share one list.
     """
 
     records: Sequence[Record]

@@ -10,7 +10,10 @@ def _wake(future: "asyncio.Future[bool]", result: bool) -> None:
 
 
 class Signal:
-    """Condition variable without a lock, for one event loop. The waiter checks its condition before and after."""
+    """Condition variable without a lock, for one event loop.
+
+    The waiter checks its condition before and after each wait.
+    """
 
     __slots__ = ("_waiters",)
 

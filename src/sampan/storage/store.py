@@ -212,7 +212,7 @@ class Store(Protocol):
 
     @property
     def compacted(self) -> int:
-        """Newest compaction that this store is aware of, whichever server requested it; 0: none."""
+        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
 
     async def size_bytes(self) -> int:
         """Return the size of the store, for metrics."""

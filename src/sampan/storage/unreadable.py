@@ -16,7 +16,7 @@ def fault_of(row: KeyValue) -> str:
 
 
 class UnreadableKeys(dict[str, str]):
-    """Errors by key. Almost always empty, which frequent callers check first."""
+    """Errors by key. Almost always empty, so frequent callers first check if there are any errors."""
 
     def note(self, row: KeyValue) -> bool:
         """Record a row that this server cannot decrypt or read. Return False if it can."""

@@ -13,7 +13,10 @@ WAKE_INTERVAL_S = 0.010
 """Longest interval between two wake-ups of many watchers."""
 _PAUSE_S: Final = 0.002
 _EACH_S = 0.0002
-"""Shortest interval between two wake-ups, and its growth with each watcher. Clients benefit from larger batches too."""
+"""`_PAUSE_S`: shortest interval between two wake-ups.
+
+`_EACH_S`: added to it for each watcher, as clients profit from large batches.
+"""
 _TIMER_MIN_S: Final = 0.001
 """Resolution of timers: a shorter delay cannot be timed."""
 _QUIET_S = 0.050
@@ -21,7 +24,10 @@ _QUIET_S = 0.050
 _GATHER_S = 0.002
 """After this time without another event, the concurrent writes have probably all been delivered."""
 _IDLE_WITHIN_S: Final = 0.006
-"""Maximum time that requests go before watchers. A remote engine processes the writes of those requests meanwhile."""
+"""Maximum time for which requests have priority over watchers.
+
+A remote engine processes the writes of those requests meanwhile.
+"""
 
 
 class Wakeable(Protocol):
@@ -34,8 +40,8 @@ class Wakes:
     """Wakes watchers at once after a quiet period, otherwise together.
 
     A common wake-up waits for the minimum interval. Then it waits for a gap in the events, at most another interval.
-    Last it waits until the event loop is idle. So under load a watcher takes many events in one write, instead of one
-    write for each commit. The engine commits the writes of further requests meanwhile.
+    Finally it waits until the event loop is idle. So under load a watcher takes many events in one write, instead of
+    one write for each commit. The engine commits the writes of further requests meanwhile.
     """
 
     def __init__(self) -> None:

@@ -17,17 +17,20 @@ T = TypeVar("T")
 
 
 class WatchedCache(Protocol):
-    """Cache as a watcher sees it."""
+    """Part of the cache that a watcher uses."""
 
     @property
     def revision(self) -> int: ...
 
     def poll(self) -> None:
-        """Apply what the store has pending."""
+        """Apply the pending events of the store."""
 
 
 Bridge = Callable[[int], Awaitable[tuple[Sequence[CacheEvent], int]]]
-"""Reads old events after a revision from the store: the first of them, and the revision covered. Raises `Compacted`."""
+"""Reads the first events after an old revision from the store. Returns them and the last revision that they cover.
+
+Raises `Compacted`.
+"""
 
 
 class Watcher:
@@ -183,7 +186,7 @@ class WatchGroup:
     def shared(self, form: Hashable, events: list[Delivery], make: Callable[[list[Delivery]], T]) -> T:
         """Return `make(events)`, or its cached result from another watcher of the group that took the same events.
 
-        `form` identifies all else that the result depends on. `events` is not empty.
+        `form` identifies everything else that the result depends on. `events` is not empty.
         """
         first, last = events[0], events[-1]
         known = self._made.get(form)

@@ -4,7 +4,8 @@
         subprocess.run(["go", "test"], env={**os.environ, **endpoint.environment})
 
 A warm parent process has imported everything and forks a process for each server, so a server is ready in tens of
-milliseconds. It is started on demand, accepts its own user only, and exits when it has been idle for minutes.
+milliseconds. It is started on demand, accepts only clients of the same user, and exits when it has been idle for
+minutes.
 """
 
 from sampan.test_server.endpoint import Endpoint, ServerFailed, serving

@@ -23,12 +23,12 @@ _READY: Final = "ready "
 
 
 class ServerFailed(RuntimeError):
-    """No server has started. The text has its messages."""
+    """The server has not started. The text contains its messages."""
 
 
 @dataclass(slots=True)
 class Endpoint:
-    """A server that serves."""
+    """Address, files and faults of a running server."""
 
     url: str
     kubeconfig: Path
@@ -126,7 +126,7 @@ def _announced(output: IO[str], log: Path) -> Endpoint:
 
 
 def _follow(connection: socket.socket, endpoint: Endpoint, crash: Callable[[], None] | None) -> None:
-    """Obey the server's messages until it ends."""
+    """Handle the server's messages until the server ends."""
     with suppress(OSError), connection.makefile("r") as lines:
         for line in lines:
             word, _, text = line.rstrip("\n").partition(" ")

@@ -1,4 +1,4 @@
-"""`Link`: the connection between a server and its client, as the server sees it.
+"""`Link`: the server's end of the connection to its client.
 
 Concurrency: a daemon thread reads. So the server also ends with its client when its event loop is blocked.
 """
@@ -17,7 +17,7 @@ ABANDONED_S: Final = 1.0
 
 
 class Link:
-    """Sends messages to the client, and ends this process when the client wants that or dies."""
+    """Sends messages to the client, and ends this process when the client requests it or dies."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -30,12 +30,12 @@ class Link:
         threading.Thread(target=self._read, name="link", daemon=True).start()
 
     def send(self, line: str) -> None:
-        """Send a message. A client that has died gets none."""
+        """Send a message. Do nothing if the client has died."""
         with suppress(OSError):
             self._connection.sendall(" ".join(line.split()).encode() + b"\n")
 
     async def crash(self) -> None:
-        """Let the client kill the operator, and wait until it is dead."""
+        """Request that the client kills the operator, and wait until the operator is dead."""
         self._killed = asyncio.Event()
         self.send("crash")
         await self._killed.wait()

@@ -1,4 +1,4 @@
-"""`PlannedFaults`: the faults of a plan file in one server. Imported only for a plan, because that takes long."""
+"""`PlannedFaults`: the faults of a plan file in one server. Imported only for a plan, because the import is slow."""
 
 import logging
 from pathlib import Path
@@ -11,12 +11,15 @@ from sampan.test_server.link import Link
 from sampan.testing.faults import FaultInjector, Fired, PlanError, read_plan
 
 FIRED_MAX: Final = 100
-"""Occurrences that are reported at the end."""
+"""Maximum number of occurrences that are reported at the end."""
 _log = logging.getLogger("sampan.app")
 
 
 class PlannedFaults:
-    """Injects the faults of a file. A crash is one of the operator behind `link`. Raises `StartError`, `OSError`."""
+    """Injects the faults of a file. A crash kills the operator of the client at `link`.
+
+    Raises `StartError`, `OSError`.
+    """
 
     def __init__(self, file: Path, link: Link) -> None:
         try:

@@ -12,7 +12,7 @@ server. The parent forks; from then on the connection belongs to the server. Eac
 | client | `stop` | end the server, as SIGTERM does |
 | client | `killed` | the operator is dead |
 
-The server ends when the connection does. `assets/` has clients in other languages, which use the same bytes.
+The server ends when the connection does. `programs/` has clients that build the same messages without this module.
 """
 
 import array

@@ -47,7 +47,7 @@ class _Faults(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Inherited:
-    """State that a server's process has from its parent."""
+    """State that a server's process inherits from its parent."""
 
     read_settings: ReadSettings
     schemas: Definitions
@@ -61,7 +61,7 @@ class Inherited:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Cluster that was made before the order came. None: there is none."""
+    """Cluster that was made before the order arrived. `cluster` is None if no cluster was made."""
 
     ranges: tuple[str, ...] = ()
     cluster: Cluster | None = None
@@ -109,9 +109,9 @@ def _settings(order: Order, data: Path, inherited: Inherited) -> UpSettings:
 
 
 def _with_credentials(settings: UpSettings, credentials: Credentials | None) -> tuple[UpSettings, Credentials | None]:
-    """Return the settings with the keys of the template, because creating them takes longer than all the rest.
+    """Return the settings with the keys of the template, because creating them takes longer than all other steps.
 
-    The administrator's token is new: the kubeconfig of another server must not fit this one.
+    The administrator's token is new: the kubeconfig of another server must not be valid for this one.
     """
     if credentials is None:
         return settings, None

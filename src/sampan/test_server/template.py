@@ -26,7 +26,10 @@ class Template:
     rows: tuple[tuple[str, bytes], ...]
 
     def store(self) -> MemoryStore:
-        """Return a store with these objects. They have new UIDs and are created now, so clusters are not confused."""
+        """Return a store with these objects.
+
+        They get new UIDs and the current creation time, so that clusters are not confused.
+        """
         now = format_time(utc_now()).encode()
         return MemoryStore.holding((key, _TIME.sub(now, _UID.sub(_new_uid, value))) for key, value in self.rows)
 

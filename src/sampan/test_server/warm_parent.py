@@ -34,7 +34,7 @@ from sampan.test_server.template_process import make_template, template_credenti
 IDLE_S: Final = 300.0
 BACKLOG: Final = 128
 ORDER_TIMEOUT_S: Final = 5.0
-"""Time in which a client must send its order. Other clients wait for as long."""
+"""Time in which a client must send its order. Other clients wait meanwhile."""
 SERVERS_MAX: Final = 500
 SPARE_DELAY_S: Final = 0.15
 """Time from an order until the next spare is made, so that the start of the server has the processor."""
@@ -49,9 +49,9 @@ class WarmParent:
         self._directory, self._inherited = directory, inherited
         self._is_current, self._idle_s = is_current, idle_s
         self._children: dict[int, Path] = {}
-        """Data directories by process."""
+        """Data directories of servers, by process id."""
         self._templates: dict[int, tuple[tuple[str, ...], bytearray]] = {}
-        """Range and received bytes by the pipe of the process that makes the template."""
+        """Ranges and received bytes, by the pipe of the process that makes the template."""
         self._desired: set[tuple[str, ...]] = set()
         self._used = monotonic()
         self._selector = selectors.DefaultSelector()
@@ -139,7 +139,7 @@ class WarmParent:
         self._prepare_template(order)
 
     def _fork_spare(self) -> None:
-        """Make a process for the next order. A parent without orders keeps none for long: it ends."""
+        """Make a process for the next order. The spare process of an idle parent ends with the parent."""
         self._spare_at = math.inf
         self._end_spare()
         ours, theirs = socket.socketpair()
@@ -257,7 +257,10 @@ def _ranges(order: Order) -> tuple[str, ...]:
 
 
 def _is_own_user(connection: socket.socket) -> bool:
-    """Return True if the client is this user. Elsewhere than on Linux the permissions of the directory must do."""
+    """Return True if the client is this user.
+
+    On systems other than Linux, only the permissions of the directory protect the socket.
+    """
     if not hasattr(socket, "SO_PEERCRED"):
         return True
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
@@ -273,7 +276,7 @@ def _become_server(descriptors: list[int], connection: int) -> None:
 
 
 def _close_all_but(descriptor: int) -> None:
-    """Close what the parent has opened: above all its lock, which would keep a later parent from starting."""
+    """Close the parent's open files, in particular its lock, which would prevent the start of a later parent."""
     os.closerange(3, descriptor)
     os.closerange(descriptor + 1, _DESCRIPTORS_MAX)
 

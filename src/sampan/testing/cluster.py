@@ -7,7 +7,7 @@
         await cluster.eventually("boats/ada", has_condition("Ready"))
 
 Concurrency: the cluster starts with its first request, in the running event loop, and ends with `aclose`. It owns the
-tasks of its server, its built-in loops and of what `run` started. A task of `run` that fails ends the test.
+tasks of its server, its built-in loops and of what `run` started. If a task of `run` fails, the test fails.
 """
 
 import asyncio
@@ -51,11 +51,11 @@ TEST: Final = "test"
 _SETTLE_MAX_S: Final = 60.0
 _REAL_QUIET_S: Final = 0.05
 _NEEDS_GC: Final = (b'"ownerReferences"', b"foregroundDeletion", b'"orphan"')
-"""Parts of objects for which the garbage collector has work."""
+"""Parts of a stored object that give the garbage collector work."""
 
 
 class NotSettled(AssertionError):
-    """The cluster does not come to rest. The message names the busiest clients."""
+    """The cluster does not become idle. The message names the busiest clients."""
 
 
 class NeedsVirtualTime(RuntimeError):
@@ -152,9 +152,9 @@ class Cluster(Expectations):
     def build(self, kind: str | ResourceInfo, name: str = "", **fields: Any) -> Object: ...
 
     def build(self, kind: Any, name: str = "", **fields: Any) -> Any:
-        """Return the smallest valid object of a kind, with these fields on top: `build("Deployment", spec={...})`.
+        """Return the smallest valid object of a kind, with these fields set: `build("Deployment", spec={...})`.
 
-        The object is not created. A kind of a CRD is known after `crds`; see `build_object`.
+        The object is not created. For a kind of a CRD, call `crds` first; see `build_object`.
         """
         known = self._server.cluster.registry.definitions() if self._server is not None else ()
         return build_object(kind, name, definitions=known, **fields)
@@ -170,7 +170,7 @@ class Cluster(Expectations):
         groups: Sequence[str] = (),
         options: ManagerOptions | None = None,
     ) -> Running:
-        """Run an operator until the end of the test. Its failure is the failure of the test.
+        """Run an operator until the end of the test. If the operator fails, the test fails.
 
         `operator` is a `Manager`, a function that adds controllers to the manager that it gets, an asynchronous
         function without arguments, or a `kopf_operator`. `name` is its actor in `requests`; `user` is its user, with
@@ -200,7 +200,7 @@ class Cluster(Expectations):
             running.check()
 
     def privileges(self, actor: str = "operator") -> Privileges:
-        """Return the rights that an actor used and those that it lacked; `role` makes a ClusterRole of them."""
+        """Return the rights that an actor used and those that were denied; `role` makes a ClusterRole of them."""
         return privileges_of(self.requests.by(actor))
 
     def warnings(self) -> list[str]:
@@ -227,7 +227,7 @@ class Cluster(Expectations):
         return utc_now()
 
     async def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:
-        """Let virtual time pass, with all that happens in it.
+        """Advance the virtual clock. Everything that is due until then happens.
 
         Raises `NeedsVirtualTime`, and the error of an operator.
         """
@@ -238,7 +238,7 @@ class Cluster(Expectations):
         self.check()
 
     async def advance_to(self, instant: dt.datetime | str) -> None:
-        """Let virtual time pass until an instant (`2030-01-02T00:00:00Z`). Raises `ValueError` for a past one."""
+        """Advance the virtual clock to an instant (`2030-01-02T00:00:00Z`). Raises `ValueError` for a past one."""
         await self.begin()
         target = dt.datetime.fromisoformat(instant) if isinstance(instant, str) else instant
         left = (target - utc_now()).total_seconds()
@@ -278,7 +278,7 @@ class Cluster(Expectations):
         return State((await self.server()).store.fork(), unix_time())
 
     async def restore(self, state: State) -> None:
-        """Go back to a state, and set the clock. Operators end; run them again. Built-in loops start again."""
+        """Restore an earlier state and its time. Operators end; run them again. Built-in loops start again."""
         await self._stop()
         self.journal = Journal()
         self._state, self._started_lazily = state, set()

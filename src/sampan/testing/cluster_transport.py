@@ -1,4 +1,4 @@
-"""`ClusterTransport`: transport of one client to the server that a cluster has now."""
+"""`ClusterTransport`: transport of one client to the current server of a cluster."""
 
 from collections.abc import Awaitable, Callable
 
@@ -26,7 +26,7 @@ class ClusterTransport:
         return await self._gate.send(self._actor, request, self._inner)
 
     async def reset(self) -> None:
-        """End all requests; the next one goes to the server of that time."""
+        """End all requests; the next one is sent to the server that is current then."""
         inner, self._inner = self._inner, None
         if inner is not None:
             await inner.aclose()

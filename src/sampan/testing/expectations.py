@@ -1,7 +1,7 @@
 """Expectations: `eventually`, `consistently`, `never`, and assertions about writes.
 
 They wait for writes to the store, so they need no polling and no sleep. Their limits are seconds of the cluster's
-clock: in virtual time a generous one costs nothing.
+clock: in virtual time a high limit costs nothing.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from sampan.testing.timeline import MASK, Place, described, short, timeline
 WITHIN_S: Final = 300.0
 DURING_S: Final = 60.0
 _LOOK_S: Final = 1.0
-"""Longest time between two looks: a function may look at something that is not in the store."""
+"""Longest time between two checks: a function may check something that is not in the store."""
 _DIFFERENCES_MAX: Final = 5
 _OWN_LEASES: Final = "/registry/leases/"
 _EVENTS: Final = "/registry/events/"
@@ -34,7 +34,7 @@ Expected = Predicate | Condition | Callable[[Any], Any]
 
 
 class NotMet(AssertionError):
-    """An expectation failed. The message has the nearest state and the timeline of the object."""
+    """An expectation failed. The message has the state nearest to the expected one, and the timeline of the object."""
 
 
 @dataclass(slots=True)
@@ -124,7 +124,10 @@ class Expectations(ObjectVerbs):
         during: float = DURING_S,
         namespace: str | None = None,
     ) -> None:
-        """Check that a predicate holds in each state during this time. Raises `NotMet` at the first that differs."""
+        """Check that a predicate holds in each state during this time.
+
+        Raises `NotMet` at the first state that differs.
+        """
         await self._throughout(what, _predicate(what, expected), "keep to", during, namespace)
 
     async def never(
@@ -135,7 +138,7 @@ class Expectations(ObjectVerbs):
         during: float = DURING_S,
         namespace: str | None = None,
     ) -> None:
-        """Check that no state during this time meets a predicate. Raises `NotMet` at the first that does."""
+        """Check that no state during this time meets a predicate. Raises `NotMet` at the first state that does."""
         await self._throughout(what, ~_predicate(what, expected), "", during, namespace)
 
     @asynccontextmanager

@@ -1,8 +1,8 @@
 """`InProcessTransport`: sends requests to a handler in the same process, without sockets and TLS.
 
 Concurrency: each request is handled by one task. The transport owns the tasks and cancels them in `aclose`. When a
-client disconnects, the task of a stream ends; other tasks finish, because they may be writing. A stream without a
-reader is paused when the answer holds `buffer_bytes_max` bytes.
+client disconnects, the task of a stream ends; other tasks finish, because they may be writing. A stream whose client
+does not read is paused when `buffer_bytes_max` bytes of the response are buffered.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class InProcessTransport:
         self._closed = False
 
     async def send(self, request: HttpRequest) -> PendingResponse:
-        """Send a request and return its answer. Raises `TransportError`."""
+        """Send a request and return its response. Raises `TransportError`."""
         if self._closed:
             raise TransportError("the transport is closed", sent=False)
         exchange = _Exchange(request, self._settings)
@@ -84,7 +84,7 @@ class InProcessTransport:
 
 
 class _Exchange:
-    """One request and the `Flow` of its answer."""
+    """One request and the `Flow` of its response."""
 
     def __init__(self, request: HttpRequest, settings: HttpSettings) -> None:
         self.response = PendingResponse(self, request, settings, asyncio.get_running_loop())

@@ -1,6 +1,8 @@
-"""`Journal`: all writes to the store of a cluster in their order, with their times. Waits end with the next write.
+"""`Journal`: all writes to the store of a cluster in their order, with their times.
 
-Concurrency: `run` is one task of the server. Readers take what it has recorded.
+A waiting reader resumes at the next write.
+
+Concurrency: `run` is one task of the server. Readers only read the recorded writes.
 """
 
 from collections.abc import Callable, Sequence

@@ -2,8 +2,9 @@
 
     running = cluster.run(kopf_operator("widget_operator.py"))
 
-Concurrency: kopf runs in the event loop of the test, and its handlers without `async` in threads. At its end, kopf
-cancels each task that is younger than itself. So the tasks that it may cancel are tracked: those that it has created.
+Concurrency: kopf runs in the event loop of the test, and its handlers without `async` run in threads. When kopf ends,
+it cancels every task that was created after its start. So the tasks that kopf has created are tracked, and it may
+cancel only these.
 """
 
 import asyncio
@@ -52,7 +53,10 @@ class KopfOperator:
             raise TypeError(f"kopf_operator takes a path, a module or a kopf.OperatorRegistry, not {source!r}")
 
     def begin(self) -> None:
-        """Load the file of the operator again, if it has run before: as in a new process, its variables are new."""
+        """Load the file of the operator again if it has run before.
+
+        Its variables are then new, as in a new process.
+        """
         if self._ran and isinstance(self._source, str | Path):
             self._load(Path(self._source))
         self._ran = True
@@ -157,7 +161,7 @@ class _Tracking:
 
 @contextmanager
 def _same_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """Give back the handlers of signals that kopf replaces: Ctrl+C ends the tests."""
+    """Restore the signal handlers that kopf replaces, so that Ctrl+C ends the tests."""
     before = {each: signal.getsignal(each) for each in _SIGNALS}
     try:
         yield

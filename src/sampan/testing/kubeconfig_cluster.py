@@ -1,7 +1,7 @@
 """`KubeconfigCluster`: the same tests against a real cluster (`pytest --cluster=kubeconfig`).
 
 Each test gets a new namespace, which is the default of all its clients and is deleted at the end. The control loops are
-those of the cluster. What needs the server in this process (time, states) skips the test, with a reason.
+those of the cluster. A method that needs the server in this process (time, states) skips the test, with a reason.
 """
 
 import datetime as dt

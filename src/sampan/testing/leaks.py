@@ -10,7 +10,7 @@ from sampan.testing.timeline import short
 
 
 class Leak(AssertionError):
-    """A test left something behind. The message names it, and how to allow it."""
+    """A test left objects or tasks behind. The message lists them."""
 
 
 def leaked_objects(rows: Mapping[str, bytes]) -> Iterator[str]:

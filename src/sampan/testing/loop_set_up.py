@@ -18,7 +18,7 @@ _ALONE: Final = {GC: "sampan.controllers.garbage_collector", NAMESPACE: "sampan.
 def quiet_informers() -> InformerSettings:
     """Return settings of informers whose watches never end and carry no bookmarks: nothing runs while nothing changes.
 
-    A watch in the same process does not break without an error, so nothing has to keep it alive.
+    A watch in the same process does not break without an error, so it needs no keepalive.
     """
     reflector = ReflectorSettings(
         streaming=False,

@@ -4,8 +4,8 @@
     cluster.pods.crash("db-0", after=1, times=3)
     cluster.pods.image_pull_fails("*")
 
-A rule applies to Pods that are created after it; of several that match, the last one wins. Names match a pattern of the
-shell; a generated name (`web-7d4b9-x2x8w`) matches by its prefix too. Rules become annotations of the Pod, as
+A rule applies to Pods that are created after it. If several rules match, the last one applies. Names match a pattern of
+the shell; a generated name (`web-7d4b9-x2x8w`) matches by its prefix too. Rules become annotations of the Pod, as
 `sampan.node.annotations` describes them.
 """
 
@@ -38,7 +38,7 @@ class Pods:
         self._add(names, {READY_AFTER: _NEVER})
 
     def crash(self, names: str = "*", *, after: float = 0.0, times: int = 0, exit_code: int = 1) -> None:
-        """Let containers fail some time after their start, the first `times` starts; 0: each time."""
+        """Let containers fail `after` seconds after their start, at the first `times` starts; 0: at each start."""
         annotations = {FAIL_AFTER: _duration(after), EXIT_CODE: str(exit_code)}
         self._add(names, annotations | ({FAIL_TIMES: str(times)} if times else {}))
 

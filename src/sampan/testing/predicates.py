@@ -83,7 +83,7 @@ def has_status(**fields: Any) -> Predicate:
 
 
 def matches(part: Mapping[str, Any]) -> Predicate:
-    """Return the predicate that the object contains this part. Maps may have more keys; other values are equal."""
+    """Return the predicate that the object contains this part. Maps may have more keys; other values must be equal."""
 
     def explain(obj: Object | None) -> list[str]:
         return _missing(obj) if obj is None else list(_differences(obj, part, ""))
@@ -92,7 +92,7 @@ def matches(part: Mapping[str, Any]) -> Predicate:
 
 
 def owned_by(owner: Mapping[str, Any]) -> Predicate:
-    """Return the predicate that an object, as it was read, owns this one."""
+    """Return the predicate that `owner`, an object that was read, owns the object."""
     uid, name = owner["metadata"]["uid"], owner["metadata"]["name"]
 
     def explain(obj: Object | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Least privilege: the rights that an operator used, those that it lacks, and those that its role has too many."""
+"""Least privilege: the rights that an operator uses, needs but does not have, or has but does not use."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class Privileges:
 
 
 def privileges_of(requests: Requests) -> Privileges:
-    """Return the rights behind requests of one actor. Discovery needs none."""
+    """Return the rights that requests of one actor need. Discovery needs no rights."""
     refused = _rights(each for each in requests if each.code == _FORBIDDEN)
     return Privileges(_rights(each for each in requests if each.code != _FORBIDDEN) - refused, refused)
 

@@ -29,7 +29,7 @@ class Session:
     """Clusters of one test."""
 
     def __init__(self, options: dict[str, Any], place: str = "") -> None:
-        """`place`: where the clusters are, as in `--cluster`; empty: in this process."""
+        """`place`: location of the clusters, as in `--cluster`; empty: this process."""
         self._options = options
         self._place = place
         self._clusters: list[Cluster] = []
@@ -59,7 +59,10 @@ class Session:
             await cluster.check_leaks()
 
     def warn(self) -> None:
-        """Issue each warning of the server to an operator as a warning of the test. Raises it with `-W error`."""
+        """Issue each warning of the server to an operator as a warning of the test.
+
+        Raises the warning with `-W error`.
+        """
         for cluster in self._clusters:
             for text in cluster.warnings():
                 warnings.warn(text, ServerWarning, stacklevel=2)
@@ -118,7 +121,7 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
 
 @contextmanager
 def wrapped(item: pytest.Function) -> Iterator[None]:
-    """During the block, the test function ends its clusters."""
+    """Wrap the test function during the block, so that it ends its clusters."""
     test = item.obj
     if _KEY not in item.stash:
         yield

@@ -1,6 +1,6 @@
 """`seeded`: all random numbers of a run come from one seed: uids, generated names, jitter and tokens.
 
-Keys of the process are not part of it: they are made by OpenSSL.
+Keys of the process are not repeatable, because OpenSSL makes them.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Requests to a cluster of a test: the hook that each one passes, and the record of all.
 
 An interceptor sees a request before the server does, and its response before the client does. It may change, delay or
-refuse both, so it is the place for faults:
+refuse both, so faults can be injected in it:
 
     async def slow(sent: SentRequest, proceed: Proceed) -> HttpResponse:
         await asyncio.sleep(5)
@@ -158,7 +158,7 @@ class Gate:
     """Outermost first."""
     requests: Requests = field(default_factory=Requests)
     rewrite: Callable[[SentRequest], HttpRequest] = attrgetter("request")
-    """Returns the request to send instead."""
+    """Function that returns the request to send instead."""
     _targets: TargetCache = field(default_factory=TargetCache)
 
     async def send(self, actor: str, request: HttpRequest, transport: Transport) -> HttpResponse:

@@ -29,7 +29,7 @@ from sampan.testing.logical_server import LogicalServer
 
 HOST: Final = "127.0.0.1"
 DRAIN_S: Final = 0.5
-"""Time for open requests at the end."""
+"""Time in seconds that open requests have to complete when the server ends."""
 
 
 @dataclass(frozen=True, slots=True)

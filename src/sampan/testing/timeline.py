@@ -13,7 +13,7 @@ from sampan.testing.operators import ReconcileRecord
 from sampan.testing.requests import Requests
 
 LINES_MAX: Final = 40
-"""Number of lines; the newest remain."""
+"""Maximum number of lines; the newest lines are kept."""
 _WIDTH_MAX: Final = 150
 _VALUE_MAX: Final = 60
 _FIELDS_MAX: Final = 4
@@ -174,7 +174,7 @@ def _offset(seconds: float) -> str:
 
 
 def busiest(requests: Requests, reconciles: Sequence[ReconcileRecord], within: float) -> str:
-    """Return the message about a cluster that does not settle: what its clients do most often."""
+    """Return the message about a cluster that does not settle, with the most frequent actions of its clients."""
     counts: dict[str, int] = {}
     for done in reconciles:
         words = f"reconcile of {done.namespace}/{done.name} by {done.controller}: {done.result}"

@@ -2,8 +2,8 @@
 
 All of Sampan takes its time from the running loop: `loop.time()`, `asyncio.sleep`, `asyncio.timeout`, and the wall
 clock of `sampan.core.clock`. So a test of a ten-minute backoff takes a millisecond and is exact. Code in this loop may
-wait only for timers, tasks and threads: to a real socket, a timeout of hours would pass at once. While a thread works,
-the clock stands still.
+wait only for timers, tasks and threads: while it waited for a real socket, a timeout of hours would pass at once. While
+a thread works, the clock stands still.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class Deadlock(RuntimeError):
 
 
 class _JumpingSelector(selectors.BaseSelector):
-    """Selector around another. It returns at once, and adds the requested timeout to the loop's clock."""
+    """Selector that wraps another one. It returns at once, and adds the requested timeout to the loop's clock."""
 
     def __init__(self, real: selectors.BaseSelector) -> None:
         self.real = real
@@ -40,7 +40,7 @@ class _JumpingSelector(selectors.BaseSelector):
         self.threads = 0
         """Number of calls in threads that the loop waits for."""
         self.waiters: list[tuple[float, asyncio.Future[None]]] = []
-        """Futures that end when nothing can run for a number of seconds."""
+        """Futures that complete when no task can run for this number of seconds."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = self.real.select(0)

@@ -10,7 +10,7 @@ from sampan.storage.store import Store
 
 
 class CopyTarget(Store, Protocol):
-    """Store into which another one is copied: `storage/snapshot/etcd_target.py`."""
+    """Store into which another one is copied. Implemented in `storage/snapshot/etcd_target.py`."""
 
     async def begin(self, what: str, *, clear: bool) -> None:
         """Mark all further writes as a partial copy `what`. `clear`: first delete another partial copy."""

@@ -17,7 +17,7 @@ _TTL_S: Final = {"/registry/events/": event.TTL_S, addresses.PREFIX: addresses.T
 
 
 class EtcdRows(StoreRows):
-    """Rows of objects of one revision."""
+    """Rows of all objects at one revision."""
 
     def __init__(self, store: Store, engine: str) -> None:
         super().__init__(store, engine, expires_at=_expiry, start=OBJECTS, end=prefix_end(OBJECTS))

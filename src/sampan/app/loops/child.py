@@ -85,7 +85,7 @@ def components_of(settings: UpSettings, child: "LoopsChild") -> Components:
 
 
 def _log_level(settings: UpSettings) -> str:
-    """Return the level of the loops. On a terminal their routine messages would hide the line of the server."""
+    """Return the log level of the loops. On a terminal their routine messages would hide the server's address line."""
     if settings.log.level != "info" or settings.verbosity or format_of(settings.log.format) != "console":
         return settings.log.level
     return "warning"

@@ -53,7 +53,7 @@ class NodeCidrSettings:
     )
 
     def resolved(self) -> tuple[PodRange, ...]:
-        """Return the networks with the prefix lengths of their parts. Raises `ValueError`."""
+        """Return the networks, each with the prefix length of a Node's range. Raises `ValueError`."""
         networks = _networks(self.cluster_cidr or (CLUSTER_CIDR,))
         self._check_sizes(networks)
         return tuple(self._range(network) for network in networks)

@@ -56,7 +56,7 @@ ORPHAN_GRACE_S: Final = 2.0
 """Time in seconds for a graceful end after the parent process has died."""
 _GRACE_S: Final = 10.0
 _NICENESS: Final = 10
-"""Niceness of a process next to a server: on a busy machine, requests go before control loops."""
+"""Niceness of a process next to a server: on a busy machine, requests have priority over control loops."""
 _EXPECTED: Final = (
     ConfigError,
     OSError,
@@ -73,7 +73,7 @@ _log = logging.getLogger("sampan.app")
 
 
 def run_loops(settings: LoopSettings) -> None:
-    """Run until the end. Raises `StartError` with the error that prevented or ended the run."""
+    """Run the process until a signal arrives. Raises `StartError` with the error that prevented or ended the run."""
     limit_fragmentation()
     configure_logging(settings.process.log.level, settings.process.log.format)
     if settings.ends_with_stdin:
@@ -100,7 +100,7 @@ async def _run(settings: LoopSettings) -> None:
 async def _run_manager(
     client: Client, config: Config, settings: LoopSettings, *more: Callable[[ControllerContext], None]
 ) -> None:
-    """Run the loops of the settings, and those that the functions add."""
+    """Run the loops of the settings, and those that the functions in `more` add."""
     manager = Manager(client, _options(settings))
     context = loop_context(manager, config, settings)
     nodes = set_up(context, settings)
@@ -113,7 +113,10 @@ async def _run_manager(
 
 
 async def _run_until_signal(manager: Manager, nodes: Nodes | None) -> None:
-    """Run until a signal. Without systemd, the signal first ends the Pods of a node that has a time for that."""
+    """Run until a signal.
+
+    Without systemd, the signal first ends the Pods of a node with a grace period for its shutdown.
+    """
     if not isinstance(nodes, CriNode) or not nodes.shutdown.stages or has_systemd():
         await manager.run(handle_signals=True)
         return
@@ -191,7 +194,7 @@ def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
 
 
 def _serve(node: NodeSettings) -> NodeAddress:
-    """Return the addresses of the node. Only one with containers has addresses of both IP families."""
+    """Return the addresses of the node. Only a node with containers has addresses of both IP families."""
     if node.runtime != "cri":
         return NodeAddress(node.address or "127.0.0.1", node.port)
     if node.cri.node_ip:
@@ -201,7 +204,7 @@ def _serve(node: NodeSettings) -> NodeAddress:
 
 
 def _eviction(node: NodeSettings) -> EvictionPolicy:
-    """Return the thresholds for processes: only those of the command line. Raises `StartError`."""
+    """Return the thresholds of a node that runs processes: no defaults, only the given ones. Raises `StartError`."""
     given = node.cri.eviction
     hard = given.eviction_hard if given.eviction_hard != HARD else ""
     try:
@@ -211,7 +214,7 @@ def _eviction(node: NodeSettings) -> EvictionPolicy:
 
 
 def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNode:
-    """Return the node. Raises `StartError` without a container runtime."""
+    """Return the node of these settings. Raises `StartError` without a container runtime."""
     node, cri = settings.node, settings.node.cri
     try:
         endpoint = runtime_socket(cri.container_runtime_endpoint)

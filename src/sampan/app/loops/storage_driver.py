@@ -1,6 +1,7 @@
 """`connected_driver`: the storage driver whose sidecars a process runs.
 
-gRPC is in an extra, and slow to import. So its users are imported only here, and only if a driver is meant.
+gRPC is in an extra, and slow to import. So the modules that use gRPC are imported only here, and only if a driver is
+configured.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ _log = logging.getLogger("sampan.app")
 
 
 class ConnectedDriver:
-    """Storage driver that has answered."""
+    """Storage driver that is connected and ready."""
 
     def __init__(self, driver: Any, settings: SidecarSettings) -> None:
         self._driver = driver
@@ -34,14 +35,14 @@ class ConnectedDriver:
         self._snapshots = False
 
     async def look_for_snapshots(self, client: Client) -> None:
-        """Find out whether the server has the kinds of snapshots. Waits for the server."""
+        """Check if the server has the kinds of volume snapshots. Waits for the server."""
         snapshots = _import("sampan.csi.sidecar.snapshots")
         while True:
             try:
                 self._snapshots = await snapshots.are_served(client)
                 break
             except (ApiError, TransportError) as error:
-                _log.warning("cannot look for the kinds of snapshots, retrying: %s", error)
+                _log.warning("cannot check for the kinds of snapshots, retrying: %s", error)
                 await asyncio.sleep(_RETRY_S)
         if not self._snapshots and "CREATE_DELETE_SNAPSHOT" in self._driver.controller:
             _log.info("volume snapshots are off: no CustomResourceDefinitions for them, or no permission to read them")

@@ -26,17 +26,20 @@ class EncryptionMeasures:
         self._now = now
         self._lock = threading.Lock()
         self.transformations = Durations([0.000005 * 2**n for n in range(25)])
-        """Durations of successful transformations, by direction and prefix."""
+        """Durations of successful transformations in seconds, by direction and prefix."""
         self.operations: dict[tuple[str, ...], int] = {}
         """Transformations, by resource, direction, prefix and code."""
         self.calls = Durations([0.0001 * 2**n for n in range(20)])
-        """Durations of calls to KMS plug-ins, by provider, method and code."""
+        """Durations of calls to KMS plug-ins in seconds, by provider, method and code."""
         self.seeds = Durations([0.000005 * 2**n for n in range(14)])
-        """Durations of making seeds."""
+        """Durations of making seeds, in seconds."""
         self.keys: dict[tuple[str, str, str], tuple[int, float]] = {}
-        """Number of uses of a key and the time of the last, by direction, provider and hash of the key's id."""
+        """Number of uses of each key and time of the last one, in seconds since 1970.
+
+        Grouped by direction, provider and hash of the key's id.
+        """
         self.status_keys: dict[tuple[str, str], float] = {}
-        """Time of a plug-in's last status with a key, by provider and hash of the key's id."""
+        """Time in seconds since 1970 at which a plug-in last reported a key, by provider and hash of the key's id."""
         self.wrong_keys: dict[tuple[str, ...], int] = {}
         """Invalid key ids, by provider and fault."""
 

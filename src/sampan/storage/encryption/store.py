@@ -195,7 +195,7 @@ class EncryptedStore:
         return stored
 
     def _shown(self, key: str) -> str:
-        """Return the resource of a key as metrics name it."""
+        """Return the resource of a key, as it appears in metrics."""
         group, resource = self._resource_of(key) or ("", "")
         return str(GroupResource(group, resource))
 

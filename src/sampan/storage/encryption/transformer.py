@@ -40,7 +40,7 @@ class Transformer(Protocol):
 
     @property
     def prefix(self) -> str:
-        """Prefix of all values that it writes."""
+        """Prefix of all values that this transformer writes."""
 
     def read(self, data: bytes, key: bytes) -> Plain:
         """Return the decrypted value. Raises `EncryptionError`."""

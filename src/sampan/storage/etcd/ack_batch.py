@@ -1,7 +1,7 @@
 """`AckBatch`: acknowledges concurrent writes together.
 
 etcd answers one write after another. If each were acknowledged separately, each would cost three iterations of the
-event loop: for the answer, its event, and the client's next request. Together these cost more than the call.
+event loop: for the answer, its event, and the client's next request. These iterations cost more than the call itself.
 
 Concurrency: no tasks; each writer waits in its own task.
 """
@@ -13,11 +13,11 @@ from sampan.storage.signal import Signal
 from sampan.storage.store import Revision
 
 WAIT_MAX_S = 0.008
-"""Longest wait of a finished write for the others."""
+"""Longest time that a finished write waits for concurrent writes."""
 
 
 class AckBatch:
-    """One for each store. A write without concurrent writes is acknowledged as soon as it is done."""
+    """Batch of one store's writes. A write without concurrent writes is acknowledged as soon as it is done."""
 
     def __init__(self) -> None:
         self._running = 0
@@ -27,7 +27,7 @@ class AckBatch:
     async def acknowledged(self, write: Awaitable[Revision]) -> Revision:
         """Return the write's revision when all concurrent writes are done, or after `WAIT_MAX_S`.
 
-        Raises what the write raises, at once.
+        If the write fails, its error is raised at once.
         """
         self._running += 1
         try:

@@ -1,6 +1,6 @@
 """`Availability`: circuit breaker around the whole etcd cluster.
 
-The circuit opens when a call has used all its attempts without an answer, and no other call got one meanwhile. It
+The circuit opens when a call has used all its attempts without an answer, and no other call received one meanwhile. It
 closes with the next answer. While it is open calls fail at once, except for one probe at a time, which tries each
 endpoint once.
 """

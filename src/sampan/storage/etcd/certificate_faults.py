@@ -22,7 +22,10 @@ _EARLY: Final = 9
 def server_certificate_fault(
     error: ssl.SSLCertVerificationError, shown: x509.Certificate | None, host: str, ca_file: Path | None
 ) -> str:
-    """Return the fault of a server's certificate, as a text. `shown` None: the certificate could not be read."""
+    """Return the fault of a server's certificate, as a text.
+
+    `shown` is that certificate, or None if it could not be read.
+    """
     if error.verify_code in _NAMES:
         return f"has a certificate for {_listed(_names(shown)) if shown else 'other names'}, not for {host}"
     if error.verify_code == _EXPIRED:

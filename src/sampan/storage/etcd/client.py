@@ -28,7 +28,7 @@ from sampan.storage.store import StoreFull, StoreUnreachable
 BACKOFF_S = (0.02, 0.5)
 """First and longest pause between attempts."""
 _LINEARIZABLE = (messages.RANGE, messages.TXN)
-"""Calls whose answers have a revision at least as new as any that was answered before the request."""
+"""Calls whose revision is at least as new as every revision that etcd had returned before the request."""
 _REPEATED = (Fault.NOT_DONE, Fault.UNKNOWN)
 _REVISION_FAULTS = (Fault.COMPACTED, Fault.FUTURE)
 _log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class EtcdClient:
                         raise StoreUnreachable(text_of(error)) from error
 
     async def version(self) -> tuple[str, EtcdEndpoint]:
-        """Return the version of an endpoint, preferably the one in use. Raises `StoreUnreachable` as `ask` does."""
+        """Return the version of an endpoint, preferably the one in use. Raises `StoreUnreachable` as `call` does."""
         with Attempts(self) as attempts:
             while True:
                 try:
@@ -100,7 +100,9 @@ class EtcdClient:
     async def watch(
         self, start: bytes, end: bytes, revision: int, *, at: EtcdEndpoint | None = None
     ) -> AsyncIterator[WatchStream]:
-        """Watch [start, end) from `revision` on; etcd has confirmed it. `at`: an endpoint other than the current one.
+        """Watch [start, end) from `revision` on. The block begins when etcd has confirmed the watch.
+
+        `at`: an endpoint other than the current one.
 
         Raises `AioRpcError`, `TimeoutError`, `CompactedInEtcd`, `WatchEndedByEtcd`. All but `CompactedInEtcd` switch to
         the next endpoint.
@@ -126,7 +128,9 @@ class EtcdClient:
 
 
 class Attempts:
-    """Attempts of one call: each has a deadline, all together have one, with backoff between them.
+    """Attempts of one call: each attempt has a deadline, and so has the whole call.
+
+    The client backs off between attempts.
 
     Entering raises `StoreUnreachable` while etcd is unavailable, unless the call is the probe. The probe tries
     each endpoint once.
@@ -156,7 +160,10 @@ class Attempts:
             self._client.availability.end_probe()
 
     async def call(self, method: Method, request: Any) -> Any:
-        """Make one attempt at the endpoint in use. Raises `AioRpcError`; `StoreUnreachable` if etcd is another one."""
+        """Make one attempt at the endpoint in use.
+
+        Raises `AioRpcError`; `StoreUnreachable` if etcd was restored or replaced.
+        """
         history = self._client.history
         history.check()
         before = history.revision
@@ -170,7 +177,7 @@ class Attempts:
         return response
 
     async def another(self, error: AioRpcError) -> bool:
-        """Switch to the next endpoint after a failure, and pause. Return False when the time is over."""
+        """Switch to the next endpoint after a failure, and pause. Return False if no attempt is left."""
         self._client.leave(self.endpoint)
         if self._left is not None:
             self.endpoint.reconnect()

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class CompactionCoordinator:
-    """One for each server. The first `take` only reads the key's version."""
+    """Coordinator of one server. The first `take` only reads the key's version."""
 
     def __init__(self, client: EtcdClient) -> None:
         self._client = client

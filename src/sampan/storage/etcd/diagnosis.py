@@ -1,6 +1,6 @@
 """Diagnosis of an etcd that does not answer, for the administrator. It connects to each endpoint without gRPC.
 
-It connects as a client would, with and without TLS, and judges the first bytes of the answer. It makes no etcd calls.
+It connects as a client would, with and without TLS, and examines the first bytes of the answer. It makes no etcd calls.
 """
 
 import asyncio
@@ -64,8 +64,8 @@ class _EndpointFault(Exception):
 async def diagnosed(request: Coroutine[Any, Any, T], settings: EtcdSettings) -> T:
     """Await the first request to etcd. If it fails, diagnose the endpoints and raise an error that explains why.
 
-    Raises `StoreMisconfigured`, early, if no endpoint can work with these settings, or if etcd denies access. Raises
-    `StoreUnreachable` if a retry may help.
+    Raises `StoreMisconfigured`, without waiting for the deadline, if no endpoint can work with these settings, or if
+    etcd denies access. Raises `StoreUnreachable` if a retry may help.
     """
     try:
         async with TaskScope() as tasks:

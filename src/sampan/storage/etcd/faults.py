@@ -56,7 +56,7 @@ _UNKNOWN = frozenset(
 
 
 def fault_of(error: AioRpcError) -> Fault:
-    """Return the kind of a failure. The text decides where etcd uses one code for several."""
+    """Return the kind of a failure. Where etcd uses one code for several kinds, the text of the error decides."""
     details = error.details() or ""
     for text, fault in _BY_TEXT:
         if text in details:

@@ -16,20 +16,20 @@ class History:
     def __init__(self) -> None:
         self.revision = 0
         self.replaced: Callable[[StoreReplaced], None] | None = None
-        """Called once, when etcd turns out to be another one."""
+        """Called once, when etcd turns out to be restored or replaced."""
         self.fault = ""
-        """Reason why etcd is another one; empty while it is the same."""
+        """Reason why etcd counts as restored or replaced; empty if it does not."""
         self._cluster = 0
 
     def check(self) -> None:
-        """Raise `StoreUnreachable` if etcd is known to be another one."""
+        """Raise `StoreUnreachable` if etcd was found to be restored or replaced."""
         if self.fault:
             raise StoreUnreachable(self.fault)
 
     def saw(self, header: Any, before: int) -> None:
-        """Record the header of a linearizable answer. `before`: the newest revision when the request was sent.
+        """Record the header of a linearizable answer. `before`: the newest revision seen when the request was sent.
 
-        Raises `StoreUnreachable` if the answer comes from another etcd.
+        Raises `StoreUnreachable` if etcd was restored or replaced.
         """
         cluster, revision = header.cluster_id, header.revision
         if self._cluster and cluster != self._cluster:

@@ -10,13 +10,16 @@ from sampan.storage.etcd.stream import WatchEndedByEtcd, WatchStream
 from sampan.storage.store import EventBatch
 
 _SILENCE_S = 0.15
-"""etcd synchronizes watches that start at an older revision every 100 ms."""
+"""Silence after which progress is requested. etcd synchronizes watches that start at an older revision every 100 ms."""
 _SILENCE_MAX_S = 10.0
 """Longest time without progress before the watch is closed."""
 
 
 class HistoryReader:
-    """Used and closed by one task. gRPC's flow control makes etcd send as fast as the task reads."""
+    """Reader of older events.
+
+    A single task uses and closes it. gRPC's flow control makes etcd send as fast as the task reads.
+    """
 
     def __init__(
         self, client: EtcdClient, keys: Keys, progress: ProgressRequester, span: tuple[str, str], after: int
@@ -33,8 +36,8 @@ class HistoryReader:
     async def next(self, until: int) -> EventBatch:
         """Return events of the range up to `until` (a revision that etcd has), at least one unless there is none.
 
-        Raises `CompactedInEtcd`; `AioRpcError`, `WatchEndedByEtcd`, `TimeoutError`, `StoreUnavailable` when the stream
-        broke: events returned so far are complete.
+        Raises `CompactedInEtcd`; `AioRpcError`, `WatchEndedByEtcd`, `TimeoutError`, `StoreUnavailable` if the stream
+        breaks. The events returned until then have no gap.
         """
         stream = self._stream or await self._open()
         now = asyncio.get_running_loop().time

@@ -24,9 +24,9 @@ class Keys:
         self.end = self._head + b"0"
         self._first = self.barrier + b"\0"
         self.incomplete = self._head + b".sampan/copying"
-        """Marks an unfinished copy. The key is outside all ranges and watches of the store."""
+        """Key that marks an unfinished copy. It is outside all ranges and watches of the store."""
         self.copy_running = self._head + b".sampan/copy-running"
-        """Exists, on a lease, while a copy runs."""
+        """Key with a lease that exists while a copy runs."""
 
     def stored(self, key: str) -> bytes:
         """Return the key in etcd. Raises `ValueError` if `key` is not under `/registry/`."""
@@ -43,7 +43,7 @@ class Keys:
         return self._bound(start), self._bound(end)
 
     def row(self, stored: Any) -> KeyValue:
-        """Return a row of an answer as the store shows it."""
+        """Return a row of etcd's answer as a row of the store."""
         return KeyValue(self.shown(stored.key), stored.value, stored.create_revision, stored.mod_revision)
 
     def events(self, sent: Any, after: int) -> list[StoreEvent]:

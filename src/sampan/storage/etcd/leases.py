@@ -1,7 +1,8 @@
 """`Leases`: rows that expire share leases of etcd.
 
 A lease is reused for rows of the same time to live. Its reuse ends after `OBJECTS_MAX` rows, after a minute, or after a
-twentieth of that time to live. The lease lives longer by the same time, so no row expires early.
+twentieth of that time to live. The lease lasts longer than the time to live by that period of reuse, so no row expires
+early.
 
 Source: apiserver storage/etcd3/lease_manager.go (1.36).
 """

@@ -1,7 +1,7 @@
 """`PrefixWatch`: one etcd watch of the whole prefix, which feeds the broadcaster and so all watches of this server.
 
 Events of this server's own writes are dispatched from etcd's responses as soon as they are next in order
-(`response_events.py`). The watch delivers everything else, and repeats of those are dropped.
+(`response_events.py`). The watch delivers all other events. Events that it repeats are dropped.
 
 Concurrency: `run` is one task of the store. It reads the stream and passes each response to the broadcaster at once.
 The broadcaster's watches have bounded buffers and read older events from etcd when these overflow. A second task
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 _SILENCE_MAX_S = 2.0
 """Longest silence of a watch after a progress request."""
 _SUSPENDED_S = 30.0
-"""After such a pause the process or the machine may have been suspended."""
+"""Pause without a response after which the process or the machine may have been suspended."""
 
 
 class PrefixWatch:
@@ -51,12 +51,12 @@ class PrefixWatch:
         self._numbers = count()
         self._desired = asyncio.Event()
         self.established = asyncio.Event()
-        """Set while a watch that etcd has confirmed is read."""
+        """Event that is set while this task reads a watch that etcd has confirmed."""
         broadcaster.fail(None)
         client.history.replaced = broadcaster.fail
 
     async def run(self) -> None:
-        """Follow etcd until cancelled, or until etcd is another one. Starts after `broadcaster.revision`."""
+        """Follow etcd until cancelled, or until etcd was restored or replaced. Starts after `broadcaster.revision`."""
         pause_s = BACKOFF_S[0]
         while True:
             before = self._broadcaster.revision
@@ -88,7 +88,7 @@ class PrefixWatch:
             timer.cancel()
 
     def wrote(self, event: StoreEvent) -> None:
-        """Dispatch the event of an own write, and those that follow it, unless an earlier event is still missing."""
+        """Dispatch the event of this server's write and the events after it, unless an earlier event is missing."""
         after = self._broadcaster.revision
         if event.revision <= after:
             return
@@ -128,7 +128,7 @@ class PrefixWatch:
         self._settle_waiters()
 
     async def _check_history(self) -> None:
-        """Check that etcd still has what follows the last dispatched revision.
+        """Check that etcd still has the events after the last dispatched revision.
 
         Raises `CompactedInEtcd`, `StoreUnreachable`. A watch whose buffer is full at that moment may continue with
         newer events although etcd has compacted its start (etcd 3.5.1).

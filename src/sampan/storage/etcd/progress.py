@@ -25,7 +25,7 @@ def has_reliable_progress(version: str) -> bool:
 
 
 class ProgressRequester:
-    """One for each watch, because members have different versions during an upgrade.
+    """Requester of one watch, because members have different versions during an upgrade.
 
     Where progress notifications are unreliable the requester writes the barrier key instead, and the watch receives
     that write.

@@ -20,7 +20,7 @@ _CHUNK = 1_000
 
 
 class Reads:
-    """All methods raise `StoreUnreachable` when no endpoint answers in time."""
+    """Linearizable reads. All methods raise `StoreUnreachable` when no endpoint answers in time."""
 
     def __init__(self, client: EtcdClient, keys: Keys) -> None:
         self._client = client
@@ -68,7 +68,7 @@ class Reads:
             raise await self._translated(error, revision) from error
 
     async def compacted(self) -> Compacted:
-        """Return the error with the compacted revision. etcd returns that only to a watch from the first revision."""
+        """Return the error with the compacted revision. Only a watch that starts at revision 1 receives it."""
         current = await self.revision()
         try:
             async with self._client.watch(self._keys.barrier, b"", 1) as stream:

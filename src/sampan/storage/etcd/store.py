@@ -49,11 +49,12 @@ _DELIVERY_S = 3.0
 
 
 class EtcdStore:
-    """See `Store`. Keys begin with `/registry/`. Revisions are etcd's: those of writes outside the prefix are missing.
+    """See `Store`. Keys begin with `/registry/`.
 
-    A row with a TTL may last longer by a twentieth of it, or a minute at most.
+    Revisions are etcd's, so the store has none for writes outside the prefix. A row may outlive its TTL by
+    a twentieth of the TTL, at most by a minute.
 
-    `clock` returns seconds; leases are shared by it. `granted(id, ttl_s)` is called for each new lease.
+    `clock` returns monotonic seconds, by which leases are shared. `granted(id, ttl_s)` is called for each new lease.
     """
 
     def __init__(
@@ -180,7 +181,7 @@ class EtcdStore:
         return found.kvs[0].value.decode(errors="replace") if found.kvs else None
 
     async def _delivered(self, write: Awaitable[Revision]) -> Revision:
-        """Return the write's revision when this server's watches have it; after a timeout anyway: it is written."""
+        """Return the write's revision when this server's watches have it. After a timeout, return it anyway."""
         revision = await write
         await self._watch.reach(revision, _DELIVERY_S)
         return revision

@@ -1,4 +1,4 @@
-"""`EtcdWatch`: a watch of the store, fed by the broadcaster; older events come from etcd, on a separate stream."""
+"""`EtcdWatch`: a watch of the store, with new events from the broadcaster and older events from etcd."""
 
 import asyncio
 from types import TracebackType

@@ -1,7 +1,7 @@
 """`Writes`: one etcd transaction for each write, which compares the row's mod revision and changes the row.
 
 When the outcome of an attempt is unknown the same transaction is retried: its compare lets it write only once, because
-a mod revision never comes back. If the compare then fails and the row has the written value, the earlier attempt did
+a mod revision is never reused. If the compare then fails and the row has the written value, the earlier attempt did
 write. If the row has any other value the outcome cannot be determined: `OutcomeUnknown`. A create is not retried but
 read back: the created row may have been deleted meanwhile, and a retry would create it twice.
 """
@@ -35,7 +35,7 @@ _CREATE = 0
 
 
 class Writes:
-    """`expected` is a mod revision; one that no row can have conflicts with any row.
+    """Writes of one store. `expected` is a mod revision. A revision that no row can have conflicts with every row.
 
     `wrote(event)` is called with the event of each write whose response contains all of it, before the write returns.
     """
@@ -52,7 +52,7 @@ class Writes:
         self._leases = leases
         self._wrote = wrote
         self.fence: Any = None
-        """Compare that each write includes, which fails once another process has taken over; None: none."""
+        """Compare in each write that fails once another process has taken over. None: no such compare."""
 
     async def create(self, key: str, value: bytes, ttl_s: int) -> Revision:
         """See `Store.create`."""
@@ -128,7 +128,10 @@ class Writes:
         return Revision(reply.kvs[0].mod_revision)
 
     async def _commit(self, request: Any, *, again: bool) -> tuple[Any, bool]:
-        """Return etcd's answer, and whether an earlier attempt may have written. `again`: retry after it."""
+        """Return etcd's answer, and whether an earlier attempt may have written.
+
+        `again`: retry after an unknown outcome.
+        """
         if self._client.availability.away:
             # Let a read be the probe: the outcome of a failed write would be unknown.
             await self._client.call(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))

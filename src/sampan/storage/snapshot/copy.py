@@ -48,7 +48,7 @@ async def copy_into(rows: Rows, store: Store, *, now: float, progress: Progress)
     """Create all rows in an open store, in the order of `rows`.
 
     Return the digest of the copied rows and the keys that expire. Rows that have expired at `now` are skipped. Raises
-    `KeyExists` and the errors of the store; some rows have been written then.
+    `KeyExists` and the errors of the store; in this case some rows may have been written.
     """
     keys = total = done = 0
     expiring: set[str] = set()

@@ -14,8 +14,8 @@ from sampan.storage.snapshot.format import SnapshotError
 def draft_of(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """Open a file that only its owner may read. At the end of the block it is renamed to `path`.
 
-    If the block raises, the file is removed. The next writer overwrites what a killed process left. `force`: replace an
-    existing file. Raises `SnapshotError`, `OSError`.
+    If the block raises, the file is removed. The next writer overwrites the draft that a killed process left. `force`:
+    replace an existing file. Raises `SnapshotError`, `OSError`.
     """
     _refuse(path, force)
     draft = path.with_name(f".{path.name}.partial")

@@ -1,9 +1,9 @@
 """`EtcdCopyTarget`: store on etcd into which another store is copied, marked as incomplete until the copy is verified.
 
 The marker is a key outside the prefix. It is written before the first object and deleted after the last one was
-verified. So `EtcdStore` refuses to open what an interrupted copy has left. Every write of the copy compares the
-marker's mod revision: a copy whose marker was taken over by another copy can write no more. A second key, on a lease,
-shows that the copy still runs.
+verified. So `EtcdStore` refuses to open an interrupted copy. Every write of the copy compares the marker's mod
+revision: a copy whose marker was taken over by another copy can write no more. A second key, on a lease, shows that the
+copy still runs.
 
 Concurrency: from `begin` on one task renews the lease key; closing the store ends it.
 """
@@ -30,12 +30,15 @@ _log = logging.getLogger(__name__)
 
 
 class EtcdCopyTarget(EtcdStore):
-    """Store that no other store of the prefix can open between `begin` and `finish`. They report the copy instead."""
+    """Store into which a copy is written.
+
+    Between `begin` and `finish` no other store can open the prefix: `open` raises `StoreIncomplete`.
+    """
 
     _is_marked = False
 
     async def begin(self, what: str, *, clear: bool) -> None:
-        """Mark the target as an unfinished copy `what`. `clear`: delete what an interrupted copy has left.
+        """Mark the target as an unfinished copy `what`. `clear`: delete the keys of an interrupted copy.
 
         Raises `StoreIncomplete` if there is an interrupted copy and `clear` is false, `SnapshotError` if the prefix
         has other keys or another copy runs.
@@ -62,7 +65,7 @@ class EtcdCopyTarget(EtcdStore):
             raise StoreIncomplete(other)
 
     async def _refuse_incomplete(self) -> None:
-        """Do nothing: this store completes the copy."""
+        """Accept an incomplete copy: this store completes it."""
 
     async def _mark(self, what: str, *, taking_over: bool) -> None:
         """Write the marker, and fence further writes with it. Raises `StoreIncomplete` if another copy was faster."""

@@ -66,7 +66,7 @@ class Summary:
 
 
 def record(row: Row) -> tuple[bytes, bytes]:
-    """Return a row as a record: all except its content, and the content."""
+    """Return the record of a row in two parts: its head and name, and its content."""
     key = row.key.encode()
     head = HEAD.pack(ROW, len(key), len(row.value), row.create_revision, row.mod_revision, row.expires_at)
     return head + key, row.value

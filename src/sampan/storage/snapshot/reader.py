@@ -118,7 +118,7 @@ class _Inflated:
         self._buffer = bytearray()
 
     def read(self, size: int, *, or_end: bool = False) -> bytes:
-        """Return `size` bytes. With `or_end`, return none at the end of the stream."""
+        """Return `size` bytes. With `or_end`, return no bytes at the end of the stream."""
         while len(self._buffer) < size and self._more():
             pass
         if len(self._buffer) < size and not (or_end and not self._buffer):

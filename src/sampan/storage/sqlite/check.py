@@ -46,7 +46,10 @@ _RULES = (
         "SELECT swept, compacted FROM state WHERE swept > compacted",
     ),
 )
-"""Conditions that must have no rows: the text of the problem, and the two columns that it shows."""
+"""Texts of problems, each with the query that finds them. A sound database returns no rows.
+
+The text shows both columns.
+"""
 
 
 def check(
@@ -54,8 +57,8 @@ def check(
 ) -> tuple[int, int, list[str]]:
     """Return the revision, the number of keys, and the first `PROBLEMS_MAX` problems.
 
-    `progress` receives the number of values of the history that have been read, and of all.
-    A database that is too damaged to read has revision 0 and no keys. Raises `OSError` for a file that is not a store.
+    `progress` receives the number of history values that have been read, and their total. A database that is too
+    damaged to read has revision 0 and no keys. Raises `OSError` for a file that is not a store.
     """
     revision = keys = 0
     problems: list[str] = []

@@ -1,7 +1,7 @@
 """`Condition`: tracks whether a database can be written: enough space, no damage, and the file still in its place.
 
 Concurrency: `begin`, `look` and `scrub` block; they run in a thread. `explain` runs in the writer thread, or on the
-event loop for reads there.
+event loop after a failed read.
 """
 
 import logging
@@ -42,7 +42,10 @@ class Condition:
         return self._space.error is not None
 
     def begin(self, connection: sqlite3.Connection, *, new: bool) -> None:
-        """Allocate the reserve for a database that was just opened. Raises `StoreFull` if it is `new`."""
+        """Allocate the reserve for a database that was just opened.
+
+        Raises `StoreFull` for a `new` database on a full disk.
+        """
         self._identity = _identity(self._path)
         pages = self._space.log_bytes_max // connection.execute("PRAGMA page_size").fetchone()[0]
         connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
@@ -56,7 +59,7 @@ class Condition:
         _log.error("store accepts only reads and deletes: %s", self._space.error)
 
     def end(self) -> None:
-        """Keep just enough space for the next start. The database is closed."""
+        """Release the reserve, except for the space that the next start needs. The database must be closed."""
         with suppress(OSError):
             self._space.release(START_BYTES)
 

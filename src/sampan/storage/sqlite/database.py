@@ -113,7 +113,7 @@ def is_present(path: str) -> bool:
 
 
 def remove(path: str) -> None:
-    """Delete a database whose creation failed, with all files next to it."""
+    """Delete a database whose creation failed, with all files that SQLite keeps next to it."""
     for suffix in ("", "-wal", "-shm", "-reserve", "-lock"):
         with suppress(OSError):
             os.unlink(path + suffix)

@@ -1,13 +1,13 @@
 """`WriteQueue`: group commit. The event loop checks writes in order; the writer thread only writes those that passed.
 
 Concurrency: everything here runs on the event loop. `_index` is the committed state (key → revision, create revision),
-`_pending` the state after the writes under way. At most one group is being committed; writes that arrive meanwhile form
-the next group. A write may fail because of a pending one. Its error waits until that one is committed, so no caller
-sees state that is not durable.
+`_pending` the state after the writes in progress. At most one group is being committed; writes that arrive meanwhile
+form the next group. A write may fail because of a pending one. Its error is delayed until the pending write is
+committed, so no caller sees state that is not durable.
 
 If a commit fails, its group fails with `StoreUnavailable`, and all queued writes are checked again. The revisions of
 the failed group are skipped. On a full disk only steps of deletions are accepted: the writer releases the reserve for
-them, and those of the failed group are retried once.
+them, and retries those of the failed group once.
 """
 
 import asyncio

@@ -58,7 +58,7 @@ class Reader:
         self._closed = False
 
     def close(self) -> None:
-        """Close the connections, after the ranges under way. Idempotent."""
+        """Close the connections, after the range reads in progress. Idempotent."""
         self._closed = True
         self._point.close()
         while self._idle:

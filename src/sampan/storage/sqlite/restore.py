@@ -125,7 +125,7 @@ def _write_private(draft: Path, name: str, content: bytes) -> None:
 
 
 def _move(draft: Path, directory: Path) -> None:
-    """Move everything to its place, the database last. Replaces what a killed restore has moved before."""
+    """Move everything to its place, the database last. Replaces files that a killed restore has already moved."""
     for path in _files_first(draft):
         # In a fixed order with the database last: its presence is the sign that the restore is complete.
         target = directory / path.name

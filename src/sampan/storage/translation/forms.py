@@ -1,7 +1,7 @@
 """Encodings of stored values.
 
-Our encoding is canonical JSON with a place for the resourceVersion. kube-apiserver writes protobuf for built-in kinds.
-For custom resources it writes JSON in another order, without that place.
+Our encoding is canonical JSON with a placeholder for the resourceVersion. kube-apiserver writes protobuf for built-in
+kinds. For custom resources it writes JSON in another order, without the placeholder.
 
 Source: apiserver pkg/storage/etcd3/store.go, pkg/server/storage (1.36).
 """
@@ -19,7 +19,7 @@ _PLACE = MARKER + b'"'
 _METADATA = b'"metadata":{'
 
 Upgrade = Callable[[Object], Object]
-"""Converts an object that another program stored to our version and defaults. May change it.
+"""Converts an object that another program stored to our version and defaults. May change the given object.
 
 Raises `DecodeError` for an unknown version, as kube-apiserver does.
 """
@@ -31,7 +31,7 @@ def as_it_is(obj: Object) -> Object:
 
 
 def is_canonical(value: bytes) -> bool:
-    """Return True if a value is in our encoding already, or has the place for the resourceVersion where it belongs.
+    """Return True if a value is in our encoding: the placeholder for the resourceVersion is at its position.
 
     Takes a microsecond or two. Doubtful cases (braces in a name) return False.
     """
@@ -63,7 +63,8 @@ def canonical(value: bytes, upgrade: Upgrade = as_it_is) -> bytes:
 def protobuf_form(value: bytes) -> bytes:
     """Return a value in our encoding as kube-apiserver would store it: protobuf where the kind supports it.
 
-    Custom resources, and values that are not objects, are returned unchanged: kube-apiserver reads them so.
+    Custom resources, and values that are not objects, are returned unchanged: kube-apiserver can read our encoding of
+    them.
     """
     try:
         obj = decode(value)

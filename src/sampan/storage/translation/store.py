@@ -20,10 +20,11 @@ from sampan.storage.translation.watch import presented, presented_row, translate
 from sampan.storage.unreadable import fault_of
 
 _KEPT = 1024
-"""Values cached in both encodings. The row before an event is usually the row of an earlier event."""
+"""Number of values that are cached in both encodings. The row before an event is usually the row of an earlier event.
+"""
 
 _CHUNK = 100
-"""Rows converted without a pause. Decoding a value of kube-apiserver takes up to a millisecond."""
+"""Number of rows that are converted without a pause. Decoding a value of kube-apiserver takes up to a millisecond."""
 
 Stored = Callable[[bytes], bytes]
 """Returns the encoding in which to store a value."""

@@ -1,4 +1,4 @@
-"""`etcd` for envtest: answers /health. The servers of the other program keep their objects themselves.
+"""`etcd` for envtest: responds to /health. It stores nothing: the servers of `kube-apiserver` have their own stores.
 
 Usage: python -I -S etcd.py ASSETS DIRECTORY PYTHON OPTIONS... SIGTERM ends it.
 """
@@ -26,7 +26,7 @@ RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length
 
 
 def option(arguments: "list[str]", name: str, default: str) -> str:
-    """Return the value of an option, in either form."""
+    """Return the value of an option, given as `--name=value` or `--name value`."""
     for at, argument in enumerate(arguments):
         if argument.startswith(f"--{name}="):
             return argument.partition("=")[2]
@@ -58,7 +58,7 @@ def listen(host: str, port: int) -> _socket.socket:
 
 
 def respond(connection: _socket.socket) -> None:
-    """Read one request and answer it."""
+    """Read one request and send the response."""
     connection.settimeout(LOOK_S)
     received = b""
     try:
@@ -81,7 +81,7 @@ def start_parent(directory: str, python: str) -> None:
 
 
 def exists(path: str) -> bool:
-    """Return True if there is such a file."""
+    """Return True if the file exists."""
     try:
         posix.stat(path)
     except OSError:
@@ -90,7 +90,7 @@ def exists(path: str) -> bool:
 
 
 def real(arguments: "list[str]") -> None:
-    """Replace this process by the etcd on PATH. The assets may be on PATH too."""
+    """Replace this process by the etcd on PATH. Skip the assets' own etcd, which may be on PATH too."""
     own = posix.environ.get(b"SAMPAN_TEST_ASSETS", b"").decode()
     for directory in posix.environ.get(b"PATH", b"").decode("utf-8", "surrogateescape").split(":"):
         if directory and directory.rstrip("/") != own.rstrip("/"):
@@ -102,7 +102,7 @@ def real(arguments: "list[str]") -> None:
 
 
 def main(assets: str, directory: str, python: str, *given: str) -> int:
-    """Run."""
+    """Run the program. Return its exit code."""
     arguments = list(given)
     if posix.environ.get(b"SAMPAN_TEST_ETCD") == b"real":
         posix.environ[b"SAMPAN_TEST_ASSETS"] = assets.encode("utf-8", "surrogateescape")

@@ -48,7 +48,7 @@ def order(arguments: "list[str]") -> bytes:
 
 
 def ordered(directory: str, python: str, message: bytes) -> _socket.socket:
-    """Return the connection to a server that has started to start. Starts the parent if there is none."""
+    """Return the connection to a server that is starting. Start the parent if there is none."""
     spawned = False
     for _ in range(TRIES):
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -72,14 +72,17 @@ def ordered(directory: str, python: str, message: bytes) -> _socket.socket:
 
 
 def check_owner(directory: str) -> None:
-    """Exit if another user could answer in place of the warm parent."""
+    """Exit if another user could take the place of the warm parent."""
     found = posix.lstat(directory)
     if found.st_uid != posix.getuid() or found.st_mode & 0o077:
         sys.exit(f"kube-apiserver: {directory} must be a directory that only you may use: remove it")
 
 
 def follow(connection: _socket.socket) -> int:
-    """Return the exit code of the server. Ends it on SIGTERM and SIGINT, and when the process that wants it dies."""
+    """Return the exit code of the server.
+
+    Ends it on SIGTERM and SIGINT, and when this program's parent process dies.
+    """
 
     def stop(number: int, frame: object) -> None:
         connection.sendall(b"stop\n")
@@ -106,7 +109,7 @@ def follow(connection: _socket.socket) -> int:
 
 
 def main(directory: str, python: str, *arguments: str) -> int:
-    """Run."""
+    """Run the program. Return its exit code."""
     if "--help" in arguments or "-h" in arguments:
         posix.write(1, HELP)
         return 0

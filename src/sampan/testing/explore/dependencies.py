@@ -1,7 +1,8 @@
 """Objects that an operator needs, and the fault that one of them is absent at first.
 
-The absent object comes after some time. Objects that cannot exist without it come with it: those of a namespace, or of
-the kind that a CRD defines. Until then, requests of the user to these objects wait; all others go on.
+The absent object is created after some time. Objects that cannot exist without it are created with it: those of a
+namespace, or of the kind that a CRD defines. Until then, requests of the user to these objects wait; all others
+proceed.
 """
 
 import asyncio
@@ -38,7 +39,7 @@ class Dependencies:
     _arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def create(self, needs: Iterable[Any], tasks: TaskScope) -> None:
-        """Create the objects. The absent one, and those in it, are created later by a task."""
+        """Create the objects. The absent object, and the objects that need it, are created later by a task."""
         client = self.cluster.client(actor=DEPENDENCY)
         at = self.plan.at if self.plan is not None and self.plan.fault == ABSENT else None
         if at is not None:
@@ -65,7 +66,7 @@ class Dependencies:
         await self._arrived.wait()
 
     async def hold(self, sent: SentRequest) -> None:
-        """Let a request of the user wait, if it needs the absent object."""
+        """Delay a request of the user while it needs the absent object."""
         if self._absent is None or self._arrived.is_set():
             return
         info, absent = sent.info, self._absent

@@ -1,4 +1,4 @@
-"""`explore`: all plans of a scenario, and what they find."""
+"""`explore`: runs all plans of a scenario and reports their findings."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +38,7 @@ _STORY_MAX: Final = 25
 _NO_COUNTS: Final = (HIDDEN, DRIFT_DELETED, ABSENT)
 """Faults after which objects may be deleted more or less often than in the reference."""
 _NO_MOMENTS: Final = ("events",)
-"""Resources whose writes are no moments of faults: an operator sends its events next to its work, and may lose them."""
+"""Resources at whose writes no fault occurs. An operator sends its Events in the background, and may lose them."""
 
 Progress = Callable[[int, int], None]
 
@@ -49,7 +49,7 @@ class ReferenceFailed(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A plan after which the end is not that of the reference."""
+    """A plan after which the final state is not that of the reference."""
 
     scenario: str
     plan: Plan
@@ -83,7 +83,7 @@ class Report:
     skipped: int = 0
     """Plans that were not run, because there were too many."""
     missed: int = 0
-    """Plans whose moment did not come: the run took another way before it."""
+    """Plans whose fault did not occur: the run differed before the moment of the fault."""
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
 
@@ -104,8 +104,8 @@ def explore(
 ) -> Report:
     """Run a scenario with each single fault. Raises `ReferenceFailed` if it fails without one.
 
-    `first_only`: stop at the first finding. `progress` gets the number of runs that are done, and of all.
-    `seed`: try the plans in a random order, so that `plans_max` of them are a sample.
+    `first_only`: stop at the first finding. `progress` gets the number of completed runs, and their total. `seed`: try
+    the plans in a random order, so that `plans_max` of them are a sample.
     """
     began = monotonic()
     reference, unstable = _reference(scenario)
@@ -129,9 +129,9 @@ def explore(
 
 
 def replay(scenario: Scenario, plan: Plan) -> Finding | None:
-    """Run a scenario with one plan. Returns None if the end is that of the reference.
+    """Run a scenario with one plan. Returns None if the final state is that of the reference.
 
-    Raises `ReferenceFailed`, and `LookupError` if the moment of the fault does not come.
+    Raises `ReferenceFailed`, and `LookupError` if the fault does not occur.
     """
     scenario = without(scenario, plan.without)
     reference, unstable = _reference(scenario)
@@ -143,7 +143,7 @@ def replay(scenario: Scenario, plan: Plan) -> Finding | None:
 
 
 def shrink(scenario: Scenario, finding: Finding) -> Finding:
-    """Return a finding of the same fault and difference with fewer changes of the user, or the same finding.
+    """Return a finding with the same fault and difference but fewer changes of the user, or `finding` itself.
 
     Changes are left out one after the other, the last one first. Each attempt takes three runs.
     """
@@ -194,7 +194,7 @@ def _first_of_each_place(writes: Sequence[WriteId]) -> list[WriteId]:
 
 
 def _hidden(writes: Sequence[WriteId]) -> Iterator[Plan]:
-    """Yield a plan for each state that the next write to the same object replaces, if that needs no reaction to it."""
+    """Yield a plan for each state that the next write to its object replaces, unless that write is a reaction."""
     by_place: dict[tuple[str, str, str], list[WriteId]] = {}
     for write in writes:
         by_place.setdefault(write.place, []).append(write)
@@ -205,7 +205,7 @@ def _hidden(writes: Sequence[WriteId]) -> Iterator[Plan]:
 
 
 def _down(writes: Sequence[WriteId]) -> Iterator[Plan]:
-    """Yield a plan for each write of the operator that is followed by a user's: the operator is down until that one.
+    """Yield a plan for each write of the operator before a user's write, until which the operator is down.
 
     There is none if the user creates again what the user deleted: the operator may have to remove a finalizer first.
     """
@@ -219,9 +219,10 @@ def _down(writes: Sequence[WriteId]) -> Iterator[Plan]:
 
 
 def _stale(writes: Sequence[WriteId]) -> Iterator[Plan]:
-    """Yield plans that go back to before a write, after a later one of another object.
+    """Yield plans that restart the operator after one of its writes, with a view from before an earlier write.
 
-    The restart comes after the last of a series of writes by the operator: then its work is done, and can be undone.
+    The earlier write changed another object. The restart follows the last of a series of the operator's writes: then
+    its work is done, and can be undone.
     """
     for number, frozen in enumerate(writes):
         if frozen.verb == CALL:

@@ -28,14 +28,15 @@ class Held:
 class NoStreams:
     """Response of a server without streaming lists to a request for one.
 
-    A server with them begins with the newest state, so it cannot give an old view to an operator that starts.
+    A server with streaming lists begins with the newest state, so it cannot give an old view to an operator that
+    starts.
     """
 
     status = 422
     headers: Headers = {"content-type": "application/json"}
 
     async def read(self) -> bytes:
-        """Return the error of a server of that age."""
+        """Return the error of a server that does not support streaming lists."""
         message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
         status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Invalid", "code": self.status}
         return orjson.dumps({**status, "message": message})
@@ -65,7 +66,7 @@ def resource_of(sent: SentRequest) -> str:
 
 
 def name_in(body: bytes) -> str:
-    """Return the name of an object to create; the generated part of a name is not known yet."""
+    """Return the name of an object to create, without the generated part."""
     try:
         metadata = orjson.loads(body)["metadata"]
         return str(metadata.get("name") or metadata.get("generateName") or "")

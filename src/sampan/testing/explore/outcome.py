@@ -1,4 +1,4 @@
-"""`Outcome`: what became of a run, in a form in which runs can be compared."""
+"""`Outcome`: the result of a run, in a form in which runs can be compared."""
 
 import re
 from collections import Counter
@@ -22,7 +22,7 @@ _UNCOMPARED: Final = (
     "/registry/masterleases/",
     "/registry/ranges/",
 )
-"""Prefixes of keys. The names of IPAddresses are random: those of Services get a random address."""
+"""Prefixes of keys that are not compared. Names of IPAddresses are random, because Services get random addresses."""
 _SECRETS: Final = "/registry/secrets/"
 _MASKED: Final = frozenset(
     {"uid", "resourceVersion", "creationTimestamp", "generation", "observedGeneration", "managedFields"}
@@ -34,7 +34,7 @@ _GONE: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """End of a run. Keys are those of the store, with numbers in place of generated names."""
+    """Result of a run. Keys are those of the store, with numbers in place of generated names."""
 
     state: Mapping[str, Any]
     created: Mapping[str, int]
@@ -46,13 +46,13 @@ class Outcome:
     story: Sequence[str]
     """Writes to the store, one line each."""
     fired: bool = True
-    """False if the moment of the fault did not come."""
+    """False if the fault did not occur."""
     broken: Sequence[str] = ()
-    """Rules that a state on the way broke."""
+    """Rules that a state during the run broke."""
     log: Sequence[str] = ()
-    """Requests, writes and the final store in bytes, if they were wanted."""
+    """Requests, writes and the final store in bytes; empty unless `run_trial` was called with `logged`."""
     awaits: Sequence[WriteId] = ()
-    """Awaits of the operator, one of those at equal lines between equal writes."""
+    """Awaits of the operator. Of several at the same lines between the same two writes, only the first is included."""
     owned: Sequence[WriteId] = ()
     """Writes of the operator that made an object with an owner."""
     needed: Sequence[WriteId] = ()
@@ -87,7 +87,7 @@ async def outcome_of(
 
 
 def _broken(writes: Sequence[Write], first: int, checks: Sequence[Check]) -> Iterator[str]:
-    """Yield each rule that is broken, once, with the first write after which it is."""
+    """Yield each broken rule once, with the first write after which it is broken."""
     objects: dict[str, Object] = {}
     found: set[str] = set()
     for number, write in enumerate(writes):

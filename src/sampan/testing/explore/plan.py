@@ -24,7 +24,7 @@ CANCELLED, LOST_LEASE = "cancelled", "lost-lease"
 DRIFT_DELETED, DRIFT_CHANGED = "drift-deleted", "drift-changed"
 ABSENT = "absent"
 WITH_END: Final = {STALE: "when", HIDDEN: "until", DOWN: "until"}
-"""Faults that end at a second write, with the word before it."""
+"""Faults that end at a second write, with the key of that write in the replay file."""
 FAULTS: Final = {
     CRASH_BEFORE: "the operator crashes before {}",
     CRASH_AFTER: "the operator crashes after {}",
@@ -48,7 +48,7 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class WriteId:
-    """A write: its sender and its object. `occurrence` counts equal ones, from 1.
+    """A write: its sender and its object. `occurrence` counts equal writes, from 1.
 
     A call of an external system is a write with the verb `call`. An await has the verb `await`: its resource is a
     controller, its name that of the reconciled object.

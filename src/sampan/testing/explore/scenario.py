@@ -1,4 +1,4 @@
-"""`Scenario`: what a user does, and the operator that must cope with it."""
+"""`Scenario`: the steps of a user, and the operator that must handle them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sampan.informer.settings import InformerSettings
 from sampan.testing.loop_sets import DEFAULT
 
 Steps = Callable[..., Awaitable[None]]
-"""Gets the cluster, and the external system if there is one."""
+"""Function with the steps. It gets the cluster, and the external system if the scenario has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class State:
     """Objects of the cluster after a write, and the change that the write made."""
 
     objects: Mapping[str, Object]
-    """By key of the store, without those of a new cluster. Do not change them."""
+    """Objects by key of the store, without those of a new cluster. Do not change them."""
     before: Object | None
     """Object before the write; None if it was created."""
     after: Object | None
@@ -30,7 +30,7 @@ class State:
 
 
 Check = Callable[[State], str | None]
-"""Function that returns what is wrong with a state, or None. It is called after each write of a run."""
+"""Function that returns the fault of a state as text, or None. It is called after each write of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,10 @@ class Scenario:
     checks: Sequence[Check] = ()
     """Rules for every state between the first and the last write, with a fault and without one."""
     system: Callable[[], Any] | None = None
-    """Makes the external system of a run, with methods that `external` has marked. The operator and the steps get it
-    as their second argument. Its `state()`, or else its public attributes, are part of the end of a run.
+    """Makes the external system of a run, with methods that `external` has marked.
+
+    The operator and the steps get it as their second argument. Its `state()`, or else its public attributes, are part
+    of the final state of a run.
     """
     lease: str = ""
     """Name of the operator's Lease in namespace `default`. A function that adds controllers gets a manager with it."""
@@ -61,7 +63,8 @@ class Scenario:
     """Settings of the operator's informers, as in `ManagerOptions`."""
     needs: Sequence[Any] = ()
     """Manifests of objects that exist before the operator starts: Secrets, namespaces, CRDs and others that it reads.
-    Each of them is absent in one run, and comes 30 s after the start.
+
+    Each of them is absent in one run, and is created 30 s after the start.
     """
 
 

@@ -55,14 +55,14 @@ CANDIDATE: Final = "another candidate"
 STALE_S: Final = 5.0
 """Virtual seconds for which the restarted operator works with its old view."""
 HIDDEN_S_MAX: Final = 30.0
-"""Virtual seconds after which a state is shown, and an operator that is down starts again.
+"""Virtual seconds after which a hidden state is shown, and an operator that is down starts again.
 
 The scenario may wait for a reaction.
 """
 SLOW_S: Final = 20.0
 """Virtual seconds by which a response is late: less than the client's limit of 30 s."""
 TRIAL_S_MAX: Final = 6 * 3600.0
-"""Virtual seconds of one run."""
+"""Longest time of one run, in virtual seconds."""
 LEASE_S: Final = 10.0
 """Virtual seconds after which an operator that has lost its lease must not write: the deadline of its renewal."""
 LEASE_LOST_S: Final = 40.0
@@ -76,9 +76,10 @@ _CALM_S: Final = 120.0
 
 
 def run_trial(scenario: Scenario, plan: Plan | None = None, *, seed: int = 0, logged: bool = False) -> Outcome:
-    """Run a scenario and return what became of it. An error of the scenario or the operator is part of the outcome.
+    """Run a scenario and return its outcome. An error of the scenario or the operator is part of the outcome.
 
-    One seed gives equal bytes in the store. `logged`: the outcome has all requests and the store in its `log`.
+    Runs with equal seeds have equal bytes in the store. `logged`: the outcome has all requests and the store in its
+    `log`.
     """
     template()
     with seeded(seed):
@@ -145,7 +146,7 @@ class Trial:
     fired: bool = False
     writes: list[WriteId] = field(default_factory=list)
     owned: list[WriteId] = field(default_factory=list)
-    """Those writes of the operator that made an object with an owner."""
+    """Writes of the operator that created an object with an owner."""
     broken: list[str] = field(default_factory=list)
     points: TrialPoints = field(init=False)
     dependencies: Dependencies = field(init=False)
@@ -193,7 +194,7 @@ class Trial:
         return Held(response, self._shown) if self.plan.fault == HIDDEN else response
 
     async def create_needs(self, needs: Sequence[Any]) -> None:
-        """Create what the operator needs, without what the plan delays."""
+        """Create the objects that the operator needs, except those that the plan delays."""
         await self.dependencies.create(needs, self._tasks)
         self.fired = self.fired or self.dependencies.fired
 
@@ -285,7 +286,7 @@ class Trial:
             self._spawn(self._lose_lease())
 
     async def _drift(self) -> None:
-        """Let another actor change the object of the write, once the operator had time for its reconcile."""
+        """Let another actor change the object of the write, after the operator has had time for its reconcile."""
         assert self.plan is not None
         assert self._drifting is not None
         self._caught_up.clear()
@@ -296,7 +297,10 @@ class Trial:
         self._caught_up.set()
 
     async def _lose_lease(self) -> None:
-        """Wait until the operator has ended without its lease, then start it again. It may keep tasks that write."""
+        """Wait until the operator has ended without its lease, then start it again.
+
+        The stopped operator may still have tasks that write.
+        """
         assert self.running is not None
         self._caught_up.clear()
         await asyncio.sleep(LEASE_S)
@@ -317,7 +321,7 @@ class Trial:
         self._caught_up.set()
 
     def _interrupt(self) -> None:
-        """Stop the operator as SIGTERM does, when the grace period is over, and start it again."""
+        """Stop the operator as at the end of the grace period after SIGTERM, and start it again."""
         self.fired = True
         self._spawn(self._stop_and_start())
 
@@ -358,7 +362,7 @@ class Trial:
             await self._unfreeze()
 
     async def _stay_down(self) -> None:
-        """Stop the operator, and start it again if the plan's write does not come."""
+        """Stop the operator, and start it again if the write that ends the fault does not occur."""
         assert self.running is not None
         await self.running.crash()
         self._stopped.set()
@@ -381,7 +385,7 @@ class Trial:
         self._stale_view = InProcessTransport(stale.api.handler, headers=headers)
 
     async def _unfreeze(self) -> None:
-        """Let the operator read the current state: its watches of the old one end."""
+        """Let the operator read the current state: its watches of the old state end."""
         view, self._stale_view = self._stale_view, None
         if view is not None:
             await view.aclose()

@@ -1,4 +1,4 @@
-"""Fault points of a trial that are no requests: awaits of reconciles, and calls of external systems."""
+"""Fault points of a trial other than requests: awaits of reconciles, and calls of external systems."""
 
 import asyncio
 from collections import Counter
@@ -25,7 +25,7 @@ class TrialPoints:
     interrupt: Callable[[], None]
     writes: Sequence[WriteId]
     awaits: list[WriteId] = field(default_factory=list)
-    """Awaits so far, one of those at equal lines between equal writes."""
+    """Awaits so far. Of several at the same lines between the same two writes, only the first is included."""
     fired: bool = False
     _counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
     _seen: set[tuple[Any, ...]] = field(default_factory=set)

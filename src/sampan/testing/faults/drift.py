@@ -1,4 +1,4 @@
-"""Drift: another actor changes an object behind the operator's back.
+"""Drift: another actor changes an object that the operator manages.
 
     other = cluster.client(actor="drift")
     await change_a_field(other, SECRETS, "web")
@@ -19,7 +19,8 @@ _PARTS: Final = ("data", "stringData", "spec", "rules", "labels")
 async def change_a_field(client: Client, kind: ResourceInfo, name: str, written: Mapping[str, Any]) -> str:
     """Change the first field of an object that the server lets change, and return its path; "" if there is none.
 
-    `written` is the object as the operator wrote it: only its fields are changed. Texts become `drifted`, numbers grow.
+    `written` is the object as the operator wrote it: only its fields are changed. Texts become `drifted`; numbers are
+    increased.
     """
     objects = client.resource(kind)
     for path, value in _fields(written):

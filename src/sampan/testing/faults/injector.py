@@ -96,7 +96,7 @@ class FaultInjector:
         check(plan)
         self.fired: list[Fired] = []
         self.active = True
-        """Set it to False to heal: no further fault occurs."""
+        """Set it to False to stop injecting faults."""
         self._counts = [_Count(fault) for fault in plan.faults]
         self._objects, self._crash, self._on_fire = objects, crash, on_fire
         self._random = random.Random(plan.seed)
@@ -144,7 +144,10 @@ class FaultInjector:
         return self._chosen(request, matching)
 
     def _after(self, request: Request, seen: _Seen, counts: list[_Count], response: Response) -> Fault | None:
-        """Choose among the faults after the verb. A refused request has done nothing, so it does not count."""
+        """Choose one of the faults that occur after the verb.
+
+        A refused request has done nothing, so it does not count.
+        """
         counts = [count for count in counts if count.fault.when == "after"]
         if not counts or response.status >= 400:
             return None

@@ -89,7 +89,7 @@ class What(_Part, frozen=True):
 
     @property
     def action(self) -> ErrorResponse | Latency | LostResponse | Crash | EndStream:
-        """The field that is set."""
+        """The action in the field that is set."""
         for field in self.__struct_fields__:
             found: ErrorResponse | Latency | LostResponse | Crash | EndStream | None = getattr(self, field)
             if found is not None:
@@ -119,7 +119,7 @@ class Which(_Part, frozen=True):
     occurrence: int = 1
     """Number of the first matching request that gets the fault, from 1."""
     times: int = 1
-    """Number of matching requests from there on that get it; 0: all."""
+    """Number of consecutive matching requests that get the fault, starting with `occurrence`; 0: all."""
 
 
 class Fault(_Part, frozen=True):

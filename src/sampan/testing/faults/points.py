@@ -1,4 +1,4 @@
-"""Fault points in an operator that are no requests: the awaits of its reconciles, and its calls of external systems.
+"""Fault points in an operator other than requests: the awaits of its reconciles, and its calls of external systems.
 
     class Cloud:
         @external("cloud.create_network")
@@ -42,7 +42,7 @@ class ExternalError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Suspension:
-    """One await of a reconcile that really waits."""
+    """One await of a reconcile that suspends its task."""
 
     controller: str
     namespace: str
@@ -55,10 +55,13 @@ class Points(Protocol):
     """Receiver of the fault points."""
 
     def suspended(self, at: Suspension) -> None:
-        """A reconcile begins to wait. It is the current task: cancel that to end it here."""
+        """Handle the suspension of a reconcile, which is the current task.
+
+        Cancelling that task ends the reconcile here.
+        """
 
     async def call(self, name: str, function: Callable[[], Awaitable[Any]], failure: Callable[[str], Exception]) -> Any:
-        """Call an external system, and return its result. `failure` makes the error of a fault from its message."""
+        """Call an external system and return its result. `failure` makes the error of a fault from a message."""
 
 
 _POINTS: ContextVar[Points | None] = ContextVar("sampan_fault_points", default=None)

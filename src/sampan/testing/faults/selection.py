@@ -19,7 +19,7 @@ _MISSING = object()
 
 
 def selects_head(which: Which, request: Request) -> bool:
-    """Return True if everything matches that needs no object."""
+    """Return True if all conditions match that can be checked without an object."""
     info = request.info
     resource = f"{info.resource}.{info.group}" if info.group else info.resource
     return (
@@ -44,7 +44,7 @@ def selects_change(which: Which, before: Mapping[str, Any] | None, after: Mappin
 
 
 def needs_object(which: Which) -> bool:
-    """Return True if the head of the request does not decide."""
+    """Return True if the head of the request is not enough to decide."""
     return which.name != "*" or bool(which.object) or bool(which.changed)
 
 

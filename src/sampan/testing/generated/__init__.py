@@ -1,4 +1,4 @@
-"""Generated objects: valid ones, invalid ones, and campaigns that change one field after the other.
+"""Generated objects: valid ones, invalid ones, and campaigns that change the fields of an object one at a time.
 
     @given(objects(Boat))
     def test_each_boat_has_a_crew(boat): ...
@@ -44,8 +44,8 @@ def objects(what: Any, *, base: Object | None = None, meanings: Meanings = USUAL
     """Return a Hypothesis strategy of objects that a server accepts.
 
     `what` is a declared class, a CRD (dict or path) or the name of a kind (`deploy`, `Deployment`). `base` is a valid
-    object for kinds of which none is found; `size` bounds the number of optional fields.
-    Raises `NeedsHypothesis`, `UnknownKind`, `NotGenerated`.
+    object, for kinds for which no valid object can be generated; `size` bounds the number of optional fields. Raises
+    `NeedsHypothesis`, `UnknownKind`, `NotGenerated`.
     """
     try:
         strategies = import_module("sampan.testing.generated.strategies")
@@ -57,7 +57,9 @@ def objects(what: Any, *, base: Object | None = None, meanings: Meanings = USUAL
 
 
 def invalid_objects(what: Any, *, base: Object | None = None, meanings: Meanings = USUAL) -> list[InvalidObject]:
-    """Return minimal invalid objects of a kind, each with the path of the faulty field. Always the same ones.
+    """Return minimal invalid objects of a kind, each with the path of the faulty field.
+
+    The list is the same at each call.
 
     `what` and `base` are as for `objects`. Those of a built-in kind are found by probes of its validation, because its
     schema has few restrictions. Raises `UnknownKind`, `NotGenerated`.

@@ -1,4 +1,4 @@
-"""`build_object`: the smallest valid object of a kind, with the fields that a test cares about."""
+"""`build_object`: the smallest valid object of a kind, with the fields that a test specifies."""
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
@@ -24,18 +24,18 @@ def build_object(what: Any, name: str = "", *, definitions: Iterable[ResourceDef
 
 
 def build_object(what: Any, name: str = "", *, definitions: Iterable[ResourceDefinition] = (), **fields: Any) -> Any:
-    """Return the smallest valid object of a kind, with these fields on top of it.
+    """Return the smallest valid object of a kind, with these fields set.
 
-    Fields are merged: `spec={"replicas": 3}` keeps the rest of the spec. None removes a field. A declared class gives
-    an object of that class. The result is not checked again, so a test can also build an invalid object.
-    Raises `UnknownKind`, `NotGenerated`.
+    Fields are merged: `spec={"replicas": 3}` keeps the other fields of the spec. None removes a field. A declared class
+    gives an object of that class. The result is not checked again, so a test can also build an invalid object. Raises
+    `UnknownKind`, `NotGenerated`.
     """
     found = merged(smallest_object(subject_of(what, definitions), name), fields)
     return object_type(what).decode(json.encode(found)) if isinstance(what, type) else found
 
 
 def merged(value: Any, change: Any) -> Any:
-    """Return a value with a change on top of it, as a JSON merge patch does."""
+    """Return a value with a change applied, as a JSON merge patch does."""
     if not isinstance(value, Mapping) or not isinstance(change, Mapping):
         return deepcopy(change)
     found = {key: deepcopy(each) for key, each in value.items()}

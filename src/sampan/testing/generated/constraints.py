@@ -13,7 +13,10 @@ _EITHER = ("format", "pattern", "multiple_of")
 
 
 def plain(schema: Schema, choices: Choices) -> Schema:
-    """Return a node that is at least as strict, without junctors. Negations that it cannot express are dropped."""
+    """Return a node without these keywords that is at least as strict.
+
+    Negations that cannot be expressed are dropped.
+    """
     rules = schema.validations
     if rules is None or not (rules.all_of or rules.any_of or rules.one_of or rules.not_):
         return schema

@@ -36,7 +36,7 @@ def label(choices: Choices) -> str:
 
 
 def ipv4(choices: Choices) -> str:
-    """Return an address in each network of `cidr`: rules often relate the two."""
+    """Return an address that is in every network that `cidr` returns: rules often relate the two."""
     return f"10.0.{choices.integer(0, 255)}.{choices.integer(1, 254)}"
 
 
@@ -92,7 +92,7 @@ TEXTS: Final[dict[str, Callable[[Choices], str]]] = {
     "k8slongname": lambda choices: f"{label(choices)}.example.com",
     "quantity": quantity,
 }
-"""By the name of the format without dashes."""
+"""Functions that make values, by the name of the format without dashes."""
 
 SCALARS: Final[dict[str, Callable[[Choices], Any]]] = {
     "quantity": quantity,
@@ -105,7 +105,7 @@ SCALARS: Final[dict[str, Callable[[Choices], Any]]] = {
     "fields-v1": lambda choices: {},
     "json-schema-or": lambda choices: True,
 }
-"""By the name of the built-in scalar."""
+"""Functions that make values, by the name of the built-in scalar."""
 
 WRONG: Final = ("!", "not of this format", "")
-"""Texts of which one is invalid in each format that restricts anything."""
+"""Texts. In each format that restricts anything, at least one of them is invalid."""

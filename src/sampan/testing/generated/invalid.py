@@ -26,10 +26,10 @@ from sampan.testing.generated.values import Generator
 _INDEX: Final = re.compile(r"\[\d+\]")
 _NO_RULES: Final = ValueValidations()
 _SIZE_MAX: Final = 1000
-"""Longest list or text that is made to be too long."""
+"""Largest size of a list or text that is generated to exceed a limit."""
 _RULE_TRIES: Final = 100
 _RULE_SIZE: Final = 20
-"""Number of optional fields of the objects in which a rule is to be broken."""
+"""Maximum number of optional fields in the objects that are generated to break a rule."""
 _WRONG_TYPES: Final = {
     "string": 7,
     "integer": "seven",
@@ -39,7 +39,7 @@ _WRONG_TYPES: Final = {
     "array": "x",
 }
 _NOT_CHECKED: Final = "<nil>"
-"""Field of the cause that rules in CEL were not checked."""
+"""Field of the cause which reports that rules in CEL were not checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class _Fault:
 
 
 def invalid_objects_of(subject: Subject, base: Object | None, meanings: Meanings) -> list[InvalidObject]:
-    """Return the invalid objects of a kind. Those of a built-in one are found by probes."""
+    """Return the invalid objects of a kind. Those of a built-in kind are found by probes."""
     first = smallest_object(subject, meanings=meanings) if base is None else base
     if not subject.is_custom:
         refusals = probed(subject, first, meanings)

@@ -17,7 +17,7 @@ _WRONG: Final = ("", "%", "A b", "-", "a", "0", "%%%" * 30, "\n")
 
 
 class NoText(ValueError):
-    """No text is found for a pattern."""
+    """No text was found for a pattern."""
 
 
 def matching(pattern: str, choices: Choices, least: int = 0, most: int = 40) -> str:

@@ -34,7 +34,7 @@ Change = Callable[[Object], None]
 
 
 class NotGenerated(ValueError):
-    """No valid object is found. The message has the faults of the nearest one."""
+    """No valid object was found. The message has the faults of the object with the fewest faults."""
 
 
 def smallest_object(subject: Subject, name: str = "", *, meanings: Meanings = USUAL) -> Object:
@@ -55,7 +55,10 @@ def smallest_object(subject: Subject, name: str = "", *, meanings: Meanings = US
 def generated_object(
     subject: Subject, choices: Choices, base: Object, *, meanings: Meanings = USUAL, size: int = 60
 ) -> Object:
-    """Return an object that the server accepts. `base` is a valid one, whose parts replace what cannot be repaired."""
+    """Return an object that the server accepts.
+
+    Parts of the valid object `base` replace parts that cannot be repaired.
+    """
     for bound in (size, size // 4, size // 16):
         fields = _generated(subject, Generator(choices, meanings, bound))
         body = fields if subject.is_custom else _merged(fields, base)
@@ -79,7 +82,7 @@ def _generated(subject: Subject, generator: Generator) -> Object:
 
 
 def _framed(subject: Subject, fields: Object, name: str) -> Object:
-    """Return an object with its type and name, and the fields that a built-in kind needs."""
+    """Return an object with its type and name, these fields, and the fields that its built-in kind needs."""
     key = (subject.definition.group, subject.kind)
     name = name or NAMES.get(key, "example")
     metadata = {
@@ -93,7 +96,7 @@ def _framed(subject: Subject, fields: Object, name: str) -> Object:
 
 
 def _merged(first: Any, second: Any) -> Any:
-    """Return the first value with the second one on top of it."""
+    """Return the first value with the second one merged into it."""
     if isinstance(first, dict) and isinstance(second, dict):
         return {**first, **{key: _merged(first.get(key), value) for key, value in second.items()}}
     return deepcopy(second)
@@ -154,7 +157,10 @@ def _changes(
 
 
 def _path_of(fault: FieldError) -> str:
-    """Return the path of a fault. That of a junctor is in quotes at the beginning of its text."""
+    """Return the path of a fault.
+
+    For `allOf`, `anyOf`, `oneOf` and `not`, the path is in quotes at the beginning of the text.
+    """
     path = str(fault.field)
     if path not in ("", _NOWHERE):
         return path

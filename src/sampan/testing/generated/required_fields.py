@@ -173,7 +173,7 @@ FIELDS: Final[Mapping[tuple[str, str], Make]] = {
         {"spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}}
     ),
 }
-"""By group and kind."""
+"""Functions that make the fields, by group and kind."""
 
 NAMES: Final = {
     ("apiextensions.k8s.io", "CustomResourceDefinition"): "boats.example.com",
@@ -183,4 +183,4 @@ NAMES: Final = {
 """Names of built objects whose kind does not accept any name."""
 
 NAMELESS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
-"""Groups whose objects are questions: they are not stored and have no name."""
+"""Groups whose objects are review requests: they are not stored and have no name."""

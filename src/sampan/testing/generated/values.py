@@ -1,4 +1,4 @@
-"""Values of a schema node, from choices. They meet the node's own rules; the judge decides about the whole object."""
+"""Values of a schema node, from choices. They meet the rules of the node; the judge validates the whole object."""
 
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from sampan.testing.generated.semantics import USUAL, Meanings, hinted, pattern_
 _NO_RULES: Final = ValueValidations()
 _INT32: Final = 2**31 - 1
 _ITEMS: Final = 2
-"""Number of items above the minimum."""
+"""Largest number of items above the minimum."""
 _EXTRA_CHARACTERS: Final = 8
 _ANY: Final = (None, True, 7, "text", [1], {"key": "value"})
 _TRIES: Final = 4

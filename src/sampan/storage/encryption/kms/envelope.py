@@ -33,7 +33,7 @@ class Envelope(NamedTuple):
 
     @property
     def source_key(self) -> SourceKey:
-        """Identity of the source: values with the same one have the same key."""
+        """Identity of the source of keys. Values with the same identity use the same source."""
         annotations = tuple(sorted(self.source.annotations.items()))
         return self.source_type, self.source.ciphertext, self.source.key_id, annotations
 

@@ -1,4 +1,4 @@
-"""`KeyService`: interface of a KMS plug-in, with its answers."""
+"""`KeyService`: interface of a KMS plug-in, with the types of its responses."""
 
 from typing import NamedTuple, Protocol
 

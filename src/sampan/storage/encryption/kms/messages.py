@@ -1,6 +1,6 @@
 """Messages of KMS v2 and of the stored envelope, as a table; protobuf makes classes of them in a separate pool.
 
-A map has the form that it has on the wire: repeated entries of key and value.
+A map is declared in its wire form: repeated entries of key and value.
 
 Source: kms apis/v2/api.proto, apiserver pkg/storage/value/encrypt/envelope/kmsv2/v2/api.proto (1.36).
 """

@@ -36,7 +36,7 @@ class Campaign:
     unchanged: Sequence[str] = ()
     """Paths of fields that do not change: this one, and all below it."""
     ignored: Sequence[str] = ()
-    """Beginnings of differences that are right: `configmaps/default/history`."""
+    """Beginnings of the lines of allowed differences: `configmaps/default/history`."""
     meanings: Meanings = USUAL
     """Values of fields by their names."""
     name: str = "campaign"

@@ -60,7 +60,7 @@ def changes_of(
     meanings: Meanings,
     values: Mapping[str, Sequence[Any]],
 ) -> Iterator[Change]:
-    """Yield the changes of all fields. `values` are more values by path, which come first and may be invalid."""
+    """Yield the changes of all fields. `values` are more values by path, which are tried first and may be invalid."""
     by_path = {path_of(each.place): each for each in _fields(subject, base)}
     for path in dict.fromkeys((*by_path, *values)):
         chosen = [deepcopy(each) for each in values.get(path, ())]
@@ -118,7 +118,7 @@ def _below(schema: Schema, value: Any, place: Place, *, required: bool, itself: 
 
 
 def _values(field: _Field, now: Any, choices: Seeded, meanings: Meanings) -> Iterator[Any]:
-    """Yield values of a field, the most useful first: another one, an odd one, none, limits."""
+    """Yield values of a field, the most useful first: another value, an unusual value, no value, limits."""
     if isinstance(now, bool):
         yield not now
     elif now is None:

@@ -1,4 +1,4 @@
-"""States without their history: what built-in control loops keep of earlier states is not compared.
+"""States without their history: objects and fields that control loops keep from earlier states are ignored.
 
 A Deployment keeps old ReplicaSets and counts its revisions. Pods get random names and the next free address.
 """

@@ -1,7 +1,8 @@
 """`run_campaign`: all changes of a campaign, and the two oracles.
 
-1. The end after a change is that of a new cluster with the changed object.
-2. The end after the change back is the first state. If the operator failed in between, it has to recover by itself.
+1. The final state after a change is that of a new cluster with the changed object.
+2. The final state after the change back is the first state. If the operator failed in between, it has to recover by
+   itself.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,7 +42,7 @@ class Finding:
     differences: Sequence[str]
     timeline: Sequence[str]
     failure: str = ""
-    """Error of the operator while the changed value was set."""
+    """Error of the operator with the changed value."""
 
     def __str__(self) -> str:
         lines = [str(self.change), f"  {_WHAT[self.oracle]}:"]
@@ -88,10 +89,10 @@ def run_campaign(
     first_only: bool = False,
     progress: Progress = lambda _, __: None,
 ) -> CampaignReport:
-    """Change each field of the object, and return what ends wrong. The same for equal seeds.
+    """Change each field of the object, and report the wrong final states. Equal seeds give equal reports.
 
     `fields`: only these paths and those below them. `first_only`: stop at the first finding. `progress` gets the number
-    of changes that are done, and of all. Raises `BaseFailed`, `NotGenerated`, `UnknownKind`.
+    of completed changes, and their total. Raises `BaseFailed`, `NotGenerated`, `UnknownKind`.
     """
     began = monotonic()
     base, subject = campaign.first(), campaign.subject()
@@ -162,7 +163,7 @@ def _others(campaign: Campaign, lines: Sequence[str], change: Change) -> list[st
 
 
 def _unstable(first: Walk, second: Walk) -> frozenset[str]:
-    """Return what differs between two walks without a change. Raises `BaseFailed`."""
+    """Return the paths that differ between two walks without a change. Raises `BaseFailed`."""
     step = first.steps[0]
     if why := step.refused or step.failed:
         raise BaseFailed(f"the object fails before any change: {why}")

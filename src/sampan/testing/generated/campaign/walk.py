@@ -47,7 +47,7 @@ class Walk:
 
 
 def walk(campaign: Campaign, objects: Sequence[Object], besides: Sequence[Object] = ()) -> Walk:
-    """Apply objects one after the other in a new cluster. Objects that only `besides` names exist too."""
+    """Apply objects one after the other in a new cluster. The Secrets and ConfigMaps that `besides` names exist too."""
     random.seed(0)
     return run_virtual(_walk(campaign, objects, besides))
 
@@ -98,7 +98,7 @@ async def _step(cluster: Cluster, running: Running, obj: Object, previous: Objec
 
 
 async def _change(cluster: Cluster, previous: Object, desired: Object) -> None:
-    """Change what differs between two objects, and keep what the operator has set."""
+    """Change the fields that differ between two objects, and keep the fields that the operator has set."""
     client = await cluster.admin().resource_for(desired, namespace=desired["metadata"].get("namespace"))
     live = await client.get(desired["metadata"]["name"])
     await client.update(_moved(live, previous, desired))
