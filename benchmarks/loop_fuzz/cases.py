@@ -76,7 +76,7 @@ def mapped(entry: Callable[[int], tuple[str, Any]], limit: int = BODY_BYTES_MAX)
 def post(name: str, path: str, make: Callable[[], Any], content_type: str = JSON) -> Case:
     """Return the case of a POST of the result of `make`, as JSON unless it is bytes.
 
-    A number is appended to the name of the object.
+    A number is appended to a short name, so that each object gets a different one.
     """
 
     def call() -> Call:

@@ -1,4 +1,4 @@
-"""RBAC: authorization of a user with a hundredth of all bindings, half of them through a group."""
+"""RBAC: authorization of a user with 50 bindings, half of them through a group. 10,000 objects have 5,000 bindings."""
 
 import asyncio
 import statistics

@@ -60,7 +60,7 @@ class Bodies:
         return split_list(body)
 
     async def watch(self, options: ListOptions) -> AsyncGenerator[Sequence[RawEvent], None]:
-        """Yield the events of the watch, then wait without an end."""
+        """Yield the events of the watch, then wait until cancelled."""
         lines = EventLines()
         await self.watch_may_begin.wait()
         for chunk in self._chunks:

@@ -51,8 +51,8 @@ _DELIVERY_S = 3.0
 class EtcdStore:
     """See `Store`. Keys begin with `/registry/`.
 
-    Revisions are etcd's, so the store has none for writes outside the prefix. A row may outlive its TTL by
-    a twentieth of the TTL, at most by a minute.
+    Revisions are etcd's, so the store has none for writes outside the prefix. A row may outlive its TTL by a twentieth
+    of it, at most by a minute.
 
     `clock` returns monotonic seconds, by which leases are shared. `granted(id, ttl_s)` is called for each new lease.
     """

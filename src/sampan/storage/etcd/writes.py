@@ -52,7 +52,7 @@ class Writes:
         self._leases = leases
         self._wrote = wrote
         self.fence: Any = None
-        """Compare in each write that fails once another process has taken over. None: no such compare."""
+        """Compare that fails once another process has taken over. Each write includes it. None: no such compare."""
 
     async def create(self, key: str, value: bytes, ttl_s: int) -> Revision:
         """See `Store.create`."""

@@ -20,8 +20,7 @@ from sampan.storage.translation.watch import presented, presented_row, translate
 from sampan.storage.unreadable import fault_of
 
 _KEPT = 1024
-"""Number of values that are cached in both encodings. The row before an event is usually the row of an earlier event.
-"""
+"""Number of values cached in both encodings. The row before an event is usually the row of an earlier event."""
 
 _CHUNK = 100
 """Number of rows that are converted without a pause. Decoding a value of kube-apiserver takes up to a millisecond."""
