@@ -31,6 +31,7 @@ class Options:
     minute_s: float
     rest_s: float
     pause_s: float
+    cycles_max: int
     connections: int
     nodes: int
     data: Path | None
@@ -43,6 +44,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--minute", type=float, default=60.0, help="seconds from one sample to the next (60)")
     parser.add_argument("--rest", type=float, default=15.0, help="seconds without load before a sample (15)")
     parser.add_argument("--pause", type=float, default=0.2, help="seconds between two parts of the load (0.2)")
+    parser.add_argument("--rounds", type=int, default=12, help="most rounds of all parts for each sample (12)")
     parser.add_argument("--connections", type=int, default=50, help="TLS connections of a wave (50)")
     parser.add_argument("--nodes", type=int, default=2, help="simulated nodes (2)")
     parser.add_argument("--data", type=Path, help="data directory; by default a temporary one")
@@ -52,14 +54,16 @@ def options_of(arguments: Sequence[str] | None) -> Options:
     samples = round(given.minutes * 60 / given.minute)
     if samples < SAMPLES_MIN:
         parser.error(f"--minutes must be long enough for {SAMPLES_MIN} samples")
-    return Options(samples, given.minute, given.rest, given.pause, given.connections, given.nodes, given.data)
+    return Options(
+        samples, given.minute, given.rest, given.pause, given.rounds, given.connections, given.nodes, given.data
+    )
 
 
 async def soak(options: Options, at: Cluster, load: Load) -> dict[str, list[Sample]]:
     """Run load and rest, minute by minute. Return the samples of each process."""
     samples: dict[str, list[Sample]] = {watched.name: [] for watched in at.watched}
     for number in range(options.samples):
-        await load.run(options.minute_s - options.rest_s, options.pause_s)
+        await load.run(options.minute_s - options.rest_s, options.pause_s, options.cycles_max)
         # What the last requests have set in motion is to end first.
         await asyncio.sleep(options.rest_s / 3)
         idle_s = options.rest_s * 2 / 3

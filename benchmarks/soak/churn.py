@@ -50,14 +50,18 @@ class Load:
     def __post_init__(self) -> None:
         self._parts = itertools.cycle(PARTS)
 
-    async def run(self, seconds: float, pause_s: float) -> None:
-        """Run the parts for this number of seconds, with a pause after each.
+    async def run(self, seconds: float, pause_s: float, cycles_max: int) -> None:
+        """Run the parts for this number of seconds, with a pause after each; nothing more after `cycles_max` rounds.
 
-        A part that fails is counted, and the next one runs.
+        A part that fails is counted, and the next one runs. What the processes hold depends on the rate of the load,
+        so the rate should not depend on what else the machine does.
         """
         loop = asyncio.get_running_loop()
-        end = loop.time() + seconds
+        end, last = loop.time() + seconds, self.rounds + cycles_max
         while loop.time() < end:
+            if self.rounds == last:
+                await asyncio.sleep(end - loop.time())
+                return
             part = next(self._parts)
             try:
                 await part(self)

@@ -85,7 +85,7 @@ class NoLoad:
     last_error: str = ""
     seconds: list[float] = field(default_factory=list)
 
-    async def run(self, seconds: float, pause_s: float) -> None:
+    async def run(self, seconds: float, pause_s: float, cycles_max: int) -> None:
         self.seconds.append(seconds)
 
 
