@@ -12,6 +12,8 @@ from tests.cli.server import Server, running
 from tests.cli.test_up_etcd import CONFIG_MAPS, RECOVERY_S, config_map, fetch
 from tests.storage.etcd.server import Member, etcd_binary, started
 
+LOST_WRITES = 100
+"""Writes of each server after the backup. A server cannot detect a restore after others have written as many again."""
 DELAY_S = 5
 """Long enough for etcd to be back."""
 
@@ -38,7 +40,8 @@ def test_a_server_begins_again_when_its_etcd_was_restored_from_a_backup(
         shutil.copytree(member.directory, backup)
         _again(member)
         for index, server in enumerate(servers):
-            assert fetch(server, "POST", CONFIG_MAPS, config_map(f"after-{index}"))[0] == 201
+            for lost in range(LOST_WRITES):
+                assert fetch(server, "POST", CONFIG_MAPS, config_map(f"after-{index}-{lost}"))[0] == 201
         member.kill()
         shutil.rmtree(member.directory)
         shutil.move(backup, member.directory)

@@ -6,16 +6,16 @@ import grpc
 
 from sampan.rpc.errors import RpcError
 
-_UNCERTAIN: Final = frozenset(
+UNCERTAIN: Final = frozenset(
     {
         grpc.StatusCode.CANCELLED,
         grpc.StatusCode.DEADLINE_EXCEEDED,
         grpc.StatusCode.UNAVAILABLE,
         grpc.StatusCode.RESOURCE_EXHAUSTED,
         grpc.StatusCode.ABORTED,
-        grpc.StatusCode.UNKNOWN,
     }
 )
+"""Codes after which the sidecars repeat a call, because the driver may still be working on it."""
 
 
 class CsiError(RpcError):
@@ -27,4 +27,4 @@ class CsiError(RpcError):
 
         If False, it may have done it, and the caller must undo it.
         """
-        return self.code not in _UNCERTAIN
+        return self.code not in UNCERTAIN and self.code is not grpc.StatusCode.UNKNOWN

@@ -21,10 +21,7 @@ T = TypeVar("T")
 
 
 class Predicate(Generic[T]):
-    """Base class that passes every event. Subclasses override single methods. Predicates combine with `&`, `
-
-    ` and `~`.
-    """
+    """Base class that passes every event. Subclasses override single methods. `&`, `|` and `~` combine predicates."""
 
     def create(self, obj: Ref[T]) -> bool:
         """Return True if an added object passes, also one of the initial list."""

@@ -10,16 +10,15 @@ from sampan.core.time import timestamp
 from sampan.csi.capabilities import volume_capability
 from sampan.csi.errors import CsiError
 from sampan.csi.names import attacher_finalizer
+from sampan.csi.sidecar.changes import relevant_changes
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.secrets import secret_data
 from sampan.csi.sidecar.settings import SidecarSettings
-from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import CSI_NODES, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
-from sampan.operator.predicates import Predicate, PredicateFuncs
+from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
-from sampan.wire import json
 
 NODE_ID: Final = "csi.alpha.kubernetes.io/node-id"
 """Annotation with the node's ID, for a detachment after the driver was removed from the node."""
@@ -179,15 +178,10 @@ class Attacher:
 
 def attachment_changed() -> Predicate[Any]:
     """Return a predicate that drops updates which only record an error: failed calls have their own retry delay."""
-
-    def is_news(old: Ref[Any], new: Ref[Any]) -> bool:
-        return old.resource_version == new.resource_version or _relevant(old) != _relevant(new)
-
-    return PredicateFuncs(None, is_news, None)
+    return relevant_changes(_relevant)
 
 
-def _relevant(ref: Ref[Any]) -> tuple[Any, ...]:
-    obj: Object = json.decode(ref.raw)
+def _relevant(obj: Object) -> tuple[Any, ...]:
     metadata, status = obj["metadata"], obj.get("status") or {}
     fields = ("uid", "deletionTimestamp")
     return (*(metadata.get(field) for field in fields), status.get("attached"), obj["spec"])

@@ -7,14 +7,15 @@ Source: external-resizer pkg/modifycontroller/{controller,modify_volume}.go, pkg
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 import grpc
 
 from sampan.client import Conflict, MergePatch, NotFound, merge_patch_between
 from sampan.core.time import timestamp
-from sampan.csi.errors import CsiError
+from sampan.csi.errors import UNCERTAIN, CsiError
 from sampan.csi.sidecar import modify_status
+from sampan.csi.sidecar.changes import relevant_changes
 from sampan.csi.sidecar.claims import is_same_volume
 from sampan.csi.sidecar.created_volume import MODIFY_SECRET
 from sampan.csi.sidecar.driver import Driver
@@ -23,20 +24,9 @@ from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTRIBUTES_CLASSES
-from sampan.operator.predicates import Predicate, PredicateFuncs
+from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
-from sampan.wire import json
-
-_UNCERTAIN: Final = frozenset(
-    {
-        grpc.StatusCode.CANCELLED,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.ABORTED,
-    }
-)
 
 
 class Modifier:
@@ -143,7 +133,7 @@ class Modifier:
 
         Return the long delay after a permanent failure. Raise `RetryLater` for other failures.
         """
-        final = error.code not in _UNCERTAIN
+        final = error.code not in UNCERTAIN
         infeasible = error.code is grpc.StatusCode.INVALID_ARGUMENT
         (self._refused.add if final else self._refused.discard)(meta(claim).uid)
         now = timestamp(self._clock)
@@ -185,15 +175,10 @@ def _secret(volume: Object) -> Mapping[str, str] | None:
 
 def class_changed() -> Predicate[Any]:
     """Return a predicate that drops updates which do not concern the class of a claim, such as a recorded error."""
-
-    def is_news(old: Ref[Any], new: Ref[Any]) -> bool:
-        return old.resource_version == new.resource_version or _relevant(old) != _relevant(new)
-
-    return PredicateFuncs(None, is_news, None)
+    return relevant_changes(_relevant)
 
 
-def _relevant(ref: Ref[Any]) -> tuple[Any, ...]:
-    claim: Object = json.decode(ref.raw)
+def _relevant(claim: Object) -> tuple[Any, ...]:
     desired, current, _ = _state(claim)
     return claim["metadata"]["uid"], desired, current, (claim.get("status") or {}).get("phase")
 

@@ -11,8 +11,9 @@ from sampan.client import Conflict, MergePatch, NotFound, merge_patch_between
 from sampan.core.quantity import Quantity
 from sampan.core.time import timestamp
 from sampan.csi.capabilities import volume_capability
-from sampan.csi.errors import CsiError
+from sampan.csi.errors import UNCERTAIN, CsiError
 from sampan.csi.sidecar import resize_status
+from sampan.csi.sidecar.changes import relevant_changes
 from sampan.csi.sidecar.claims import amount, bytes_quantity, is_same_volume
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.resize_decision import (
@@ -25,26 +26,15 @@ from sampan.csi.sidecar.resize_decision import (
 )
 from sampan.csi.sidecar.secrets import secret_data
 from sampan.csi.sidecar.settings import SidecarSettings
-from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
-from sampan.operator.predicates import Predicate, PredicateFuncs
+from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
-from sampan.wire import json
 
 PRE_RESIZE: Final = "volume.alpha.kubernetes.io/pre-resize-capacity"
 """Annotation of a volume with the size of the claim until the node has expanded the file system."""
 NOT_REQUIRED: Final = "volume.kubernetes.io/node-expansion-not-required"
-_UNCERTAIN: Final = frozenset(
-    {
-        grpc.StatusCode.CANCELLED,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.ABORTED,
-    }
-)
 _INFEASIBLE: Final = frozenset(
     {grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.OUT_OF_RANGE, grpc.StatusCode.NOT_FOUND}
 )
@@ -145,7 +135,7 @@ class Resizer:
         """
         text = f'resize volume "{meta(volume).name}" by resizer "{self._driver.name}" failed: {error}'
         self._recorder.warning(claim, "VolumeResizeFailed", text)
-        if error.code in _UNCERTAIN:
+        if error.code in UNCERTAIN:
             self._refused.discard(meta(claim).uid)
             raise RetryLater(text) from error
         self._refused.add(meta(claim).uid)
@@ -184,15 +174,10 @@ def _version(claim: Object) -> dict[str, Any]:
 
 def size_changed() -> Predicate[Any]:
     """Return a predicate that drops updates which do not concern the size of a claim, such as a recorded error."""
-
-    def is_news(old: Ref[Any], new: Ref[Any]) -> bool:
-        return old.resource_version == new.resource_version or _relevant(old) != _relevant(new)
-
-    return PredicateFuncs(None, is_news, None)
+    return relevant_changes(_relevant)
 
 
-def _relevant(ref: Ref[Any]) -> tuple[Any, ...]:
-    claim: Object = json.decode(ref.raw)
+def _relevant(claim: Object) -> tuple[Any, ...]:
     status = claim.get("status") or {}
     state = (status.get("allocatedResourceStatuses") or {}).get("storage")
     on_node = state if state in (NODE_PENDING, NODE_IN_PROGRESS, NODE_INFEASIBLE) else ""

@@ -9,6 +9,7 @@ from sampan.client import ApiError, Conflict, MergePatch, NotFound
 from sampan.core.time import timestamp
 from sampan.csi.errors import CsiError
 from sampan.csi.messages import AnyMessage
+from sampan.csi.sidecar.changes import relevant_changes
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.secrets import PREFIX, secret_data
 from sampan.csi.sidecar.settings import SidecarSettings
@@ -21,12 +22,10 @@ from sampan.csi.sidecar.snapshots import (
     snapshot_parameters,
     snapshot_secret,
 )
-from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
-from sampan.operator.predicates import Predicate, PredicateFuncs
+from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
-from sampan.wire import json
 
 _NANOSECONDS: Final = 1_000_000_000
 
@@ -160,13 +159,8 @@ def _status(taken: AnyMessage) -> dict[str, Any]:
 
 def content_changed() -> Predicate[Any]:
     """Return a predicate that drops the updates which the snapshotter itself makes."""
-
-    def is_news(old: Ref[Any], new: Ref[Any]) -> bool:
-        return old.resource_version == new.resource_version or _relevant(old) != _relevant(new)
-
-    return PredicateFuncs(None, is_news, None)
+    return relevant_changes(_relevant)
 
 
-def _relevant(ref: Ref[Any]) -> tuple[Any, ...]:
-    content: Object = json.decode(ref.raw)
+def _relevant(content: Object) -> tuple[Any, ...]:
     return content["metadata"]["uid"], content["metadata"].get("deletionTimestamp"), content["spec"]
