@@ -16,6 +16,12 @@ READS_PER_TURN: Final = 32
 """Maximum number for one connection. Small ones take about 0.1 ms. 32 records of full size are 512 KiB."""
 ALL_READS_PER_TURN: Final = 1024
 """Maximum number for all connections of a server. A record with one byte of a head takes 30 µs to decrypt and parse."""
+RECORD_BYTES: Final = 16 * 1024
+"""Maximum size of the data of a TLS record, and so of one read. Source: RFC 8446, section 5.1.
+
+uvloop reads up to 256 KiB, and CPython allocates that before each read. With 16 KiB, the server answers a quarter more
+gets: 13,700 instead of 11,000 a second.
+"""
 OWN_READS_PER_TURN: Final = 4
 """Minimum number for a connection, also at the limit of all. So clients with few records do not wait for the others."""
 
@@ -53,7 +59,7 @@ class LimitedReads(ssl.SSLObject):
                 raise ssl.SSLWantReadError
             self._left -= 1
             shared.spend(1)
-        return super().read(len) if buffer is None else super().read(len, buffer)
+        return super().read(min(len, RECORD_BYTES)) if buffer is None else super().read(len, buffer)
 
     def _continue_later(self) -> None:
         if not self._waits:

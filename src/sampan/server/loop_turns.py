@@ -34,17 +34,18 @@ class LoopTurns:
     def spend(self, units: int) -> None:
         """Count work that was done."""
         self._left -= units
-        self._count()
+        if not self._is_counting:
+            self._count()
 
     def wait(self, handle: Callable[[], None]) -> None:
         """Call `handle` in one of the next turns. `handle` must call `spend` for its work."""
         self._waiting.append(handle)
-        self._count()
+        if not self._is_counting:
+            self._count()
 
     def _count(self) -> None:
-        if not self._is_counting:
-            self._is_counting = True
-            self._loop.call_soon(self._next_turn)
+        self._is_counting = True
+        self._loop.call_soon(self._next_turn)
 
     def _next_turn(self) -> None:
         self._left, self._is_counting = self._units_per_turn, False
