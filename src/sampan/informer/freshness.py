@@ -6,23 +6,33 @@ Assumptions: the versions of one object (one uid) only grow, and a name is reuse
 Versions of different objects need not be comparable, because some servers count versions for each object.
 """
 
-from collections import OrderedDict
 from typing import Final, Generic, TypeVar
 
+from sampan.core.recent import Recent
 from sampan.informer.ref import Ref
 from sampan.informer.version import older
 
 T = TypeVar("T")
 
-REMEMBERED_MAX: Final = 4096
-"""Limit of remembered deletions, which detect late events. The oldest is dropped first."""
+REMEMBERED_MAX: Final = 2048
+"""Number of the latest deletions that are always remembered for `REMEMBERED_S`. They detect late events."""
+REMEMBERED_S: Final = 300.0
+"""Time in seconds for which a deletion is remembered.
+
+kube-apiserver compacts etcd every five minutes, so a watch cannot be resumed from an older version. With a limit of the
+number alone, the memory of a process with many informers grew for hours.
+"""
 
 
 class Freshness(Generic[T]):
     """Remembers deleted objects and the versions of their deletions, which the store no longer has."""
 
     def __init__(self) -> None:
-        self._deleted: OrderedDict[str, str] = OrderedDict()
+        self._deleted: Recent[str, str] = Recent(REMEMBERED_MAX, REMEMBERED_S)
+
+    def __len__(self) -> int:
+        """Return the number of remembered deletions."""
+        return len(self._deleted)
 
     def is_new(self, ref: Ref[T], known: Ref[T] | None, *, deletion: bool = False) -> bool:
         """Return True if an event of a watch is newer than `known`, the state in the store."""
@@ -40,9 +50,5 @@ class Freshness(Generic[T]):
 
     def deleted(self, uid: str, resource_version: str) -> None:
         """Record that an object did not exist at this version."""
-        if not uid:
-            return
-        self._deleted[uid] = resource_version
-        self._deleted.move_to_end(uid)
-        if len(self._deleted) > REMEMBERED_MAX:
-            self._deleted.popitem(last=False)
+        if uid:
+            self._deleted.put(uid, resource_version)

@@ -122,3 +122,11 @@ def test_a_bucket_with_fewer_tokens_than_at_first_is_kept() -> None:
         correlator.correlate(event(seconds=second), second)
     correlator.correlate(event(regarding=replace(MAP, uid="other")), 2000)
     assert len(correlator._buckets) == 2
+
+
+def test_a_series_that_the_server_no_longer_has_is_forgotten() -> None:
+    correlator = EventCorrelator()
+    for number in range(100):
+        correlator.correlate(event(regarding=replace(MAP, uid=f"u{number}")), 0)
+    correlator.correlate(event(seconds=3601, regarding=replace(MAP, uid="late")), 3601)
+    assert len(correlator._series) == 1

@@ -23,6 +23,8 @@ _SPAM_BURST: Final = 25
 _SPAM_PER_S: Final = 1 / 300
 _SIMILAR_MAX: Final = 10
 _SIMILAR_INTERVAL_S: Final = 600.0
+_SERIES_S: Final = 3600.0
+"""Time in seconds after which a series without new events is dropped. The server has removed its Event by then."""
 _COMBINED: Final = "(combined from similar events): "
 
 
@@ -103,6 +105,7 @@ class EventCorrelator:
         digest = _digest(key)
         series = self._series.recall(digest)
         if series is None:
+            self._series.drop_while(lambda each: (event.time - each.last).total_seconds() > _SERIES_S)
             series = self._series.keep(digest, Series(self._new_name(event), event.time, event.time))
         else:
             series.count += 1
