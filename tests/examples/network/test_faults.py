@@ -1,6 +1,6 @@
 """No single fault changes what the operator of the example does in the end: a sample of the faults, or all of them.
 
-    SAMPAN_PLANS=300 pytest tests/examples/network/test_faults.py
+    SAMPAN_PLANS=300 pytest tests/examples/network/test_faults.py --timeout=0
 
 The replay files have the faults that it once did not survive.
 """

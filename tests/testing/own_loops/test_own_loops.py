@@ -1,6 +1,6 @@
 """No single fault changes what the built-in loops do in the end: a sample of the faults, or all of them.
 
-    SAMPAN_PLANS=3000 pytest tests/testing/own_loops
+    SAMPAN_PLANS=3000 pytest tests/testing/own_loops --timeout=0
 
 The replay files have the faults that a loop once did not survive.
 """
