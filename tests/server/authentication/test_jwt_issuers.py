@@ -17,7 +17,7 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from sampan.server.authentication.authenticator import TokenError, TokenUser
 from sampan.server.authentication.jwt.configuration import JwtIssuer, parse_configuration
-from sampan.server.authentication.jwt.configured import ConfiguredIssuers, IssuerRules
+from sampan.server.authentication.jwt.configured import ConfiguredIssuers, IssuerRules, OnFetch
 from sampan.server.authentication.jwt.https import HttpsGet
 from sampan.server.authentication.jwt.keys import REFETCH_INTERVAL_S, IssuerKeys
 from tests.server.authentication.https_server import HttpsServer, https_server
@@ -53,10 +53,10 @@ class Issuer:
         one = {"issuer": issuer, "claimMappings": mappings or PLAIN, **parts}
         return _file([one])
 
-    def keys(self, spec: JwtIssuer) -> IssuerKeys:
+    def keys(self, spec: JwtIssuer, on_fetch: OnFetch) -> IssuerKeys:
         """Its keys, by a clock of the test's."""
         get = HttpsGet(spec.issuer.certificate_authority, timeout_s=5)
-        return IssuerKeys(spec.issuer.url, get, now=lambda: self.seconds)
+        return IssuerKeys(spec.issuer.url, get, now=lambda: self.seconds, on_fetch=on_fetch)
 
     async def believers(self, mappings: Any = None, file: Path | None = None, **parts: Any) -> ConfiguredIssuers:
         """Return the authenticator of its tokens."""

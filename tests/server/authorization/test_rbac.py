@@ -126,3 +126,14 @@ async def test_only_roles_of_the_user_are_decoded(monkeypatch: pytest.MonkeyPatc
     reader.put("clusterrolebindings", binding("a", "reader", user("jane")), binding("b", "large", user("joe")))
     assert (await authorizer(reader).authorize(JANE, pods())).decision is Decision.ALLOW
     assert [stored_object(value)["metadata"]["name"] for value in decoded] == ["reader"]
+
+
+async def test_each_authorizer_of_an_index_follows_all_changes() -> None:
+    reader = FakeReader()
+    reader.put("clusterroles", role("reader", rule("get", "core", "pods")))
+    index = RbacIndex(reader.as_reader())
+    authorizers = [RbacAuthorizer(index, name) for name in ("one", "two")]
+    for bound, expected in ((user("joe"), Decision.NO_OPINION), (user("jane"), Decision.ALLOW)):
+        reader.put("clusterrolebindings", binding("b", "reader", bound))
+        found = [(await each.authorize(JANE, pods())).decision for each in authorizers]
+        assert found == [expected, expected]

@@ -36,25 +36,28 @@ Connect = Callable[[Path], Webhook]
 
 
 class AuthorizerMaker:
-    """Creates the authorizers of one cluster. All configurations share the same Node and RBAC authorizers."""
+    """Creates the authorizers of one cluster. All configurations share the index of roles and the graph of nodes."""
 
     def __init__(self, reader: CacheReader, metrics: AuthorizationMetrics | None = None) -> None:
         self._metrics = metrics
-        self._rbac = RbacAuthorizer(RbacIndex(reader))
-        self._node = NodeAuthorizer(NodeGraph(reader))
+        self._index = RbacIndex(reader)
+        self._graph = NodeGraph(reader)
         self._compiler = ConditionCompiler()
 
-    def of_mode(self, mode: str) -> Authorizer:
-        """Return the authorizer of a mode other than Webhook. Raises `ValueError`."""
-        modes: dict[str, Authorizer] = {
-            "RBAC": self._rbac,
-            "Node": self._node,
-            "AlwaysAllow": AlwaysAllow(),
-            "AlwaysDeny": AlwaysDeny(),
-        }
-        if mode not in modes:
-            raise ValueError(f'authorization-mode "{mode}" is not a valid mode')
-        return modes[mode]
+    def of_mode(self, mode: str, name: str = "") -> Authorizer:
+        """Return an authorizer of a mode other than Webhook; by default its name is that of the mode. Raises
+        `ValueError`.
+        """
+        match mode:
+            case "RBAC":
+                return RbacAuthorizer(self._index, name or "rbac")
+            case "Node":
+                return NodeAuthorizer(self._graph, name or "node")
+            case "AlwaysAllow":
+                return AlwaysAllow()
+            case "AlwaysDeny":
+                return AlwaysDeny()
+        raise ValueError(f'authorization-mode "{mode}" is not a valid mode')
 
     def configured(self, configuration: AuthorizationConfiguration, connect: Connect) -> list[Authorizer]:
         """Return the authorizers of a configuration. Raises `OSError`, and `ValueError` with all faults."""
@@ -62,17 +65,11 @@ class AuthorizerMaker:
         if faults:
             raise ValueError(aggregate(faults))
         return [
-            self._named(part.type, part.name)
+            self.of_mode(part.type, part.name)
             if part.webhook is None
             else self._webhook(part.name, part.webhook, connect)
             for part in configuration.authorizers
         ]
-
-    def _named(self, mode: str, name: str) -> Authorizer:
-        authorizer = self.of_mode(mode)
-        if isinstance(authorizer, RbacAuthorizer | NodeAuthorizer):
-            authorizer.title = (mode, name)
-        return authorizer
 
     def _webhook(self, name: str, part: WebhookPart, connect: Connect) -> Authorizer:
         file = part.connection_info.kube_config_file

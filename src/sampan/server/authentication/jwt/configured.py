@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from sampan.core.field import aggregate
@@ -33,9 +34,14 @@ _log = logging.getLogger("sampan.authentication")
 POLL_INTERVAL_S = 10.0
 
 
-def _keys(spec: JwtIssuer) -> IssuerKeys:
+OnFetch = Callable[[bytes | None], None]
+"""Called with each fetched document of keys, or with None after a failure."""
+
+
+def _keys(spec: JwtIssuer, on_fetch: OnFetch) -> IssuerKeys:
     issuer = spec.issuer
-    return IssuerKeys(issuer.url, HttpsGet(issuer.certificate_authority), discovery_url=issuer.discovery_url)
+    get = HttpsGet(issuer.certificate_authority)
+    return IssuerKeys(issuer.url, get, discovery_url=issuer.discovery_url, on_fetch=on_fetch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class IssuerRules:
     disallowed: tuple[str, ...] = ()
     """Issuers that a configuration must not contain, because they are this server's own."""
     algorithms: Sequence[str] = ALGORITHMS
-    keys: Callable[[JwtIssuer], IssuerKeys] = _keys
+    keys: Callable[[JwtIssuer, OnFetch], IssuerKeys] = _keys
     """Returns the keys of an issuer."""
     metrics: IssuerMetrics = field(default_factory=IssuerMetrics)
 
@@ -56,8 +62,11 @@ class IssuerRules:
         if validator.faults:
             raise ValueError(aggregate(validator.faults))
         return [
-            JwtTokens(one, self.keys(one.spec), algorithms=self.algorithms, metrics=self.metrics) for one in issuers
+            JwtTokens(one, self._keys_of(one.spec), algorithms=self.algorithms, metrics=self.metrics) for one in issuers
         ]
+
+    def _keys_of(self, spec: JwtIssuer) -> IssuerKeys:
+        return self.keys(spec, partial(self.metrics.fetched, spec.issuer.url))
 
 
 class ConfiguredIssuers:

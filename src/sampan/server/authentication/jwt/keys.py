@@ -25,15 +25,21 @@ class IssuerKeys:
     """Keys of one issuer. `discover` must succeed once before the keys can be fetched."""
 
     def __init__(
-        self, issuer_url: str, get: HttpsGet, *, discovery_url: str = "", now: Callable[[], float] = monotonic
+        self,
+        issuer_url: str,
+        get: HttpsGet,
+        *,
+        discovery_url: str = "",
+        now: Callable[[], float] = monotonic,
+        on_fetch: Callable[[bytes | None], None] | None = None,
     ) -> None:
+        """`on_fetch` is called with each fetched document of keys, or with None after a failure."""
         self.issuer_url = issuer_url
         self._discovery_url = discovery_url or issuer_url.rstrip("/") + WELL_KNOWN
         self.get = get
         self._now = now
         self._jwks_url = ""
-        self.on_fetch: Callable[[bytes | None], None] | None = None
-        """Called with each fetched document of keys, or with None after a failure."""
+        self._on_fetch = on_fetch
         self._keys: list[jwt.PyJWK] = []
         self._fetched = float("-inf")
         self._fetching = asyncio.Lock()
@@ -86,8 +92,8 @@ class IssuerKeys:
             body = None
             raise
         finally:
-            if self.on_fetch is not None:
-                self.on_fetch(body)
+            if self._on_fetch is not None:
+                self._on_fetch(body)
         self._keys = [key for entry in (entries if isinstance(entries, list) else ()) for key in _key(entry)]
 
 

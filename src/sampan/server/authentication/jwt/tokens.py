@@ -4,7 +4,6 @@ Source: apiserver plugin/pkg/authenticator/token/oidc/oidc.go (1.36).
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from sampan.core.clock import monotonic, unix_time
 from sampan.core.offload import offloaded
@@ -37,7 +36,6 @@ class JwtTokens:
         self.url = issuer.spec.issuer.url
         self._issuer = issuer
         self._metrics = metrics or IssuerMetrics()
-        keys.on_fetch = partial(self._metrics.fetched, self.url)
         audiences, groups = issuer.spec.issuer.audiences, issuer.spec.claim_mappings.groups.claim
 
         def verifier(of: IssuerKeys) -> IdTokenVerifier:

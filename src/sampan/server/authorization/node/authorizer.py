@@ -33,8 +33,9 @@ _GET_RELATED: Final = frozenset(
 class NodeAuthorizer:
     """Authorizes requests of kubelets. Has no opinion on other users."""
 
-    def __init__(self, graph: NodeGraph) -> None:
-        self.title = ("Node", "node")
+    def __init__(self, graph: NodeGraph, name: str = "node") -> None:
+        """`name` is the authorizer's name in the configuration and in metrics."""
+        self.title = ("Node", name)
         self._graph = graph
         self._rules = RuleTable(rules(COMPONENT_ROLES["system:node"]))
         self._special = {

@@ -36,21 +36,21 @@ class _CachedDecision(NamedTuple):
 class RbacAuthorizer:
     """Authorizes by roles and bindings."""
 
-    def __init__(self, index: RbacIndex) -> None:
-        self.title = ("RBAC", "rbac")
+    def __init__(self, index: RbacIndex, name: str = "rbac") -> None:
+        """`name` is the authorizer's name in the configuration and in metrics."""
+        self.title = ("RBAC", name)
         self._index = index
-        self._generation = 0
         self._decisions: dict[_Key, _CachedDecision] = {}
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
-        self._refresh()
+        self._index.refresh()
         key: _Key
         if info.is_resource:
             key = (user.name, user.groups, info.namespace, info.verb, info.group, info.resource, info.subresource)
         else:
             key = (user.name, user.groups, "", info.verb, info.path)
         decision = self._decisions.get(key)
-        if decision is None or decision.generation != self._generation:
+        if decision is None or decision.generation != self._index.generation:
             decision = self._of_resource(user, info) if info.is_resource else self._of_path(user, info)
             self._remember(key, decision)
         for names, binding in decision.named:
@@ -60,24 +60,20 @@ class RbacAuthorizer:
 
     def rules_of(self, ref: RoleRef) -> tuple[Rule, ...] | None:
         """Return the rules of a role, or None if the role does not exist."""
-        self._refresh()
+        self._index.refresh()
         return self._index.rules(ref)
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
         """Return all rules bound to a user, with an error for each missing role."""
-        self._refresh()
+        self._index.refresh()
         bindings = self._index.bindings(user, namespace)
         rules = tuple(rule for binding in bindings for rule in binding.role.rules or ())
         return RulesFound(rules, False, tuple(ref.missing_text() for ref in _missing(bindings)))
 
     def missing_roles(self, user: UserInfo, namespace: str) -> list[RoleRef]:
         """Return the roles that are bound to a user but do not exist."""
-        self._refresh()
+        self._index.refresh()
         return _missing(self._index.bindings(user, namespace))
-
-    def _refresh(self) -> None:
-        if self._index.refresh():
-            self._generation += 1
 
     def _remember(self, key: _Key, decision: _CachedDecision) -> None:
         if sum(map(len, key)) <= _KEY_LENGTH_MAX:
@@ -98,9 +94,9 @@ class RbacAuthorizer:
                     for verbs, groups, names, binding in by_resource.get(key, ()):
                         if (verbs is None or verb in verbs) and (groups is None or group in groups):
                             if names is None:
-                                return _CachedDecision(self._generation, (), _allowed(binding, subjects))
+                                return _CachedDecision(self._index.generation, (), _allowed(binding, subjects))
                             named.append((names, binding))
-        return _CachedDecision(self._generation, tuple(named), self._refused(user, info.namespace))
+        return _CachedDecision(self._index.generation, tuple(named), self._refused(user, info.namespace))
 
     def _of_path(self, user: UserInfo, info: RequestInfo) -> _CachedDecision:
         subjects = subjects_of(user)
@@ -109,8 +105,8 @@ class RbacAuthorizer:
                 grants = bound.get(subject)
                 for rule, binding in grants.path_rules() if grants is not None else ():
                     if path_rule_allows(rule, info.verb, info.path):
-                        return _CachedDecision(self._generation, (), _allowed(binding, subjects))
-        return _CachedDecision(self._generation, (), self._refused(user, ""))
+                        return _CachedDecision(self._index.generation, (), _allowed(binding, subjects))
+        return _CachedDecision(self._index.generation, (), self._refused(user, ""))
 
     def _refused(self, user: UserInfo, namespace: str) -> Verdict:
         """Return no opinion, with the missing roles as the reason."""

@@ -42,19 +42,21 @@ class RbacIndex:
             )
         )
         self._role_keys: dict[str, RoleRef] = {}
+        self.generation = 0
+        """Number of the state of roles and bindings. A decision that was made in an earlier state may be wrong."""
 
     @property
     def lacks_roles(self) -> bool:
         """True if a binding refers to a role that does not exist."""
         return len(self._roles) > len(self._role_keys)
 
-    def refresh(self) -> bool:
-        """Apply new writes. Return True if there were any."""
+    def refresh(self) -> None:
+        """Apply new writes."""
         changed = False
         for follower in self._followers:
             if follower.poll():
                 changed = True
-        return changed
+        self.generation += changed
 
     def rules(self, ref: RoleRef) -> tuple[Rule, ...] | None:
         """Return the rules of a role, or None if it does not exist."""
