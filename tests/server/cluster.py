@@ -14,6 +14,8 @@ from sampan.app.components import Component
 from sampan.registry.allocation.allocators import Allocators
 from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
+from sampan.registry.webhook.client import Connect, Webhook
+from sampan.registry.webhook.target import WebhookTarget
 from sampan.schema.builtin import Definitions
 from sampan.server.admission.settings import AdmissionSettings
 from sampan.server.aggregation.settings import AggregationSettings
@@ -87,11 +89,28 @@ class ApiResponse:
         ]
 
 
+class Connections:
+    """`Connect` of a cluster. A test may put another one in its place."""
+
+    def __init__(self) -> None:
+        self.connect: Connect | None = None
+        self.usual: Connect | None = None
+
+    def __call__(self, target: WebhookTarget) -> Webhook:
+        """Return the client of a webhook."""
+        connect = self.connect or self.usual
+        assert connect is not None
+        return connect(target)
+
+
 class Api:
     """Sends requests to a server and decodes the answers."""
 
-    def __init__(self, server: ApiServer, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, server: ApiServer, headers: dict[str, str] | None = None, connections: Connections | None = None
+    ) -> None:
         self.server = server
+        self.connections = connections or Connections()
         self.cluster = server.cluster
         self.client = Client(server.handler, {"user-agent": "tests/1", **(MASTER if headers is None else headers)})
 
@@ -222,12 +241,15 @@ async def served(
 ) -> AsyncIterator[Api]:
     """A server that has started; ends with the block. It also accepts the tokens of `identity`."""
     at_rest = at_rest or Unencrypted()
+    connections = Connections()
     cluster = Cluster(
         at_rest.wrap(store or MemoryStore()),
         builtins=Builtins(SCHEMAS),
         allocators=allocators,
         is_stale=at_rest.is_stale,
+        connect=connections,
     )
+    connections.usual = cluster.webhooks.connect
     known = identity(cluster)
     server = ApiServer(
         cluster,
@@ -256,7 +278,7 @@ async def served(
         await ready.wait()
         await server.begin()
         try:
-            yield Api(server)
+            yield Api(server, connections=connections)
         finally:
             for task in tasks:
                 task.cancel()

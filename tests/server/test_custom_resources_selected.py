@@ -31,7 +31,7 @@ def with_fields(body: Json) -> Json:
 async def by_webhook(api: Api) -> FakeWebhook:
     """A webhook cuts `hostPort` into `host` and `port`."""
     fake = FakeWebhook()
-    api.cluster.connect = fake.connect
+    api.connections.connect = fake.connect
     await api.create(CRDS, with_fields(defined()))
     return fake
 

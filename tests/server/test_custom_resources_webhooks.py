@@ -23,7 +23,7 @@ __all__ = ["api"]
 async def webhook(api: Api) -> FakeWebhook:
     """The webhook of shirts, which are defined."""
     fake = FakeWebhook()
-    api.cluster.connect = fake.connect
+    api.connections.connect = fake.connect
     await api.create(CRDS, defined())
     return fake
 
@@ -245,7 +245,7 @@ async def test_objects_stored_in_an_earlier_storage_version_are_converted(api: A
 async def test_reviews_are_in_a_version_that_the_webhook_accepts(review_versions: list[str], used: str) -> None:
     async with served() as api:
         fake = FakeWebhook()
-        api.cluster.connect = fake.connect
+        api.connections.connect = fake.connect
         await api.create(CRDS, defined(review_versions=review_versions))
         await api.create(SHIRTS_2, two())
         assert {review["apiVersion"] for review in fake.requested} == {f"apiextensions.k8s.io/{used}"}
@@ -261,7 +261,7 @@ async def test_a_crd_goes_with_its_objects_while_the_webhook_is_down(api: Api, w
 async def test_versions_are_converted_after_a_restart() -> None:
     store, fake = MemoryStore(), FakeWebhook()
     async with served(store) as api:
-        api.cluster.connect = fake.connect
+        api.connections.connect = fake.connect
         await api.create(CRDS, defined())
         await api.create(SHIRTS, one())
     async with served(store) as api:

@@ -58,7 +58,7 @@ async def test_conversions_by_webhook_are_counted_with_how_they_fail(
     api: Api, spoil: dict[str, Any], failure: str
 ) -> None:
     webhook = FakeWebhook()
-    api.cluster.connect = webhook.connect
+    api.connections.connect = webhook.connect
     await api.create(CRDS, defined())
     await api.create(SHIRTS, shirt("a", {"hostPort": "a:80"}))
     assert (await api.get(f"{SHIRTS_2}/a")).code == 200

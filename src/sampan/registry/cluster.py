@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack
+from typing import Final
 
 from sampan.core.object import Object
 from sampan.core.offload import Offload
@@ -52,11 +53,13 @@ class Cluster:
         builtins: Builtins | None = None,
         is_stale: IsStale | None = None,
         offload: Offload | None = None,
+        connect: Connect | None = None,
     ) -> None:
         """Create a cluster.
 
         `is_stale`: predicate for stored values that must be written again; None: no value is written again. `offload`:
-        threads for computations on large requests and objects.
+        threads for computations on large requests and objects. `connect`: factory of webhook clients; None:
+        `webhooks.connect`.
         """
         builtins = builtins or Builtins()
         self.store = store
@@ -73,8 +76,7 @@ class Cluster:
         self.measures = Measures()
         self.offload = offload or Offload()
         self.webhooks = WebhookClients(ServiceResolver(self.reader), self.measures.requests)
-        self.connect: Connect = self.webhooks.connect
-        """Factory of webhook clients. Set it before the first request."""
+        self.connect: Final[Connect] = connect or self.webhooks.connect
         self._endpoints: dict[tuple[str, str, str, str], Endpoint] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None

@@ -87,7 +87,7 @@ class Hooks:
         self.waiting = asyncio.Event()
         self.cut: list[str] = []
         self.timeouts_s: list[float] = []
-        api.cluster.connect = self.connect
+        api.connections.connect = self.connect
 
     def connect(self, target: WebhookTarget) -> "Hook":
         """As `Connect`."""
