@@ -4,19 +4,22 @@ import argparse
 import asyncio
 import resource
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 from tests.attack.authorization import limited, one_right_each
 from tests.attack.bombs import explode
 from tests.attack.catalogue import prepare, resources
 from tests.attack.escalation import escalate
 from tests.attack.floods import flood
+from tests.attack.front_proxy import Proxies, pretend
 from tests.attack.memory import REPEATS, REST_S, retained
 from tests.attack.model import grant
 from tests.attack.report import Count
 from tests.attack.server import Attacked, attacked, give
 
-CLASSES = ("authorization", "escalation", "bombs", "floods", "memory")
+CLASSES = ("authorization", "escalation", "bombs", "floods", "memory", "front-proxy")
 FILES = 8000
 
 
@@ -49,6 +52,14 @@ async def _by_requests(target: Attacked, classes: Sequence[str], arguments: argp
     return counts
 
 
+def _by_front_proxies() -> Count:
+    with tempfile.TemporaryDirectory(prefix="sampan-attack-") as made:
+        proxies = Proxies(Path(made))
+        proxies.make()
+        with attacked(*proxies.options) as target:
+            return asyncio.run(pretend(target, proxies))
+
+
 def main() -> int:
     """Return 1 if anything was found."""
     arguments = _arguments()
@@ -61,6 +72,8 @@ def main() -> int:
             counts.append(flood(target))
         if "memory" in classes:
             counts.append(asyncio.run(retained(target, arguments.repeats, arguments.rest)))
+    if "front-proxy" in classes:
+        counts.append(_by_front_proxies())
     print(f"{'class':40} {'attempts':>8} {'refused':>8} {'findings':>8}")
     for count in counts:
         print(count)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from tests.attack.authorization import limited, one_right_each
 from tests.attack.bombs import explode
 from tests.attack.catalogue import prepare, resources
 from tests.attack.escalation import escalate
+from tests.attack.front_proxy import Proxies, pretend
 from tests.attack.model import grant
 from tests.attack.report import Count
 from tests.attack.server import Attacked, attacked, give
@@ -50,6 +52,13 @@ async def test_a_user_of_one_namespace_or_name_reaches_no_other(target: Attacked
 
 async def test_nobody_gets_more_rights_than_were_given(target: Attacked) -> None:
     check(await escalate(target, STEP))
+
+
+async def test_only_a_front_proxy_names_users_in_headers(tmp_path: Path) -> None:
+    proxies = Proxies(tmp_path)
+    proxies.make()
+    with attacked(*proxies.options) as running:
+        check(await pretend(running, proxies))
 
 
 async def test_odd_requests_cost_little_and_show_nothing_of_others(target: Attacked) -> None:

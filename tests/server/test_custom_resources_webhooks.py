@@ -197,6 +197,18 @@ async def test_when_the_webhook_fails_every_request_in_another_version_fails(
     assert left["spec"] == {"hostPort": "a:80"}
 
 
+@pytest.mark.parametrize("dry_run", ["", "?dryRun=All"])
+async def test_a_collection_is_converted_in_one_request_when_it_is_deleted(
+    api: Api, webhook: FakeWebhook, dry_run: str
+) -> None:
+    for name in ("a", "b", "c"):
+        await api.create(SHIRTS, one(name))
+    deleted = await api.delete(SHIRTS_2 + dry_run)
+    assert [item["apiVersion"] for item in deleted.body["items"]] == [V2] * 3
+    assert len(webhook.requested) == 1
+    assert len((await api.get(SHIRTS)).body["items"]) == (3 if dry_run else 0)
+
+
 async def test_of_the_metadata_only_labels_and_annotations_may_change(api: Api, webhook: FakeWebhook) -> None:
     made = await api.create(SHIRTS, one())
 

@@ -234,3 +234,9 @@ async def test_others_are_served_while_rules_are_tried(api: Api) -> None:
     await api.create(HUBS, hub())
     task.cancel()
     assert iterations > 60
+
+
+@pytest.mark.parametrize("path", [HUBS, f"{HUBS}/absent", CRDS, f"{CRDS}/absent"])
+async def test_a_deletion_that_changes_nothing_does_not_wait_for_the_controller(api: Api, path: str) -> None:
+    async with asyncio.timeout(3):
+        assert (await api.delete(f"{path}?dryRun=All")).code in (200, 404)

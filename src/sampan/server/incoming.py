@@ -1,12 +1,15 @@
 """`Incoming`: a request while it is received, and its body."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from typing import Final, Protocol
+from urllib.parse import unquote
 
 from sampan.core.errors import StatusError, request_entity_too_large
 from sampan.wire.http1 import values_of
 
+_MALFORMED_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 BODY_PIECES_MAX = 1024
 """Maximum number of pieces of a buffered body. More are joined, so a body that arrives byte by byte needs little
 memory.
@@ -19,6 +22,11 @@ def identity_values(header: str) -> tuple[str, ...]:
     """Return the values of a header that identifies a user. Their bytes are UTF-8."""
     values = (value.strip(" \t") for value in values_of(header))
     return tuple(v if v.isascii() else v.encode("latin-1").decode("utf-8", "replace") for v in values)
+
+
+def extra_key(escaped: str) -> str:
+    """Return the key of an extra value from the name of its header. A key with a malformed escape stays as it is."""
+    return escaped if _MALFORMED_ESCAPE.search(escaped) else unquote(escaped)
 
 
 class ClientGone(ConnectionResetError):

@@ -6,10 +6,10 @@ such clients, a turn took up to 1.3 s of processor time. So there is a limit for
 connections reached it with heads in records of one byte, a turn took up to 0.5 s. So there is a limit for all of them.
 """
 
-import asyncio
 import ssl
 from typing import Final
 
+from sampan.server.held_transport import HeldTransport
 from sampan.server.loop_turns import LoopTurns
 
 READS_PER_TURN: Final = 32
@@ -30,17 +30,17 @@ class LimitedReads(ssl.SSLObject):
     """TLS part of a connection. `ssl.SSLContext` creates it if it is its `sslobject_class`.
 
     At a limit, `read` reports that there is no more data. The transport is made to read again in a later turn. The
-    data waits in the transport's buffer, which stops the socket at its high-water mark.
+    data waits in the transport's buffer, and the socket is not read meanwhile.
     """
 
     _left = READS_PER_TURN
     _turn = -1
     """Number of the turn that `_left` is of."""
     _waits = False
-    _transport: asyncio.Transport | None = None
+    _transport: HeldTransport | None = None
     _shared: LoopTurns
 
-    def attach(self, transport: asyncio.Transport, shared: LoopTurns) -> None:
+    def attach(self, transport: HeldTransport, shared: LoopTurns) -> None:
         """Limit the reads of this transport from now on. `shared`: limit of all connections of the server."""
         self._transport, self._shared = transport, shared
 
@@ -50,26 +50,25 @@ class LimitedReads(ssl.SSLObject):
 
     def read(self, len: int = 1024, buffer: bytearray | None = None) -> bytes:  # type: ignore[override]
         # The class in the standard library has two overloads, one for each kind of result.
-        if self._transport is not None:
+        transport = self._transport
+        if transport is not None:
             shared = self._shared
             if self._turn != shared.number:
                 self._turn, self._left = shared.number, READS_PER_TURN
             if self._left <= 0 or (shared.spent and self._left <= READS_PER_TURN - OWN_READS_PER_TURN):
-                self._continue_later()
+                self._continue_later(transport)
                 raise ssl.SSLWantReadError
             self._left -= 1
             shared.spend(1)
         return super().read(min(len, RECORD_BYTES)) if buffer is None else super().read(len, buffer)
 
-    def _continue_later(self) -> None:
+    def _continue_later(self, transport: HeldTransport) -> None:
         if not self._waits:
             self._waits = True
+            transport.wait()
             self._shared.wait(self._continue)
 
     def _continue(self) -> None:
         self._waits = False
-        transport = self._transport
-        # If the connection has paused it, it reads again when the connection resumes it.
-        if transport is not None and not transport.is_closing() and transport.is_reading():
-            transport.pause_reading()
-            transport.resume_reading()
+        if self._transport is not None:
+            self._transport.decrypt()

@@ -15,6 +15,7 @@ from sampan.core.task_scope import TaskScope
 from sampan.server.accept_filter import drop_new_connections, has_pending_connection
 from sampan.server.connection_owner import ServedConnection
 from sampan.server.handshakes import Handshakes
+from sampan.server.held_transport import HeldTransport, hold
 from sampan.server.http import Connection
 from sampan.server.http2.connection import Http2Connection
 from sampan.server.limited_reads import ALL_READS_PER_TURN, LimitedReads
@@ -57,9 +58,10 @@ class Negotiated(asyncio.Protocol):
         ssl_object = transport.get_extra_info("ssl_object")
         is_http_2 = ssl_object is not None and ssl_object.selected_alpn_protocol() == HTTP_2
         protocol = Http2Connection(self._owner) if is_http_2 else Connection(self._owner)
-        cast(asyncio.Transport, transport).set_protocol(protocol)
-        if isinstance(ssl_object, LimitedReads):
-            ssl_object.attach(cast(asyncio.Transport, transport), self._owner.read_limit)
+        transport = hold(cast(asyncio.Transport, transport))
+        transport.set_protocol(protocol)
+        if isinstance(ssl_object, LimitedReads) and isinstance(transport, HeldTransport):
+            ssl_object.attach(transport, self._owner.read_limit)
             self._owner.limit(protocol, ssl_object)
         protocol.connection_made(transport)
 

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Final
 
 from sampan.core.task_scope import TaskScope
+from sampan.server.held_transport import handshake
 from sampan.server.limited_reads import LimitedReads
 from sampan.server.loop_turns import LoopTurns
 from sampan.server.settings import HttpSettings
@@ -114,12 +115,12 @@ class TlsAcceptor:
         self._tasks.begin(self._handshake(sock), "TLS handshake")
 
     async def _handshake(self, sock: socket.socket) -> None:
-        protocol = self._make_protocol()
+        settings = self._settings
         with suppress(OSError):  # the client has disconnected; the protocol counts the failure
-            await self._loop.connect_accepted_socket(
-                lambda: protocol,
+            await handshake(
                 sock,
-                ssl=self._context,
-                ssl_handshake_timeout=self._settings.handshake_timeout_s,
-                ssl_shutdown_timeout=self._settings.write_timeout_s,  # see GracefulClose
+                self._context,
+                self._make_protocol(),
+                handshake_timeout_s=settings.handshake_timeout_s,
+                shutdown_timeout_s=settings.write_timeout_s,  # see GracefulClose
             )

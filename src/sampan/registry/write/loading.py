@@ -16,7 +16,10 @@ async def load(write: Write) -> None:
         return
     size_bytes = len(row.value)
     note_size(size_bytes + store.strategy.size_of_work(size_bytes))
-    write.stored = await store.present(row.value)
+    if write.listed is not None and write.listed.revision == row.mod_revision:
+        write.stored = write.listed.value
+    else:
+        write.stored = await store.present(row.value)
     write.old = await offloaded(store.decode, write.stored)
 
 

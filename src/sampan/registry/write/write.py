@@ -18,6 +18,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategy import Context, Release
 from sampan.registry.write.origin import Origin
+from sampan.storage.records import Record
 
 
 class Kind(Enum):
@@ -141,6 +142,8 @@ class Write:
     faults: Callable[[Object, Object], list[FieldError]] | None = None
     """Function that replaces the strategy's validation, for subresources with special rules."""
     deletion: Deletion | None = None
+    listed: Record | None = None
+    """Record that the request has listed, in this version. An unchanged object is not converted again."""
     warnings: list[str] = field(default_factory=list)
     observer: Observer | None = None
 

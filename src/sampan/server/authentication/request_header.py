@@ -7,7 +7,6 @@ import datetime
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import unquote
 
 from cryptography import x509
 from cryptography.x509.oid import NameOID
@@ -16,7 +15,7 @@ from sampan.core.clock import unix_time
 from sampan.core.errors import StatusError, unauthorized
 from sampan.core.field import quote
 from sampan.server.authentication.authenticator import with_authenticated_group
-from sampan.server.incoming import identity_values
+from sampan.server.incoming import extra_key, identity_values
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, UserInfo
 
@@ -85,7 +84,7 @@ class RequestHeaderAuthenticator:
         for prefix in self._headers.extra_prefixes:
             for header, value in headers.items():
                 if header.startswith(prefix):
-                    key = unquote(header[len(prefix) :])
+                    key = extra_key(header[len(prefix) :])
                     extra[key] = (*extra.get(key, ()), *_values(value))
         return with_authenticated_group(UserInfo(name, _first(headers, self._headers.uids), tuple(groups), extra))
 

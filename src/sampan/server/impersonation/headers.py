@@ -3,19 +3,16 @@
 Source: apiserver pkg/endpoints/filters/impersonation/constrained_impersonation.go (1.36).
 """
 
-import re
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import unquote
 
 from sampan.core.errors import bad_request
 from sampan.core.field import quote
-from sampan.server.incoming import identity_values
+from sampan.server.incoming import extra_key, identity_values
 from sampan.server.request import UserInfo
 
 PREFIX: Final = "impersonate-"
 _USER, _GROUP, _UID, _EXTRA = "impersonate-user", "impersonate-group", "impersonate-uid", "impersonate-extra-"
-_BROKEN_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 def desired_user(headers: dict[str, str]) -> UserInfo | None:
@@ -41,8 +38,7 @@ def _extra(values: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     extra: dict[str, tuple[str, ...]] = {}
     for header, parts in values.items():
         if header.startswith(_EXTRA):
-            key = header[len(_EXTRA) :]
-            key = key if _BROKEN_ESCAPE.search(key) else unquote(key)
+            key = extra_key(header[len(_EXTRA) :])
             extra[key] = (*extra.get(key, ()), *parts)
     return extra
 

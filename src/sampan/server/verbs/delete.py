@@ -79,12 +79,14 @@ async def delete_collection(scope: Scope) -> Response:
     """Delete a collection one by one, not atomically. Return 200 with the list of deleted objects.
 
     The response is encoded first: if an object cannot be converted to the version of the request, nothing is deleted.
+    A webhook converts all objects in one request.
     """
     media = acceptable_for_list(scope)
     options = list_options(scope.request)
     parameters = await _parameters(scope)
     query = await query_of(scope, options)
     page = await read_page(scope, options, query)
+    page = page._replace(records=await scope.endpoint.store.present_records(page.records, refresh=True))
     response = await page_response(scope, query, page, media)
     for record in page.records:
         ctx = Context(
@@ -95,7 +97,7 @@ async def delete_collection(scope: Scope) -> Response:
             dry_run=scope.ctx.dry_run,
         )
         try:
-            await run(deletion_of(scope, ctx, parameters))
+            await run(deletion_of(scope, ctx, parameters, listed=record))
         except errors.StatusError as error:
             if error.reason is not errors.Reason.NOT_FOUND:
                 raise

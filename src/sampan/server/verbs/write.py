@@ -9,6 +9,7 @@ from sampan.server.verbs.authorize_create import authorize_creation
 from sampan.server.verbs.delete_parameters import DeleteParameters, delete_options
 from sampan.server.verbs.options import WriteOptions
 from sampan.server.verbs.scope import Scope
+from sampan.storage.records import Record
 
 
 class RequestGate:
@@ -91,8 +92,8 @@ def write_of(
     )
 
 
-def deletion_of(scope: Scope, ctx: Context, parameters: DeleteParameters) -> Write:
-    """Return the write that deletes the object that `ctx` names."""
+def deletion_of(scope: Scope, ctx: Context, parameters: DeleteParameters, *, listed: Record | None = None) -> Write:
+    """Return the write that deletes the object that `ctx` names. `listed`: see `Write`."""
     return Write(
         kind=Kind.DELETE,
         store=scope.endpoint.store,
@@ -103,6 +104,7 @@ def deletion_of(scope: Scope, ctx: Context, parameters: DeleteParameters) -> Wri
         dry_run=bool(parameters.dry_run),
         uid=parameters.uid,
         deletion=terms_of(parameters),
+        listed=listed,
         warnings=scope.request.warnings,
     )
 

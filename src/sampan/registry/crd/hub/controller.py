@@ -103,13 +103,15 @@ class HubConversionController:
             try:
                 async with cache.watch(cache.prefix, initial=True, prompt=True) as watcher:
                     failed: set[str] = set()
+                    wait_s: float | None = 0.0  # without objects, there is no first event to wait for
                     while True:
-                        batch = await watcher.next(RETRY_S if failed else None)
+                        batch = await watcher.next(wait_s)
                         names = {event.record.key.removeprefix(cache.prefix) for _, event in batch.events} or failed
                         failed = (failed - names) | {name for name in names if not await self._try(act, name)}
                         if cache is self._endpoint.store.cache:
                             self._handled = max(self._handled, batch.revision)
                             self._progress.notify()
+                        wait_s = RETRY_S if failed else None
             except (CacheReset, WatcherTooSlow):
                 _log.info("watch of hub conversions was reset; listing again")
 
