@@ -94,7 +94,7 @@ class _JumpingSelector(selectors.BaseSelector):
         self.real.close()
 
 
-class VirtualTimeLoop(LoopClock, asyncio.SelectorEventLoop):
+class VirtualTimeLoop(LoopClock, asyncio.SelectorEventLoop, running=asyncio._get_running_loop):
     """An event loop with a virtual clock. Its monotonic time starts at 0, its wall clock at `start`."""
 
     def __init__(self, start: dt.datetime = START) -> None:
