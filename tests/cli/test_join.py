@@ -25,17 +25,12 @@ from sampan.core.clock import utc_now
 from sampan.http.tls import TlsOptions
 from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE
 from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, CONFIG_MAPS, LEASES, NODES, PODS, SECRETS
-from sampan.node.joining import (
-    CertificateRotation,
-    JoinError,
-    NodeCredentials,
-    ServingCertificate,
-    Trust,
-    discover,
-    request_certificate,
-)
-from sampan.node.joining.certificate import request_serving_certificate
-from sampan.node.joining.rotation import renewal_time
+from sampan.node.joining.certificate import request_certificate, request_serving_certificate
+from sampan.node.joining.credentials import NodeCredentials
+from sampan.node.joining.discovery import Trust, discover
+from sampan.node.joining.errors import JoinError
+from sampan.node.joining.rotation import CertificateRotation, renewal_time
+from sampan.node.joining.serving import ServingCertificate
 from sampan.resource import ResourceInfo
 from tests.cli.server import Server, running
 from tests.controllers.clock import SetClock

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sampan.controllers import cron_job as loop
 from sampan.controllers.cron_job.jobs import history, new_job
 from sampan.controllers.cron_job.schedule import ScheduleError, due, missed, wait_s
+from sampan.controllers.cron_job.source import JobChanged
 from sampan.core.cron import Schedule, parse_schedule
 from sampan.core.time import format_time, parse_time
 from sampan.loops.resources import CRON_JOBS, EVENTS, JOBS
@@ -16,6 +17,7 @@ from sampan.resource import Object, meta
 from tests.client.connected import connected
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster, working
+from tests.operator.refs import ref
 
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
@@ -410,3 +412,21 @@ def test_the_oldest_finished_jobs_exceed_the_history_limits() -> None:
         {"metadata": {"name": "r"}, "spec": {}},
     ]
     assert [job["metadata"]["name"] for job in history(obj, some)] == ["b", "a"]
+
+
+COMPLETE = [{"type": "Complete", "status": "True"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "passes"),
+    [
+        ({"status": {"active": 1}}, False),
+        ({"status": {"conditions": [{"type": "SuccessCriteriaMet", "status": "True"}]}}, False),
+        ({"status": {"conditions": COMPLETE}}, True),
+        ({"annotations": {"a": "b"}}, True),
+        ({"labels": {"a": "b"}}, True),
+    ],
+    ids=["counts", "will-end", "end", "annotations", "labels"],
+)
+def test_a_cron_job_is_reconciled_only_after_changes_of_a_job_that_it_depends_on(change: Object, passes: bool) -> None:
+    assert JobChanged().update(ref(version=1, status={}), ref(version=2, **{"status": {}, **change})) is passes

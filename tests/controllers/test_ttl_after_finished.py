@@ -83,3 +83,11 @@ def test_a_finished_job_without_finish_time_is_an_error() -> None:
     obj = {**job("a", 1), "status": {"conditions": [{"type": "Complete", "status": "True"}]}}
     with pytest.raises(ValueError, match="unable to find the time when the Job"):
         time_left(obj, NOW)
+
+
+async def test_a_job_without_a_ttl_is_deleted_once_it_gets_one() -> None:
+    async with cluster(loop.set_up) as c:
+        await c.create(JOBS, job("a", None))
+        await finish(c, "a", ago_s=10)
+        await c.patch(JOBS, "a", {"spec": {"ttlSecondsAfterFinished": 1}})
+        await ended(c, "a")

@@ -12,8 +12,12 @@ PODS = ResourceInfo(GroupVersionResource("", "v1", "pods"), "Pod", namespaced=Tr
 NODES = ResourceInfo(GroupVersionResource("", "v1", "nodes"), "Node", namespaced=False)
 
 
-def ref(name: str = "a", *, version: int = 1, uid: str = "u1", spec: Any = None, **metadata: Any) -> Ref[Object]:
+def ref(
+    name: str = "a", *, version: int = 1, uid: str = "u1", spec: Any = None, status: Any = None, **metadata: Any
+) -> Ref[Object]:
     """A record of a network in the namespace `default`."""
     meta = {"name": name, "namespace": "default", "uid": uid, "resourceVersion": str(version), **metadata}
     body = {"apiVersion": "net.example.com/v1", "kind": "Network", "metadata": meta, "spec": spec or {}}
+    if status is not None:
+        body["status"] = status
     return RefReader(dynamic(NETWORKS)).read(json.encode(body))

@@ -23,9 +23,10 @@ from sampan.core.clock import utc_now
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.http.tls import TlsOptions
 from sampan.loops.resources import NODES
-from sampan.node.joining import JoinError, NodeCredentials, Trust, discover, request_certificate
-from sampan.node.joining.certificate import user_of
-from sampan.node.joining.discovery import unreachable
+from sampan.node.joining.certificate import request_certificate, user_of
+from sampan.node.joining.credentials import NodeCredentials
+from sampan.node.joining.discovery import Trust, discover, unreachable
+from sampan.node.joining.errors import JoinError
 
 _log = logging.getLogger("sampan.app")
 

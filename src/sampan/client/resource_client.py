@@ -51,7 +51,7 @@ class ResourceClient(Generic[T]):
 
     def in_namespace(self, namespace: str) -> "ResourceClient[T]":
         """Return a client for another namespace; "" selects all."""
-        return ResourceClient(replace(self._endpoint, namespace=namespace, pinned=bool(namespace)), self.object_type)
+        return ResourceClient(self._endpoint.in_namespace(namespace), self.object_type)
 
     def with_timeout(self, request_timeout_s: float) -> "ResourceClient[T]":
         """Return a client with another limit for responses: `await pods.with_timeout(120).create(pod)`.

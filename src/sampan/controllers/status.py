@@ -1,10 +1,10 @@
 """Status writes: patches with only the changed fields, and conditions in the form of the workload APIs."""
 
-import copy
 from typing import Any, TypeVar
 
 from sampan.client import ResourceClient, merge_patch_between
 from sampan.core.time import Clock, timestamp
+from sampan.patch.copying import copy_json
 from sampan.resource import Object, meta
 
 T = TypeVar("T")
@@ -33,7 +33,8 @@ async def write_status(
 
 def status_of(obj: Object) -> Object:
     """Return a copy of the object's status that the caller may change."""
-    return copy.deepcopy(obj.get("status") or {})
+    status: Object = copy_json(obj.get("status") or {})
+    return status
 
 
 def find_status_condition(status: Object, type: str) -> Object | None:

@@ -5,14 +5,16 @@ Source: kube-controller-manager pkg/controller/ttlafterfinished/ttlafterfinished
 """
 
 import datetime as dt
-from typing import Final
+from typing import Any, Final
 
 from sampan.client import Conflict, DeleteOptions, NotFound
 from sampan.controllers.job.conditions import finished_condition
 from sampan.core.time import add_seconds, parse_time
+from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import JOBS
 from sampan.operator.builder import Builder
+from sampan.operator.predicates import matching
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 
@@ -35,7 +37,7 @@ class TTLController:
 
     def start(self) -> None:
         """Register the controller with the manager."""
-        builder = Builder(self._context.manager).named(NAME).for_(JOBS)
+        builder = Builder(self._context.manager).named(NAME).for_(JOBS, predicates=(matching(_has_ttl),))
         builder.with_options(max_concurrent_reconciles=WORKERS).complete(self)
 
     async def reconcile(self, request: Request) -> Result | None:
@@ -58,6 +60,11 @@ class TTLController:
             # It is gone, or another Job has its name, whose own events queue it.
             return None
         return None
+
+
+def _has_ttl(job: Ref[Any]) -> bool:
+    """Return False for a Job without a TTL, which needs no reconcile. Most Jobs have none."""
+    return b'"ttlSecondsAfterFinished"' in job.raw
 
 
 def time_left(job: Object, now: dt.datetime) -> dt.timedelta | None:

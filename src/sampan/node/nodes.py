@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sampan.node.eviction.thresholds import EvictionPolicy
 from sampan.node.garbage.images import ImagePolicy
-from sampan.node.joining import NodeCredentials
+from sampan.node.joining.credentials import NodeCredentials
 from sampan.node.node_object import NodeAddress, NodeShape
 from sampan.node.shutdown.policy import ShutdownPolicy
 from sampan.node.shutdown.signal import ShutdownSignal

@@ -24,13 +24,15 @@ from sampan.node.container_support import NoSupport
 from sampan.node.csi.lazy import LazyCsi
 from sampan.node.csi.parts import CsiParts
 from sampan.node.environment.services import SERVICE_VIEW, Service, at
-from sampan.node.eviction import EvictionManager, MachineMeter
+from sampan.node.eviction.manager import EvictionManager
+from sampan.node.eviction.meter import MachineMeter
 from sampan.node.extended_resources import ExtendedResources
 from sampan.node.garbage.images import ImageInStore
 from sampan.node.heartbeats import Health, Heartbeats, Member
 from sampan.node.host import host_shape
 from sampan.node.images import Images
-from sampan.node.joining import NodeCredentials, ServingCertificate
+from sampan.node.joining.credentials import NodeCredentials
+from sampan.node.joining.serving import ServingCertificate
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object import NodeAddress, NodeShape, host_ip

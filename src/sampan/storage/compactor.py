@@ -32,6 +32,8 @@ class Compactor:
     ) -> None:
         """`sleep` waits for the interval; tests inject a clock here."""
         self._store = store
+        # The check of a protocol takes long.
+        self._shared = store if isinstance(store, SharedStore) else None
         self._interval_s = interval_s
         self._sleep = sleep
 
@@ -48,7 +50,7 @@ class Compactor:
     async def _interval(self, then: int) -> int:
         """Compact to `then`, the revision of one interval ago (0: unknown). Return the current revision."""
         now = await self._store.revision()
-        if then and (not isinstance(self._store, SharedStore) or await self._store.claim_compaction(then)):
+        if then and (self._shared is None or await self._shared.claim_compaction(then)):
             try:
                 await self._store.compact(then)
             except Compacted:

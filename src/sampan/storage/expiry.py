@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 _CHUNK = 500
 """Deletions in one batch, so that many expiring rows do not block writers."""
-_INTERVALS_MAX = 60
+_INTERVALS_MAX = 300
 """Longest time between two checks, in intervals: the wall clock may be set forward."""
 
 
@@ -70,6 +70,8 @@ class Expiry:
             self._timer = None
 
     def _look(self) -> None:
-        if self._expire is not None:
+        if self._expire is None:
+            return
+        if self._heap and self._heap[0][0] <= self._clock():
             self._expire()
-            self._set_timer()
+        self._set_timer()

@@ -15,7 +15,7 @@ from typing import IO, Final
 from sampan.app.program_environment import program_environment
 from sampan.core.clock import monotonic
 from sampan.test_server.place import LOG, SOCKET, PlaceError, place, prepare_place
-from sampan.test_server.protocol import Order, send_order
+from sampan.test_server.protocol import DEFAULT_LOOPS, Order, send_order
 
 START_TIMEOUT_S: Final = 60.0
 RETRY_S: Final = 0.01
@@ -48,7 +48,7 @@ class Endpoint:
 @contextmanager
 def serving(
     *,
-    loops: str = "gc,namespace",
+    loops: str = DEFAULT_LOOPS,
     plan: Path | None = None,
     arguments: Sequence[str] = (),
     crash: Callable[[], None] | None = None,

@@ -5,8 +5,8 @@ from importlib import import_module
 from typing import Any, Final
 
 from sampan.server.apiserver import ApiServer
+from sampan.test_server.protocol import DEFAULT_LOOPS
 
-DEFAULT: Final = "gc,namespace"
 NONE: Final = "none"
 _MODULE: Final = "sampan.test_server.loops_beside"
 
@@ -18,7 +18,7 @@ def import_loops() -> Any:
 
 def check_loops(text: str) -> None:
     """Raise `ValueError` for names that are unknown; see `sampan.testing.loop_sets`."""
-    if text not in (DEFAULT, NONE):
+    if text not in (DEFAULT_LOOPS, NONE):
         import_loops().chosen_loops(text)
 
 

@@ -23,6 +23,8 @@ from typing import Final
 
 ORDER_BYTES_MAX: Final = 1 << 20
 _LENGTH_BYTES: Final = 8
+DEFAULT_LOOPS: Final = "gc,namespace"
+"""Control loops of a server for which a client names none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ class InProcessTransport:
         self._headers = dict(headers or {})
         self._settings = settings or HttpSettings()
         self._targets = TargetCache()
+        self._names = NameCache()
         self._tasks = TaskScope()
         self._closed = False
 
@@ -42,7 +43,7 @@ class InProcessTransport:
         """Send a request and return its response. Raises `TransportError`."""
         if self._closed:
             raise TransportError("the transport is closed", sent=False)
-        exchange = _Exchange(request, self._settings)
+        exchange = _Exchange(request, self._settings, self._names)
         reply = exchange.response
         if request.timeout_s is not None:
             reply.expire_at(asyncio.get_running_loop().time() + request.timeout_s, request.timeout_s)
@@ -86,9 +87,10 @@ class InProcessTransport:
 class _Exchange:
     """One request and the `Flow` of its response."""
 
-    def __init__(self, request: HttpRequest, settings: HttpSettings) -> None:
+    def __init__(self, request: HttpRequest, settings: HttpSettings, names: NameCache) -> None:
         self.response = PendingResponse(self, request, settings, asyncio.get_running_loop())
         self.gone = asyncio.Event()
+        self._names = names
         self.task: asyncio.Task[None] | None = None
         self._desired = asyncio.Event()
         self._desired.set()
@@ -130,7 +132,7 @@ class _Exchange:
         reply = self.response
         if response.content_type:
             reply.headers["content-type"] = response.content_type
-        reply.headers |= headers_of(response.headers, NameCache(), "utf-8")
+        reply.headers |= headers_of(response.headers, self._names, "utf-8")
         bodiless = reply.method == "HEAD" or response.status in _BODILESS
         if response.stream is None and response.status not in _BODILESS:
             reply.headers["content-length"] = str(len(response.body))

@@ -11,9 +11,12 @@ refuse both, so faults can be injected in it:
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, Self
+
+import msgspec
+from msgspec.structs import replace
 
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
 from sampan.client.warnings import parse_warnings
@@ -49,8 +52,7 @@ Proceed = Callable[[], Awaitable[HttpResponse]]
 Interceptor = Callable[[SentRequest, Proceed], Awaitable[HttpResponse]]
 
 
-@dataclass(frozen=True, slots=True)
-class RequestRecord:
+class RequestRecord(msgspec.Struct, frozen=True, gc=False):
     """A request and its result."""
 
     actor: str

@@ -25,6 +25,8 @@ START: Final = dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
 """First instant of every virtual clock, so that two runs have equal timestamps."""
 _THREAD_LOOK_S: Final = 0.05
 _WAKE_UP_S: Final = 1.0
+_BUSY_MAX: Final = 50
+"""Iterations of a busy loop without sockets after which it polls its descriptors for signals, with a system call."""
 
 
 class Deadlock(RuntimeError):
@@ -37,12 +39,18 @@ class _JumpingSelector(selectors.BaseSelector):
     def __init__(self, real: selectors.BaseSelector) -> None:
         self.real = real
         self.elapsed_s = 0.0
+        self._busy = 0
+        """Iterations of the loop since the last one in which no task could run."""
         self.threads = 0
         """Number of calls in threads that the loop waits for."""
         self.waiters: list[tuple[float, asyncio.Future[None]]] = []
         """Futures that complete when no task can run for this number of seconds."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        self._busy = self._busy + 1 if timeout == 0 else 0
+        # The loop has only its self-pipe, which matters for signals alone: threads also append their calls to the loop.
+        if self._busy % _BUSY_MAX and len(self.real.get_map()) == 1:
+            return []
         ready = self.real.select(0)
         if ready or timeout == 0:
             return ready
@@ -61,6 +69,8 @@ class _JumpingSelector(selectors.BaseSelector):
 
     def _end_waits(self, timeout: float | None) -> bool:
         """End the waits of `idle` that a pause of this length satisfies."""
+        if not self.waiters:
+            return False
         ended = [each for each in self.waiters if timeout is None or timeout > each[0]]
         self.waiters = [each for each in self.waiters if each not in ended]
         for _, waiter in ended:
@@ -84,7 +94,7 @@ class _JumpingSelector(selectors.BaseSelector):
         self.real.close()
 
 
-class VirtualTimeLoop(LoopClock, asyncio.SelectorEventLoop):
+class VirtualTimeLoop(LoopClock, asyncio.SelectorEventLoop, running=asyncio._get_running_loop):
     """An event loop with a virtual clock. Its monotonic time starts at 0, its wall clock at `start`."""
 
     def __init__(self, start: dt.datetime = START) -> None:

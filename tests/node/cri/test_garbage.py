@@ -14,7 +14,8 @@ from sampan.node.cri import CriClient
 from sampan.node.cri.garbage import CriGarbage
 from sampan.node.cri.observer import CriSettings
 from sampan.node.cri.runtime import CriRuntime
-from sampan.node.garbage import GarbageCollector, ImagePolicy
+from sampan.node.garbage.collector import GarbageCollector
+from sampan.node.garbage.images import ImagePolicy
 from sampan.node.views import Pod
 from tests.node.cri.containerd import IMAGE, PAUSE, cgroup_parent, containerd, missing
 from tests.node.cri.test_client import container_config, ended, sandbox_config

@@ -8,9 +8,10 @@ from pathlib import Path
 from sampan.loops.context import ControllerContext
 from sampan.node.addresses import PodAddresses, pod_cidr
 from sampan.node.container_support import NoSupport
-from sampan.node.eviction import EvictionManager, EvictionPolicy, eviction_thresholds
+from sampan.node.eviction.manager import EvictionManager
 from sampan.node.eviction.meter import MachineMeter
 from sampan.node.eviction.pressure import Signals, SignalValue
+from sampan.node.eviction.thresholds import EvictionPolicy, eviction_thresholds
 from sampan.node.heartbeats import Member
 from sampan.node.images import Images
 from sampan.node.node_events import NodeEvents

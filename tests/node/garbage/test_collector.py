@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from sampan.core.time import SystemClock
-from sampan.node.garbage import Disk, GarbageCollector, ImageInStore, ImagePolicy
-from sampan.node.garbage.collector import CONTAINERS_S, IMAGES_S, GarbageFailed
+from sampan.node.garbage.collector import CONTAINERS_S, IMAGES_S, GarbageCollector, GarbageFailed
+from sampan.node.garbage.images import Disk, ImageInStore, ImagePolicy
 from sampan.testing.virtual_time import virtual_time
 
 

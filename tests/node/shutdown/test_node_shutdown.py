@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sampan.loops.resources import NODES, PODS
-from sampan.node.shutdown import NodeShutdown, ShutdownSignal, shutdown_policy
+from sampan.node.shutdown.node_shutdown import NodeShutdown
+from sampan.node.shutdown.policy import shutdown_policy
+from sampan.node.shutdown.signal import ShutdownSignal
 from sampan.testing.virtual_time import virtual_time
 from tests.controllers.cluster import Working
 from tests.node.cluster import NODE, condition, create

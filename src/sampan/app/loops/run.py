@@ -34,13 +34,15 @@ from sampan.loops.context import ControllerContext
 from sampan.loops.informers import FROM_THE_NEWEST_STATE
 from sampan.node.claim import NodeTaken
 from sampan.node.eviction.thresholds import HARD, EvictionPolicy
-from sampan.node.joining import CertificateRotation
+from sampan.node.joining.rotation import CertificateRotation
 from sampan.node.node_object import NodeAddress
 from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
 from sampan.node.other_address import second_address
 from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.node.set_up import set_up as set_up_nodes
-from sampan.node.shutdown import STATUS_S, ShutdownPolicy, has_systemd
+from sampan.node.shutdown.inhibitor import has_systemd
+from sampan.node.shutdown.node_shutdown import STATUS_S
+from sampan.node.shutdown.policy import ShutdownPolicy
 from sampan.operator.controller import CacheSyncTimeout
 from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost
 from sampan.operator.manager import Manager, ManagerOptions, ShutdownTimeout

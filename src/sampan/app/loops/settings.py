@@ -24,8 +24,8 @@ from sampan.core.settings.kinds import (
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.dns.settings import DnsSettings
 from sampan.loops.defaults import LEGACY_TOKEN_CLEAN_UP_PERIOD_S
-from sampan.node.joining import NodeCredentials
-from sampan.node.joining.discovery import check_hash
+from sampan.node.joining.ca_hash import check_hash
+from sampan.node.joining.credentials import NodeCredentials
 
 USAGE_ERROR = 2
 """Exit code of a process that would fail in the same way if it were started again."""

@@ -9,7 +9,7 @@ import click
 
 from sampan.cli.command_group import CommandGroup
 from sampan.cli.test_server.run import Run, run_tests
-from sampan.test_server.loops import DEFAULT
+from sampan.test_server.protocol import DEFAULT_LOOPS
 
 _COMMANDS: Final = {
     "assets": "sampan.cli.test_server.assets",
@@ -47,7 +47,7 @@ class TestGroup(CommandGroup):
 @click.group("test", cls=TestGroup, modules=_COMMANDS, summaries=_SUMMARIES)
 @click.option(
     "--loops",
-    default=DEFAULT,
+    default=DEFAULT_LOOPS,
     show_default=True,
     metavar="NAMES",
     envvar="SAMPAN_TEST_LOOPS",

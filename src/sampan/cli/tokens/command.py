@@ -32,7 +32,7 @@ from sampan.core.bootstrap_token import (
 from sampan.core.clock import utc_now
 from sampan.core.time import NANOSECONDS_PER_SECOND, format_duration, parse_duration, parse_time
 from sampan.loops.resources import CONFIG_MAPS, ENDPOINT_SLICES, SECRETS
-from sampan.node.joining.discovery import ca_hash
+from sampan.node.joining.ca_hash import ca_hash
 from sampan.resource import Object, meta
 
 DEFAULT_TTL: Final = "24h"

@@ -21,7 +21,7 @@ from sampan.controllers.cron_job.jobs import (
     recover,
     remove_active,
 )
-from sampan.controllers.cron_job.source import CronJobSource
+from sampan.controllers.cron_job.source import CronJobSource, JobChanged
 from sampan.controllers.job.conditions import COMPLETE, finished_condition
 from sampan.controllers.ownership import Owned, controller_of
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
@@ -61,7 +61,7 @@ class CronJobController:
         options = ControllerOptions(max_concurrent_reconciles=WORKERS)
         controller = self._context.manager.new_controller(NAME, self, options)
         controller.watch(CronJobSource(self._context.informer(CRON_JOBS), self._wait_after_change))
-        controller.watch(KindSource(self._context.informer(JOBS), for_owner(CRON_JOBS)))
+        controller.watch(KindSource(self._context.informer(JOBS), for_owner(CRON_JOBS), (JobChanged(),)))
 
     async def reconcile(self, request: Request) -> Result | None:
         """Reconcile one CronJob. Raises `ClientError`."""

@@ -4,6 +4,7 @@ Source: kube-controller-manager pkg/controller/cronjob/utils.go (1.36).
 """
 
 import datetime as dt
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sampan.core.cron import Schedule, check_time_zone, parse_schedule
@@ -15,6 +16,10 @@ MANY: Final = 100
 _WALKED: Final = dt.timedelta(minutes=2)
 PADDING_S: Final = 0.1
 """Delay after the due time before a CronJob is reconciled, because clocks differ a little."""
+
+
+_parsed = lru_cache(maxsize=1024)(parse_schedule)
+"""Parsed schedules by their texts: a CronJob is reconciled much more often than its schedule changes."""
 
 
 class ScheduleError(ValueError):
@@ -32,12 +37,12 @@ def schedule_of(cron_job: Object) -> Schedule:
     """Parse the schedule in its time zone. Raises `ValueError` for a malformed one."""
     text, zone = cron_job["spec"]["schedule"], cron_job["spec"].get("timeZone")
     if "TZ" in text or zone is None:
-        return parse_schedule(text)
+        return _parsed(text)
     try:
         check_time_zone(zone)
     except ValueError:
-        return parse_schedule(text)
-    return parse_schedule(f"TZ={zone} {text}")
+        return _parsed(text)
+    return _parsed(f"TZ={zone} {text}")
 
 
 def names_zone(cron_job: Object) -> bool:

@@ -1,4 +1,4 @@
-"""Source of the CronJob controller's requests. It delays the requests of CronJobs whose schedule has changed.
+"""Sources of the CronJob controller's requests. CronJobs whose schedule has changed are delayed.
 
 A changed schedule applies from its next time on: a Job is never started for an earlier time.
 Concurrency: see `sampan.operator.source`.
@@ -9,8 +9,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from sampan.controllers.job.conditions import finished_condition
 from sampan.informer.ref import Deletion, Ref
 from sampan.informer.shared_informer import SharedInformer
+from sampan.operator.predicates import Predicate
 from sampan.operator.queue import WorkQueue
 from sampan.operator.request import Request
 from sampan.resource import Object
@@ -35,6 +37,27 @@ class CronJobSource:
             await asyncio.get_running_loop().create_future()
         finally:
             registration.remove()
+
+
+class JobChanged(Predicate[Object]):
+    """Drops updates of Jobs that a CronJob does not depend on, such as the counts of Pods in the status."""
+
+    def update(self, old: Ref[Object], new: Ref[Object]) -> bool:
+        """Return True if the Job has finished, or if its metadata has changed."""
+        if old.uid != new.uid or old.labels != new.labels:
+            return True
+        before, after = old.metadata, new.metadata
+        return (
+            before.annotations != after.annotations
+            or before.owner_references != after.owner_references
+            or before.deletion_timestamp != after.deletion_timestamp
+            or _end(old) != _end(new)
+        )
+
+
+def _end(job: Ref[Object]) -> Object | None:
+    """Return the condition with which a Job finished, and the time in it. It is written once."""
+    return finished_condition(job.decode()) if b'"conditions"' in job.raw else None
 
 
 class _Handler:

@@ -7,7 +7,6 @@ Source: kube-controller-manager pkg/controller/job/job_controller.go (1.36).
 """
 
 import asyncio
-import copy
 import datetime as dt
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -47,6 +46,7 @@ from sampan.operator.predicates import GenerationChanged
 from sampan.operator.queue import ItemExponentialFailureRateLimiter
 from sampan.operator.request import Request, Result
 from sampan.operator.source import KindSource
+from sampan.patch.copying import copy_json
 from sampan.resource import Object, meta
 
 NAME: Final = "job-controller"
@@ -214,7 +214,7 @@ class JobController:
         self._failures[join_key(metadata.namespace, metadata.name)] = (metadata.uid, state.failures)
         # Step 2, after the status with the list was written.
         released, failure = await self._finalizers.release_all(tally.release)
-        status = copy.deepcopy(sync.status)
+        status = copy_json(sync.status)
         # Step 3 for the Pods that were released just now.
         count_named(status, tracked - released)
         over = failure is None and not tally.full and _may_end(final, status)

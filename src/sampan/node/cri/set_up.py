@@ -20,8 +20,9 @@ from sampan.node.cri.pull import PullSecrets
 from sampan.node.cri.resolver import ClusterDns
 from sampan.node.cri.runtime import CriRuntime
 from sampan.node.environment.services import SERVICE_VIEW
-from sampan.node.eviction import EvictionManager, MachineMeter
-from sampan.node.garbage import GarbageCollector
+from sampan.node.eviction.manager import EvictionManager
+from sampan.node.eviction.meter import MachineMeter
+from sampan.node.garbage.collector import GarbageCollector
 from sampan.node.heartbeats import Heartbeats, Member
 from sampan.node.host import host_shape
 from sampan.node.node_events import NodeEvents
@@ -35,7 +36,8 @@ from sampan.node.pod_worker import PodWorker
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.references import References
 from sampan.node.set_up import CsiNode, NodeParts, add_agent, add_heartbeats, container_worker, nodes_of
-from sampan.node.shutdown import Inhibitor, NodeShutdown, has_systemd
+from sampan.node.shutdown.inhibitor import Inhibitor, has_systemd
+from sampan.node.shutdown.node_shutdown import NodeShutdown
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.operator.events import CoreEventSink, EventBroadcaster
 from sampan.operator.manager import Group

@@ -17,7 +17,7 @@ from sampan.node.eviction.pressure import Pressure, Signals, advanced, met, recl
 from sampan.node.eviction.ranking import eviction_text, ranked
 from sampan.node.eviction.thresholds import CONDITIONS, RESOURCES, EvictionPolicy, Threshold
 from sampan.node.forced_end import ForcedEnd
-from sampan.node.garbage import GarbageCollector
+from sampan.node.garbage.collector import GarbageCollector
 from sampan.node.node_state import NodeState
 from sampan.node.server.hosted import HostedPod
 from sampan.node.views import Pod

@@ -5,20 +5,3 @@
 3. `credentials.py` stores it with a kubeconfig; `rotation.py` renews it, with the certificate itself.
 4. `serving.py` gets the certificate of the node's server, and renews it.
 """
-
-from sampan.node.joining.certificate import request_certificate
-from sampan.node.joining.credentials import NodeCredentials
-from sampan.node.joining.discovery import Trust, discover
-from sampan.node.joining.errors import JoinError
-from sampan.node.joining.rotation import CertificateRotation
-from sampan.node.joining.serving import ServingCertificate
-
-__all__ = [
-    "CertificateRotation",
-    "JoinError",
-    "NodeCredentials",
-    "ServingCertificate",
-    "Trust",
-    "discover",
-    "request_certificate",
-]

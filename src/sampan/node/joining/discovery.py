@@ -6,14 +6,11 @@ Source: kubeadm app/discovery/token/token.go (1.36).
 """
 
 import base64
-import hashlib
-import re
 from dataclasses import dataclass
 from typing import Final
 
 import yaml
 from cryptography import x509
-from cryptography.hazmat.primitives import serialization
 
 from sampan.client import Client, ClientError, Config, Forbidden, NotFound, TransportError, Unauthorized
 from sampan.core.bootstrap_token import (
@@ -27,10 +24,10 @@ from sampan.core.bootstrap_token import (
 from sampan.core.clock import utc_now
 from sampan.http.tls import TlsOptions
 from sampan.loops.resources import CONFIG_MAPS
+from sampan.node.joining.ca_hash import ca_hash
 from sampan.node.joining.errors import JoinError
 from sampan.resource import Object
 
-_HASH: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _CERTIFICATES_MAX: Final = 100
 
 
@@ -43,21 +40,6 @@ class Trust:
     """Hashes `sha256:<hex>` of public keys. The public key of a CA of the cluster must have one of these hashes. If
     empty, hashes are not verified.
     """
-
-
-def ca_hash(certificate: x509.Certificate) -> str:
-    """Return the hash of a certificate's public key (SubjectPublicKeyInfo)."""
-    form = serialization.PublicFormat.SubjectPublicKeyInfo
-    key = certificate.public_key().public_bytes(serialization.Encoding.DER, form)
-    return f"sha256:{hashlib.sha256(key).hexdigest()}"
-
-
-def check_hash(text: str) -> str:
-    """Return a hash in lower case. Raises `ValueError`."""
-    found = text.lower()
-    if _HASH.fullmatch(found) is None:
-        raise ValueError(f"{text!r} is not sha256: and 64 hexadecimal digits")
-    return found
 
 
 async def discover(server: str, trust: Trust) -> bytes:

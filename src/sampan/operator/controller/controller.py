@@ -203,11 +203,15 @@ class Controller:
 
     async def _reconcile(self, request: Request) -> Result:
         timeout_s = self.options.reconcile_timeout_s
+        limit = asyncio.timeout(timeout_s)
         try:
-            async with asyncio.timeout(timeout_s) as timeout:
+            if timeout_s is None:
                 result = await self._call(request)
+            else:
+                async with limit:
+                    result = await self._call(request)
         except TimeoutError as error:
-            if not timeout.expired():
+            if timeout_s is None or not limit.expired():
                 raise
             self._metrics.timeouts.inc()
             raise ReconcileTimeout(f"the reconcile took longer than {timeout_s:g} s") from error

@@ -53,18 +53,28 @@ async def ensure_flow_control(endpoint_of: EndpointOf, clock: Clock) -> None:
 
 
 async def keep_flow_control(endpoint_of: EndpointOf, clock: Clock) -> None:
-    """Run `ensure_flow_control` once a minute if an object has changed, until cancelled. The objects must exist."""
+    """Run `ensure_flow_control` a minute after an object has changed, until cancelled. The objects must exist."""
     endpoints = [endpoint_of(FLOW_CONTROL_GROUP, "v1", resource) for resource in RESOURCES]
-    caches = [endpoint.store.cache for endpoint in endpoints if endpoint is not None]
-    seen = [cache.poll_events() for cache in caches]
+    changed = asyncio.Event()
+    listeners = [endpoint.store.cache.listeners for endpoint in endpoints if endpoint is not None]
+    for each in listeners:
+        each.append(changed.set)
+    try:
+        await _ensure_after_changes(changed, endpoint_of, clock)
+    finally:
+        for each in listeners:
+            each.remove(changed.set)
+
+
+async def _ensure_after_changes(changed: asyncio.Event, endpoint_of: EndpointOf, clock: Clock) -> None:
     while True:
+        await changed.wait()
         await asyncio.sleep(KEEP_INTERVAL_S)
-        if (found := [cache.poll_events() for cache in caches]) == seen:
-            continue
+        changed.clear()
         try:
             await ensure_flow_control(endpoint_of, clock)
-            seen = found
         except* Exception as errors:
+            changed.set()  # so that the next minute tries again
             _log.warning(
                 "cannot keep the bootstrap objects of flow control", extra={"error": str(errors.exceptions[0])}
             )
