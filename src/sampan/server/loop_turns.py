@@ -56,5 +56,5 @@ class LoopTurns:
                     break
                 self._waiting.popleft()()
         finally:
-            if self._waiting:
+            if self._waiting and not self._is_counting:
                 self._count()
