@@ -25,7 +25,7 @@ from sampan.server.verbs.get import get
 from sampan.server.verbs.list import list_objects
 from sampan.server.verbs.patch import patch, patch_type_of
 from sampan.server.verbs.scale import get_scale, patch_scale, update_scale
-from sampan.server.verbs.scope import Scope, Shared
+from sampan.server.verbs.scope import Scope, Shared, context_of
 from sampan.server.verbs.subresources import SUBRESOURCES, VIRTUAL
 from sampan.server.verbs.update import update
 from sampan.server.verbs.watch_websocket import watch
@@ -74,7 +74,7 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
             request.warnings.append(warning)
             shared.deprecated.add((info.group, info.version, info.resource, info.subresource))
         _check_accepted(request, endpoint)
-        scope = Scope(request, endpoint, chain, cluster, shared)
+        scope = Scope(request, endpoint, chain, cluster, shared, context_of(request, endpoint))
         begin_work(shared.offload)
         begin_budget()
         try:
