@@ -3,9 +3,9 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
 from typing import Any
 
+import msgspec
 import orjson
 import pytest
 
@@ -120,7 +120,7 @@ async def test_write_in_progress_survives_changes_of_its_crd(api: Api) -> None:
     unchanged = await update(old.store, ctx, lambda obj, stored: None, api.cluster.clock)
     assert orjson.loads(unchanged) == patched.body
     with pytest.raises(StatusError, match="not found"):
-        await update(old.store, replace(ctx, name="b"), lambda obj, stored: None, api.cluster.clock)
+        await update(old.store, msgspec.structs.replace(ctx, name="b"), lambda obj, stored: None, api.cluster.clock)
 
 
 async def test_get_in_progress_survives_a_change_of_its_crd(api: Api) -> None:

@@ -6,16 +6,16 @@ Source: apiserver pkg/registry/rest/{create,update,delete}.go (1.36).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
+
+import msgspec
 
 from sampan.core.field import FieldError
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object, set_or_drop
 
 
-@dataclass(slots=True)
-class Context:
+class Context(msgspec.Struct):
     """Properties of a request that a strategy may use.
 
     `user` and `groups` identify the client; `namespace` and `name` identify the object.
@@ -24,7 +24,7 @@ class Context:
     user: str = ""
     groups: tuple[str, ...] = ()
     uid: str = ""
-    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    extra: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     namespace: str = ""
     name: str = ""
     dry_run: bool = False

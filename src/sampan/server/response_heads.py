@@ -9,6 +9,8 @@ from sampan.wire.http1 import BODILESS, Malformed
 from sampan.wire.http1.writers import check_lines, status_line
 
 _PREFIXES_MAX = 1024
+_LF, _CR = b"\n\r"
+"""As numbers: CPython finds a number in bytes ten times faster than bytes of length 1."""
 
 
 class ResponseHeads:
@@ -33,7 +35,7 @@ class ResponseHeads:
             self._read_clock()
         parts = [prefix]
         for name, value in response.headers:
-            if b"\n" in value or b"\r" in value:
+            if _LF in value or _CR in value:
                 raise ValueError(f"the header {name!r} holds a line break")
             parts += (name, b": ", value, b"\r\n")
         parts.append(self._date)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 
 from sampan.server.audit.audit import ENDINGS_MAX
@@ -45,7 +46,7 @@ async def test_errors_of_the_store_are_recorded_with_the_status_of_the_response(
 async def test_a_slow_request_is_recorded_with_its_latencies() -> None:
     async def route(request: Request) -> Response:
         shift = -2 if "slow" in request.wire.query else 2
-        request.wire = request.wire._replace(received=request.wire.received + shift)
+        request.wire = msgspec.structs.replace(request.wire, received=request.wire.received + shift)
         request.latencies["mutating-webhook"] = 1.5
         return Response()
 

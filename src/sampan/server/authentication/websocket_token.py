@@ -6,7 +6,8 @@ Source: apiserver pkg/authentication/request/websocket/protocol.go (1.36).
 import base64
 import binascii
 from collections.abc import Sequence
-from dataclasses import replace
+
+import msgspec
 
 from sampan.core.errors import unauthorized
 from sampan.server.authentication.authenticator import TokenAuthenticator
@@ -43,7 +44,7 @@ class WebSocketTokenAuthenticator:
         if len(tokens) > 1 or not others:
             raise unauthorized()
         headers = {"authorization": f"Bearer {_decoded(tokens[0])}"}
-        user = await self._bearer.authenticate(replace(request, headers=headers))
+        user = await self._bearer.authenticate(msgspec.structs.replace(request, headers=headers))
         if user is not None:
             request.headers[_HEADER] = ",".join(others)
         return user

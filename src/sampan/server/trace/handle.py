@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
+import msgspec
 import orjson
 
 from sampan.core.errors import StatusError, bad_request, unauthorized
@@ -45,7 +46,7 @@ async def traced(scope: Scope) -> Response:
     # Traced requests get a separate chain: a trace also shows plug-ins without effect, and does not count in metrics.
     chain = AdmissionChain(scope.admission.plugins)
     try:
-        response = await verb(replace(scope, admission=chain, observer=recorder))
+        response = await verb(msgspec.structs.replace(scope, admission=chain, observer=recorder))
     except StatusError as error:
         if not any(step.error for step in recorder.steps):
             recorder.end("refused", error.message)

@@ -8,6 +8,8 @@ Source: kubernetes pkg/registry/core/pod/storage/eviction.go (1.36).
 from dataclasses import replace
 from typing import Final
 
+import msgspec
+
 from sampan.core import errors
 from sampan.core.field import Path, invalid
 from sampan.core.gvk import GroupVersionKind
@@ -152,7 +154,7 @@ async def _take(scope: Scope, budget_name: str, *, dry_run: bool) -> None:
         take_disruption(budget, pod_name, timestamp(scope.clock))
         track_status(budgets, old, budget, scope.clock)
 
-    ctx = replace(scope.ctx, name=budget_name, subresource="status", dry_run=dry_run)
+    ctx = msgspec.structs.replace(scope.ctx, name=budget_name, subresource="status", dry_run=dry_run)
     await update(budgets.store, ctx, take, scope.clock, UpdateOptions(part=Part.STATUS, dry_run=dry_run))
 
 
@@ -173,7 +175,7 @@ async def _delete(scope: Scope, deletion: DeleteParameters) -> None:
 
     desired = deletion
     if not deletion.dry_run:
-        ctx = replace(scope.ctx, subresource="status")
+        ctx = msgspec.structs.replace(scope.ctx, subresource="status")
         updated = await update(store, ctx, mark, scope.clock, UpdateOptions(part=Part.STATUS))
         if deletion.resource_version:
             desired = replace(deletion, resource_version=resource_version_of(updated))

@@ -4,6 +4,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import msgspec
+
 from sampan.core.offload import Offload
 from sampan.core.time import Clock
 from sampan.registry.cluster import Cluster
@@ -53,8 +55,7 @@ class ScopeObserver(Observer, AdmissionObserver, Protocol):
     """Observer of a whole request."""
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(msgspec.Struct, eq=False):
     """`request` for one `endpoint`. Strategies get `ctx`."""
 
     request: Request
@@ -62,24 +63,26 @@ class Scope:
     admission: AdmissionChain
     cluster: Cluster
     shared: Shared
+    ctx: Context
     observer: ScopeObserver | None = None
     """Observer of the steps of a write and of admission plug-ins, such as a trace."""
-    ctx: Context = field(init=False)
 
     @property
     def clock(self) -> Clock:
         """Return the clock of the cluster."""
         return self.cluster.clock
 
-    def __post_init__(self) -> None:
-        info, user = self.request.info, self.request.user
-        self.ctx = Context(
-            user=user.name if user else "",
-            groups=user.groups if user else (),
-            uid=user.uid if user else "",
-            extra=user.extra if user else {},
-            namespace=info.namespace if self.endpoint.definition.namespaced else "",
-            name=info.name,
-            dry_run=bool(self.request.wire.query.get("dryRun")),
-            subresource=info.subresource,
-        )
+
+def context_of(request: Request, endpoint: Endpoint) -> Context:
+    """Return the context of a request for its strategy."""
+    info, user = request.info, request.user
+    return Context(
+        user.name if user else "",
+        user.groups if user else (),
+        user.uid if user else "",
+        user.extra if user else {},
+        info.namespace if endpoint.definition.namespaced else "",
+        info.name,
+        bool(request.wire.query.get("dryRun")),
+        info.subresource,
+    )

@@ -5,8 +5,9 @@ Source: kubernetes pkg/registry/core/{pod,namespace}/storage, pkg/registry/certi
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Final
+
+import msgspec
 
 from sampan.core import errors
 from sampan.core.gvk import GroupVersionKind
@@ -65,7 +66,7 @@ async def create_binding(scope: Scope) -> Response:
     def bind(pod: Object, old: Object) -> None:
         apply_binding(pod, binding, now)
 
-    ctx = replace(scope.ctx, name=name)
+    ctx = msgspec.structs.replace(scope.ctx, name=name)
     how = UpdateOptions(part=Part.ALL, dry_run=options.dry_run, faults=lambda new, old: [])
     await update_directly(pods.store, ctx, bind, scope.clock, how)
     response = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+import msgspec
 import orjson
 
 from sampan.server.request import Request, RequestInfo
@@ -70,7 +71,7 @@ async def sent_object(request: Request) -> Mapping[str, Any] | None:
     async def again(limit: int) -> bytes:
         return body
 
-    request.wire = request.wire._replace(read_body=again)
+    request.wire = msgspec.structs.replace(request.wire, read_body=again)
     try:
         found = _decoded(body, request.headers.get("content-type", ""))
     except ValueError:  # the verb refuses it
