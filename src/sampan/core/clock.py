@@ -45,32 +45,27 @@ class LoopClock:
 
 def unix_time() -> float:
     """Return the seconds since the epoch."""
-    clock = _loop_clock()
-    return time.time() if clock is None else clock.unix_time()
+    if _running_loop is not None and isinstance(loop := _running_loop(), LoopClock):
+        return loop.unix_time()
+    return time.time()
 
 
 def unix_time_ns() -> int:
     """Return the nanoseconds since the epoch."""
-    clock = _loop_clock()
-    return time.time_ns() if clock is None else int(clock.unix_time() * 1e9)
+    if _running_loop is not None and isinstance(loop := _running_loop(), LoopClock):
+        return int(loop.unix_time() * 1e9)
+    return time.time_ns()
 
 
 def utc_now() -> dt.datetime:
     """Return the current time, in UTC."""
-    clock = _loop_clock()
-    return dt.datetime.now(dt.UTC) if clock is None else dt.datetime.fromtimestamp(clock.unix_time(), dt.UTC)
+    if _running_loop is not None and isinstance(loop := _running_loop(), LoopClock):
+        return dt.datetime.fromtimestamp(loop.unix_time(), dt.UTC)
+    return dt.datetime.now(dt.UTC)
 
 
 def monotonic() -> float:
     """Return the seconds of a monotonic clock, like `time()` of the event loop. Only differences have a meaning."""
-    if _running_loop is None:
-        return _system_monotonic()
-    clock = _loop_clock()
-    return _system_monotonic() if clock is None else clock.time()
-
-
-def _loop_clock() -> LoopClock | None:
-    if _running_loop is None:
-        return None
-    loop = _running_loop()
-    return loop if isinstance(loop, LoopClock) else None
+    if _running_loop is not None and isinstance(loop := _running_loop(), LoopClock):
+        return loop.time()
+    return _system_monotonic()
