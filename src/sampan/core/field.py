@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+import msgspec
 import orjson
 
 FAULTS_MAX = 1000
@@ -217,20 +218,17 @@ class TooManyFaults(Exception):
         self.faults = faults
 
 
-class _Budget:
+class _Budget(msgspec.Struct, eq=False):
     """Errors since validation started. Each error is counted when it is created, so no validator can miss the limit."""
 
-    __slots__ = ("_characters", "faults")
-
-    def __init__(self) -> None:
-        self.faults: list[FieldError] = []
-        self._characters = 0
+    faults: "list[FieldError]" = []
+    characters: int = 0
 
     def add(self, fault: FieldError) -> None:
         """Count an error. Raises `TooManyFaults` at the limit."""
         self.faults.append(fault)
-        self._characters += len(fault.field) + len(fault.detail)
-        if len(self.faults) >= FAULTS_MAX or self._characters > FAULTS_CHARACTERS_MAX:
+        self.characters += len(fault.field) + len(fault.detail)
+        if len(self.faults) >= FAULTS_MAX or self.characters > FAULTS_CHARACTERS_MAX:
             raise TooManyFaults(self.faults)
 
 

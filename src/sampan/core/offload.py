@@ -17,6 +17,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
+import msgspec
+
 T = TypeVar("T")
 
 LARGE_BYTES = 32 * 1024
@@ -59,14 +61,11 @@ class Offload:
             raise
 
 
-class RequestWork:
+class RequestWork(msgspec.Struct, eq=False):
     """Known size of a request: its body and the stored objects that it processes."""
 
-    __slots__ = ("offload", "size_bytes")
-
-    def __init__(self, offload: Offload) -> None:
-        self.offload = offload
-        self.size_bytes = 0
+    offload: Offload
+    size_bytes: int = 0
 
 
 _current: contextvars.ContextVar[RequestWork | None] = contextvars.ContextVar("request work", default=None)

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final, Protocol
 
+import msgspec
+
 from sampan.core.errors import StatusError, request_entity_too_large
 from sampan.wire.http1 import values_of
 
@@ -38,47 +40,21 @@ class Source(Protocol):
     async def wait_closed(self) -> None: ...
 
 
-class Incoming:
+class Incoming(msgspec.Struct, eq=False):
     """Request while it is received."""
 
-    __slots__ = (
-        "body",
-        "complete",
-        "connection",
-        "expect_continue",
-        "headers",
-        "http_1_0",
-        "keep_alive",
-        "limit",
-        "method",
-        "raw_target",
-        "size",
-        "waiter",
-    )
-
-    def __init__(
-        self,
-        connection: Source,
-        method: str = "",
-        raw_target: bytes = b"",
-        headers: dict[str, str] | None = None,
-        *,
-        keep_alive: bool = True,
-        http_1_0: bool = False,
-        expect_continue: bool = False,
-    ) -> None:
-        self.connection = connection
-        self.raw_target = raw_target
-        self.method = method
-        self.headers: dict[str, str] = {} if headers is None else headers
-        self.body: list[bytes] = []
-        self.size = 0
-        self.limit = -1
-        self.complete = False
-        self.keep_alive = keep_alive
-        self.http_1_0 = http_1_0
-        self.expect_continue = expect_continue
-        self.waiter: asyncio.Future[None] | None = None
+    connection: Source
+    method: str = ""
+    raw_target: bytes = b""
+    headers: dict[str, str] = {}
+    keep_alive: bool = True
+    http_1_0: bool = False
+    expect_continue: bool = False
+    body: list[bytes] = []
+    size: int = 0
+    limit: int = -1
+    complete: bool = False
+    waiter: asyncio.Future[None] | None = None
 
     async def read_body(self, limit: int) -> bytes:
         """Read the whole body. **Raises** `StatusError` 413 beyond `limit` bytes; `ClientGone`."""

@@ -72,9 +72,9 @@ class Reading:
             head.method,
             head.target,
             head.headers,
-            keep_alive=head.keep_alive,
-            http_1_0=head.http_1_0,
-            expect_continue=head.expects_continue,
+            head.keep_alive,
+            head.http_1_0,
+            head.expects_continue,
         )
         if self._ready is None and self._current is None:
             self._ready = incoming

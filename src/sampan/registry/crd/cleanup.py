@@ -7,7 +7,8 @@ Source: apiextensions pkg/controller/finalizer/crd_finalizer.go (1.36).
 
 import asyncio
 import logging
-from dataclasses import replace
+
+import msgspec
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
@@ -143,7 +144,7 @@ class CleanUp:
 
     async def _update(self, edit: Edit, part: Part) -> None:
         options = UpdateOptions(part=part, uid=self._crd["metadata"]["uid"], faults=lambda new, old: [])
-        ctx = replace(_CONTEXT, name=self._name)
+        ctx = msgspec.structs.replace(_CONTEXT, name=self._name)
         begin_work(self._cluster.offload)
         await update(self._endpoint.store, ctx, edit, self._cluster.clock, options)
 

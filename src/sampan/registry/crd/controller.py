@@ -9,9 +9,10 @@ Source: apiextensions pkg/controller/{status,establish,finalizer,apiapproval,non
 import asyncio
 import logging
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
+
+import msgspec
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
@@ -318,7 +319,7 @@ class CrdController:
             return copy
 
         options = UpdateOptions(part=Part.STATUS, faults=lambda new, old: [])
-        ctx = replace(_CONTEXT, name=crd["metadata"]["name"])
+        ctx = msgspec.structs.replace(_CONTEXT, name=crd["metadata"]["name"])
         await update(self._endpoint.store, ctx, edit, self._cluster.clock, options)
 
 

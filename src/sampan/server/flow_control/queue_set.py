@@ -95,7 +95,7 @@ class QueueSet:
         request.
         """
         now = self._sync()
-        ticket = Ticket(flow, work, now, self._r)
+        ticket = Ticket(flow, work, work.seats, now, self._r, now)
         if self.queuing.queues < 1:
             if self.queuing.queues == 0 and not self._accommodates(ticket.seats):
                 self._refuse(flow, "concurrency-limit")

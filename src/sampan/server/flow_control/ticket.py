@@ -4,6 +4,8 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+import msgspec
+
 from sampan.server.request import Request
 
 DURATION_BUCKETS: Final = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
@@ -98,25 +100,21 @@ class Flow(NamedTuple):
     stats: FlowStats
 
 
-class Ticket:
+class Ticket(msgspec.Struct, eq=False):
     """One request in a queue set. `on_dispatch` is called once when a waiting request may run."""
 
-    __slots__ = (
-        "arrival", "arrival_r", "executing", "flow", "on_dispatch", "queue", "request", "seats", "started", "work",
-    )  # fmt: skip
-
-    def __init__(self, flow: Flow, work: Work, arrival: float, arrival_r: float) -> None:
-        self.flow = flow
-        self.work = work
-        self.seats = work.seats
-        self.arrival = self.started = arrival
-        self.arrival_r = arrival_r
-        """Virtual time of the set at arrival."""
-        self.queue: Queue | None = None
-        self.executing = False
-        self.on_dispatch: Callable[[], None] | None = None
-        self.request: Request | None = None
-        """The request, for debugging pages and metrics."""
+    flow: Flow
+    work: Work
+    seats: int
+    arrival: float
+    arrival_r: float
+    """Virtual time of the set at arrival."""
+    started: float
+    queue: "Queue | None" = None
+    executing: bool = False
+    on_dispatch: Callable[[], None] | None = None
+    request: Request | None = None
+    """The request, for debugging pages and metrics."""
 
 
 class Queue:

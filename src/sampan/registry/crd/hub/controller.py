@@ -6,7 +6,8 @@ Concurrency: `run` owns two tasks. One follows HubConversions, the other CRDs.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+
+import msgspec
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
@@ -150,5 +151,5 @@ class HubConversionController:
             return copy
 
         options = UpdateOptions(part=Part.STATUS, faults=lambda new, old: [])
-        ctx = replace(_CONTEXT, name=obj["metadata"]["name"])
+        ctx = msgspec.structs.replace(_CONTEXT, name=obj["metadata"]["name"])
         await update(self._endpoint.store, ctx, edit, self._cluster.clock, options)
