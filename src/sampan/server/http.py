@@ -194,7 +194,7 @@ class Connection(Reading, asyncio.Protocol):
             raise
         finally:
             self._current = None
-            if response is not None:
+            if response is not None and (response.stream is not None or response.finished is not None):
                 await release(response)
         if close or self._ending or self.closed:
             self._leave(heeding=incoming.complete or response is None or response.takeover is not None)
@@ -233,7 +233,8 @@ class Connection(Reading, asyncio.Protocol):
             self._transport.write(head)
         elif len(body) < WRITE_CHUNK_BYTES:
             self._transport.write(head + body)
-            await self.drain()
+            if self._can_write is not None:
+                await self.drain()
         else:
             self._transport.write(head)
             await self._write_in_turns(body)

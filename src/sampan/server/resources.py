@@ -78,7 +78,10 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
         begin_work(shared.offload)
         begin_budget()
         try:
-            response = await _response_of(traced if TRACE in request.wire.query else verb, scope)
+            if TRACE in request.wire.query:
+                verb = traced
+            exported = request.span is not None and request.span.exported is not None
+            response = await (_response_in_span(verb, scope) if exported else verb(scope))
         except TooManyFaults as error:
             raise errors.invalid(endpoint.definition.stored_kind, info.name, error.faults) from None
         except (CacheReset, FutureRevision):
@@ -113,11 +116,9 @@ def _check_accepted(request: Request, endpoint: Endpoint) -> None:
         raise not_produced(", ".join(dialect.media_types + (_STREAMED if info.verb == "list" else ()))) from None
 
 
-async def _response_of(verb: Verb, scope: Scope) -> Response:
-    """Return the response of the verb, in a span if the request is traced."""
-    span, info = scope.request.span, scope.request.info
-    if span is None or span.exported is None:
-        return await verb(scope)
+async def _response_in_span(verb: Verb, scope: Scope) -> Response:
+    """Return the response of the verb, in a part of the request's span."""
+    span, info = scope.request.begin_span(), scope.request.info
     with span.part(_SPANS[info.verb], _span_attributes(scope.request)) as part:
         scope.request.span = part
         try:

@@ -1,5 +1,7 @@
 """`Routes`: the innermost handler. It routes resource requests to their handler, and others by path."""
 
+from collections.abc import Awaitable
+
 from sampan.core import errors
 from sampan.server.request import Handler, Request, Response
 from sampan.server.status import not_found_page, not_produced
@@ -38,10 +40,11 @@ class Routes:
         """Return the paths for the index."""
         return list(self._listed)
 
-    async def handle(self, request: Request) -> Response:
+    def handle(self, request: Request) -> Awaitable[Response]:
         """Handle a request at the end of the filter chain."""
-        if request.info.is_resource:
-            return await self._resources(request)
+        return self._resources(request) if request.info.is_resource else self._handle_path(request)
+
+    async def _handle_path(self, request: Request) -> Response:
         path = request.wire.path
         service = self._services.get(path.removesuffix("/"))
         if service is not None:

@@ -8,6 +8,7 @@ Source: kube-aggregator pkg/apiserver/handler_proxy.go, apimachinery pkg/util/pr
 
 import logging
 import ssl
+from collections.abc import Awaitable
 from dataclasses import replace
 from urllib.parse import quote, urlencode
 
@@ -35,22 +36,21 @@ def with_aggregation(
     """Return the filter."""
 
     def wrap(handler: Handler) -> Handler:
-        async def filter_(request: Request) -> Response:
+        def filter_(request: Request) -> Awaitable[Response]:
             remote = api_services.remote()
-            if not remote:
-                return await handler(request)
-            found = remote.get(_group_version(request))
-            if found is None:
-                return await handler(request)
-            request.component = "aggregator"
-            response = await _proxied(request, found, backends, proxy)
-            if reject_redirects and 300 <= response.status <= 399 and first(response.headers, b"location"):
-                if response.finished is not None:
-                    response.finished()
-                return text_response(502, _REDIRECTED)
-            return response
+            found = remote.get(_group_version(request)) if remote else None
+            return handler(request) if found is None else aggregated(request, found)
 
         return filter_
+
+    async def aggregated(request: Request, found: ApiService) -> Response:
+        request.component = "aggregator"
+        response = await _proxied(request, found, backends, proxy)
+        if reject_redirects and 300 <= response.status <= 399 and first(response.headers, b"location"):
+            if response.finished is not None:
+                response.finished()
+            return text_response(502, _REDIRECTED)
+        return response
 
     return wrap
 

@@ -3,6 +3,8 @@
 Source: apiserver pkg/endpoints/filters/impersonation/constrained_impersonation.go (1.36).
 """
 
+from collections.abc import Awaitable
+
 from sampan.core.clock import monotonic
 from sampan.core.errors import unauthorized
 from sampan.server.authorization.authorizer import Authorizer
@@ -18,17 +20,20 @@ def with_impersonation(authorizer: Authorizer, metrics: ImpersonationMetrics | N
     impersonator, length = Impersonator(authorizer, metrics), len(PREFIX)
 
     def wrap(handler: Handler) -> Handler:
-        async def filter_(request: Request) -> Response:
+        def filter_(request: Request) -> Awaitable[Response]:
             for name in request.headers:
                 if name[:length] == PREFIX:
-                    began = monotonic()
-                    before, request.response_headers = request.response_headers, (*request.response_headers, NOSNIFF)
-                    try:
-                        await _impersonate(request, impersonator)
-                    finally:
-                        request.latencies["impersonation"] = monotonic() - began
-                    request.response_headers = before
-                    break
+                    return impersonated(request)
+            return handler(request)
+
+        async def impersonated(request: Request) -> Response:
+            began = monotonic()
+            before, request.response_headers = request.response_headers, (*request.response_headers, NOSNIFF)
+            try:
+                await _impersonate(request, impersonator)
+            finally:
+                request.latencies["impersonation"] = monotonic() - began
+            request.response_headers = before
             return await handler(request)
 
         return filter_

@@ -10,17 +10,18 @@ async def get(scope: Scope) -> Response:
     """Return 200 with the current object, or (resourceVersion=N) one that is not older than N."""
     request, endpoint = scope.request, scope.endpoint
     store = endpoint.store
-    cache = store.cache.newest
     desired = request.wire.param("resourceVersion") if request.wire.query else ""
     if not desired:
         cache = await store.fresh_cache()
     elif (revision := revision_of_read(desired)) > 0:
         cache = await wait_not_older(store, revision)
     else:
+        cache = store.cache.newest
         cache.poll()
     name = request.info.name
     record = cache.get(store.key(scope.ctx.namespace, name))
     if record is None:
         raise store.not_found(name)
-    (record,) = await store.present_records([record], refresh=not desired)
+    if store.definition.webhook is not None:
+        (record,) = await store.present_records([record], refresh=not desired)
     return await object_response(request, endpoint, record.value)

@@ -20,7 +20,8 @@ from sampan.wire.partial import partial_bytes
 
 async def object_response(request: Request, endpoint: Endpoint, stored: bytes, status: int = 200) -> Response:
     """Return the response for one object, given as stored bytes. Raises 500 if a conversion webhook fails."""
-    stored = await endpoint.store.present(stored)
+    if endpoint.store.definition.webhook is not None:
+        stored = await endpoint.store.present(stored)
     media = media_of(request, endpoint.dialect.media_types)
     if media is None and endpoint.is_stored_version:
         return Response(status, stored)

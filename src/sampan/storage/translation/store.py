@@ -1,9 +1,10 @@
 """`TranslatedStore`: a store shared with programs that use another encoding."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
+from typing import Any
 
 from sampan.storage.compactor import SharedStore
 from sampan.storage.store import (
@@ -62,9 +63,9 @@ class TranslatedStore:
         """See `Store.close`."""
         await self._store.close()
 
-    async def revision(self) -> Revision:
+    def revision(self) -> Coroutine[Any, Any, Revision]:
         """See `Store.revision`."""
-        return await self._store.revision()
+        return self._store.revision()
 
     async def ready(self) -> None:
         """See `Store.ready`."""
