@@ -59,10 +59,9 @@ def utc_now() -> dt.datetime:
 
 def monotonic() -> float:
     """Return the seconds of a monotonic clock, like `time()` of the event loop. Only differences have a meaning."""
-    if not _has_loop_clocks:
-        return _system_monotonic()
-    clock = _loop_clock()
-    return _system_monotonic() if clock is None else clock.time()
+    if _has_loop_clocks and isinstance(loop := _get_running_loop(), LoopClock):
+        return loop.time()
+    return _system_monotonic()
 
 
 def _loop_clock() -> LoopClock | None:
