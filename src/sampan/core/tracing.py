@@ -9,9 +9,11 @@ Source: component-base tracing/tracing.go (1.36), which also combines recorded s
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from typing import Protocol
+
+import msgspec
 
 from sampan.core.clock import monotonic
 
@@ -42,18 +44,16 @@ class Exported(Protocol):
         ...
 
 
-class Span:
+class Span(msgspec.Struct, eq=False):
     """Unit of work. All spans of one request share `steps`, the names of finished steps with their times."""
 
-    __slots__ = ("_token", "began", "exported", "latencies", "steps")
-
-    def __init__(self, began: float, latencies: dict[str, float] | None = None) -> None:
-        """Start a span at `began` (monotonic seconds). `latencies` collects the seconds spent by kind of work."""
-        self.began = began
-        self.latencies: dict[str, float] = {} if latencies is None else latencies
-        self.steps: list[tuple[float, str]] = []
-        self.exported: Exported | None = None
-        self._token: Token[Span | None] | None = None
+    began: float
+    """Monotonic seconds."""
+    latencies: dict[str, float] = {}
+    """Seconds spent by kind of work."""
+    steps: list[tuple[float, str]] = []
+    exported: Exported | None = None
+    _token: "Token[Span | None] | None" = None
 
     def enter(self) -> None:
         """Make this the current span of the task."""
@@ -63,8 +63,10 @@ class Span:
         """Undo `enter`. Does nothing in another task than `enter`: the span stays current until that task ends."""
         token, self._token = self._token, None
         if token is not None:
-            with suppress(ValueError):
+            try:  # each write pays for `suppress`
                 _current.reset(token)
+            except ValueError:
+                pass
 
     def step(self, name: str) -> None:
         """Record a step that has just finished."""

@@ -6,23 +6,22 @@ after `confirm` has reported the row as the newest.
 Source: apiserver pkg/storage/etcd3/store.go GuaranteedUpdate, conditionalDelete (1.36).
 """
 
+import msgspec
+
 from sampan.registry.rest.store import ResourceStore, row_of, with_revision
 from sampan.storage.store import KeyValue, Revision
 
 
-class Origin:
+class Origin(msgspec.Struct, eq=False):
     """Row at one key; None if the key does not exist. Its value has the resourceVersion filled in.
 
     `confirmed`: the store has reported the row as the newest, or has accepted a write over it.
     """
 
-    __slots__ = ("_store", "confirmed", "key", "row")
-
-    def __init__(self, store: ResourceStore, key: str) -> None:
-        self._store = store
-        self.key = key
-        self.row: KeyValue | None = None
-        self.confirmed = False
+    _store: ResourceStore
+    key: str
+    row: KeyValue | None = None
+    confirmed: bool = False
 
     @property
     def present(self) -> KeyValue:

@@ -6,9 +6,11 @@ select the part of the object that may change, and its validation.
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
+
+import msgspec
 
 from sampan.core.field import FieldError
 from sampan.core.object import Object
@@ -112,8 +114,7 @@ class Deletion:
     resource_version: str | None = None
 
 
-@dataclass(slots=True, eq=False)
-class Write:
+class Write(msgspec.Struct, eq=False):
     """One write. The caller sets the first group of fields, the steps set the others.
 
     All objects are in the strategy's version, except `desired` until the step "convert".
@@ -125,7 +126,7 @@ class Write:
     clock: Clock
     name: str = ""
     """Name of the object; "": the new object contains its name, or gets a generated name."""
-    change: Change = field(default_factory=Change)
+    change: Change = msgspec.field(default_factory=Change)
     gate: Gate | None = None
     """Authorization and admission; None for a write of the server."""
     endpoint: Endpoint | None = None
@@ -144,15 +145,15 @@ class Write:
     deletion: Deletion | None = None
     listed: Record | None = None
     """Record that the request has listed, in this version. An unchanged object is not converted again."""
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str] = []
     observer: Observer | None = None
 
-    origin: Origin = field(init=False)
+    origin: Origin = cast(Origin, None)
     stored: bytes = b""
     """Stored object, with its resourceVersion; b"": it does not exist."""
     old: Object | None = None
     """Stored object, decoded once for each attempt. Read only; None if it does not exist."""
-    desired: Object = field(default_factory=dict)
+    desired: Object = {}
     """The wanted object; empty until the step "change"."""
     generates_name: bool = False
     """True if the new object gets a generated name. If it is taken, the runner tries another one."""

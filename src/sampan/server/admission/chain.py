@@ -9,8 +9,10 @@ Source: apiserver pkg/admission/{interfaces,chain}.go, pkg/admission/plugin/webh
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import msgspec
 
 from sampan.core.clock import monotonic
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
@@ -26,8 +28,7 @@ resources.
 """
 
 
-@dataclass(slots=True)
-class Attributes:
+class Attributes(msgspec.Struct):
     """Request to admit. `obj` is None for a delete, `old` for a create. Both are in the hub version of `endpoint`.
 
     For CONNECT, `obj` has the options of the subresource (PodExecOptions).
@@ -49,13 +50,13 @@ class Attributes:
     """Converts between the hub and the request's version. None only in tests."""
     options: Object | None = None
     """CreateOptions, UpdateOptions or DeleteOptions of the request; None for CONNECT."""
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str] = []
     """Warnings for the client. This is the list of the request, not a copy."""
-    annotations: dict[str, str] = field(default_factory=dict)
+    annotations: dict[str, str] = {}
     """Annotations of the audit event. This is the dict of the request, not a copy."""
-    latencies: dict[str, float] = field(default_factory=dict)
+    latencies: dict[str, float] = {}
     """Seconds that parts of the request took, for the audit event."""
-    body_annotations: dict[str, str] = field(default_factory=dict)
+    body_annotations: dict[str, str] = {}
     """Annotations of audit events that contain the bodies. This is the dict of the request, not a copy."""
     deadline: float = 0.0
     """Loop time of the request's deadline; 0 = none."""
@@ -69,7 +70,7 @@ class Attributes:
     """Set by a mutating plug-in to run all mutating plug-ins once more."""
     is_reinvocation: bool = False
     """True during the second run."""
-    memory: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, Any] = {}
     """State of plug-ins between the first and the second run, by plug-in name."""
 
 

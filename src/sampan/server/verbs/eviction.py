@@ -51,7 +51,7 @@ async def create_eviction(scope: Scope) -> Response:
     request = scope.request
     options = write_options(request, "CreateOptions")
     eviction = await _read(scope, options)
-    attributes = replace(attributes_of(scope, "CREATE", eviction, None, options.dry_run), gvk=_EVICTION)
+    attributes = msgspec.structs.replace(attributes_of(scope, "CREATE", eviction, None, options.dry_run), gvk=_EVICTION)
     await scope.admission.admit(attributes)
     eviction = attributes.obj or {}
     if metadata_of(eviction).get("name", "") != request.info.name:

@@ -5,6 +5,8 @@ Source: apimachinery pkg/apis/meta/v1/validation, meta/internalversion/validatio
 
 from dataclasses import dataclass
 
+import msgspec
+
 from sampan.core import errors
 from sampan.core.field import FieldError, Path, forbidden, invalid, not_supported, required, too_long
 from sampan.core.gvk import GroupKind
@@ -17,8 +19,7 @@ _META = "meta.k8s.io"
 _VALIDATIONS = frozenset({"", "Ignore", "Warn", "Strict"})
 
 
-@dataclass(slots=True)
-class WriteOptions:
+class WriteOptions(msgspec.Struct):
     """Options of create, update and patch. `field_validation` is Ignore, Warn or Strict."""
 
     dry_run: bool = False
