@@ -77,6 +77,9 @@ USUAL: Final = Meanings(
         _meaning("gateway|.*ip|ipaddress", "string", ipv4),
         _meaning("name|.*name", "string", label),
         _meaning("namespace", "string", lambda choices: "default"),
+        # A cluster has one family of addresses by default.
+        _meaning("ipfamil(y|ies?)", "string", lambda choices: "IPv4"),
+        _meaning("ipfamilypolicy", "string", lambda choices: pick(choices, ("SingleStack", "PreferDualStack"))),
     )
 )
 """Meanings of names that many kinds share."""
