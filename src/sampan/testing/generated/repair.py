@@ -43,11 +43,10 @@ class NotGenerated(ValueError):
 def smallest_object(subject: Subject, name: str = "", *, meanings: Meanings = USUAL) -> Object:
     """Return a valid object with few fields. Raises `NotGenerated`."""
     choices: Sequence[Choices] = (Smallest(), Complete(), *(Seeded(number) for number in range(_SEEDS)))
-    nearest: list[FieldError] = []
+    nearest: Sequence[FieldError] = ()
     for each in choices:
         made = _framed(subject, _generated(subject, Generator(each, meanings)), name)
-        _repair(subject, made, None, each, meanings)
-        faults = subject.faults(made)
+        faults = _repair(subject, made, None, each, meanings)
         if not faults:
             return made
         nearest = faults if not nearest or len(faults) < len(nearest) else nearest
@@ -68,8 +67,7 @@ def generated_object(
         if not subject.is_custom:
             fit_labels(body)
         made = _framed(subject, body, base["metadata"].get("name", ""))
-        _repair(subject, made, base, choices, meanings)
-        if not subject.faults(made):
+        if not _repair(subject, made, base, choices, meanings):
             return made
     copy: Object = copy_json(base)
     return copy
@@ -108,12 +106,14 @@ def _merged(first: Any, second: Any) -> Any:
     return copy_json(second)
 
 
-def _repair(subject: Subject, obj: Object, base: Object | None, choices: Choices, meanings: Meanings) -> None:
-    """Change an object in place until it is valid, or until no change helps."""
+def _repair(
+    subject: Subject, obj: Object, base: Object | None, choices: Choices, meanings: Meanings
+) -> Sequence[FieldError]:
+    """Change an object in place until it is valid, or until no change helps. Return the faults that are left."""
     faults, calls_left = subject.faults(obj), _JUDGED_MAX
     for _ in range(_ROUNDS):
         if not faults or calls_left <= 0:
-            return
+            break
         best = None
         for number, change in enumerate(_changes(subject, obj, base, faults, choices, meanings)):
             changed = copy_json(obj)
@@ -126,10 +126,11 @@ def _repair(subject: Subject, obj: Object, base: Object | None, choices: Choices
             if len(left) < len(faults) or number >= _CANDIDATES or calls_left <= 0:
                 break
         if best is None:
-            return
+            break
         obj.clear()
         obj.update(best[0])
         faults = best[1]
+    return faults
 
 
 def _changes(

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -22,6 +23,8 @@ _ITEMS: Final = 2
 _EXTRA_CHARACTERS: Final = 8
 _ANY: Final = (None, True, 7, "text", [1], {"key": "value"})
 _TRIES: Final = 4
+_check_of = lru_cache(4096)(compile_check)
+"""Checks by their nodes. To compile one takes longer than all other steps of a value."""
 
 
 @dataclass(slots=True)
@@ -75,7 +78,7 @@ class Generator:
             make = self.meanings.of(name, node) if name else None
         if make is None:
             return None
-        value, check = make(self.choices), compile_check(node)
+        value, check = make(self.choices), _check_of(node)
         return value if check is None or check(value) else None
 
     def _object(self, node: Schema, rules: ValueValidations, name: str) -> dict[str, Any]:
