@@ -24,6 +24,7 @@ from sampan.testing.explore.plan import (
     LOST_LEASE,
     SLOW,
     STALE,
+    VANISHED,
 )
 from sampan.testing.explore.trial import run_trial
 from tests.testing.bugs import (
@@ -52,6 +53,7 @@ from tests.testing.bugs import (
     c03_unwatched_map,
     c04_two_networks,
     c05_absent_secret,
+    c06_vanished_secret,
 )
 
 GUIDE = Path(__file__).parents[3] / "docs" / "exploring-faults.md"
@@ -97,7 +99,8 @@ def test_a_bug_is_found_and_its_repair_ends_well_under_the_same_fault(case: Case
         (c01_backup_cut_short.case, {CANCELLED}),
         (c02_writes_without_lease.case, {LOST_LEASE}),
         (c03_unwatched_map.case, {DRIFT_DELETED, DRIFT_CHANGED}),
-        (c05_absent_secret.case, {ABSENT}),
+        (c05_absent_secret.case, {ABSENT, VANISHED}),
+        (c06_vanished_secret.case, {VANISHED}),
     ],
 )
 def test_a_bug_is_found_by_its_fault_only_and_no_fault_changes_the_repair(case: Case, faults: set[str]) -> None:

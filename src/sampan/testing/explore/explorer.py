@@ -8,12 +8,14 @@ from typing import Final
 
 from sampan.core.clock import monotonic
 from sampan.testing.cluster import TEST
+from sampan.testing.explore.deletions import deletions
 from sampan.testing.explore.outcome import Outcome, differences, unstable_paths
 from sampan.testing.explore.plan import (
     ABSENT,
     CANCELLED,
     CRASH_AFTER,
     CRASH_BEFORE,
+    DELETIONS,
     DOWN,
     DRIFT_CHANGED,
     DRIFT_DELETED,
@@ -21,6 +23,7 @@ from sampan.testing.explore.plan import (
     LOST,
     LOST_LEASE,
     REFUSED,
+    REMOVED,
     SLOW,
     STALE,
     Plan,
@@ -35,7 +38,7 @@ from sampan.testing.faults.points import CALL
 
 PLANS_MAX: Final = 400
 _STORY_MAX: Final = 25
-_NO_COUNTS: Final = (HIDDEN, DRIFT_DELETED, ABSENT)
+_NO_COUNTS: Final = (HIDDEN, DRIFT_DELETED, ABSENT, *DELETIONS)
 """Faults after which objects may be deleted more or less often than in the reference."""
 _NO_MOMENTS: Final = ("events",)
 """Resources at whose writes no fault occurs. An operator sends its Events in the background, and may lose them."""
@@ -120,7 +123,7 @@ def explore(
         if not outcome.fired:
             report.missed += 1
             continue
-        if found := differences(reference, outcome, unstable, counts=plan.fault not in _NO_COUNTS):
+        if found := _differences(plan, reference, outcome, unstable):
             report.findings.append(Finding(scenario.name, plan, found, reference, outcome))
             if first_only:
                 break
@@ -138,7 +141,7 @@ def replay(scenario: Scenario, plan: Plan) -> Finding | None:
     outcome = run_trial(scenario, plan)
     if not outcome.fired:
         raise LookupError(f"the fault never occurred: {scenario.name} has no write {plan.at}: explore it again")
-    found = differences(reference, outcome, unstable, counts=plan.fault not in _NO_COUNTS)
+    found = _differences(plan, reference, outcome, unstable)
     return Finding(scenario.name, plan, found, reference, outcome) if found else None
 
 
@@ -169,6 +172,13 @@ def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
     return first, unstable_paths(first, second)
 
 
+def _differences(plan: Plan, reference: Outcome, found: Outcome, unstable: frozenset[str]) -> list[str]:
+    if plan.fault == REMOVED:
+        # The operator cannot do its work, but it must not end, break a rule, or leave anything behind.
+        found = replace(found, state=reference.state)
+    return differences(reference, found, unstable, counts=plan.fault not in _NO_COUNTS)
+
+
 def _plans(reference: Outcome, scenario: Scenario) -> Iterator[Plan]:
     """Yield the plans, those of the most frequent errors first."""
     writes = [write for write in reference.writes if write.place[0] not in _NO_MOMENTS]
@@ -186,6 +196,7 @@ def _plans(reference: Outcome, scenario: Scenario) -> Iterator[Plan]:
     if scenario.lease:
         yield from (Plan(LOST_LEASE, write) for write in own)
     yield from (Plan(ABSENT, each) for each in reference.needed)
+    yield from deletions(reference, _NO_MOMENTS)
     yield from (Plan(CANCELLED, each) for each in reference.awaits)
 
 

@@ -57,6 +57,8 @@ class Outcome:
     """Writes of the operator that made an object with an owner."""
     needed: Sequence[WriteId] = ()
     """Creations of objects that the operator needs."""
+    moments: Sequence[WriteId] = ()
+    """Writes, and the operator's reads of these objects, after which one of them may be deleted."""
 
 
 async def outcome_of(

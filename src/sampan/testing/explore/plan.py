@@ -22,9 +22,11 @@ SLOW, DOWN = "slow-response", "down"
 STALE, HIDDEN = "stale", "hidden"
 CANCELLED, LOST_LEASE = "cancelled", "lost-lease"
 DRIFT_DELETED, DRIFT_CHANGED = "drift-deleted", "drift-changed"
-ABSENT = "absent"
-WITH_END: Final = {STALE: "when", HIDDEN: "until", DOWN: "until"}
-"""Faults that end at a second write, with the key of that write in the replay file."""
+ABSENT, VANISHED, REMOVED = "absent", "vanished", "removed"
+WITH_END: Final = {STALE: "when", HIDDEN: "until", DOWN: "until", VANISHED: "after", REMOVED: "after"}
+"""Faults with a second write, and the word between both in the text of a plan."""
+DELETIONS: Final = (VANISHED, REMOVED)
+"""Faults that delete an object which the operator needs."""
 FAULTS: Final = {
     CRASH_BEFORE: "the operator crashes before {}",
     CRASH_AFTER: "the operator crashes after {}",
@@ -39,6 +41,8 @@ FAULTS: Final = {
     DRIFT_DELETED: "another actor deletes the object of {}",
     DRIFT_CHANGED: "another actor changes the object of {}",
     ABSENT: "the object of {} is absent for the first 30 s",
+    VANISHED: "the object of {} is deleted for 30 s",
+    REMOVED: "the object of {} is deleted for good",
 }
 
 
@@ -75,7 +79,10 @@ class WriteId:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One fault. `until` is a later write: the restart of `stale`, the end of `hidden` and of `down`."""
+    """One fault. `until` is a later write: the restart of `stale`, the end of `hidden` and of `down`.
+
+    An object of `vanished` and `removed` is deleted after `until`, which may be a read of it.
+    """
 
     fault: str
     at: WriteId

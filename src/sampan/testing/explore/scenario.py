@@ -64,7 +64,7 @@ class Scenario:
     needs: Sequence[Any] = ()
     """Manifests of objects that exist before the operator starts: Secrets, namespaces, CRDs and others that it reads.
 
-    Each of them is absent in one run, and is created 30 s after the start.
+    Each of them is absent in one run, and is created 30 s after the start. In other runs it is deleted later.
     """
 
 

@@ -5,7 +5,7 @@ Concurrency: each trial has a separate event loop, in virtual time. The fault ac
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -97,7 +97,7 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
         await cluster.settled()
         first = len(cluster.journal.writes)
         cluster.interceptors.append(trial.intercept)
-        await trial.create_needs(scenario.needs)
+        await trial.dependencies.create(scenario.needs)
         system = () if scenario.system is None else (scenario.system(),)
         with fault_points(trial.points):
             trial.running = cluster.run(
@@ -118,7 +118,7 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
             error = f"the scenario did not end within {TRIAL_S_MAX / 3600:.0f} h of virtual time"
         except Exception as failure:
             error = f"{type(failure).__name__}: {str(failure).splitlines()[0] if str(failure) else ''}"
-        fired = plan is None or trial.fired
+        fired = plan is None or trial.fired or trial.dependencies.fired
         found = await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
         return replace(
             found,
@@ -127,6 +127,7 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
             awaits=tuple(trial.points.awaits),
             owned=tuple(trial.owned),
             needed=tuple(trial.dependencies.created),
+            moments=tuple(trial.dependencies.moments),
             log=tuple(log_of(cluster, await stored((await cluster.server()).store))) if logged else (),
         )
     finally:
@@ -169,7 +170,7 @@ class Trial:
     def __post_init__(self) -> None:
         self._shown.set()
         self._caught_up.set()
-        self.dependencies = Dependencies(self.cluster, self.plan)
+        self.dependencies = Dependencies(self.cluster, self.plan, self._tasks)
         self.points = TrialPoints(self.plan, self._around, self._interrupt, self.writes)
 
     async def intercept(self, sent: SentRequest, proceed: Proceed) -> HttpResponse:
@@ -184,6 +185,8 @@ class Trial:
             return await proceed()
         if sent.is_write and not (self.lease and sent.info.resource == "leases"):
             return await self._write(sent, proceed)
+        if sent.actor == OPERATOR and self.dependencies.is_read(sent):
+            return await self.dependencies.read(self._identified(sent), proceed)
         if sent.actor != OPERATOR or self.plan is None or sent.info.resource != self.plan.at.place[0]:
             return await proceed()
         if self._stale_view is not None and starts_a_stream(sent):
@@ -192,11 +195,6 @@ class Trial:
             return await self._stale_view.send(sent.request)
         response = await proceed()
         return Held(response, self._shown) if self.plan.fault == HIDDEN else response
-
-    async def create_needs(self, needs: Sequence[Any]) -> None:
-        """Create the objects that the operator needs, except those that the plan delays."""
-        await self.dependencies.create(needs, self._tasks)
-        self.fired = self.fired or self.dependencies.fired
 
     async def heal(self) -> None:
         """End a fault that still lasts."""
@@ -241,6 +239,7 @@ class Trial:
         response = await proceed()
         if succeeded(response):
             self.writes.append(write)
+            await self.dependencies.done(write)
         if at:
             await self._after()
         if plan is not None and self.fired and write == plan.until:

@@ -6,15 +6,16 @@ away: nearly every attempt ends with an object that the server accepts.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from functools import partial
 from typing import Any, Final
 
-from sampan.core.field import FieldError
+from sampan.core.field import ErrorType, FieldError
 from sampan.core.object import Object
+from sampan.patch.copying import copy_json
 from sampan.schema.structural import Schema
-from sampan.testing.generated.choices import Choices, Complete, Seeded, Smallest
+from sampan.testing.generated.choices import Choices, Complete, Seeded, Smallest, pick
 from sampan.testing.generated.required_fields import FIELDS, NAMELESS, NAMES
+from sampan.testing.generated.selectors import fit_labels
 from sampan.testing.generated.semantics import USUAL, Meanings
 from sampan.testing.generated.subject import NAMESPACE, Subject
 from sampan.testing.generated.values import Generator
@@ -25,6 +26,8 @@ _JUDGED_MAX: Final = 150
 """Limit of attempts to repair one object: rules in CEL may take milliseconds."""
 _SEEDS: Final = 60
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
+_SUPPORTED: Final = re.compile(r'"([^"]+)"')
+"""Values in the text of a fault: `supported values: "A", "B"`."""
 _NOWHERE: Final = "<nil>"
 _NOT_GENERATED: Final = ("apiVersion", "kind", "metadata", "status")
 
@@ -40,11 +43,10 @@ class NotGenerated(ValueError):
 def smallest_object(subject: Subject, name: str = "", *, meanings: Meanings = USUAL) -> Object:
     """Return a valid object with few fields. Raises `NotGenerated`."""
     choices: Sequence[Choices] = (Smallest(), Complete(), *(Seeded(number) for number in range(_SEEDS)))
-    nearest: list[FieldError] = []
+    nearest: Sequence[FieldError] = ()
     for each in choices:
         made = _framed(subject, _generated(subject, Generator(each, meanings)), name)
-        _repair(subject, made, None, each, meanings)
-        faults = subject.faults(made)
+        faults = _repair(subject, made, None, each, meanings)
         if not faults:
             return made
         nearest = faults if not nearest or len(faults) < len(nearest) else nearest
@@ -62,11 +64,13 @@ def generated_object(
     for bound in (size, size // 4, size // 16):
         fields = _generated(subject, Generator(choices, meanings, bound))
         body = fields if subject.is_custom else _merged(fields, base)
+        if not subject.is_custom:
+            fit_labels(body)
         made = _framed(subject, body, base["metadata"].get("name", ""))
-        _repair(subject, made, base, choices, meanings)
-        if not subject.faults(made):
+        if not _repair(subject, made, base, choices, meanings):
             return made
-    return deepcopy(base)
+    copy: Object = copy_json(base)
+    return copy
 
 
 def _generated(subject: Subject, generator: Generator) -> Object:
@@ -89,7 +93,7 @@ def _framed(subject: Subject, fields: Object, name: str) -> Object:
         **({} if key[0] in NAMELESS else {"name": name}),
         **({"namespace": NAMESPACE} if subject.definition.namespaced else {}),
     }
-    needed = {} if subject.is_custom or key not in FIELDS else deepcopy(FIELDS[key](name))
+    needed = {} if subject.is_custom or key not in FIELDS else copy_json(FIELDS[key](name))
     body: Object = _merged(fields, needed)
     body.pop("status", None)
     return {"apiVersion": subject.api_version, "kind": subject.kind, **body, "metadata": metadata}
@@ -99,18 +103,20 @@ def _merged(first: Any, second: Any) -> Any:
     """Return the first value with the second one merged into it."""
     if isinstance(first, dict) and isinstance(second, dict):
         return {**first, **{key: _merged(first.get(key), value) for key, value in second.items()}}
-    return deepcopy(second)
+    return copy_json(second)
 
 
-def _repair(subject: Subject, obj: Object, base: Object | None, choices: Choices, meanings: Meanings) -> None:
-    """Change an object in place until it is valid, or until no change helps."""
+def _repair(
+    subject: Subject, obj: Object, base: Object | None, choices: Choices, meanings: Meanings
+) -> Sequence[FieldError]:
+    """Change an object in place until it is valid, or until no change helps. Return the faults that are left."""
     faults, calls_left = subject.faults(obj), _JUDGED_MAX
     for _ in range(_ROUNDS):
         if not faults or calls_left <= 0:
-            return
+            break
         best = None
         for number, change in enumerate(_changes(subject, obj, base, faults, choices, meanings)):
-            changed = deepcopy(obj)
+            changed = copy_json(obj)
             change(changed)
             if changed == obj:
                 continue
@@ -120,10 +126,11 @@ def _repair(subject: Subject, obj: Object, base: Object | None, choices: Choices
             if len(left) < len(faults) or number >= _CANDIDATES or calls_left <= 0:
                 break
         if best is None:
-            return
+            break
         obj.clear()
         obj.update(best[0])
         faults = best[1]
+    return faults
 
 
 def _changes(
@@ -136,6 +143,8 @@ def _changes(
 ) -> Iterator[Change]:
     """Yield changes that may repair the first fault, the smallest change first."""
     place = place_of(obj, _path_of(faults[0]))
+    if place and place[0] not in _NOT_GENERATED:
+        yield from _named_changes(obj, faults[0], place, choices)
     while place and place[0] not in _NOT_GENERATED:
         places = [*_below(subject.schema, obj, place), place]
         if len(places) > 1:
@@ -154,6 +163,18 @@ def _changes(
                     yield partial(put, place=each, value=Generator(source, meanings, 8).value(node, name))
         yield partial(remove, place=place)
         place = place[:-1]
+
+
+def _named_changes(obj: Object, fault: FieldError, place: Place, choices: Choices) -> Iterator[Change]:
+    """Yield the changes that the fault itself names."""
+    if fault.type is ErrorType.FORBIDDEN:
+        yield partial(remove, place=place)
+    elif (
+        fault.type is ErrorType.NOT_SUPPORTED
+        and isinstance(value_at(obj, place), str)
+        and (values := _SUPPORTED.findall(fault.detail))
+    ):
+        yield partial(put, place=place, value=pick(choices, values))
 
 
 def _path_of(fault: FieldError) -> str:
@@ -228,7 +249,7 @@ def put(obj: Object, place: Place, value: Any) -> None:
     last = place[-1]
     is_item = isinstance(target, list) and isinstance(last, int) and last < len(target)
     if is_item or isinstance(target, dict):
-        target[last] = deepcopy(value)
+        target[last] = copy_json(value)
 
 
 def remove(obj: Object, place: Place) -> None:

@@ -8,6 +8,7 @@ In a schema, these fields are only texts. `Meanings` has the usual ones; a test 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from sampan.core.object import Object
@@ -39,7 +40,7 @@ _SECRET_NAMES: Final = ".*secret(name|ref)?"
 _CONFIG_NAMES: Final = ".*configmap(name|ref)?"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Meanings:
     """Meanings in the order in which they are tried."""
 
@@ -55,7 +56,12 @@ class Meanings:
         rules = schema.validations
         if rules is not None and (rules.enum or (rules.format and rules.format not in ("int32", "int64"))):
             return None
-        return next((each.make for each in self.meanings if kind in each.types and each.name.match(name)), None)
+        return _named(self, name, kind)
+
+
+@lru_cache(4096)
+def _named(meanings: Meanings, name: str, kind: str) -> Make | None:
+    return next((each.make for each in meanings.meanings if kind in each.types and each.name.match(name)), None)
 
 
 USUAL: Final = Meanings(
@@ -77,6 +83,9 @@ USUAL: Final = Meanings(
         _meaning("gateway|.*ip|ipaddress", "string", ipv4),
         _meaning("name|.*name", "string", label),
         _meaning("namespace", "string", lambda choices: "default"),
+        # A cluster has one family of addresses by default.
+        _meaning("ipfamil(y|ies?)", "string", lambda choices: "IPv4"),
+        _meaning("ipfamilypolicy", "string", lambda choices: pick(choices, ("SingleStack", "PreferDualStack"))),
     )
 )
 """Meanings of names that many kinds share."""

@@ -15,6 +15,7 @@ from sampan.core.errors import StatusError
 from sampan.core.field import ErrorType, FieldError
 from sampan.core.object import Object
 from sampan.core.time import SystemClock
+from sampan.patch.copying import copy_json
 from sampan.registry.builtins import Builtins
 from sampan.registry.crd.provider import definition_of
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
@@ -69,7 +70,7 @@ class Subject:
 
     def faults(self, obj: Object) -> list[FieldError]:
         """Return the reasons why a server refuses to create the object; empty: it accepts it."""
-        obj = deepcopy(obj)
+        obj = copy_json(obj)
         strategy = self.version.strategy or self.definition.strategy
         unknown: list[str] = []
         context = Context(

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -10,9 +11,10 @@ from sampan.schema.check import compile_check
 from sampan.schema.structural import ListType, Schema, ValueValidations
 from sampan.testing.generated.choices import Choices, pick
 from sampan.testing.generated.constraints import plain
-from sampan.testing.generated.formats import SCALARS, TEXTS
+from sampan.testing.generated.formats import SCALARS, TEXTS, label
 from sampan.testing.generated.patterns import NoText, matching
-from sampan.testing.generated.semantics import USUAL, Meanings, hinted, pattern_of
+from sampan.testing.generated.selectors import field_requirement, has_labels, is_requirement, requirement
+from sampan.testing.generated.semantics import USUAL, Make, Meanings, hinted, pattern_of
 
 _NO_RULES: Final = ValueValidations()
 _INT32: Final = 2**31 - 1
@@ -21,6 +23,8 @@ _ITEMS: Final = 2
 _EXTRA_CHARACTERS: Final = 8
 _ANY: Final = (None, True, 7, "text", [1], {"key": "value"})
 _TRIES: Final = 4
+_check_of = lru_cache(4096)(compile_check)
+"""Checks by their nodes. To compile one takes longer than all other steps of a value."""
 
 
 @dataclass(slots=True)
@@ -54,7 +58,7 @@ class Generator:
             return self._text(node, rules) if rules.pattern else f"{self.choices.integer(1, 100)}%"
         match node.type:
             case "object":
-                return self._object(node, rules)
+                return self._object(node, rules, name)
             case "array":
                 return self._list(node, rules, name)
             case "string":
@@ -68,13 +72,23 @@ class Generator:
         return self._text(node, rules) if rules.pattern else deepcopy(pick(self.choices, _ANY[2:]))
 
     def _meant(self, node: Schema, name: str) -> Any:
-        make = self.meanings.of(name, node) if name else None
+        if is_requirement(node):
+            make: Make | None = field_requirement if name == "matchField" else requirement
+        else:
+            make = self.meanings.of(name, node) if name else None
         if make is None:
             return None
-        value, check = make(self.choices), compile_check(node)
+        value, check = make(self.choices), _check_of(node)
         return value if check is None or check(value) else None
 
-    def _object(self, node: Schema, rules: ValueValidations) -> dict[str, Any]:
+    def _object(self, node: Schema, rules: ValueValidations, name: str) -> dict[str, Any]:
+        if has_labels(node, name):
+            found = {label(self.choices): label(self.choices) for _ in range(self._count(rules.min_properties or 0, 2))}
+            if len(found) >= (rules.min_properties or 0):
+                return found
+        return self._fields(node, rules)
+
+    def _fields(self, node: Schema, rules: ValueValidations) -> dict[str, Any]:
         found: dict[str, Any] = {}
         self.depth -= 1
         if node.embedded_resource:
