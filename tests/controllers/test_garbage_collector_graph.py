@@ -320,3 +320,13 @@ def test_the_least_recently_used_absent_owner_is_dropped() -> None:
     absent.add(identity("three", ""))
     assert [absent.has(owner(name), "n") for name in ("one", "two", "three")] == [True, False, True]
     assert not absent.has(owner("one"), "other")
+
+
+@virtual_time
+async def test_owners_that_no_object_names_any_more_are_dropped() -> None:
+    reader = StateReader(PODS)
+    for number in range(100):
+        owner = b'{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"%d"}' % number
+        reader.read(b'{"metadata":{"name":"p","uid":"u","ownerReferences":[%b]}}' % owner)
+        await asyncio.sleep(60)
+    assert len(reader._shared) < 15

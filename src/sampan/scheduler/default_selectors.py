@@ -3,7 +3,6 @@
 Source: pkg/scheduler/framework/plugins/helper/spread.go (1.36).
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any, Final
@@ -11,11 +10,14 @@ from typing import Any, Final
 import msgspec
 
 from sampan.core.label_selectors import Selector, selector_from_label_selector, selector_from_labels
+from sampan.core.recent import Recent
 from sampan.informer.indexer import NAMESPACE_INDEX, Indexer
 from sampan.informer.ref import Ref
 from sampan.scheduler.pod_info import PodInfo
 
 _KEPT_MAX: Final = 4096
+_UNUSED_MAX_S: Final = 300.0
+"""Time in seconds after its last use for which a parsed selector is kept."""
 
 
 class _LabelsSpec(msgspec.Struct, gc=False):
@@ -45,7 +47,7 @@ class DefaultSelectors:
         """Create the selectors. `controllers` has the keys ReplicationController, ReplicaSet and StatefulSet."""
         self._services = services
         self._controllers = controllers
-        self._read: OrderedDict[tuple[str, object], Selector] = OrderedDict()
+        self._read: Recent[tuple[str, object], Selector] = Recent(_KEPT_MAX, _UNUSED_MAX_S)
 
     def selector_for(self, pod: PodInfo) -> Selector:
         """Return the selector of the Pods with the same Services and controller; an empty one if there are none."""
@@ -66,9 +68,8 @@ class DefaultSelectors:
         key = (ref.uid, ref.generation or ref.resource_version)
         found = self._read.get(key)
         if found is None:
-            found = self._read[key] = read(ref.raw)
-            if len(self._read) > _KEPT_MAX:
-                self._read.popitem(last=False)
+            found = read(ref.raw)
+            self._read.put(key, found)
         return found
 
 

@@ -3,12 +3,12 @@
 They are tuples with shared strings to save memory, because a large cluster has very many.
 """
 
-import functools
 import sys
 from typing import Final, NamedTuple
 
 import msgspec
 
+from sampan.core.recent import Recent
 from sampan.informer.ref import read_metadata
 from sampan.resource import ObjectMeta, ResourceInfo
 from sampan.wire.json import UNREADABLE
@@ -103,6 +103,8 @@ class _Object(msgspec.Struct, gc=False):
 
 _decoder = msgspec.json.Decoder(_Object)
 _SHARED_OWNERS_MAX: Final = 1024
+_SHARED_OWNERS_S: Final = 300.0
+"""Time in seconds after which owners that no object names any more are dropped."""
 
 
 class StateReader:
@@ -115,8 +117,7 @@ class StateReader:
         self._info = info
         self._api_version = info.api_version
         self._kind = info.kind
-        # All Pods of a ReplicaSet share one tuple of owners.
-        self._shared = functools.lru_cache(_SHARED_OWNERS_MAX)(_same)
+        self._shared: Recent[tuple[OwnerRef, ...], tuple[OwnerRef, ...]] = Recent(_SHARED_OWNERS_MAX, _SHARED_OWNERS_S)
 
     def read(self, raw: bytes) -> State:
         """Decode the state from an object's JSON. Raises `UnreadableObject`."""
@@ -128,16 +129,21 @@ class StateReader:
         namespace = sys.intern(metadata.namespace)
         return State(
             Identity(self._api_version, self._kind, metadata.name, metadata.uid, namespace),
-            self._shared(tuple(map(_owner_ref, metadata.owner_references))) if metadata.owner_references else (),
+            self._owners(metadata.owner_references) if metadata.owner_references else (),
             metadata.resource_version,
             metadata.deletion_timestamp is not None,
             ORPHAN in finalizers,
             FOREGROUND in finalizers,
         )
 
-
-def _same(owners: tuple[OwnerRef, ...]) -> tuple[OwnerRef, ...]:
-    return owners
+    def _owners(self, references: list[_Owner]) -> tuple[OwnerRef, ...]:
+        """Return the owners. All Pods of a ReplicaSet share one tuple."""
+        owners = tuple(map(_owner_ref, references))
+        shared = self._shared.get(owners)
+        if shared is None:
+            self._shared.put(owners, owners)
+            return owners
+        return shared
 
 
 def _owner_ref(owner: _Owner) -> OwnerRef:
