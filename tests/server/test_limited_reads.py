@@ -2,8 +2,11 @@
 
 import asyncio
 import gc
+import shutil
 import socket
 import ssl
+import subprocess
+import time
 import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -113,6 +116,30 @@ async def test_records_of_all_connections_share_a_limit(tmp_path: Path, monkeypa
     assert all(each.endswith(b"%d" % records) for each in found)
     # A turn of the test may have the end of one turn of the server and the beginning of the next.
     assert max(reads.values()) <= 2 * (5 * READS_PER_TURN + connections * OWN_READS_PER_TURN)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the program openssl")
+async def test_records_without_data_are_decrypted_a_few_in_each_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenSSL processes all such records that it has in one call: here, requests for new keys."""
+    updates = 6 * READS_PER_TURN
+    async with listening(tmp_path) as (server, port):
+        command = ["openssl", "s_client", "-tls1_3", "-connect", f"127.0.0.1:{port}"]
+        with subprocess.Popen(command, stdin=-1, stdout=-3, stderr=-3) as client:  # noqa: ASYNC220  # it must block
+            assert client.stdin is not None
+            while not server.connection_count:  # noqa: ASYNC110  # it notifies nothing
+                await asyncio.sleep(0.01)
+            with counted_reads(monkeypatch) as reads:
+                for _ in range(updates):  # the server is in this thread, so all of them arrive in the same turn
+                    client.stdin.write(b"K\n")
+                    client.stdin.flush()
+                    time.sleep(0.002)  # noqa: ASYNC251
+                async with asyncio.timeout(30):
+                    while reads.total() < updates // 2:  # noqa: ASYNC110  # it notifies nothing
+                        await asyncio.sleep(0.01)
+            client.kill()
+    assert max(reads.values()) <= READS_PER_TURN + 1
 
 
 async def test_a_closed_connection_leaves_nothing_for_the_collector(tmp_path: Path) -> None:
