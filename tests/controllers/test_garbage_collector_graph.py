@@ -15,6 +15,7 @@ from sampan.controllers.garbage_collector.identity import Identity, OwnerRef, St
 from sampan.controllers.garbage_collector.node import Node
 from sampan.loops.resources import PODS
 from sampan.operator.queue import WorkQueue
+from sampan.testing.virtual_time import virtual_time
 
 
 class Watched:

@@ -13,7 +13,7 @@ from h2.connection import H2Connection
 
 from sampan.server.http2.frames import STREAM_WINDOW_BYTES
 from sampan.server.limited_reads import READS_PER_TURN, RECORD_BYTES
-from sampan.server.request import Request, Response
+from sampan.server.request import Request, Response, UserInfo
 from sampan.server.tls import HTTP_1, HTTP_2
 from tests.server.http2_client import Running, running
 from tests.server.tls_files import make_files
@@ -42,6 +42,7 @@ class Received:
         self.results: asyncio.Queue[int | Exception] = asyncio.Queue()
 
     async def __call__(self, request: Request) -> Response:
+        request.user = UserInfo("jane")
         await asyncio.sleep(0.05)  # reading is paused meanwhile, because much of the body is buffered
         try:
             self.results.put_nowait(len(await request.wire.read_body(LIMIT)))
