@@ -11,11 +11,13 @@ import uvloop
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 
+from sampan.core.clock import monotonic
 from sampan.server.http2.frames import STREAM_WINDOW_BYTES
 from sampan.server.limited_reads import READS_PER_TURN, RECORD_BYTES
+from sampan.server.reading import PIPELINE_MAX
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.tls import HTTP_1, HTTP_2
-from tests.server.http2_client import Running, running
+from tests.server.http2_client import Route, Running, running
 from tests.server.tls_files import make_files
 
 BODY_BYTES = 4 * READS_PER_TURN * RECORD_BYTES
@@ -142,3 +144,19 @@ async def test_large_bodies_over_http_2_are_read_to_their_ends(tmp_path: Path, c
         client.send(h2.data_to_send())
         client.end(close_notify=close_notify)
         assert [await result(received) for _ in streams] == [STREAM_WINDOW_BYTES] * len(streams)
+
+
+@on_each_loop
+async def test_a_client_of_a_stream_that_disconnects_after_many_requests_is_noticed(
+    tmp_path: Path, close_notify: bool
+) -> None:
+    route = Route()
+    async with running(make_files(tmp_path), route) as server:
+        async with client_of(server, HTTP_1) as client:
+            client.send(b"GET /watch HTTP/1.1\r\nHost: h\r\n\r\n" * (PIPELINE_MAX + 2))
+            await route.begun.wait()
+            client.end(close_notify=close_notify)
+        async with asyncio.timeout(30):
+            while not route.ended.is_set():
+                server.server.sweep(monotonic())
+                await asyncio.sleep(0.01)

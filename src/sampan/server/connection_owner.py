@@ -50,6 +50,10 @@ class ServedConnection(Protocol):
     def quiet_s(self) -> float:
         """Idle time in seconds after which closing the connection loses no request."""
 
+    @property
+    def is_abandoned(self) -> bool:
+        """True if the client of a stream has disconnected, but the connection has paused reading and cannot notice."""
+
     def end(self) -> None:
         """Accept no further request. Close at once if idle, else after the response. Streams end properly.
 

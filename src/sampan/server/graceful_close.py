@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import select
 import struct
 import termios
 
@@ -59,6 +60,18 @@ class GracefulClose:
 def has_unread(transport: asyncio.Transport) -> bool:
     """Return True if the kernel has received data that the server has not read."""
     return bool(_bytes(transport, termios.FIONREAD))
+
+
+def has_ended(transport: asyncio.Transport) -> bool:
+    """Return True if the client has closed the connection or its sending side. Works while reading is paused."""
+    try:
+        if (sock := transport.get_extra_info("socket")) is None:
+            return False
+        poll = select.poll()
+        poll.register(sock.fileno(), getattr(select, "POLLRDHUP", 0))  # only Linux has it
+        return bool(poll.poll(0))
+    except (OSError, ValueError):
+        return False
 
 
 def _bytes(transport: asyncio.Transport, which: int) -> int:

@@ -26,7 +26,7 @@ from sampan.server.connection_owner import (
     peer_of,
     release,
 )
-from sampan.server.graceful_close import GracefulClose, has_unread
+from sampan.server.graceful_close import GracefulClose, has_ended, has_unread
 from sampan.server.incoming import SAFE, Incoming
 from sampan.server.reading import PIPELINE_MAX, Reading
 from sampan.server.request import Response
@@ -119,6 +119,11 @@ class Connection(Reading, asyncio.Protocol):
     def quiet_s(self) -> float:
         """Idle time in seconds after which no request is expected."""
         return self.owner.settings.quiet_s
+
+    @property
+    def is_abandoned(self) -> bool:
+        """True if the client of a stream has disconnected, and reading is paused for the requests after it."""
+        return self.streaming and self._reading_paused and has_ended(self._transport)
 
     def end(self) -> None:
         """Accept no further request: close at once if idle, else after the response. A stream is ended properly."""

@@ -137,10 +137,11 @@ class HttpServer:
             self.sweep(monotonic())
 
     def sweep(self, now: float) -> None:
-        """Close connections that were idle or stalled too long at the monotonic time `now`."""
+        """Close abandoned connections, and those that were idle or stalled too long at the monotonic time `now`."""
         settings = self.settings
         for connection in list(self._connections):
-            if connection.write_paused_at and now - connection.write_paused_at > settings.write_timeout_s:
+            stalled = connection.write_paused_at and now - connection.write_paused_at > settings.write_timeout_s
+            if stalled or connection.is_abandoned:
                 connection.abort()
             elif connection.idle and connection.head_began:
                 if now - connection.head_began > settings.header_timeout_s:

@@ -270,6 +270,11 @@ class Http2Connection(asyncio.Protocol):
         """True while a response without an end is sent, such as a watch."""
         return any(stream.streaming for stream in self._streams.values())
 
+    @property
+    def is_abandoned(self) -> bool:
+        """False: reading is never paused for long."""
+        return False
+
     def end(self) -> None:
         """Accept no further request, end streams properly, and close after the last response."""
         self.retire()
