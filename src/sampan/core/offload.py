@@ -53,7 +53,9 @@ class Offload:
         if executor is None:
             executor = ThreadPoolExecutor(self._threads_max, "offload-huge" if is_huge else "offload")
             self._executors[is_huge] = executor
-        job = _Job(contextvars.copy_context(), function, args)
+        context = contextvars.copy_context()
+        context.run(_current.set, RequestWork(self, size_bytes))  # not the loop's, whose `steps_left` may change
+        job = _Job(context, function, args)
         try:
             return await asyncio.get_running_loop().run_in_executor(executor, job.run)
         except asyncio.CancelledError:
@@ -66,6 +68,8 @@ class RequestWork(msgspec.Struct, eq=False):
 
     offload: Offload
     size_bytes: int = 0
+    steps_left: int | None = None
+    """Steps that the current computation may still run on the loop; None for no limit, as in a thread."""
 
 
 _current: contextvars.ContextVar[RequestWork | None] = contextvars.ContextVar("request work", default=None)
@@ -89,19 +93,17 @@ def is_large() -> bool:
     return work is not None and work.size_bytes >= LARGE_BYTES
 
 
-_steps_left: contextvars.ContextVar[int | None] = contextvars.ContextVar("steps left on the loop", default=None)
-
-
 def steps_left() -> int | None:
     """Return how many steps a computation may still run before it must raise `TakeThread`; None for no limit."""
-    return _steps_left.get()
+    work = _current.get()
+    return None if work is None else work.steps_left
 
 
 def count_steps(steps: int) -> None:
     """Count steps of a computation."""
-    left = _steps_left.get()
-    if left is not None:
-        _steps_left.set(left - steps)
+    work = _current.get()
+    if work is not None and work.steps_left is not None:
+        work.steps_left -= steps
 
 
 def current_work() -> RequestWork | None:
@@ -118,13 +120,13 @@ async def offloaded(function: Callable[..., T], *args: object) -> T:
     if work is None:
         return function(*args)
     if work.size_bytes < LARGE_BYTES:
-        token = _steps_left.set(INLINE_STEPS_MAX)
+        work.steps_left = INLINE_STEPS_MAX
         try:
             return function(*args)
         except TakeThread:
             pass
         finally:
-            _steps_left.reset(token)
+            work.steps_left = None
     return await work.offload.run(work.size_bytes, function, *args)
 
 

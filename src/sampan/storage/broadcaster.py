@@ -34,6 +34,9 @@ class LocalWatch(Protocol):
     def has_events(self) -> bool:
         """True if events are pending, not only a newer revision of the store."""
 
+    def on_events(self, listener: Callable[[], None]) -> None:
+        """Call `listener` each time that `has_events` becomes True. It must not wait, and must not call the watch."""
+
 
 class BufferedWatch:
     """One watch: the context manager and the iterator of `Store.watch`."""
@@ -47,7 +50,8 @@ class BufferedWatch:
         self._overflown = False
         self._pending: list[StoreEvent] = []
         self.has_events = False
-        """See `LocalWatch`. An attribute, because every write reads it many times."""
+        """See `LocalWatch`."""
+        self._listener: Callable[[], None] | None = None
         self._signal = Signal()
 
     async def __aenter__(self) -> Self:
@@ -90,6 +94,10 @@ class BufferedWatch:
         """See `LocalWatch`."""
         return None if self._behind() else self._take()
 
+    def on_events(self, listener: Callable[[], None]) -> None:
+        """See `LocalWatch.on_events`."""
+        self._listener = listener
+
     def offer(self, event: StoreEvent) -> None:
         """Receive an event of the range from the broadcaster."""
         # The history read may already have covered an event that was still under way: never deliver it twice.
@@ -99,7 +107,10 @@ class BufferedWatch:
             self.overflow()
         else:
             self._pending.append(event)
-            self.has_events = True
+            if not self.has_events:
+                self.has_events = True
+                if self._listener is not None:
+                    self._listener()
             self._signal.notify()
 
     def wake(self) -> None:

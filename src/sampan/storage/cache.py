@@ -82,6 +82,8 @@ class WatchCache:
         self._moved = Signal()
         self.listeners: list[Callable[[], None]] = []
         """Called after each change of the objects, and after they are listed again."""
+        self.pending_listeners: list[Callable[[], None]] = []
+        """Called when the store of this process has a change that is not applied yet. `poll_events` applies it."""
         self.successor: WatchCache | None = None
         """Cache that has replaced this one and makes records in another way. Requests in progress continue with it."""
         self.retired = False
@@ -298,6 +300,10 @@ class WatchCache:
             # The check of a class is much faster than that of a protocol.
             self._watch = watch if isinstance(watch, BufferedWatch) or isinstance(watch, LocalWatch) else None  # noqa: SIM101
             self._ready = True
+            if self._watch is not None:
+                self._watch.on_events(self._notify_pending)
+                if self._watch.has_events:
+                    self._notify_pending()
             self._moved.notify()
             try:
                 async for batch in watch:
@@ -343,6 +349,10 @@ class WatchCache:
 
     def _notify(self) -> None:
         for listener in self.listeners:
+            listener()
+
+    def _notify_pending(self) -> None:
+        for listener in self.pending_listeners:
             listener()
 
     def _event(self, stored: StoreEvent) -> CacheEvent | None:

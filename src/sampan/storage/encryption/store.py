@@ -250,6 +250,10 @@ class LocalEncryptedWatch(EncryptedWatch):
         """See `LocalWatch`."""
         return self._local.has_events
 
+    def on_events(self, listener: Callable[[], None]) -> None:
+        """See `LocalWatch.on_events`."""
+        self._local.on_events(listener)
+
 
 class _SharedEncryptedStore(EncryptedStore):
     """`EncryptedStore` for a store that several servers write to."""

@@ -53,6 +53,10 @@ class TranslatedLocalWatch(TranslatedWatch):
         """See `LocalWatch.has_events`."""
         return self._local.has_events
 
+    def on_events(self, listener: Callable[[], None]) -> None:
+        """See `LocalWatch.on_events`."""
+        self._local.on_events(listener)
+
 
 @asynccontextmanager
 async def translated_watch(
