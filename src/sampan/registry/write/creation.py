@@ -4,13 +4,14 @@ Source: apiserver pkg/registry/rest/create.go and pkg/registry/generic/registry/
 """
 
 import asyncio
+from collections.abc import Awaitable
 from random import Random, SystemRandom
 
 from sampan.core import errors
 from sampan.core.field import FieldError, bounded
 from sampan.core.names import generate_name
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
+from sampan.core.offload import compute, offloaded
 from sampan.registry.rest.metadata import fill_system_fields, match_namespace, metadata_of
 from sampan.registry.rest.metadata_faults import object_faults
 from sampan.registry.rest.size import stored_bytes
@@ -69,9 +70,9 @@ async def allocate(write: Write) -> None:
     write.release = await store.strategy.begin_create(write.ctx, write.desired, store.reader, store.allocators)
 
 
-async def validate(write: Write) -> None:
+def validate(write: Write) -> Awaitable[None] | None:
     """Refuse an invalid object, and collect the warnings for a valid one. Raises 422."""
-    await offloaded(_check, write)
+    return compute(_check, write)
 
 
 def _check(write: Write) -> None:
@@ -90,8 +91,18 @@ def creation_faults(store: ResourceStore, ctx: Context, obj: Object) -> list[Fie
     return found
 
 
-async def encode(write: Write) -> None:
+def encode(write: Write) -> Awaitable[None] | None:
     """Encode the object. Raises 413; with dry run `KeyExists`."""
+    if write.dry_run or write.store.definition.webhook is not None:
+        return _encode_converted(write)
+    return compute(_encode, write, write.desired)
+
+
+def _encode(write: Write, obj: Object) -> None:
+    write.value = stored_bytes(write.store, obj, write.keeps_managed_fields)
+
+
+async def _encode_converted(write: Write) -> None:
     store, obj = write.store, write.desired
     if write.dry_run:
         cache, key = store.cache.newest, _key(write)
@@ -100,8 +111,7 @@ async def encode(write: Write) -> None:
             raise KeyExists(key)
         write.value = await offloaded(_dry_run_bytes, store, await store.stored_form(obj))
     else:
-        obj = await store.stored_form(obj)
-        write.value = await offloaded(stored_bytes, store, obj, write.keeps_managed_fields)
+        await offloaded(_encode, write, await store.stored_form(obj))
 
 
 async def insert(write: Write) -> None:

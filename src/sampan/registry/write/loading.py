@@ -18,6 +18,8 @@ async def load(write: Write) -> None:
     note_size(size_bytes + store.strategy.size_of_work(size_bytes))
     if write.listed is not None and write.listed.revision == row.mod_revision:
         write.stored = write.listed.value
+    elif store.definition.webhook is None:
+        write.stored = row.value
     else:
         write.stored = await store.present(row.value)
     write.old = await offloaded(store.decode, write.stored)

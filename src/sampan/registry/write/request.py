@@ -1,15 +1,19 @@
 """Steps that compute the desired object from a request: the body, the change, conversion, ownership, admission."""
 
+from collections.abc import Awaitable
+from functools import partial
+
 from sampan.core.object import Object
+from sampan.core.offload import compute
 from sampan.core.time import timestamp
 from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.write.write import Write
 
 
-async def read(write: Write) -> None:
+def read(write: Write) -> Awaitable[None]:
     """Read the body. Raises 400, 413, 415."""
-    await write.change.read(write)
+    return write.change.read(write)
 
 
 def decode(write: Write) -> None:
@@ -40,16 +44,19 @@ def default(write: Write) -> None:
     write.store.strategy.default(obj)
 
 
-async def own_fields(write: Write) -> None:
+def own_fields(write: Write) -> Awaitable[None] | None:
     """Record in managedFields what this write, not an apply, changes. Raises 500 if a conversion webhook fails."""
+    assert write.endpoint is not None
+    if write.store.definition.webhook is None:
+        return compute(_track, write)
+    return write.endpoint.managing_fields(partial(_track, write))
+
+
+def _track(write: Write) -> None:
     endpoint = write.endpoint
     assert endpoint is not None
-    old, obj = write.old, write.desired
-    await endpoint.managing_fields(
-        lambda: track(
-            endpoint, old, obj, manager=write.field_manager, now=timestamp(write.clock), at=write.ctx.subresource
-        )
-    )
+    now = timestamp(write.clock)
+    track(endpoint, write.old, write.desired, manager=write.field_manager, now=now, at=write.ctx.subresource)
 
 
 def track(endpoint: Endpoint, old: Object | None, obj: Object, *, manager: str, now: str, at: str) -> None:
@@ -71,19 +78,19 @@ def track(endpoint: Endpoint, old: Object | None, obj: Object, *, manager: str, 
         obj["metadata"]["managedFields"] = entries
 
 
-async def authorize_creation(write: Write) -> None:
+def authorize_creation(write: Write) -> Awaitable[None]:
     """Authorize an update to create its absent object. Raises 403."""
     assert write.gate is not None
-    await write.gate.authorize_creation(write)
+    return write.gate.authorize_creation(write)
 
 
-async def mutate(write: Write) -> None:
+def mutate(write: Write) -> Awaitable[None] | None:
     """Run mutating admission. Raises `StatusError`."""
     assert write.gate is not None
-    await write.gate.mutate(write)
+    return write.gate.mutate(write)
 
 
-async def validate(write: Write) -> None:
+def validate(write: Write) -> Awaitable[None] | None:
     """Run validating admission. Raises `StatusError`."""
     assert write.gate is not None
-    await write.gate.validate(write)
+    return write.gate.validate(write)

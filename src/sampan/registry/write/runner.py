@@ -84,10 +84,10 @@ async def _run(write: Write, steps: Sequence[Ready]) -> None:
         return
     work = current_work()
     for _, function, waits in steps:
-        if waits:
-            await function(write)  # type: ignore[misc]  # `waits` says which of the two it is
-        elif work is None or work.size_bytes < LARGE_BYTES:
-            function(write)
+        if waits or work is None or work.size_bytes < LARGE_BYTES:
+            pending = function(write)
+            if pending is not None:
+                await pending
         else:
             await offloaded(function, write)
 
@@ -95,10 +95,9 @@ async def _run(write: Write, steps: Sequence[Ready]) -> None:
 async def _observed(write: Write, steps: Sequence[Ready], observer: Observer) -> None:
     for name, function, waits in steps:
         with observer.step(name, write):
-            if waits:
-                await function(write)  # type: ignore[misc]  # as above
-            else:
-                await offloaded(function, write)
+            pending = function(write) if waits else offloaded(function, write)
+            if pending is not None:
+                await pending
 
 
 async def _after_removal(write: Write) -> None:

@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 from sampan.registry.write import creation, deletion, loading, request, update
 from sampan.registry.write.write import Kind, Write
 
-Run = Callable[[Write], None] | Callable[[Write], Awaitable[None]]
-"""Function of a step. A function that is not a coroutine function only computes: for large requests, it runs in a
-thread.
+Run = Callable[[Write], Awaitable[None] | None]
+"""Function of a step. One that is declared to return None only computes: for large requests, it runs in a thread. The
+others may return an awaitable, which the runner awaits.
 """
 
 
@@ -91,7 +91,7 @@ class Ready(NamedTuple):
     name: str
     run: Run
     waits: bool
-    """True if `run` is a coroutine function."""
+    """True if `run` may return an awaitable."""
 
 
 class Plan(NamedTuple):
@@ -133,7 +133,7 @@ def _creations(steps: list[Step]) -> tuple[Ready, ...]:
 
 def _ready(name: str, run: Run | None) -> Ready:
     assert run is not None
-    return Ready(name, run, iscoroutinefunction(run))
+    return Ready(name, run, iscoroutinefunction(run) or run.__annotations__["return"] is not None)
 
 
 PLANS: Final = {kind: plan_of(kind) for kind in Kind}

@@ -4,13 +4,14 @@ Source: apiserver pkg/registry/rest/update.go, pkg/registry/generic/registry/sto
 """
 
 import asyncio
+from collections.abc import Awaitable
 from typing import Any
 
 from sampan.core import errors, field
 from sampan.core.field import FieldError, Path, bounded
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object, set_or_drop
-from sampan.core.offload import offloaded
+from sampan.core.offload import compute, offloaded
 from sampan.patch.timestamps import keep_timestamps
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
 from sampan.registry.rest.metadata_faults import kinds_update_faults, update_faults
@@ -99,9 +100,9 @@ async def allocate(write: Write) -> None:
         )
 
 
-async def validate(write: Write) -> None:
+def validate(write: Write) -> Awaitable[None] | None:
     """Refuse an invalid object, and collect the warnings for a valid one. Raises 422."""
-    await offloaded(_check, write)
+    return compute(_check, write)
 
 
 def _check(write: Write) -> None:
@@ -185,8 +186,9 @@ async def encode(write: Write) -> None:
     """Encode the object. Raises 413 if it is too large to store."""
     if write.outcome is Outcome.KEEP:
         return
-    store = write.store
-    obj = await store.stored_form(write.desired)
+    store, obj = write.store, write.desired
+    if store.definition.webhook is not None:
+        obj = await store.stored_form(obj)
     if write.outcome is Outcome.REMOVE or write.dry_run:
         write.value = await offloaded(store.encode, obj)
     else:

@@ -4,7 +4,7 @@ Three objects define a write. A `Change` makes the wanted object. A `Gate` does 
 select the part of the object that may change, and its validation.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum
@@ -85,15 +85,15 @@ class Change:
 
 
 class Gate(Protocol):
-    """Authorization and admission of a request."""
+    """Authorization and admission of a request. The methods return None if nothing has to be awaited."""
 
-    async def authorize_creation(self, write: "Write") -> None:
+    def authorize_creation(self, write: "Write") -> Awaitable[None]:
         """Authorize an update to create the absent object. Raises 403."""
 
-    async def mutate(self, write: "Write") -> None:
+    def mutate(self, write: "Write") -> Awaitable[None] | None:
         """Run mutating admission; it may replace `write.wanted`. Raises `StatusError`."""
 
-    async def validate(self, write: "Write") -> None:
+    def validate(self, write: "Write") -> Awaitable[None] | None:
         """Run validating admission. Raises `StatusError`."""
 
 

@@ -72,9 +72,14 @@ def _options(request: Request, operation: str) -> Object | None:
 
 async def admit(scope: Scope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> Object:
     """Run mutating admission, and set defaults again."""
-    if not scope.admission.mutates(operation, scope.endpoint.gvr):
-        scope.admission.skip("admit", operation)
-        return obj
+    if scope.admission.mutates(operation, scope.endpoint.gvr):
+        return await admit_known(scope, operation, obj, old, dry_run)
+    scope.admission.skip("admit", operation)
+    return obj
+
+
+async def admit_known(scope: Scope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> Object:
+    """Do the same as `admit`, right after `AdmissionChain.mutates` has returned True."""
     attributes = attributes_of(scope, operation, obj, old, dry_run)
     before = obj["metadata"].get("managedFields")
     await scope.admission.admit_known(attributes)

@@ -167,7 +167,7 @@ class ScaleGate(RequestGate):
         super().__init__(scope)
         self._scaling = scaling
 
-    async def mutate(self, write: Write) -> None:
+    def mutate(self, write: Write) -> None:
         """Do nothing: the object itself is not admitted."""
 
     async def validate(self, write: Write) -> None:

@@ -1,10 +1,12 @@
 """`Write` of a request, and its `Gate`."""
 
+from collections.abc import Awaitable
+
 from sampan.core.object import Object
 from sampan.registry.strategy import Context
 from sampan.registry.write.write import Change, Deletion, Kind, Part, Write
 from sampan.server.admission.chain import Attributes
-from sampan.server.verbs.admit import admit, attributes_of, validate
+from sampan.server.verbs.admit import admit_known, attributes_of
 from sampan.server.verbs.authorize_create import authorize_creation
 from sampan.server.verbs.delete_parameters import DeleteParameters, delete_options
 from sampan.server.verbs.options import WriteOptions
@@ -20,20 +22,29 @@ class RequestGate:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
 
-    async def authorize_creation(self, write: Write) -> None:
+    def authorize_creation(self, write: Write) -> Awaitable[None]:
         """Authorize the verb `create`. Raises 403."""
-        await authorize_creation(self._scope)
+        return authorize_creation(self._scope)
 
-    async def mutate(self, write: Write) -> None:
+    def mutate(self, write: Write) -> Awaitable[None] | None:
         """Run mutating admission."""
-        old = write.old
-        operation = "CREATE" if old is None else "UPDATE"
-        write.desired = await admit(self._scope, operation, write.desired, old, write.dry_run)
+        scope, operation = self._scope, "CREATE" if write.old is None else "UPDATE"
+        if scope.admission.mutates(operation, scope.endpoint.gvr):
+            return self._admit(write, operation)
+        scope.admission.skip("admit", operation)
+        return None
 
-    async def validate(self, write: Write) -> None:
+    async def _admit(self, write: Write, operation: str) -> None:
+        write.desired = await admit_known(self._scope, operation, write.desired, write.old, write.dry_run)
+
+    def validate(self, write: Write) -> Awaitable[None] | None:
         """Run validating admission."""
-        old = write.old
-        await validate(self._scope, "CREATE" if old is None else "UPDATE", write.desired, old, write.dry_run)
+        scope, old = self._scope, write.old
+        operation = "CREATE" if old is None else "UPDATE"
+        if scope.admission.validates(operation, scope.endpoint.gvr):
+            return scope.admission.validate(attributes_of(scope, operation, write.desired, old, write.dry_run))
+        scope.admission.skip("validate", operation)
+        return None
 
 
 class DeletionGate(RequestGate):
@@ -45,21 +56,21 @@ class DeletionGate(RequestGate):
         super().__init__(scope)
         self._options = options
 
-    async def mutate(self, write: Write) -> None:
+    def mutate(self, write: Write) -> Awaitable[None] | None:
         """Run mutating admission, which changes nothing."""
         chain = self._scope.admission
         if chain.mutates("DELETE", self._scope.endpoint.gvr):
-            await chain.admit(self._attributes(write))
-        else:
-            chain.skip("admit", "DELETE")
+            return chain.admit(self._attributes(write))
+        chain.skip("admit", "DELETE")
+        return None
 
-    async def validate(self, write: Write) -> None:
+    def validate(self, write: Write) -> Awaitable[None] | None:
         """Run validating admission."""
         chain = self._scope.admission
         if chain.validates("DELETE", self._scope.endpoint.gvr):
-            await chain.validate(self._attributes(write))
-        else:
-            chain.skip("validate", "DELETE")
+            return chain.validate(self._attributes(write))
+        chain.skip("validate", "DELETE")
+        return None
 
     def _attributes(self, write: Write) -> Attributes:
         attributes = attributes_of(self._scope, "DELETE", None, write.old, write.dry_run)
