@@ -6,7 +6,7 @@ version.
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
@@ -44,6 +44,7 @@ class Endpoint:
         "is_stored_version",
         "item_prefix",
         "list_kind",
+        "routes",
         "store",
         "version",
     )
@@ -70,6 +71,8 @@ class Endpoint:
         self.item_prefix = encode_prefix(definition.kind, self.api_version)
         self._compiled: CompiledSchema | None = None
         self._field_managers: dict[str, FieldManager] = {}
+        self.routes: dict[tuple[object, ...], Any] = {}
+        """Cache of the server's router."""
         self._awaited = None if definition.webhook is None else AwaitedConversion(definition.webhook)
 
     @property

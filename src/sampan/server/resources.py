@@ -4,6 +4,7 @@ Source: apiserver pkg/endpoints/installer.go, apiextensions customresource_handl
 """
 
 from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from sampan.core import errors
 from sampan.core.field import TooManyFaults, begin_budget
@@ -35,6 +36,15 @@ from sampan.wire.negotiation import parse_accept
 
 Verb = Callable[[Scope], Awaitable[Response]]
 
+
+class Route(NamedTuple):
+    """Verb that serves a request."""
+
+    verb: Verb
+    negotiates: bool
+    """True if the response has the media type that the client accepts. A watch or a connection decides that itself."""
+
+
 _VERBS: dict[str, Verb] = {
     "get": get,
     "list": list_objects,
@@ -61,11 +71,12 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
         if not request.wire.path.startswith("/apis/" if info.group else "/api/"):
             return not_found_page()  # the path has too many segments
         endpoint = cluster.endpoint(info.group, info.version, info.resource, info.subresource)
-        if endpoint is None or not _right_scope(endpoint, request):
+        route = None if endpoint is None else route_of(endpoint, request)
+        if endpoint is None or route is None:
             if info.group in groups:
                 raise errors.no_such_resource()
             return not_found_page()
-        verb = verb_of(endpoint, request)
+        verb = route.verb
         if info.verb == "create":
             check_not_terminating(endpoint, info.name)
         request.counted = BY_REQUEST_INFO if endpoint.dialect.metrics_use_request_info else BY_ROUTE
@@ -73,7 +84,8 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
         if warning:
             request.warnings.append(warning)
             shared.deprecated.add((info.group, info.version, info.resource, info.subresource))
-        _check_accepted(request, endpoint)
+        if route.negotiates:
+            _check_accepted(request, endpoint)
         scope = Scope(request, endpoint, chain, cluster, shared, context_of(request, endpoint))
         begin_work(shared.offload)
         begin_budget()
@@ -103,8 +115,6 @@ def _check_accepted(request: Request, endpoint: Endpoint) -> None:
     accepts any subtype of a served type.
     """
     info, dialect = request.info, endpoint.dialect
-    if info.verb == "watch" or (endpoint.definition.resource, info.subresource) in CONNECTIONS:
-        return
     try:
         media_of(request, dialect.media_types)
     except errors.StatusError:
@@ -151,6 +161,23 @@ def _span_attributes(request: Request) -> dict[str, str]:
 def _metric_verb(request: Request) -> str:
     """Return the verb in the form of metric labels."""
     return request.info.verb.upper() if request.info.verb in ("list", "watch") else request.wire.method
+
+
+def route_of(endpoint: Endpoint, request: Request) -> Route | None:
+    """Return the route of a request, or None if the path does not fit the scope of the resource. Raises like `verb_of`.
+
+    Requests that differ only in names have the same route, which is cached.
+    """
+    info = request.info
+    parts = min(len(info.parts), 4)  # the path of a proxied request can have any number
+    key = (info.verb, request.wire.method, info.subresource, info.name != "", info.namespace != "", parts)
+    route: Route | None = endpoint.routes.get(key)
+    if route is None and _right_scope(endpoint, request):
+        streams = info.verb == "watch" or (endpoint.definition.resource, info.subresource) in CONNECTIONS
+        route = Route(verb_of(endpoint, request), not streams)
+        if endpoint.definition.namespaced or endpoint.definition.resource != "namespaces":
+            endpoint.routes[key] = route  # whether the scope is right for a Namespace depends on its name
+    return route
 
 
 def _right_scope(endpoint: Endpoint, request: Request) -> bool:
