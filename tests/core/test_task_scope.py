@@ -1,6 +1,7 @@
 """`TaskScope`: tasks that end with their owner."""
 
 import asyncio
+import weakref
 
 import pytest
 
@@ -46,6 +47,14 @@ async def test_a_task_that_has_ended_is_not_kept() -> None:
     await tasks.begin(asyncio.sleep(0))
     await asyncio.sleep(0)
     assert len(tasks) == 0
+
+
+async def test_few_ended_tasks_of_many_are_kept() -> None:
+    tasks, made = TaskScope(), weakref.WeakSet[asyncio.Task[None]]()
+    for _ in range(1000):
+        made.add(tasks.begin(asyncio.sleep(0)))
+        await asyncio.sleep(0)
+    assert len(made) < 100
 
 
 async def test_a_scope_can_be_used_again() -> None:

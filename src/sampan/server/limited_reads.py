@@ -49,6 +49,8 @@ class LimitedReads(ssl.SSLObject):
     """The transport's buffer: received bytes."""
     _records: ssl.MemoryBIO
     """Bytes for OpenSSL."""
+    _sslobj: Any
+    """Object of OpenSSL. Source: `ssl.SSLObject` of the standard library."""
     _fed_bytes = 0
     """Bytes that OpenSSL got in this turn."""
 
@@ -56,6 +58,8 @@ class LimitedReads(ssl.SSLObject):
     _turn = -1
     """Number of the turn that `_left` is of."""
     _waits = False
+    _continues = False
+    """True if the last read returned data, so the client has not ended the connection."""
     _transport: HeldTransport | None = None
     _shared: LoopTurns
 
@@ -88,7 +92,8 @@ class LimitedReads(ssl.SSLObject):
         super().unwrap()
 
     def pending(self) -> int:
-        return super().pending() + self._records.pending
+        decrypted: int = self._sslobj.pending()
+        return decrypted + self._records.pending
 
     def read(self, len: int = 1024, buffer: bytearray | None = None) -> bytes:  # type: ignore[override]
         # The class in the standard library has two overloads, one for each kind of result.
@@ -102,13 +107,17 @@ class LimitedReads(ssl.SSLObject):
                 raise ssl.SSLWantReadError
             self._left -= 1
             shared.spend(1)
-        if not self._records.pending:
-            self._feed()
+        ssl_object = self._sslobj  # calls of the methods of `SSLObject` would take longer
+        if not self._records.pending and not self._feed() and self._continues and not ssl_object.pending():
+            raise ssl.SSLWantReadError  # faster than the same error from OpenSSL, which ends every request's reads
         while True:
             try:
                 if buffer is not None:
-                    return super().read(len, buffer)
-                return super().read(len if len < RECORD_BYTES else RECORD_BYTES)
+                    size: bytes = ssl_object.read(len, buffer)
+                    return size
+                data: bytes = ssl_object.read(len if len < RECORD_BYTES else RECORD_BYTES)
+                self._continues = data != b""
+                return data
             except ssl.SSLWantReadError:
                 if not self._feed():
                     raise
