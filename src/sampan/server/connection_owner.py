@@ -129,15 +129,19 @@ def make_request(incoming: Incoming, target: RequestTarget, peer: Peer, *, recei
     return Request(wire, incoming.headers, target.info)
 
 
-async def call_handler(owner: ConnectionOwner, incoming: Incoming, peer: Peer, *, received: float) -> Response:
+def call_handler(owner: ConnectionOwner, incoming: Incoming, peer: Peer, *, received: float) -> Awaitable[Response]:
     """Call the handler, and return its response. If the request target cannot be parsed, return the error without
     calling the handler.
     """
     try:
         target = owner.targets.get(incoming.method, incoming.raw_target)
     except StatusError as error:
-        return unreadable(error, incoming.raw_target)
-    return await owner.handler(make_request(incoming, target, peer, received=received))
+        return _refused(unreadable(error, incoming.raw_target))
+    return owner.handler(make_request(incoming, target, peer, received=received))
+
+
+async def _refused(response: Response) -> Response:
+    return response
 
 
 def clear_cancellation() -> None:

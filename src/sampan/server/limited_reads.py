@@ -107,15 +107,13 @@ class LimitedReads(ssl.SSLObject):
                 raise ssl.SSLWantReadError
             self._left -= 1
             shared.spend(1)
-        ssl_object = self._sslobj  # calls of the methods of `SSLObject` would take longer
-        if not self._records.pending and not self._feed() and self._continues and not ssl_object.pending():
+        if not self._records.pending and not self._feed() and self._continues and not self._sslobj.pending():
             raise ssl.SSLWantReadError  # faster than the same error from OpenSSL, which ends every request's reads
         while True:
             try:
                 if buffer is not None:
-                    size: bytes = ssl_object.read(len, buffer)
-                    return size
-                data: bytes = ssl_object.read(len if len < RECORD_BYTES else RECORD_BYTES)
+                    return super().read(len, buffer)
+                data = super().read(len if len < RECORD_BYTES else RECORD_BYTES)
                 self._continues = data != b""
                 return data
             except ssl.SSLWantReadError:

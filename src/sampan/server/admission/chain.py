@@ -182,31 +182,35 @@ class AdmissionChain:
         configuration.
         """
         calls = self.select(attributes.operation, attributes.gvr).admit
-        began, rejected = monotonic(), True
+        began = monotonic()
         try:
-            await self._run("admit", calls, attributes)
+            ended = await self._run("admit", calls, attributes, began)
             if attributes.reinvoke:
                 attributes.is_reinvocation = True
-                await self._run("admit", calls, attributes)
-            rejected = False
-        finally:
-            self._metrics.observe_step("admit", attributes.operation, monotonic() - began, rejected)
+                ended = await self._run("admit", calls, attributes, ended)
+        except BaseException:
+            self._metrics.observe_step("admit", attributes.operation, monotonic() - began, rejected=True)
+            raise
+        self._metrics.observe_step("admit", attributes.operation, ended - began, rejected=False)
 
     async def validate(self, attributes: Attributes) -> None:
         """Run the validating plug-ins."""
-        began, rejected = monotonic(), True
+        calls = self.select(attributes.operation, attributes.gvr).validate
+        began = monotonic()
         try:
-            await self._run("validate", self.select(attributes.operation, attributes.gvr).validate, attributes)
-            rejected = False
-        finally:
-            self._metrics.observe_step("validate", attributes.operation, monotonic() - began, rejected)
+            ended = await self._run("validate", calls, attributes, began)
+        except BaseException:
+            self._metrics.observe_step("validate", attributes.operation, monotonic() - began, rejected=True)
+            raise
+        self._metrics.observe_step("validate", attributes.operation, ended - began, rejected=False)
 
-    async def _run(self, kind: str, calls: tuple[tuple[str, Call, Observe], ...], attributes: Attributes) -> None:
-        """Run plug-ins in sequence, and record their durations."""
+    async def _run(
+        self, kind: str, calls: tuple[tuple[str, Call, Observe], ...], attributes: Attributes, began: float
+    ) -> float:
+        """Run plug-ins in sequence from the monotonic time `began`, and record their durations. Return the end."""
         observer = attributes.observer
         if observer is not None:
             calls = tuple((name, _observed(call, observer, kind, name), observe) for name, call, observe in calls)
-        began = monotonic()
         for name, call, observe in calls:
             try:
                 await call(attributes)
@@ -216,6 +220,7 @@ class AdmissionChain:
             now = monotonic()
             observe(now - began)
             began = now
+        return began
 
     def select(self, operation: str, gvr: GroupVersionResource) -> SelectedPlugins:
         """Return the plug-ins that have work for an operation on a resource. Cached."""

@@ -189,11 +189,12 @@ class QueueSet:
         if passed > 0:
             self._synced = now
             self.demand.advance(passed)
-            self.usage.add((self.seats_in_use, self.seats_waiting, self.executing, self.waiting), passed)
+            in_use, waiting = self.seats_in_use, self.seats_waiting
+            self.usage.add((in_use, waiting, self.executing, self.waiting), passed)
             if self._active:
                 # Virtual time does not pass faster than seats are wanted, or idle seats would count as service.
-                desired = self.seats_in_use + self.seats_waiting
-                self._r += passed * min(desired, self.limit) / self._active
+                desired = in_use + waiting
+                self._r += passed * (desired if desired < self.limit else self.limit) / self._active
         return now
 
     def _choose(self, hand: tuple[int, ...]) -> Queue:

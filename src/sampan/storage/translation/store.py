@@ -100,9 +100,9 @@ class TranslatedStore:
             await asyncio.sleep(0)
         return rows
 
-    async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
+    def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Coroutine[Any, Any, Revision]:
         """See `Store.create`."""
-        return await self._store.create(key, self._stored(value), ttl_s=ttl_s)
+        return self._store.create(key, self._stored(value), ttl_s=ttl_s)
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
         """See `Store.update`."""
