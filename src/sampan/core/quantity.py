@@ -43,7 +43,6 @@ _DECIMAL_SUFFIXES = {exponent: suffix for suffix, exponent in _DECIMAL_EXPONENTS
 _BINARY_SUFFIXES = {exponent // 10: suffix for suffix, exponent in _BINARY_EXPONENTS.items()}
 
 
-@functools.total_ordering
 class Quantity:
     """Amount. Compares and hashes by value (`1000m == 1`), prints canonically. Immutable."""
 
@@ -88,6 +87,15 @@ class Quantity:
 
     def __lt__(self, other: "Quantity") -> bool:
         return self.compare(other) < 0
+
+    def __le__(self, other: "Quantity") -> bool:
+        return self.compare(other) <= 0
+
+    def __gt__(self, other: "Quantity") -> bool:
+        return self.compare(other) > 0
+
+    def __ge__(self, other: "Quantity") -> bool:
+        return self.compare(other) >= 0
 
     def __hash__(self) -> int:
         return hash(_without_tens(self.unscaled, self.scale))

@@ -35,13 +35,8 @@ def convert(write: Write) -> None:
 
 
 def default(write: Write) -> None:
-    """Set the defaults of a custom resource's schema, then those of the strategy. For built-in types, the step "decode"
-    has already set the schema's defaults.
-    """
-    endpoint, obj = write.endpoint, write.desired
-    assert endpoint is not None
-    endpoint.dialect.default(endpoint.compiled, obj)
-    write.store.strategy.default(obj)
+    """Set the defaults of the strategy. For built-in types, the step "decode" has already set the schema's defaults."""
+    write.store.strategy.default(write.desired)
 
 
 def own_fields(write: Write) -> Awaitable[None] | None:

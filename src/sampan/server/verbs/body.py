@@ -237,7 +237,6 @@ def decode_object(
 def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
     """Return a copy with the defaults of the strategy too, as Go writes it."""
     hub = endpoint.to_hub(copy_json(obj))
-    endpoint.dialect.default(endpoint.compiled, hub)
     endpoint.store.strategy.default(hub)
     return endpoint.dialect.as_encoded(endpoint.schema, endpoint.from_hub(hub))
 

@@ -2,7 +2,7 @@
 
 from sampan.core.object import Object
 from sampan.core.quota.usage import Usage
-from sampan.registry.kinds.rules.quantities import ZERO, amount
+from sampan.registry.kinds.rules.quantities import amount
 
 _COMPUTE = ("cpu", "memory")
 
@@ -33,7 +33,7 @@ def _add(total: Usage, amounts: dict[str, str] | None) -> int:
             text = amounts.get(name)
             if text is not None:
                 quantity = amount(text)
-                if quantity > ZERO:
+                if quantity.unscaled > 0:
                     total[name] = total[name] + quantity if name in total else quantity
                     found += 1
     return found
