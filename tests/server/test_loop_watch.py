@@ -7,6 +7,7 @@ import threading
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
+from sampan.server import loop_watch
 from sampan.server.loop_watch import LoopWatch
 from sampan.server.request import Request, UserInfo
 from tests.server.requests import make_request
@@ -61,3 +62,17 @@ def test_delays_are_a_histogram() -> None:
     text = generate_latest(registry).decode()
     assert 'sampan_event_loop_delay_seconds_bucket{le="0.1"} 1.0' in text
     assert "sampan_event_loop_delay_seconds_count 2.0" in text
+
+
+async def test_the_first_request_after_an_idle_phase_ends_a_long_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop_watch, "IDLE_STRETCH", 1_000_000)
+    monkeypatch.setattr(loop_watch, "IDLE_MAX_S", 1000)
+    requested = threading.Event()
+    watch = LoopWatch(lambda task: requested.set(), block_s=0.001)
+    watch.start()
+    while watch.pause_s < 1000:  # noqa: ASYNC110  # a thread sets it
+        await asyncio.sleep(0.01)
+    watch.note_request()
+    blocked = requested.wait(60)
+    watch.stop()
+    assert blocked

@@ -3,11 +3,19 @@
 import asyncio
 import gc
 import weakref
+from collections.abc import Callable
+
+import pytest
+import uvloop
 
 from sampan.storage.signal import LoneSignal
 
 LONG_S = 60.0
 SHORT_S = 0.02
+
+
+class SignalLoop(uvloop.Loop):
+    """Event loop of which a test replaces a method."""
 
 
 async def _after(signal: LoneSignal, timeout_s: float | None) -> "asyncio.Task[bool]":
@@ -76,3 +84,22 @@ async def test_nothing_is_left_of_one_that_is_closed() -> None:
     await asyncio.sleep(0)
     gc.collect()
     assert known() is None
+
+
+def test_a_timer_that_fires_early_is_not_set_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def time_out(waits: int) -> int:
+        signal, timers = LoneSignal(), 0
+        call_at = asyncio.get_running_loop().call_at
+
+        def counted(when: float, call: Callable[[], object]) -> asyncio.TimerHandle:
+            nonlocal timers
+            timers += 1
+            return call_at(when, call)
+
+        monkeypatch.setattr(SignalLoop, "call_at", staticmethod(counted), raising=False)
+        for _ in range(waits):
+            assert not await signal.wait(SHORT_S / 2 + 0.0004)  # uvloop rounds it down to whole milliseconds
+        return timers
+
+    with asyncio.Runner(loop_factory=SignalLoop) as runner:
+        assert runner.run(time_out(10)) <= 20

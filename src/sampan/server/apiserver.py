@@ -119,6 +119,7 @@ class ApiServer:
         self.deadlines = Deadlines(settings.request_timeout_s)
         self.loop_watch = LoopWatch(self.deadlines.request_of)
         """Started by the process if this server is alone on the event loop."""
+        self.deadlines.listeners.append(self.loop_watch.note_request)
         configured = default_authorizers(cluster.reader) if authorizers is None else authorizers
         self.authorizer = UnionAuthorizer([MastersAuthorizer(), *configured])
         self.metrics = ServerMetrics(

@@ -2,10 +2,13 @@
 
 Concurrency: a thread schedules a callback on the loop every `INTERVAL_S` seconds. If the callback is late, the thread
 inspects what the loop runs. When the callback has run, its delay is recorded. The block may be longer than the delay by
-up to the interval, because the delay starts with the scheduling. A callback wakes an idle loop, so it is scheduled less
-often while the loop's thread uses no processor time: every `IDLE_INTERVALS` intervals. An idle interval is
-`IDLE_STRETCH` times as long, because each one costs the thread 0.1 ms. So a block that ends an idle phase is detected
-up to 150 ms after it began.
+up to the interval, because the delay starts with the scheduling.
+
+While the loop's thread uses nearly no processor time, each interval is `IDLE_STRETCH` times as long as the last one, up
+to `IDLE_MAX_S`: each one costs the thread 0.06 ms. A callback wakes an idle loop, so only one of `IDLE_INTERVALS`
+intervals schedules one. The first request after an idle phase ends a long interval (`note_request`), and the next
+interval schedules a callback. So a block that ends an idle phase is detected soon if a request causes it. Another one
+is detected up to `IDLE_MAX_S` after it began, or after `IDLE_INTERVALS` such intervals if it uses no processor time.
 """
 
 import asyncio
@@ -28,9 +31,10 @@ _log = logging.getLogger("sampan.loop")
 INTERVAL_S = 0.05
 BLOCK_S = 0.1
 """Delay above which a block is logged."""
-IDLE_INTERVALS = 10
+IDLE_INTERVALS = 5
+"""Intervals of an idle loop for one callback."""
 IDLE_STRETCH = 3
-"""Length of an idle interval in intervals. 20 intervals a second took 0.2 % of a core on an idle server."""
+IDLE_MAX_S = 1.0
 _IDLE_SHARE = 0.01
 """Share of an interval in which the loop's thread may run and still count as idle."""
 _FRAMES_SHOWN = 4
@@ -48,6 +52,10 @@ class LoopWatch:
         self._request_of, self._interval_s, self._block_s = request_of, interval_s, block_s
         self.delays = Durations((0.001, 0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0))
         self._ended = threading.Event()
+        self._woken = threading.Lock()
+        """Held by the thread. Its release ends an interval."""
+        self.pause_s = interval_s
+        """Length of the current interval."""
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -60,13 +68,22 @@ class LoopWatch:
         """Stop the thread."""
         self._ended.set()
 
+    def note_request(self) -> None:
+        """Watch the loop closely again. Called on the loop, by the first request after an idle phase."""
+        if self._woken.locked():
+            self._woken.release()
+
     def _run(self, loop: asyncio.AbstractEventLoop, ident: int) -> None:
-        is_idle = _IdleThread(ident, self._interval_s * _IDLE_SHARE)
-        skipped, idle = 0, False
+        is_idle = _IdleThread(ident)
+        skipped = 0
+        self._woken.acquire()
         while not self._ended.is_set():
-            # A wait for the event would take five times as much processor time, also on an idle server.
-            time.sleep(self._interval_s * (IDLE_STRETCH if idle else 1))
-            idle = is_idle()
+            # A wait for an event would take five times as much processor time, also on an idle server.
+            if self._woken.acquire(timeout=self.pause_s):
+                self.pause_s, skipped = self._interval_s, IDLE_INTERVALS
+                continue
+            idle = is_idle(self.pause_s * _IDLE_SHARE)
+            self.pause_s = min(self.pause_s * IDLE_STRETCH, IDLE_MAX_S) if idle else self._interval_s
             if skipped < IDLE_INTERVALS and idle:
                 skipped += 1
                 continue
@@ -127,15 +144,14 @@ class LoopWatch:
 class _IdleThread:
     """Reports whether a thread has used nearly no processor time since the last call."""
 
-    def __init__(self, ident: int, limit_s: float) -> None:
+    def __init__(self, ident: int) -> None:
         # Not on every system; without it, the thread never counts as idle.
         clock_of = getattr(time, "pthread_getcpuclockid", None)
         self._clock: int | None = None if clock_of is None else clock_of(ident)
-        self._limit_s = limit_s
         self._used_s = 0.0
 
-    def __call__(self) -> bool:
+    def __call__(self, limit_s: float) -> bool:
         if self._clock is None:
             return False
         before, self._used_s = self._used_s, time.clock_gettime(self._clock)
-        return self._used_s - before < self._limit_s
+        return self._used_s - before < limit_s

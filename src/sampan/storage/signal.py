@@ -2,6 +2,10 @@
 
 import asyncio
 from math import inf
+from typing import Final
+
+_TIMER_MIN_S: Final = 0.001
+"""Resolution of the event loop's timers. uvloop runs a timer up to half of it too early, and a shorter one at once."""
 
 
 def _wake(future: "asyncio.Future[bool]", result: bool) -> None:
@@ -86,10 +90,12 @@ class LoneSignal:
         if self._waiter is None or self._deadline == inf:
             return
         loop = asyncio.get_running_loop()
-        if loop.time() >= self._deadline:
+        now = loop.time()
+        if now >= self._deadline:
             _wake(self._waiter, False)
         else:
-            self._set_timer(loop, self._deadline)
+            # Not sooner: timers that run at once would keep the processor busy until the deadline.
+            self._set_timer(loop, max(self._deadline, now + _TIMER_MIN_S))
 
 
 def deadline_of(timeout_s: float | None) -> float | None:

@@ -6,6 +6,7 @@ Source: apiserver pkg/endpoints/filters/request_deadline.go, pkg/server/filters/
 """
 
 import asyncio
+from collections.abc import Callable
 
 from sampan.core.errors import StatusError, bad_request, timeout
 from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
@@ -29,6 +30,8 @@ class Deadlines:
         self._expired: set[asyncio.Task[object]] = set()
         self._idle: asyncio.Future[None] | None = None
         """Future that the next request completes. None while requests are checked."""
+        self.listeners: list[Callable[[], None]] = []
+        """Functions that the first request after an idle phase calls."""
 
     async def run(self) -> None:
         """Cancel late requests. Runs until cancelled."""
@@ -44,6 +47,8 @@ class Deadlines:
         idle, self._idle = self._idle, None
         if idle is not None and not idle.done():
             idle.set_result(None)
+            for listener in self.listeners:
+                listener()
 
     def expire(self, now: float) -> None:
         """Cancel the requests whose deadline is before loop time `now`."""

@@ -18,6 +18,7 @@ from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.proxy.upstreams import ProxyUpstreams
 from sampan.server.request import Request
 from sampan.server.verbs.bodies import ListBodies
+from sampan.server.verbs.bookmark_times import BookmarkTimes
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.messages import MessageCache
 from sampan.server.verbs.tables import RowCache
@@ -46,6 +47,8 @@ class Shared:
     """Threads for the computations of large requests."""
     rewriting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Limit of threads that convert large bodies to another format. More than one would slow the loop."""
+    bookmark_times: BookmarkTimes = field(default_factory=BookmarkTimes)
+    """Times of the bookmarks of watches."""
     bodies: ListBodies = field(default_factory=ListBodies)
     messages: MessageCache = field(default_factory=MessageCache)
     rows: RowCache = field(default_factory=RowCache)

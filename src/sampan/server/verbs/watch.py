@@ -16,6 +16,7 @@ from sampan.core import errors
 from sampan.core.offload import LARGE_BYTES, in_thread
 from sampan.server.media import media_of
 from sampan.server.request import Response
+from sampan.server.verbs.bookmark_times import BookmarkTimes
 from sampan.server.verbs.converted_events import ConvertedEvents, TimeIsUp
 from sampan.server.verbs.options import ListOptions, list_options
 from sampan.server.verbs.revision import revision_of_read, wait_not_older
@@ -29,7 +30,6 @@ from sampan.storage.watcher import Watcher
 from sampan.wire.negotiation import MediaType, not_acceptable
 
 TIMEOUT_MIN_S = 1800
-BOOKMARK_PERIOD_S = 60.0
 BOOKMARK_BEFORE_END_S = 2.0
 
 _NOT_STREAMED = ("application/yaml",)
@@ -43,7 +43,8 @@ class Stream:
     framer: Framer
     bookmark: Callable[[int, bool], bytes]
     timeout_s: float
-    bookmarks: bool
+    bookmark_times: BookmarkTimes | None
+    """Times of bookmarks; None to send none."""
     initial_end: bool
     """True to send a bookmark that marks the end of the initial state."""
     media: MediaType | None
@@ -57,7 +58,7 @@ class Stream:
         """Yield frames of events. Pending events are joined."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self.timeout_s
-        next_bookmark = self._first_bookmark(loop.time(), end)
+        next_bookmark = self._next_bookmark(loop.time(), end)
         watcher = self.watcher
         try:
             if self.initial_end:
@@ -71,7 +72,7 @@ class Stream:
                     chunk = await self._chunk(batch.events, end)
                     if chunk:  # An empty chunk would end the response.
                         yield chunk
-                if self.bookmarks and loop.time() >= next_bookmark:
+                if self.bookmark_times is not None and loop.time() >= next_bookmark:
                     yield self._single(self.bookmark(batch.revision, False))
                     next_bookmark = self._next_bookmark(loop.time(), end)
         except (WatcherTooSlow, CacheReset, TimeIsUp):
@@ -109,14 +110,11 @@ class Stream:
     def _single(self, frame: bytes) -> bytes:
         return self.sent.counted(self.sent.joined([frame]))
 
-    def _first_bookmark(self, now: float, end: float) -> float:
-        return self._next_bookmark(now, end) if self.bookmarks else end
-
-    @staticmethod
-    def _next_bookmark(now: float, end: float) -> float:
-        period = BOOKMARK_PERIOD_S * random.uniform(0.9, 1.1)
-        last = end - BOOKMARK_BEFORE_END_S
-        return now + period if now + period < last or now >= last else last
+    def _next_bookmark(self, now: float, end: float) -> float:
+        if self.bookmark_times is None:
+            return end
+        at, last = self.bookmark_times.after(now), end - BOOKMARK_BEFORE_END_S
+        return at if at < last or now >= last else last
 
 
 async def watch(scope: Scope) -> Response:
@@ -158,7 +156,7 @@ async def watch(scope: Scope) -> Response:
         framer=framed,
         bookmark=bookmarker(endpoint, media),
         timeout_s=_timeout(options),
-        bookmarks=options.allow_watch_bookmarks,
+        bookmark_times=scope.shared.bookmark_times if options.allow_watch_bookmarks else None,
         initial_end=bool(initial) and options.allow_watch_bookmarks,
         media=media,
         sent=scope.shared.watches.sent(request.info.group, request.info.version, request.info.resource),
