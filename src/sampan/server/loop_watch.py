@@ -67,6 +67,7 @@ class LoopWatch:
     def stop(self) -> None:
         """Stop the thread."""
         self._ended.set()
+        self.note_request()
 
     def note_request(self) -> None:
         """Watch the loop closely again. Called on the loop, by the first request after an idle phase."""
