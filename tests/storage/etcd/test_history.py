@@ -34,7 +34,7 @@ def header(revision: int, cluster: int = 1) -> messages.AnyMessage:
 
 def test_an_older_revision_than_was_known_before_the_question_is_another_etcd() -> None:
     history, reported = History(), list[StoreReplaced]()
-    history.replaced = reported.append
+    history.listeners.append(reported.append)
     history.saw(header(7), 0)
     with pytest.raises(StoreUnreachable, match="gone back from revision 7 to 6"):
         history.saw(header(6), 7)

@@ -15,7 +15,7 @@ class History:
 
     def __init__(self) -> None:
         self.revision = 0
-        self.replaced: Callable[[StoreReplaced], None] | None = None
+        self.listeners: list[Callable[[StoreReplaced], None]] = []
         """Called once, when etcd turns out to be restored or replaced."""
         self.fault = ""
         """Reason why etcd counts as restored or replaced; empty if it does not."""
@@ -45,6 +45,6 @@ class History:
 
     def _end(self, what: str) -> None:
         self.fault = f"{what}; a backup was restored, or its data is lost"
-        if self.replaced is not None:
-            self.replaced(StoreReplaced(self.fault))
+        for listener in self.listeners:
+            listener(StoreReplaced(self.fault))
         self.check()

@@ -53,7 +53,7 @@ class PrefixWatch:
         self.established = asyncio.Event()
         """Event that is set while this task reads a watch that etcd has confirmed."""
         broadcaster.fail(None)
-        client.history.replaced = broadcaster.fail
+        client.history.listeners.append(broadcaster.fail)
 
     async def run(self) -> None:
         """Follow etcd until cancelled, or until etcd was restored or replaced. Starts after `broadcaster.revision`."""
