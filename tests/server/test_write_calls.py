@@ -16,7 +16,7 @@ import sampan
 from tests.server.cluster import CONTENT_TYPES, served
 from tests.server.verbs.objects import DEPLOYMENTS, deployment
 
-CALLS_MAX = {"changed": 588, "unchanged": 428}
+CALLS_MAX = {"changed": 560, "unchanged": 400}
 FILES_MAX = 122
 WRITE_FILES_MAX = 51
 """Files without the filters, admission, basic types, and the schema and rules of the kind."""
