@@ -75,6 +75,15 @@ async def test_a_cached_list_is_for_its_request_alone(api: Api, one: str, other:
     assert {**found[one], "metadata": {}} != {**found[other], "metadata": {}}
 
 
+async def test_a_table_shows_the_newest_state_of_an_object(api: Api) -> None:
+    await api.create(CONFIG_MAPS, {"metadata": {"name": "a"}})
+    shown = []
+    for key in "xy":
+        await api.patch(f"{CONFIG_MAPS}/a", {"data": {key: ""}})
+        shown.append((await api.get(CONFIG_MAPS, accept=TABLE)).body["rows"][0]["cells"][1])
+    assert shown == [1, 2]
+
+
 async def test_list_of_a_builtin_leaves_out_the_type_of_items(api: Api) -> None:
     await some_config_maps(api, 1)
     listed = (await api.get(CONFIG_MAPS)).body
