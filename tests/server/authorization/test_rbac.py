@@ -118,8 +118,8 @@ async def test_a_cached_decision_is_for_its_request_alone(part: str, order: int)
     requester, refused = REFUSED[part]
     allowed = pods(namespace="east") if refused.is_resource else RequestInfo("/metrics", "get")
     rbac, found = authorizer(reader), {}
-    for name, who, info in (("allowed", JANE, allowed), ("refused", requester, refused))[::order]:
-        found[name] = (await rbac.authorize(who, info)).decision
+    for name, caller, info in (("allowed", JANE, allowed), ("refused", requester, refused))[::order]:
+        found[name] = (await rbac.authorize(caller, info)).decision
     assert found == {"allowed": Decision.ALLOW, "refused": Decision.NO_OPINION}
 
 

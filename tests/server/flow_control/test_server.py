@@ -82,7 +82,7 @@ async def test_a_custom_schema_with_a_low_precedence_matches_first() -> None:
 
 
 POD = "/api/v1/namespaces/a/pods/p"
-OTHERS = {
+DIFFERENT = {
     "user": ("GET", POD, UserInfo("joe", groups=("devs",))),
     "groups": ("GET", POD, UserInfo("jane")),
     "verb": ("DELETE", POD, JANES),
@@ -95,7 +95,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("order", [1, -1], ids=["of the schema first", "other first"])
-@pytest.mark.parametrize("part", OTHERS)
+@pytest.mark.parametrize("part", DIFFERENT)
 async def test_a_cached_classification_is_for_its_request_alone(part: str, order: int) -> None:
     rule = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "namespaces": ["a"]}
     subject = {"kind": "Group", "group": {"name": "devs"}}
@@ -108,7 +108,7 @@ async def test_a_cached_classification_is_for_its_request_alone(part: str, order
         await api.create(SCHEMAS, mine)
         controller, found = controller_of(api), {}
         controller.refresh()
-        for name, (method, target, user) in (("mine", ("GET", POD, JANES)), ("other", OTHERS[part]))[::order]:
+        for name, (method, target, user) in (("mine", ("GET", POD, JANES)), ("other", DIFFERENT[part]))[::order]:
             found[name] = controller.classify(user, parse_target(method, target.encode()).info).level.name
         assert (found["mine"], found["other"] == "mine") == ("mine", False)
 
