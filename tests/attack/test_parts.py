@@ -28,6 +28,7 @@ async def parts(api: Api, *subresources: str) -> list[tuple[Served, str]]:
                 await api.post(whole.collection, whole.smallest())
                 if (await api.get(whole.path)).code == 200:
                     found.append((part, whole.path))
+    assert found
     return found
 
 
@@ -68,9 +69,7 @@ async def test_an_object_changes_nothing_of_its_status(api: Api) -> None:
 
 @pytest.mark.parametrize("subresource", ["ephemeralcontainers", "resize", "approval"])
 async def test_a_subresource_changes_nothing_but_its_part(api: Api, subresource: str) -> None:
-    served_parts = await parts(api, subresource)
-    assert served_parts
-    for _, path in served_parts:
+    for _, path in await parts(api, subresource):
         before = (await api.get(path)).body
         spec = dict.fromkeys(before["spec"]) | {"nodeName": "n1", "serviceAccountName": "taken"}
         metadata = {"labels": {"taken": "1"}, "ownerReferences": [], "finalizers": ["example.com/taken"]}

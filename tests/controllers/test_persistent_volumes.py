@@ -1,5 +1,6 @@
 """PersistentVolumes and their claims: matching, binding, provisioning, release, protection."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 
@@ -24,7 +25,7 @@ from sampan.loops.resources import (
     VOLUME_ATTRIBUTES_CLASSES,
 )
 from sampan.resource import Object, meta
-from tests.controllers.cluster import cluster
+from tests.controllers.cluster import WAIT_S, Working, cluster
 
 
 def claim(size: str = "1Gi", **spec: object) -> Object:
@@ -296,9 +297,31 @@ async def test_a_bound_volume_is_protected() -> None:
         await c.until(PERSISTENT_VOLUMES, "v", lambda v: meta(v).finalizers == ["kubernetes.io/pv-protection"])
         await c.client.resource(PERSISTENT_VOLUMES).status.patch("v", MergePatch({"status": {"phase": "Bound"}}))
         await c.delete(PERSISTENT_VOLUMES, "v")
-        await c.until(PERSISTENT_VOLUMES, "v", lambda v: meta(v).deletion_timestamp)
+        other = to_create(volume())
+        await c.create(PERSISTENT_VOLUMES, {**other, "metadata": {**other["metadata"], "name": "free"}})
+        await c.until(PERSISTENT_VOLUMES, "free", lambda v: meta(v).finalizers)
+        await c.delete(PERSISTENT_VOLUMES, "free")
+        await c.until_gone(PERSISTENT_VOLUMES, "free")  # The controller has also processed the deletion before.
+        assert meta(await c.get(PERSISTENT_VOLUMES, "v")).deletion_timestamp
         await c.patch_status(PERSISTENT_VOLUMES, "v", {"phase": "Released"})
         await c.until_gone(PERSISTENT_VOLUMES, "v")
+
+
+async def references_gold(c: Working) -> None:
+    """Wait until the controller's cache has a claim that references the class `gold`."""
+    claims = c.manager.client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
+    async with asyncio.timeout(WAIT_S):
+        while not await claims.by_index(attributes_class_protection.INDEX, "gold"):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def unused_class_is_gone(c: Working) -> None:
+    """Delete a class that no claim uses: then the controller has also processed the changes before it."""
+    spec = {"driverName": "d", "parameters": {"a": "b"}}
+    await c.create(VOLUME_ATTRIBUTES_CLASSES, {"metadata": {"name": "unused"}, **spec})
+    await c.until(VOLUME_ATTRIBUTES_CLASSES, "unused", lambda found: meta(found).finalizers)
+    await c.delete(VOLUME_ATTRIBUTES_CLASSES, "unused")
+    await c.until_gone(VOLUME_ATTRIBUTES_CLASSES, "unused")
 
 
 async def test_an_attributes_class_of_a_claim_is_protected() -> None:
@@ -309,9 +332,10 @@ async def test_an_attributes_class_of_a_claim_is_protected() -> None:
         finalizers = ["kubernetes.io/vac-protection"]
         await c.until(VOLUME_ATTRIBUTES_CLASSES, "gold", lambda found: meta(found).finalizers == finalizers)
         await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(volumeAttributesClassName="gold")))
+        await references_gold(c)
         await c.delete(VOLUME_ATTRIBUTES_CLASSES, "gold")
-        stays = await c.until(VOLUME_ATTRIBUTES_CLASSES, "gold", lambda found: meta(found).deletion_timestamp)
-        assert meta(stays).finalizers == finalizers
+        await unused_class_is_gone(c)
+        assert meta(await c.get(VOLUME_ATTRIBUTES_CLASSES, "gold")).finalizers == finalizers
         await c.delete(PERSISTENT_VOLUME_CLAIMS, "c")
         await c.until_gone(VOLUME_ATTRIBUTES_CLASSES, "gold")
 
@@ -332,7 +356,9 @@ async def test_an_attributes_class_in_the_status_of_a_claim_is_protected(status:
         await c.until(VOLUME_ATTRIBUTES_CLASSES, "gold", lambda found: meta(found).finalizers)
         await c.create(PERSISTENT_VOLUME_CLAIMS, to_create(claim(volumeAttributesClassName="silver")))
         await c.patch_status(PERSISTENT_VOLUME_CLAIMS, "c", status)
+        await references_gold(c)
         await c.delete(VOLUME_ATTRIBUTES_CLASSES, "gold")
-        await c.until(VOLUME_ATTRIBUTES_CLASSES, "gold", lambda found: meta(found).deletion_timestamp)
+        await unused_class_is_gone(c)
+        assert await c.exists(VOLUME_ATTRIBUTES_CLASSES, "gold")
         await c.delete(PERSISTENT_VOLUME_CLAIMS, "c")
         await c.until_gone(VOLUME_ATTRIBUTES_CLASSES, "gold")

@@ -87,10 +87,11 @@ async def test_ready_and_available_pods_are_counted() -> None:
 
 async def test_a_pod_becomes_available_when_it_has_been_ready_long_enough() -> None:
     async with cluster(replica_set.set_up) as c:
-        await c.create(REPLICA_SETS, replicas(1, minReadySeconds=1))
+        await c.create(REPLICA_SETS, replicas(1, minReadySeconds=3))
         [made] = await c.pods(1)
         await c.make_ready(made, since=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
-        await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("readyReplicas") == 1)
+        ready = await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("readyReplicas") == 1)
+        assert not ready["status"].get("availableReplicas")
         await c.until(REPLICA_SETS, "a", lambda rs: rs["status"].get("availableReplicas") == 1)
 
 

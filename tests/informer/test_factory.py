@@ -12,7 +12,7 @@ from sampan.client.partial_metadata import PartialObjectMetadata, partial_metada
 from sampan.core.gvk import GroupVersionResource
 from sampan.informer import Scope, SharedInformer, SharedInformerFactory, wait_for_cache_sync
 from sampan.resource import Object, ObjectType, ResourceInfo, dynamic
-from sampan.testing.virtual_time import settle, virtual_time
+from sampan.testing.virtual_time import virtual_time
 from tests.informer.server import WIDGETS, FakeServer, Recorder, informer_of, running, state_of, store_of
 
 GADGETS = ResourceInfo(GroupVersionResource("example.com", "v1", "gadgets"), "Gadget", True)
@@ -133,7 +133,8 @@ async def test_informers_and_handlers_can_be_waited_for_together() -> None:
     registration = informer.add_handler(Recorder())
     async with running(informer):
         await wait_for_cache_sync(informer, registration, timeout_s=5)
-        await settle()
+        assert informer.has_synced()
+        assert registration.has_synced()
 
 
 async def test_a_real_client_serves_a_factory() -> None:

@@ -423,6 +423,7 @@ async def test_a_bookmark_is_enough_to_have_reached_a_version() -> None:
         await informer.synced()
         waiting = asyncio.create_task(informer.at_least("110"))
         await settle()
+        assert not waiting.done()
         server.version = 110
         server.bookmark()
         await waiting

@@ -145,12 +145,16 @@ async def test_readiness_gate_delays_ready() -> None:
         assert condition(pod, "example.com/up")["status"] == "True"
 
 
-async def test_deleted_pod_releases_its_address() -> None:
+async def test_deleted_pod_releases_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    assign = PodAddresses.assign
+    monkeypatch.setattr(PodAddresses, "assign", lambda self, _: assign(self, "10.128.0.0/30"))
     async with simulated() as cluster:
         await create(cluster, "web")
-        await cluster.until(PODS, "web", is_ready)
+        only = (await cluster.until(PODS, "web", is_ready))["status"]["podIP"]
         await cluster.delete(PODS, "web")
         await cluster.until_gone(PODS, "web")
+        await create(cluster, "next")
+        assert (await cluster.until(PODS, "next", is_ready))["status"]["podIP"] == only
 
 
 async def test_deleted_pod_with_a_finalizer_has_ended() -> None:

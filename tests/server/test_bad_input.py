@@ -259,9 +259,8 @@ async def test_ten_thousand_labels(api: Api) -> None:
 )
 async def test_a_bad_content_type(api: Api, content_type: str) -> None:
     response = await api.post(CONFIG_MAPS, config_map(), content_type=content_type)
-    if content_type != ";":
-        check_refused(response, 415)
-        assert await untouched(api)
+    check_refused(response, 415)
+    assert await untouched(api)
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "application/json;x=y", ""])

@@ -143,6 +143,7 @@ async def test_the_user_is_set_and_the_token_gone() -> None:
     frame = Frame(route)
     for _ in range(2):
         await frame.client().get(POD)
+    assert len(observed) == 2
     for user, headers in observed:
         assert user is not None
         assert (user.name, user.groups) == ("admin", ("system:masters", "system:authenticated"))

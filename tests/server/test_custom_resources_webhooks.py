@@ -265,9 +265,12 @@ async def test_reviews_are_in_a_version_that_the_webhook_accepts(review_versions
 
 async def test_a_crd_goes_with_its_objects_while_the_webhook_is_down(api: Api, webhook: FakeWebhook) -> None:
     await api.create(SHIRTS, one())
+    stored = f"/registry/{GROUP}/"
+    assert (await api.cluster.store.range(stored, stored[:-1] + "0")).items
     webhook.down = "no one there"
     await api.delete(CRD)
     await eventually(lambda: api.get(CRD), lambda response: response.code == 404)
+    assert not (await api.cluster.store.range(stored, stored[:-1] + "0")).items
 
 
 async def test_versions_are_converted_after_a_restart() -> None:

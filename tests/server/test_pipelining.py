@@ -91,6 +91,7 @@ async def test_the_latency_of_a_request_begins_when_those_before_it_are_answered
     async with connection_of(recorder) as (connection, _):
         connection.data_received(GET * 20)
         await until(lambda: len(recorder.responded) == 20)
+    assert len(recorder.received) == 20
     assert all(begun >= done for begun, done in zip(recorder.received[1:], recorder.responded, strict=False))
 
 

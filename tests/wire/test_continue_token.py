@@ -84,7 +84,16 @@ def test_a_slash_at_the_start_is_tolerated() -> None:
     assert decode_token(raw('{"v":"meta.k8s.io/v1","rv":1,"start":"/a\\u0000"}'), PREFIX).start == "/registry/pods/a"
 
 
-@given(st.text(max_size=60) | st.text(max_size=40).map(raw))
+STARTS = st.lists(st.sampled_from(["..", ".", "", "a", "/", "\0", "%2e%2e", "\\"]), max_size=5).map("/".join)
+# Text alone is hardly ever the JSON of a token.
+FORGED = st.builds(
+    lambda start, revision: raw(json.dumps({"v": "meta.k8s.io/v1", "rv": revision, "start": start})),
+    STARTS | st.text(max_size=20),
+    st.integers(-2, 2**63),
+)
+
+
+@given(st.text(max_size=60) | st.text(max_size=40).map(raw) | FORGED)
 def test_decoding_raises_only_value_error(text: str) -> None:
     try:
         token = decode_token(text, PREFIX)

@@ -2,6 +2,7 @@
 
 from sampan.client import DeleteOptions
 from sampan.controllers import attach_detach
+from sampan.csi.names import attachment_name
 from sampan.loops.resources import (
     CSI_DRIVERS,
     NODES,
@@ -92,6 +93,10 @@ async def test_a_driver_without_attachment_gets_none() -> None:
         await node(c, "n")
         await bound_claim(c)
         await pod_on(c, "n")
+        await bound_claim(c, name="later", volume="w", driver="other")
+        await pod_on(c, "n", "marker", "later")
+        await c.until(VOLUME_ATTACHMENTS, attachment_name("other", "h", "n"), lambda _: True)
+        assert not await c.exists(VOLUME_ATTACHMENTS, attachment_on("n"))
         await c.delete(CSI_DRIVERS, DRIVER)
         await c.until(VOLUME_ATTACHMENTS, attachment_on("n"), lambda _: True)
 
@@ -143,8 +148,11 @@ async def test_an_unhealthy_node_loses_a_mounted_volume_after_six_minutes() -> N
         await pod_on(c, "n")
         await attached(c, "n")
         await end_pod(c)
+        for _ in range(5):
+            await pass_time(c, clock, 60.0)
+        assert await c.exists(VOLUME_ATTACHMENTS, attachment_on("n"))
         while await c.exists(VOLUME_ATTACHMENTS, attachment_on("n")):
-            await six_minutes(c, clock)
+            await pass_time(c, clock)
 
 
 async def test_a_healthy_node_keeps_a_mounted_volume() -> None:
@@ -156,13 +164,13 @@ async def test_a_healthy_node_keeps_a_mounted_volume() -> None:
         found = await attached(c, "n")
         await end_pod(c)
         for _ in range(5):
-            await six_minutes(c, clock)
+            await pass_time(c, clock)
         assert stays(found)(await c.get(VOLUME_ATTACHMENTS, attachment_on("n")))
 
 
-async def six_minutes(c: Working, clock: SetClock) -> None:
+async def pass_time(c: Working, clock: SetClock, seconds: float = 361.0) -> None:
     """Let time pass, and change the node so that its volumes are checked."""
-    clock.forward(361.0)
+    clock.forward(seconds)
     await c.patch(NODES, "n", {"metadata": {"labels": {"time": str(int(clock.now().timestamp()))}}})
 
 

@@ -23,30 +23,30 @@ def attachment_on(node: str) -> str:
     return attachment_name(DRIVER, "h", node)
 
 
-async def bound_claim(c: Working, *modes: str, name: str = "c") -> None:
-    """Create the volume `v` with the handle `h`, bound to a claim."""
+async def bound_claim(c: Working, *modes: str, name: str = "c", volume: str = "v", driver: str = DRIVER) -> None:
+    """Create a volume with the handle `h`, bound to a claim."""
     access: dict[str, Any] = {"accessModes": list(modes or ("ReadWriteOnce",)), "storageClassName": ""}
     claim = await c.create(
         PERSISTENT_VOLUME_CLAIMS,
         {
             "metadata": {"name": name},
-            "spec": {**access, "resources": {"requests": {"storage": "1Gi"}}, "volumeName": "v"},
+            "spec": {**access, "resources": {"requests": {"storage": "1Gi"}}, "volumeName": volume},
         },
     )
     spec = {
         **access,
         "capacity": {"storage": "1Gi"},
-        "csi": {"driver": DRIVER, "volumeHandle": "h"},
+        "csi": {"driver": driver, "volumeHandle": "h"},
         "claimRef": {"namespace": "default", "name": name, "uid": meta(claim).uid},
         "persistentVolumeReclaimPolicy": "Retain",
     }
-    await c.create(PERSISTENT_VOLUMES, {"metadata": {"name": "v"}, "spec": spec})
+    await c.create(PERSISTENT_VOLUMES, {"metadata": {"name": volume}, "spec": spec})
     await c.patch_status(PERSISTENT_VOLUME_CLAIMS, name, {"phase": "Bound"})
 
 
-async def pod_on(c: Working, node: str, name: str = "p") -> None:
-    """Create a Pod with the claim, on a node unless it is empty."""
-    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]
+async def pod_on(c: Working, node: str, name: str = "p", claim: str = "c") -> None:
+    """Create a Pod with a claim, on a node unless it is empty."""
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": claim}}]
     spec = {"containers": [{"name": "c", "image": "i"}], "volumes": volumes, **({"nodeName": node} if node else {})}
     await c.create(PODS, {"metadata": {"name": name}, "spec": spec})
 

@@ -1,5 +1,6 @@
 """Features that a CSIDriver object or the capabilities of a driver switch on."""
 
+import asyncio
 import json
 import os
 import stat
@@ -175,6 +176,13 @@ async def test_volume_that_has_grown_is_expanded(monkeypatch: pytest.MonkeyPatch
 
 async def test_infeasible_expansion_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expansion, "PERIOD_S", 0.2)
+    look, looks = expansion.Expansion.look, asyncio.Semaphore(0)
+
+    async def noted(self: expansion.Expansion) -> None:
+        await look(self)
+        looks.release()
+
+    monkeypatch.setattr(expansion.Expansion, "look", noted)
     async with cluster() as found:
         await found.create_driver()
         await found.create_volume()
@@ -188,6 +196,12 @@ async def test_infeasible_expansion_is_not_tried_again(monkeypatch: pytest.Monke
             return found.get("storage") == "NodeResizeInfeasible"
 
         await found.work.until(PERSISTENT_VOLUME_CLAIMS, "v", is_infeasible)
+        calls = len(found.driver.calls("NodeExpandVolume"))
+        while not looks.locked():
+            await looks.acquire()
+        for _ in range(4):
+            await looks.acquire()
+        assert len(found.driver.calls("NodeExpandVolume")) == calls
         await found.remove()
 
 

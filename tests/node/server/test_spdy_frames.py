@@ -71,6 +71,17 @@ def test_garbage_is_refused_or_incomplete(data: bytes) -> None:
         pass
 
 
+@given(st.lists(FRAMES, min_size=1, max_size=4), st.integers(0, 10_000), st.integers(1, 255))
+def test_frames_with_a_changed_byte_are_decoded_or_refused(sent: list[Frame], position: int, change: int) -> None:
+    encoder = FrameEncoder()
+    data = bytearray(b"".join(encoder.encode(frame) for frame in sent))
+    data[position % len(data)] ^= change
+    try:
+        FrameDecoder().feed(bytes(data))
+    except SpdyError:
+        pass
+
+
 def test_dictionary_is_that_of_the_protocol() -> None:
     assert (len(DICTIONARY), zlib.adler32(DICTIONARY)) == (1423, 0xE3C6A7C2)
 

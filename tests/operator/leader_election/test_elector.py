@@ -355,3 +355,29 @@ def test_whatever_fails_two_never_lead_at_the_same_time(seed: int) -> None:
 def test_durations_that_do_not_fit_are_refused(wrong: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LeaderElectionConfig(**{"name": "n", "namespace": "ns", "identity": "me", **wrong})  # type: ignore[arg-type]
+
+
+@virtual_time
+async def test_a_renewed_lease_counts_from_the_request() -> None:
+    async with candidates("a") as (a,):
+        await a.leading.wait()
+        a.lease.latency_s = 4.0
+        await asyncio.sleep(7.0)  # the renewal was requested after 2 s and has succeeded after 6 s
+        a.lease.hangs = True
+        await asyncio.sleep(9.5)
+        assert a.elector.is_leader()
+        await asyncio.sleep(1.0)
+        assert not a.elector.is_leader()
+
+
+@virtual_time
+async def test_a_lease_that_was_taken_over_counts_from_the_request() -> None:
+    async with candidates("a", "b") as (a, b):
+        b.lease.latency_s = 4.0
+        await a.stop()
+        await b.leading.wait()  # the write was requested 4 s ago
+        b.lease.hangs = True
+        await asyncio.sleep(10.5)
+        assert b.elector.is_leader()
+        await asyncio.sleep(1.0)
+        assert not b.elector.is_leader()

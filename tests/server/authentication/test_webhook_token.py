@@ -86,6 +86,16 @@ async def test_responses_are_cached() -> None:
     assert len(webhook.requested) == 2
 
 
+async def test_a_cached_response_is_for_its_token_and_audiences_alone() -> None:
+    webhook = FakeWebhook(*({**JANE, "user": {"username": f"user-{n}"}, "audiences": ["api", "vault"]} for n in "abc"))
+    tokens, found = webhook.tokens(), []
+    for token, audiences in (("one", ("api",)), ("one", ("vault",)), ("other", ("api",)), ("one", ("api",))):
+        match = await tokens.authenticate_token(token, audiences)
+        assert match is not None
+        found.append((match.user.name, match.audiences))
+    assert found == [("user-a", ("api",)), ("user-b", ("vault",)), ("user-c", ("api",)), ("user-a", ("api",))]
+
+
 async def test_an_unknown_token_has_no_user() -> None:
     assert await FakeWebhook({"authenticated": False}).tokens().authenticate_token("t0ken") is None
     assert await fault(FakeWebhook({"error": "revoked"}).tokens()) == "revoked"

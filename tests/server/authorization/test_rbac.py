@@ -1,5 +1,6 @@
 """Decisions of RBAC, and their reasons."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -89,6 +90,37 @@ async def test_resource_names_do_not_match_requests_without_a_name() -> None:
     for info in (pods("get", name="a"), pods("get", name="b"), pods("create"), pods("deletecollection")):
         allowed[info.verb, info.name] = (await rbac.authorize(JANE, info)).decision is Decision.ALLOW
     assert [key for key, may in allowed.items() if may] == [("get", "a")]
+
+
+REFUSED = {
+    "user": (UserInfo("joe", groups=("devs",)), pods(namespace="east")),
+    "groups": (UserInfo("jane"), pods(namespace="east")),
+    "namespace": (JANE, pods(namespace="west")),
+    "verb": (JANE, pods("list", namespace="east")),
+    "API group": (JANE, replace(pods(namespace="east"), group="apps")),
+    "resource": (JANE, replace(pods(namespace="east"), resource="secrets")),
+    "subresource": (JANE, pods(namespace="east", subresource="exec")),
+    "path": (JANE, RequestInfo("/logs", "get")),
+    "verb of a path": (JANE, RequestInfo("/metrics", "post")),
+}
+"""Requests that differ from an allowed one in one part."""
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["allowed first", "refused first"])
+@pytest.mark.parametrize("part", REFUSED)
+async def test_a_cached_decision_is_for_its_request_alone(part: str, order: int) -> None:
+    reader = FakeReader()
+    reader.put("clusterroles", role("reader", rule("get", "core", "pods")))
+    reader.put("clusterroles", role("metrics", {"verbs": ["get"], "nonResourceURLs": ["/metrics"]}))
+    subject = group("devs") if part == "groups" else user("jane")
+    reader.put("rolebindings", binding("b", "reader", subject, namespace="east"))
+    reader.put("clusterrolebindings", binding("b", "metrics", user("jane")))
+    requester, refused = REFUSED[part]
+    allowed = pods(namespace="east") if refused.is_resource else RequestInfo("/metrics", "get")
+    rbac, found = authorizer(reader), {}
+    for name, caller, info in (("allowed", JANE, allowed), ("refused", requester, refused))[::order]:
+        found[name] = (await rbac.authorize(caller, info)).decision
+    assert found == {"allowed": Decision.ALLOW, "refused": Decision.NO_OPINION}
 
 
 async def test_a_change_applies_to_the_next_request() -> None:

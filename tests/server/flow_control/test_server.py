@@ -81,6 +81,38 @@ async def test_a_custom_schema_with_a_low_precedence_matches_first() -> None:
         assert controller_of(api).classify(JANES, info).level.name == "mine"
 
 
+POD = "/api/v1/namespaces/a/pods/p"
+DIFFERENT = {
+    "user": ("GET", POD, UserInfo("joe", groups=("devs",))),
+    "groups": ("GET", POD, UserInfo("jane")),
+    "verb": ("DELETE", POD, JANES),
+    "API group": ("GET", "/apis/apps/v1/namespaces/a/pods/p", JANES),
+    "resource": ("GET", "/api/v1/namespaces/a/secrets/p", JANES),
+    "subresource": ("GET", f"{POD}/log", JANES),
+    "namespace": ("GET", "/api/v1/namespaces/b/pods/p", JANES),
+}
+"""Requests that differ in one part from one of the schema `mine`."""
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["of the schema first", "other first"])
+@pytest.mark.parametrize("part", DIFFERENT)
+async def test_a_cached_classification_is_for_its_request_alone(part: str, order: int) -> None:
+    rule = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "namespaces": ["a"]}
+    subject = {"kind": "Group", "group": {"name": "devs"}}
+    if part == "user":
+        subject = {"kind": "User", "user": {"name": "jane"}}
+    mine = schema("mine", "mine")
+    mine["spec"]["rules"] = [{"subjects": [subject], "resourceRules": [rule]}]
+    async with served() as api:
+        await api.create(LEVELS, level("mine"))
+        await api.create(SCHEMAS, mine)
+        controller, found = controller_of(api), {}
+        controller.refresh()
+        for name, (method, target, user) in (("mine", ("GET", POD, JANES)), ("other", DIFFERENT[part]))[::order]:
+            found[name] = controller.classify(user, parse_target(method, target.encode()).info).level.name
+        assert (found["mine"], found["other"] == "mine") == ("mine", False)
+
+
 async def test_the_condition_of_a_schema_reports_whether_its_level_exists() -> None:
     async with served() as api:
         controller = controller_of(api)

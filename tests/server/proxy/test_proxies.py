@@ -273,8 +273,20 @@ async def test_no_path_leads_elsewhere(here: Cell, pieces: list[str], slashes: s
     assert headers["host"].startswith("127.0.0.1")
 
 
+ANY_NAME = st.text(alphabet=st.sampled_from("n1:/.@%2Ff\\?#080httpsev"), max_size=12)
+# Text alone hardly ever names the node.
+NODE_NAME = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(["", "", "http:", "https:", "evil@", "evil:"]),
+        st.sampled_from(["n1", "n1", "n1.evil", "127.0.0.1", "evil"]),
+        st.sampled_from(["", "", ":", ":80", ":0080", ":evil", ":80@evil", "%2Fevil", "%40evil", ".", "?evil"]),
+    ),
+)
+
+
 @settings(suppress_health_check=SHARED_FIXTURES, max_examples=examples(150))
-@given(st.text(alphabet=st.sampled_from("n1:/.@%2Ff\\?#080httpsev"), max_size=12))
+@given(NODE_NAME | ANY_NAME)
 async def test_no_name_leads_elsewhere(here: Cell, name: str) -> None:
     known = {"127.0.0.1"}
     observed: set[str] = set()

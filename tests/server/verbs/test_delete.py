@@ -100,6 +100,14 @@ async def test_the_last_finalizer_lets_the_object_go(api: Api) -> None:
     assert (await api.get(f"{CONFIG_MAPS}/a")).code == 404
 
 
+async def test_a_dry_run_that_removes_the_last_finalizer_deletes_nothing(api: Api) -> None:
+    await api.create(CONFIG_MAPS, config_map(finalizers=["example.com/f"]))
+    before = (await api.delete(f"{CONFIG_MAPS}/a")).body
+    response = await api.patch(f"{CONFIG_MAPS}/a?dryRun=All", {"metadata": {"finalizers": None}})
+    assert (response.code, "finalizers" in response.metadata) == (200, False)
+    assert (await api.get(f"{CONFIG_MAPS}/a")).body == before
+
+
 async def test_no_finalizer_is_added_while_deleting(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map(finalizers=["example.com/f"]))
     await api.delete(f"{CONFIG_MAPS}/a")

@@ -24,6 +24,8 @@ from tests.server.verbs.objects import (
     with_widgets,
 )
 
+JSON = "application/json"
+
 
 def names(body: Any) -> list[str]:
     """The names of a list's items."""
@@ -40,6 +42,46 @@ async def test_list_without_revision_sees_the_newest_write(api: Api) -> None:
     created = await some_config_maps(api, 1)
     listed = (await api.get(CONFIG_MAPS)).body
     assert listed["metadata"]["resourceVersion"] == created[0]["metadata"]["resourceVersion"]
+
+
+AUTOSCALERS = "/apis/autoscaling/{}/namespaces/default/horizontalpodautoscalers"
+PAIRS = {
+    "namespace": (f"{CONFIG_MAPS}?", "/api/v1/configmaps?", JSON),
+    "label selector": (f"{CONFIG_MAPS}?labelSelector=n%3D0", f"{CONFIG_MAPS}?labelSelector=n%3D1", JSON),
+    "field selector": (
+        f"{CONFIG_MAPS}?fieldSelector=metadata.name!%3Da",
+        f"{CONFIG_MAPS}?fieldSelector=metadata.name!%3Db",
+        JSON,
+    ),
+    "limit": (f"{CONFIG_MAPS}?", f"{CONFIG_MAPS}?limit=1", JSON),
+    "version": (f"{AUTOSCALERS.format('v1')}?", f"{AUTOSCALERS.format('v2')}?", JSON),
+    "object in a row": (f"{CONFIG_MAPS}?includeObject=Object", f"{CONFIG_MAPS}?includeObject=None", TABLE),
+}
+"""Paths of lists that differ in one part."""
+
+
+@pytest.mark.parametrize(("one", "other", "accept"), PAIRS.values(), ids=PAIRS)
+async def test_a_cached_list_is_for_its_request_alone(api: Api, one: str, other: str, accept: str) -> None:
+    for number, name in enumerate("ab"):
+        await api.create(CONFIG_MAPS, config_map(name, labels={"n": str(number)}))
+    await api.create("/api/v1/namespaces/kube-public/configmaps", config_map("c"))
+    spec = {"maxReplicas": 2, "scaleTargetRef": {"kind": "Deployment", "name": "d", "apiVersion": "apps/v1"}}
+    await api.create(AUTOSCALERS.format("v2"), {"metadata": {"name": "a"}, "spec": spec})
+    found = {}
+    for path in (one, other, one):
+        body = found[path] = (await api.get(path, accept=accept)).body
+        uncached = f"{path}&resourceVersionMatch=Exact&resourceVersion={body['metadata']['resourceVersion']}"
+        assert body == (await api.get(uncached, accept=accept)).body
+    assert {**found[one], "metadata": {}} != {**found[other], "metadata": {}}
+
+
+async def test_a_table_shows_the_newest_state_of_an_object(api: Api) -> None:
+    await api.create(CONFIG_MAPS, {"metadata": {"name": "a"}})
+    shown = []
+    for key in "xy":
+        await api.patch(f"{CONFIG_MAPS}/a", {"data": {key: ""}})
+        shown.append((await api.get(CONFIG_MAPS, accept=TABLE)).body["rows"][0]["cells"][1])
+    assert shown == [1, 2]
 
 
 async def test_list_of_a_builtin_leaves_out_the_type_of_items(api: Api) -> None:

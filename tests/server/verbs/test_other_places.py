@@ -52,30 +52,37 @@ async def _write(api: Api, how: str, each: Served, body: Object) -> ApiResponse 
 
 @pytest.mark.parametrize("how", ["post", "put", "apply", "merge"])
 async def test_another_namespace_is_refused(api: Api, how: str) -> None:
-    wrong = {}
+    wrong, requested = {}, 0
     for each in await _everything(api):
         response = await _write(api, how, each, _body(each, namespace="kube-system"))
+        requested += response is not None
         if each.subresource == "token":
             continue  # this server issues none
         if response is not None and (response.code, response.body.get("message")) != (400, OTHER_NAMESPACE):
             wrong[each.root, each.resource, each.subresource] = response.code, response.body.get("message")
     assert wrong == {}
+    assert requested > 20
 
 
 @pytest.mark.parametrize("how", ["put", "apply", "merge"])
 async def test_another_name_is_refused(api: Api, how: str) -> None:
-    wrong = {}
+    wrong, requested = {}, 0
     for each in await _everything(api):
         response = await _write(api, how, each, _body(each, name="another"))
+        requested += response is not None
         if response is not None and (
             response.code != 400 or "does not match the name on the URL" not in response.message
         ):
             wrong[each.root, each.resource, each.subresource] = response.code, response.body.get("message")
     assert wrong == {}
+    assert requested > 20
 
 
 async def test_another_name_in_a_posted_subresource_is_refused(api: Api) -> None:
+    requested = set()
     for each in await _everything(api):
         response = await _write(api, "post", each, _body(each, name="another")) if each.subresource else None
         if response is not None and each.subresource != "token":  # this server issues none
+            requested.add(each.subresource)
             assert response.code == 400, (each, response.body)
+    assert requested == {"binding", "eviction"}
