@@ -21,3 +21,10 @@ async def test_the_node_ipam_controller_runs_only_with_allocate_node_cidrs(
         settings = LoopSettings(controllers=NAMES, node_cidrs=NodeCidrSettings(allocate))
         async with working(client, lambda context: run.set_up(context, settings)):
             assert set(NAMES) - set(started) == (set() if allocate else {"node-ipam-controller"})
+
+
+@pytest.mark.parametrize(("next_to_it", "shortest_s"), [(True, 1800), (False, 300)], ids=["next to it", "elsewhere"])
+def test_watches_of_loops_next_to_the_server_last_longer(next_to_it: bool, shortest_s: float) -> None:
+    settings = run.informers_of(LoopSettings(scheduler=True, ends_with_stdin=next_to_it))
+    assert settings is not None
+    assert (settings.reflector.newest, settings.reflector.watch_s_min) == (True, shortest_s)

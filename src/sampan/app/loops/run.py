@@ -30,8 +30,9 @@ from sampan.client.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.core.task_scope import TaskScope
 from sampan.dns.set_up import set_up as set_up_dns
+from sampan.informer.settings import InformerSettings
 from sampan.loops.context import ControllerContext
-from sampan.loops.informers import FROM_THE_NEWEST_STATE
+from sampan.loops.informers import FROM_THE_NEWEST_STATE, NEXT_TO_THE_SERVER
 from sampan.node.claim import NodeTaken
 from sampan.node.eviction.thresholds import HARD, EvictionPolicy
 from sampan.node.joining.rotation import CertificateRotation
@@ -261,9 +262,15 @@ def _options(settings: LoopSettings) -> ManagerOptions:
         leader_election=election,
         probe_address=settings.process.probe_address,
         graceful_shutdown_timeout_s=grace_s,
-        # Nodes are many: they list from a cache, as kubelets do.
-        informer_settings=FROM_THE_NEWEST_STATE if settings.controllers or settings.scheduler else None,
+        informer_settings=informers_of(settings),
     )
+
+
+def informers_of(settings: LoopSettings) -> InformerSettings | None:
+    """Return the settings of the informers; None for the defaults."""
+    if not settings.controllers and not settings.scheduler:
+        return None  # Nodes are many: they list from a cache, as kubelets do.
+    return NEXT_TO_THE_SERVER if settings.ends_with_stdin else FROM_THE_NEWEST_STATE
 
 
 def _freeze_heap() -> None:
