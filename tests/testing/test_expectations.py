@@ -202,7 +202,7 @@ async def test_the_role_of_an_operator_has_the_rights_that_it_used(cluster: Clus
     await cluster.settled()
     role = cluster.privileges().role("boxes")
     assert role["rules"] == [
-        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["watch"]},
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"]},
         {"apiGroups": [""], "resources": ["secrets"], "verbs": ["patch"]},
     ]
     assert cluster.privileges().unused(_role(["delete"])) == ["delete configmaps"]

@@ -10,7 +10,7 @@ refuse both, so faults can be injected in it:
     cluster.interceptors.append(slow)
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, Self
@@ -69,6 +69,8 @@ class RequestRecord(msgspec.Struct, frozen=True, gc=False):
     """Code of the response; 0: none arrived."""
     limited: bool = False
     """True if a list has a limit."""
+    streams_list: bool = False
+    """True for a watch that begins with all objects (`sendInitialEvents`)."""
     warnings: tuple[str, ...] = ()
     """Texts of the `Warning` headers of the response: deprecated versions, unknown fields and others."""
 
@@ -167,7 +169,7 @@ class Gate:
         """Send a request through all interceptors. Raises what they raise, and `TransportError`."""
         target = self._targets.get(request.method, request.target.encode("latin-1"))
         info = target.info
-        record = self._begun(actor, info, "limit" in target.query)
+        record = self._begun(actor, info, target.query)
         sent = SentRequest(actor, record.number, info, request)
 
         async def proceed() -> HttpResponse:
@@ -187,7 +189,7 @@ class Gate:
         """
 
         async def handle(request: Request) -> Response:
-            record = self._begun(actor, request.info, "limit" in request.wire.query)
+            record = self._begun(actor, request.info, request.wire.query)
             response = await handler(request)
             headers = [value.decode() for name, value in response.headers if name.lower() == b"warning"]
             warnings = tuple(text for each in headers for text in _warnings(each))
@@ -196,7 +198,7 @@ class Gate:
 
         return handle
 
-    def _begun(self, actor: str, info: RequestInfo, limited: bool) -> RequestRecord:
+    def _begun(self, actor: str, info: RequestInfo, query: Container[str]) -> RequestRecord:
         record = RequestRecord(
             actor,
             len(self.requests) + 1,
@@ -207,7 +209,8 @@ class Gate:
             info.namespace,
             info.name,
             self.now(),
-            limited=limited,
+            limited="limit" in query,
+            streams_list=info.verb == "watch" and "sendInitialEvents" in query,
         )
         self.requests.add(record)
         return record
