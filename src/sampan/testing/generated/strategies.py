@@ -6,25 +6,22 @@ does not need: it checks the strategy, unwraps it and records a span. So choices
 without them gets the same choices through strategies.
 """
 
-from functools import lru_cache
+from collections.abc import Iterator
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
 from sampan.core.object import Object
-from sampan.testing.generated.choices import LETTERS, RARE, Choices
+from sampan.testing.generated.choices import FEW, Choices, text_from
 from sampan.testing.generated.repair import generated_object, smallest_object
 from sampan.testing.generated.semantics import Meanings
 from sampan.testing.generated.subject import Subject
 
-_ALPHABET: Final = LETTERS + RARE
 _FLAGS: Final = st.booleans()
-
-
-@lru_cache(256)
-def _texts(least: int, most: int) -> st.SearchStrategy[str]:
-    """Return the strategy of texts. To make one takes longer than to draw from it."""
-    return st.text(_ALPHABET, min_size=least, max_size=most)
+_AT_ONCE: Final = 3
+"""Fields that one choice decides on. Hypothesis shrinks a number of three bits to any smaller set of fields."""
+_FAR: Final = 1 << 100
+"""Hypothesis prefers small integers, but not in a range far away from 0, where all have the same probability."""
 
 
 class Drawn:
@@ -37,13 +34,48 @@ class Drawn:
         """See `Choices`."""
         return low if low == high else self._draw(st.integers(low, high))
 
+    def spread(self, count: int) -> int:
+        """See `Choices`."""
+        return self.integer(0, count - 1)
+
     def optional(self) -> bool:
         """See `Choices`."""
         return self._draw(_FLAGS)
 
+    def subset(self, count: int, few: bool) -> Iterator[int]:
+        """See `Choices`."""
+        if few:
+            yield from self._few(count)
+            return
+        for first in range(0, count, _AT_ONCE):
+            bits = self.integer(0, (1 << min(_AT_ONCE, count - first)) - 1)
+            for number in range(first, first + _AT_ONCE):
+                if bits & 1:
+                    yield number
+                bits >>= 1
+
+    def _few(self, count: int) -> Iterator[int]:
+        """Yield numbers until a choice is none: so each field and its choices can be left out."""
+        seen = set()
+        for _ in range(FEW):
+            number = self.integer(0, count + count // 3)
+            if not 1 <= number <= count:
+                return
+            if number not in seen:
+                seen.add(number)
+                yield number - 1
+
+    def length(self, least: int, most: int) -> int:
+        """See `Choices`."""
+        return self.integer(least, most)
+
+    def amount(self, low: int, high: int) -> int:
+        """See `Choices`."""
+        return self.integer(low, high)
+
     def text(self, least: int, most: int) -> str:
         """See `Choices`."""
-        return self._draw(_texts(least, most))
+        return text_from(self, least, most)
 
 
 class DrawnAtOnce(Drawn):
@@ -58,6 +90,11 @@ class DrawnAtOnce(Drawn):
         if low == high:
             return low
         found: int = self._integer(low, high, shrink_towards=low)
+        return found
+
+    def spread(self, count: int) -> int:
+        """See `Choices`."""
+        found: int = self._integer(_FAR, _FAR + count - 1, shrink_towards=_FAR) - _FAR if count > 1 else 0
         return found
 
     def optional(self) -> bool:
