@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hypothesis import HealthCheck, given, settings
-
-from sampan.testing.generated import objects
 from tests.testing.generated.crds import CRDS
 
-KINDS: Final = ("Deployment", "Service", "ConfigMap", "CronJob", "Ingress", "Pod", "NetworkPolicy", "Role")
+from benchmarks.report import report
+from sampan.testing.generated import objects
+
+NAMES: Final = (*CRDS, "Deployment", "Service", "ConfigMap", "CronJob", "Ingress", "Pod", "NetworkPolicy", "Role")
 OBJECTS: Final = 500
 _WARM_UP: Final = 50
 
@@ -39,6 +40,8 @@ def measurement(name: str) -> Callable[[], float]:
         what = CRDS.get(name, name)
         drawn(what, _WARM_UP)
         took, found = drawn(what, OBJECTS)
+        different = len(set(map(repr, found))) / len(found)
+        report(f"{name}: {sum(map(leaves, found)) / len(found):.1f} values in an object, {different:.0%} are different")
         return took / len(found) * 1e6
 
     return measure
@@ -49,9 +52,3 @@ def leaves(value: Any) -> int:
     if isinstance(value, dict):
         return sum(leaves(each) for each in value.values())
     return sum(leaves(each) for each in value) if isinstance(value, list) else 1
-
-
-def richness(name: str) -> tuple[float, float]:
-    """Return the mean number of leaves of the objects, and the share of objects that differ from all others."""
-    found = drawn(CRDS.get(name, name), OBJECTS)[1]
-    return sum(map(leaves, found)) / len(found), len(set(map(repr, found))) / len(found)

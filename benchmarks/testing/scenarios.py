@@ -202,7 +202,7 @@ SCENARIOS = (
     TestingScenario("cron-day", "virtual day of an hourly CronJob, chain of loops", cron_day, 0.5, " s"),
     *(
         TestingScenario(f"draw-{name}", f"generated object: {name}", draws.measurement(name), 1000, " µs")
-        for name in (*draws.CRDS, *draws.KINDS)
+        for name in draws.NAMES
     ),
 )
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

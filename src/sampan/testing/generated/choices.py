@@ -47,10 +47,6 @@ class Choices(Protocol):
         """Return the number of items of a list."""
         ...
 
-    def amount(self, low: int, high: int) -> int:
-        """Return an integer between both limits. Those near the lower one are more likely."""
-        ...
-
     def text(self, least: int, most: int) -> str:
         """Return a text with a number of characters between both limits."""
         ...
@@ -78,10 +74,6 @@ class Smallest:
     def length(self, least: int, most: int) -> int:
         """See `Choices`."""
         return least
-
-    def amount(self, low: int, high: int) -> int:
-        """See `Choices`."""
-        return low
 
     def text(self, least: int, most: int) -> str:
         """See `Choices`."""
@@ -132,10 +124,6 @@ class Seeded:
     def length(self, least: int, most: int) -> int:
         """See `Choices`."""
         return self._random.randint(least, most)
-
-    def amount(self, low: int, high: int) -> int:
-        """See `Choices`."""
-        return self._random.randint(low, min(high, low + 100) if self._random.random() < 0.8 else high)
 
     def text(self, least: int, most: int) -> str:
         """See `Choices`."""

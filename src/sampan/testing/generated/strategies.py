@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from sampan.core.object import Object
 from sampan.testing.generated.choices import FEW, Choices, text_from
+from sampan.testing.generated.learning import lessons_of
+from sampan.testing.generated.lessons import NO_LESSONS
 from sampan.testing.generated.repair import generated_object, smallest_object
-from sampan.testing.generated.semantics import Meanings
+from sampan.testing.generated.semantics import Meanings, built_in
 from sampan.testing.generated.subject import Subject
 
 _FLAGS: Final = st.booleans()
@@ -55,23 +57,24 @@ class Drawn:
                 bits >>= 1
 
     def _few(self, count: int) -> Iterator[int]:
-        """Yield numbers until a choice is none: so each field and its choices can be left out."""
-        seen = set()
-        for _ in range(FEW):
-            number = self.integer(0, count + count // 3)
-            if not 1 <= number <= count:
+        """Yield the numbers of two fields for each choice, until one of both is none.
+
+        Each has its own bits, which Hypothesis shifts and masks: so each field can be left out.
+        """
+        bits = (count + count // 2).bit_length()
+        chosen = set()
+        for _ in range(FEW // 2):
+            pair = self.spread(1 << 2 * bits)
+            for number in (pair & ((1 << bits) - 1), pair >> bits):
+                if 1 <= number <= count and number not in chosen:
+                    chosen.add(number)
+                    yield number - 1
+            if not 1 <= pair >> bits <= count:
                 return
-            if number not in seen:
-                seen.add(number)
-                yield number - 1
 
     def length(self, least: int, most: int) -> int:
         """See `Choices`."""
         return self.integer(least, most)
-
-    def amount(self, low: int, high: int) -> int:
-        """See `Choices`."""
-        return self.integer(low, high)
 
     def text(self, least: int, most: int) -> str:
         """See `Choices`."""
@@ -113,10 +116,17 @@ def drawn(draw: st.DrawFn) -> Choices:
 
 def objects_of_subject(subject: Subject, base: Object | None, meanings: Meanings, size: int) -> st.SearchStrategy[Any]:
     """Return the strategy of a kind. Raises `NotGenerated` if no valid object is found."""
+    if not subject.is_custom:
+        meanings = built_in(meanings)
     first = smallest_object(subject, meanings=meanings) if base is None else base
+
+    lessons = NO_LESSONS if subject.is_custom else lessons_of(subject, first, meanings)
 
     @st.composite
     def made(draw: st.DrawFn) -> Object:
-        return generated_object(subject, drawn(draw), first, meanings=meanings, size=size)
+        choices = drawn(draw)
+        return generated_object(
+            subject, choices, first, meanings=meanings, size=size, lessons=lessons, at_once=not subject.is_custom
+        )
 
     return made()
