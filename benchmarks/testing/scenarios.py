@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.testing import campaign
+from benchmarks.testing import campaign, draws
 from sampan.testing import Cluster, ClusterOptions, run_virtual
 
 _FIRST = """
@@ -200,5 +200,9 @@ SCENARIOS = (
     TestingScenario("idle-day", "virtual day in which nothing happens", idle_day, 0.2, " s"),
     TestingScenario("campaign", "campaign over 45 fields, three values each", campaign.measure, 60, " s"),
     TestingScenario("cron-day", "virtual day of an hourly CronJob, chain of loops", cron_day, 0.5, " s"),
+    *(
+        TestingScenario(f"draw-{name}", f"generated object: {name}", draws.measurement(name), 1000, " µs")
+        for name in draws.NAMES
+    ),
 )
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

@@ -5,7 +5,7 @@ and one that Hypothesis can shrink. A smaller choice is always a simpler object.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -13,6 +13,12 @@ T = TypeVar("T")
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 RARE: Final = "A_-. /:é"
 """Characters that programs often treat wrongly."""
+_DIGITS: Final = LETTERS + RARE + LETTERS[: 63 - len(LETTERS + RARE)]
+"""Characters of the digits 1 to 63 in a number that stands for a text. The digit 0 stands for none."""
+FEW: Final = 6
+"""Largest number of optional fields of an object that has many."""
+_LONG: Final = 8
+"""A longer text has a length that is a choice too: most numbers in a large range have all digits."""
 
 
 class Choices(Protocol):
@@ -22,8 +28,23 @@ class Choices(Protocol):
         """Return an integer between both limits, included."""
         ...
 
+    def spread(self, count: int) -> int:
+        """Return a number from 0 to below `count`. All are equally likely, also in a large range."""
+        ...
+
     def optional(self) -> bool:
         """Decide if an optional field is set."""
+        ...
+
+    def subset(self, count: int, few: bool) -> Iterable[int]:
+        """Yield the numbers of the optional fields that are set, of so many; `few`: about three.
+
+        A caller makes the value of a field before it requests the next one.
+        """
+        ...
+
+    def length(self, least: int, most: int) -> int:
+        """Return the number of items of a list."""
         ...
 
     def text(self, least: int, most: int) -> str:
@@ -38,9 +59,21 @@ class Smallest:
         """See `Choices`."""
         return low
 
+    def spread(self, count: int) -> int:
+        """See `Choices`."""
+        return 0
+
     def optional(self) -> bool:
         """See `Choices`."""
         return False
+
+    def subset(self, count: int, few: bool) -> Iterable[int]:
+        """See `Choices`."""
+        return ()
+
+    def length(self, least: int, most: int) -> int:
+        """See `Choices`."""
+        return least
 
     def text(self, least: int, most: int) -> str:
         """See `Choices`."""
@@ -54,6 +87,14 @@ class Complete(Smallest):
         """See `Choices`."""
         return True
 
+    def subset(self, count: int, few: bool) -> Iterable[int]:
+        """See `Choices`."""
+        return range(count)
+
+    def length(self, least: int, most: int) -> int:
+        """See `Choices`."""
+        return max(least, min(1, most))
+
 
 class Seeded:
     """Random choices that are the same for equal seeds."""
@@ -65,9 +106,24 @@ class Seeded:
         """See `Choices`."""
         return self._random.randint(low, high)
 
+    def spread(self, count: int) -> int:
+        """See `Choices`."""
+        return self._random.randrange(count)
+
     def optional(self) -> bool:
         """See `Choices`."""
         return self._random.random() < 0.5
+
+    def subset(self, count: int, few: bool) -> Iterable[int]:
+        """See `Choices`."""
+        if few:
+            return self._random.sample(range(count), min(count, self._random.randint(0, FEW)))
+        bits = self._random.getrandbits(count) if count else 0
+        return [number for number in range(count) if bits >> number & 1]
+
+    def length(self, least: int, most: int) -> int:
+        """See `Choices`."""
+        return self._random.randint(least, most)
 
     def text(self, least: int, most: int) -> str:
         """See `Choices`."""
@@ -78,3 +134,31 @@ class Seeded:
 def pick(choices: Choices, items: Sequence[T]) -> T:
     """Return one of the items, which must not be empty. The first is the simplest."""
     return items[choices.integer(0, len(items) - 1)]
+
+
+def parts(number: int, *counts: int) -> list[int]:
+    """Split a number below the product of the counts into one number below each count.
+
+    One choice for several small numbers is much faster than a choice for each.
+    """
+    found = []
+    for count in counts:
+        number, part = divmod(number, count)
+        found.append(part)
+    return found
+
+
+def text_from(choices: Choices, least: int, most: int) -> str:
+    """Return a text that one number stands for. A smaller number gives a shorter or simpler text."""
+    if most > _LONG:
+        least = most = choices.integer(least, most)
+    if most <= 0:
+        return ""
+    number = choices.integer(0, (1 << 6 * most) - 1)
+    found = []
+    while number:
+        digit = number & 63
+        if digit:
+            found.append(_DIGITS[digit - 1])
+        number >>= 6
+    return "".join(found).ljust(least, "a")

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from sampan.schema.derived import derived
 from sampan.schema.structural import Schema, ValueValidations
 from sampan.testing.generated.choices import Choices, pick
 
@@ -20,8 +21,7 @@ def plain(schema: Schema, choices: Choices) -> Schema:
     rules = schema.validations
     if rules is None or not (rules.all_of or rules.any_of or rules.one_of or rules.not_):
         return schema
-    bare = replace(rules, all_of=(), any_of=(), one_of=(), not_=None)
-    found = _copy(schema, validations=bare)
+    found = _bare(schema)
     chosen = list(rules.all_of)
     if rules.any_of:
         chosen.append(pick(choices, rules.any_of))
@@ -36,6 +36,13 @@ def plain(schema: Schema, choices: Choices) -> Schema:
     return found
 
 
+@derived
+def _bare(schema: Schema) -> Schema:
+    rules = schema.validations or ValueValidations()
+    return _copy(schema, validations=replace(rules, all_of=(), any_of=(), one_of=(), not_=None))
+
+
+@derived
 def merged(schema: Schema, other: Schema) -> Schema:
     """Return a node with the restrictions of both."""
     properties = dict(schema.properties)
@@ -66,14 +73,15 @@ def _both(first: ValueValidations, second: ValueValidations) -> ValueValidations
     return replace(first, required=tuple(dict.fromkeys((*first.required, *second.required))), **changes)
 
 
-def _without(schema: Schema, names: set[str]) -> Schema:
+@derived
+def _without(schema: Schema, names: frozenset[str]) -> Schema:
     """Return a node without these fields, except for the required ones."""
-    names -= set((schema.validations or ValueValidations()).required)
+    names -= frozenset((schema.validations or ValueValidations()).required)
     return _copy(schema, properties={name: child for name, child in schema.properties.items() if name not in names})
 
 
-def _names(schemas: Iterable[Schema]) -> set[str]:
-    return {name for each in schemas if each.validations is not None for name in each.validations.required}
+def _names(schemas: Iterable[Schema]) -> frozenset[str]:
+    return frozenset(name for each in schemas if each.validations is not None for name in each.validations.required)
 
 
 def _copy(schema: Schema, **changes: Any) -> Schema:

@@ -18,7 +18,8 @@ from sampan.testing.generated.choices import Complete, Seeded
 from sampan.testing.generated.formats import WRONG
 from sampan.testing.generated.invalid_builtin import probed
 from sampan.testing.generated.patterns import not_matching
-from sampan.testing.generated.repair import Place, generated_object, put, remove, schema_at, smallest_object, value_at
+from sampan.testing.generated.places import Place, put, remove, schema_at, value_at
+from sampan.testing.generated.repair import generated_object, smallest_object
 from sampan.testing.generated.semantics import Meanings
 from sampan.testing.generated.subject import Subject
 from sampan.testing.generated.values import Generator

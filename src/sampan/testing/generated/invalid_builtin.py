@@ -13,7 +13,9 @@ from sampan.core.field import ErrorType, FieldError
 from sampan.core.object import Object
 from sampan.schema.structural import Schema
 from sampan.testing.generated.choices import Complete, Seeded
-from sampan.testing.generated.repair import Place, generated_object, put, remove
+from sampan.testing.generated.lessons import Lessons, refused_later
+from sampan.testing.generated.places import Place, put, remove
+from sampan.testing.generated.repair import generated_object
 from sampan.testing.generated.required_fields import NAMELESS
 from sampan.testing.generated.semantics import Meanings
 from sampan.testing.generated.subject import Subject
@@ -28,7 +30,7 @@ _TEXT: Final = "Not valid!"
 _KEY: Final = "not a key!"
 _LOW: Final = -1
 _HIGH: Final = 70_000
-_SEEDS: Final = 3
+_SEEDS: Final = 6
 _SIZE: Final = 30
 """Number of optional fields of the random objects."""
 
@@ -71,8 +73,13 @@ class Refusal:
 def probed(subject: Subject, base: Object, meanings: Meanings) -> Iterator[Refusal]:
     """Yield an object for each probe that the judge refuses. `base` is a valid object."""
     tried: set[tuple[Any, ...]] = set()
-    random = (generated_object(subject, Seeded(n), base, meanings=meanings, size=_SIZE) for n in range(_SEEDS))
-    for start in (base, generated_object(subject, Complete(), base, meanings=meanings), *random):
+    lessons = Lessons(never=frozenset(refused_later(subject.kind, subject.schema)))
+    complete = generated_object(subject, Complete(), base, meanings=meanings, lessons=lessons)
+    random = (
+        generated_object(subject, Seeded(n), base, meanings=meanings, size=_SIZE, lessons=lessons)
+        for n in range(_SEEDS)
+    )
+    for start in (base, complete, *random):
         for probe in _probes(subject, start):
             # Items of a list have the same rules, so the first one is enough.
             key = (tuple(step for step in probe.place if isinstance(step, str)), probe.words)

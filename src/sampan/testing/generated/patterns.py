@@ -1,6 +1,7 @@
 """Texts that match a pattern of a schema."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -12,6 +13,8 @@ from sampan.testing.generated.choices import LETTERS, Choices, pick
 
 _TRIES: Final = 20
 _REPEATS_MAX: Final = 6
+_TEXTS_MAX: Final = 1 << 60
+"""Largest number of texts that one choice stands for."""
 _USUAL: Final = LETTERS + "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_./:@ "
 _WRONG: Final = ("", "%", "A b", "-", "a", "0", "%%%" * 30, "\n")
 
@@ -23,15 +26,16 @@ class NoText(ValueError):
 def matching(pattern: str, choices: Choices, least: int = 0, most: int = 40) -> str:
     """Return a text that matches a pattern, within limits of its length. Raises `NoText`."""
     try:
-        tree, matches = _tree(pattern), compile_pattern(pattern)
+        matches = compile_pattern(pattern)
+        shortest = _plan(pattern, 0)
     except (RegexError, ValueError) as error:
         raise NoText(str(error)) from error
     text = ""
     for extra in range(_TRIES):
         # A pattern such as `^[a-z]+$` takes its length from its repeats: try longer ones if the text is too short.
-        text = "".join(_texts(tree, choices, extra * max(least, 1) // 2))
+        text = _text(_plan(pattern, extra * max(least, 1) // 2), choices)
         if len(text) > most:
-            text = "".join(_texts(tree, choices, 0))
+            text = _text(shortest, choices)
         if least <= len(text) <= most and matches(text):
             return text
     raise NoText(f"{pattern!r} has no text of {least} to {most} characters that the generator finds")
@@ -47,35 +51,102 @@ def not_matching(pattern: str, least: int = 0, most: int | None = None) -> str |
     return next((each for each in sized if len(each) >= least and not matches(each)), None)
 
 
-@lru_cache(256)
-def _tree(pattern: str) -> Node:
-    return parse(pattern)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Characters in sequence. One number stands for all: each slot takes a part of it."""
+
+    slots: tuple[tuple[str, ...], ...]
+    count: int = 1
+    """Number of texts."""
+
+    def text(self, choices: Choices) -> str:
+        """Return a text."""
+        number, found = choices.spread(self.count), []
+        for slot in self.slots:
+            number, part = divmod(number, len(slot))
+            found.append(slot[part])
+        return "".join(found)
 
 
-def _texts(node: Node, choices: Choices, extra: int) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class _OneOf:
+    """Alternatives."""
+
+    plans: tuple["_Plan", ...]
+
+    def text(self, choices: Choices) -> str:
+        """Return a text."""
+        return _text(pick(choices, self.plans), choices)
+
+
+@dataclass(frozen=True, slots=True)
+class _Many:
+    """Repetition of more than single characters."""
+
+    plan: "_Plan"
+    least: int
+    most: int
+
+    def text(self, choices: Choices) -> str:
+        """Return a text."""
+        return "".join(_text(self.plan, choices) for _ in range(choices.integer(self.least, self.most)))
+
+
+_Plan = tuple[_Run | _OneOf | _Many, ...]
+
+
+def _text(plan: _Plan, choices: Choices) -> str:
+    return "".join([each.text(choices) for each in plan])
+
+
+@lru_cache(512)
+def _plan(pattern: str, extra: int) -> _Plan:
+    return tuple(_joined(_steps(parse(pattern), extra)))
+
+
+def _joined(steps: Iterable[_Run | _OneOf | _Many]) -> Iterator[_Run | _OneOf | _Many]:
+    """Join runs that follow each other, as long as their texts are few enough for one choice."""
+    slots: list[tuple[str, ...]] = []
+    count = 1
+    for step in steps:
+        for slot in step.slots if isinstance(step, _Run) else ():
+            if count * len(slot) > _TEXTS_MAX:
+                yield _Run(tuple(slots), count)
+                slots, count = [], 1
+            slots.append(slot)
+            count *= len(slot)
+        if not isinstance(step, _Run):
+            if slots:
+                yield _Run(tuple(slots), count)
+            slots, count = [], 1
+            yield step
+    if slots:
+        yield _Run(tuple(slots), count)
+
+
+def _steps(node: Node, extra: int) -> Iterator[_Run | _OneOf | _Many]:
     """Yield the parts of a text. Positions (`^`, `$`) are judged at the end. `extra`: add so many repeats."""
     match node:
         case Characters(charset):
-            yield _character(charset, choices)
+            yield _Run((_characters(charset),))
         case Sequence(parts):
             for part in parts:
-                yield from _texts(part, choices, extra)
+                yield from _steps(part, extra)
         case Choice(parts):
-            yield from _texts(pick(choices, parts), choices, extra)
+            yield _OneOf(tuple(tuple(_joined(_steps(part, extra))) for part in parts))
         case Repeat(part, least, most):
             highest = least + _REPEATS_MAX + extra if most is None else min(most, least + _REPEATS_MAX + extra)
-            for _ in range(choices.integer(min(least + extra, highest), highest)):
-                yield from _texts(part, choices, 0)
-
-
-def _character(charset: Charset, choices: Choices) -> str:
-    usual = _usual(charset)
-    if usual:
-        return pick(choices, usual)
-    low, high = charset[0]
-    return chr(choices.integer(low, min(high, low + 50)))
+            lowest = min(least + extra, highest)
+            if isinstance(part, Characters):
+                slot = _characters(part.charset)
+                # Each further character is absent in half of the texts.
+                yield _Run((slot,) * lowest + (("",) * len(slot) + slot,) * (highest - lowest))
+            else:
+                yield _Many(tuple(_joined(_steps(part, 0))), lowest, highest)
 
 
 @lru_cache(1024)
-def _usual(charset: Charset) -> str:
-    return "".join(each for each in _USUAL if contains(charset, ord(each)))
+def _characters(charset: Charset) -> tuple[str, ...]:
+    usual = tuple(each for each in _USUAL if contains(charset, ord(each)))
+    low, high = charset[0]
+    return usual or tuple(chr(each) for each in range(low, min(high, low + 50) + 1))

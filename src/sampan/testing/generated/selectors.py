@@ -1,10 +1,9 @@
 """Label selectors: their schemas have only texts, and a random text is no operator and rarely a label.
 
-The labels of a workload's Pods are made to fit its selector. To repair these fields one by one took most of the time of
-a Deployment.
+To repair these fields one by one took most of the time of a Deployment.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from sampan.core.object import Object
 from sampan.schema.structural import Schema
@@ -39,32 +38,3 @@ def has_labels(node: Schema, name: str) -> bool:
     """Return True for a map of labels; `name` is that of its field."""
     child = node.additional_properties
     return name in _LABELS and isinstance(child, Schema) and child.type == "string" and child.validations is None
-
-
-def fit_labels(body: Object) -> None:
-    """Give the Pods of a workload the labels that its selector demands. Drop conditions that no Pod can meet."""
-    spec = body.get("spec") or {}
-    selector, template = spec.get("selector") or {}, spec.get("template") or {}
-    if not isinstance(selector.get("matchLabels"), dict) or not isinstance(template.get("metadata"), dict):
-        return
-    labels: dict[str, Any] = {**(template["metadata"].get("labels") or {}), **selector["matchLabels"]}
-    for each in selector.get("matchExpressions") or ():
-        if each["operator"] in ("In", "Exists"):
-            labels.setdefault(each["key"], (each.get("values") or [""])[0])
-        elif each["key"] not in selector["matchLabels"]:
-            labels.pop(each["key"], None)
-    fitting = [each for each in selector.get("matchExpressions") or () if _holds(each, labels)]
-    if fitting:
-        selector["matchExpressions"] = fitting
-    else:
-        selector.pop("matchExpressions", None)
-    template["metadata"]["labels"] = labels
-
-
-def _holds(condition: Object, labels: dict[str, Any]) -> bool:
-    operator, key = condition["operator"], condition["key"]
-    if operator == "In":
-        return labels.get(key) in condition["values"]
-    if operator == "NotIn":
-        return labels.get(key) not in condition["values"]
-    return (key in labels) is (operator == "Exists")

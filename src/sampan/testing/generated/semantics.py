@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from sampan.core.object import Object
+from sampan.schema.derived import derived
 from sampan.schema.structural import Schema
 from sampan.testing.generated.choices import Choices, pick
 from sampan.testing.generated.formats import TEXTS, cidr, duration, ipv4, label, quantity
@@ -90,6 +91,36 @@ USUAL: Final = Meanings(
 )
 """Meanings of names that many kinds share."""
 
+_TIME_ZONES: Final = ("Etc/UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata")
+_POD_FIELDS: Final = ("metadata.name", "metadata.namespace", "spec.nodeName", "status.podIP")
+_BUILT_IN: Final = (
+    _meaning("hostname(override)?|subdomain|topologykey|containername|search(es)?|conditiontype|key", "string", label),
+    _meaning("(?!.*subpath).*path", "string", lambda choices: f"/{label(choices)}"),
+    _meaning("timezone", "string", lambda choices: pick(choices, _TIME_ZONES)),
+    _meaning("managedby|driver|.*classname", "string", lambda choices: f"example.com/{label(choices)}"),
+    _meaning("apigroup", "string", lambda choices: f"{label(choices)}.example.com"),
+    _meaning("weight", "integer", lambda choices: choices.integer(1, 100)),
+    _meaning("successthreshold", "integer", lambda choices: choices.integer(1, 2)),
+    _meaning("nameserver", "string", ipv4),
+    _meaning("loadbalancersourcerange|except", "string", cidr),
+    _meaning(".*labelkey", "string", label),
+    _meaning("recursivereadonly", "string", lambda choices: pick(choices, ("Disabled", "IfPossible"))),
+    _meaning("mountpropagation", "string", lambda choices: pick(choices, ("None", "HostToContainer"))),
+)
+
+
+@lru_cache(64)
+def built_in(meanings: Meanings) -> Meanings:
+    """Return the meanings for built-in kinds: these and some that only those kinds share."""
+    return replace(
+        meanings,
+        meanings=(
+            _meaning("fieldpath", "string", lambda choices: pick(choices, _POD_FIELDS)),
+            *meanings.meanings,
+            *_BUILT_IN,
+        ),
+    )
+
 
 _RULES: Final[tuple[tuple[re.Pattern[str], Make], ...]] = (
     (re.compile(r"isCIDR\(self\)|cidr\(self\)"), cidr),
@@ -102,6 +133,7 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Make], ...]] = (
 _MATCHES: Final = re.compile(r"""^self\.matches\((?:r?'([^'\\]+)'|r?"([^"\\]+)")\)$""")
 
 
+@derived
 def hinted(schema: Schema) -> Make | None:
     """Return the function that makes values as a CEL rule of the node itself requires, or None."""
     for rule in schema.rules:
@@ -111,6 +143,7 @@ def hinted(schema: Schema) -> Make | None:
     return None
 
 
+@derived
 def pattern_of(schema: Schema) -> str:
     """Return the pattern of a node: its keyword, or that of a rule with `matches`."""
     rules = schema.validations

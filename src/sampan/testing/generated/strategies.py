@@ -6,25 +6,24 @@ does not need: it checks the strategy, unwraps it and records a span. So choices
 without them gets the same choices through strategies.
 """
 
-from functools import lru_cache
+from collections.abc import Iterator
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
 from sampan.core.object import Object
-from sampan.testing.generated.choices import LETTERS, RARE, Choices
+from sampan.testing.generated.choices import FEW, Choices, text_from
+from sampan.testing.generated.learning import lessons_of
+from sampan.testing.generated.lessons import NO_LESSONS
 from sampan.testing.generated.repair import generated_object, smallest_object
-from sampan.testing.generated.semantics import Meanings
+from sampan.testing.generated.semantics import Meanings, built_in
 from sampan.testing.generated.subject import Subject
 
-_ALPHABET: Final = LETTERS + RARE
 _FLAGS: Final = st.booleans()
-
-
-@lru_cache(256)
-def _texts(least: int, most: int) -> st.SearchStrategy[str]:
-    """Return the strategy of texts. To make one takes longer than to draw from it."""
-    return st.text(_ALPHABET, min_size=least, max_size=most)
+_AT_ONCE: Final = 3
+"""Fields that one choice decides on. Hypothesis shrinks a number of three bits to any smaller set of fields."""
+_FAR: Final = 1 << 100
+"""Hypothesis prefers small integers, but not in a range far away from 0, where all have the same probability."""
 
 
 class Drawn:
@@ -37,13 +36,49 @@ class Drawn:
         """See `Choices`."""
         return low if low == high else self._draw(st.integers(low, high))
 
+    def spread(self, count: int) -> int:
+        """See `Choices`."""
+        return self.integer(0, count - 1)
+
     def optional(self) -> bool:
         """See `Choices`."""
         return self._draw(_FLAGS)
 
+    def subset(self, count: int, few: bool) -> Iterator[int]:
+        """See `Choices`."""
+        if few:
+            yield from self._few(count)
+            return
+        for first in range(0, count, _AT_ONCE):
+            bits = self.integer(0, (1 << min(_AT_ONCE, count - first)) - 1)
+            for number in range(first, first + _AT_ONCE):
+                if bits & 1:
+                    yield number
+                bits >>= 1
+
+    def _few(self, count: int) -> Iterator[int]:
+        """Yield the numbers of two fields for each choice, until one of both is none.
+
+        Each has its own bits, which Hypothesis shifts and masks: so each field can be left out.
+        """
+        bits = (count + count // 2).bit_length()
+        chosen = set()
+        for _ in range(FEW // 2):
+            pair = self.spread(1 << 2 * bits)
+            for number in (pair & ((1 << bits) - 1), pair >> bits):
+                if 1 <= number <= count and number not in chosen:
+                    chosen.add(number)
+                    yield number - 1
+            if not 1 <= pair >> bits <= count:
+                return
+
+    def length(self, least: int, most: int) -> int:
+        """See `Choices`."""
+        return self.integer(least, most)
+
     def text(self, least: int, most: int) -> str:
         """See `Choices`."""
-        return self._draw(_texts(least, most))
+        return text_from(self, least, most)
 
 
 class DrawnAtOnce(Drawn):
@@ -58,6 +93,11 @@ class DrawnAtOnce(Drawn):
         if low == high:
             return low
         found: int = self._integer(low, high, shrink_towards=low)
+        return found
+
+    def spread(self, count: int) -> int:
+        """See `Choices`."""
+        found: int = self._integer(_FAR, _FAR + count - 1, shrink_towards=_FAR) - _FAR if count > 1 else 0
         return found
 
     def optional(self) -> bool:
@@ -76,10 +116,17 @@ def drawn(draw: st.DrawFn) -> Choices:
 
 def objects_of_subject(subject: Subject, base: Object | None, meanings: Meanings, size: int) -> st.SearchStrategy[Any]:
     """Return the strategy of a kind. Raises `NotGenerated` if no valid object is found."""
+    if not subject.is_custom:
+        meanings = built_in(meanings)
     first = smallest_object(subject, meanings=meanings) if base is None else base
+
+    lessons = NO_LESSONS if subject.is_custom else lessons_of(subject, first, meanings)
 
     @st.composite
     def made(draw: st.DrawFn) -> Object:
-        return generated_object(subject, drawn(draw), first, meanings=meanings, size=size)
+        choices = drawn(draw)
+        return generated_object(
+            subject, choices, first, meanings=meanings, size=size, lessons=lessons, at_once=not subject.is_custom
+        )
 
     return made()

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sampan.core.object import Object
 from sampan.schema.structural import Schema, ValueValidations
 from sampan.testing.generated.choices import Complete, Seeded
-from sampan.testing.generated.repair import Place, place_of, put, remove, value_at
+from sampan.testing.generated.places import Place, place_of, put, remove, value_at
 from sampan.testing.generated.semantics import Meanings
 from sampan.testing.generated.subject import Subject
 from sampan.testing.generated.values import Generator
