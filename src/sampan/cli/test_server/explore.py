@@ -1,7 +1,6 @@
 """`sampan test explore`."""
 
 import logging
-import runpy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -10,6 +9,7 @@ import click
 
 from sampan.cli.plain_error import PlainError
 from sampan.cli.progress import progress_bar
+from sampan.cli.test_server.python_file import members_of
 from sampan.testing.explore import Finding, PlanError, Scenario, explore, read_replay, replay, shrink
 from sampan.testing.explore.explorer import PLANS_MAX, ReferenceFailed
 
@@ -91,10 +91,7 @@ def _replay(scenarios: Mapping[str, Scenario], file: Path, place: Path) -> int:
 
 def _scenarios(file: Path) -> dict[str, Scenario]:
     """Return the scenarios of a module by name. Raises `PlainError` if it has none or cannot be loaded."""
-    try:
-        members = runpy.run_path(str(file))
-    except Exception as error:
-        raise PlainError(f"error: cannot load {file}: {type(error).__name__}: {error}") from error
+    members = members_of(file)
     found = {each.name: each for each in members.values() if isinstance(each, Scenario)}
     if not found:
         raise PlainError(
