@@ -191,6 +191,7 @@ class Cluster(Expectations):
 
     def check(self) -> None:
         """Raise the error of an operator, of a built-in loop or of the server that has failed."""
+        __tracebackhide__ = True
         if self._server is not None:
             self._server.check()
         for task in self._background:
@@ -210,6 +211,7 @@ class Cluster(Expectations):
 
     async def check_leaks(self) -> None:
         """Check that the operators left no orphans and no stuck deletions. Raises `Leak`."""
+        __tracebackhide__ = True
         if self._server is None or not self._running:
             return
         with suppress(NotSettled):
@@ -231,6 +233,7 @@ class Cluster(Expectations):
 
         Raises `NeedsVirtualTime`, and the error of an operator.
         """
+        __tracebackhide__ = True
         await self.begin()
         loop = self._virtual_loop("advance")
         await asyncio.sleep(dt.timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds())
@@ -251,6 +254,7 @@ class Cluster(Expectations):
 
         Raises `NotSettled` with the busiest clients after `within` seconds, and the error of an operator.
         """
+        __tracebackhide__ = True
         await self.begin()
         loop, first = asyncio.get_running_loop(), len(self.requests)
         try:
@@ -327,6 +331,7 @@ class Cluster(Expectations):
 
     async def aclose(self) -> None:
         """End the cluster. Raises the error of an operator that has failed."""
+        __tracebackhide__ = True
         self._ended = True
         await self._stop()
         for transport in self._transports:
@@ -387,6 +392,9 @@ class Cluster(Expectations):
         manager = Manager(self.client(actor=actor), options)
         set_up_loops(manager, names, self.options.nodes)
         self._spawn(manager.run(), actor)
+
+    def _hint(self, resource: str) -> str:
+        return self._loops.hint(resource)
 
     def _virtual_loop(self, method: str) -> VirtualTimeLoop:
         loop = asyncio.get_running_loop()

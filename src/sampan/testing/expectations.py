@@ -20,13 +20,15 @@ from sampan.testing.object_verbs import ObjectVerbs, split
 from sampan.testing.operators import ReconcileRecord, Running
 from sampan.testing.predicates import Predicate, predicate_of, source_of
 from sampan.testing.requests import Requests
-from sampan.testing.timeline import MASK, Place, described, short, timeline
+from sampan.testing.timeline import MASK, Place, described, failing, short, timeline
 
 WITHIN_S: Final = 300.0
 DURING_S: Final = 60.0
 _LOOK_S: Final = 1.0
 """Longest time between two checks: a function may check something that is not in the store."""
 _DIFFERENCES_MAX: Final = 5
+_NEED_A_LOOP: Final = ("condition ", ".status", "being deleted")
+"""Parts of a difference that only a control loop ends."""
 _OWN_LEASES: Final = "/registry/leases/"
 _EVENTS: Final = "/registry/events/"
 
@@ -96,6 +98,7 @@ class Expectations(ObjectVerbs):
 
         Return the object or the value. Raises `NotMet`, and the error of an operator that fails meanwhile.
         """
+        __tracebackhide__ = True
         predicate, nearest = _predicate(what, expected), _Nearest()
         await self.begin()
         deadline = asyncio.get_running_loop().time() + within
@@ -128,6 +131,7 @@ class Expectations(ObjectVerbs):
 
         Raises `NotMet` at the first state that differs.
         """
+        __tracebackhide__ = True
         await self._throughout(what, _predicate(what, expected), "keep to", during, namespace)
 
     async def never(
@@ -139,6 +143,7 @@ class Expectations(ObjectVerbs):
         namespace: str | None = None,
     ) -> None:
         """Check that no state during this time meets a predicate. Raises `NotMet` at the first state that does."""
+        __tracebackhide__ = True
         await self._throughout(what, ~_predicate(what, expected), "", during, namespace)
 
     @asynccontextmanager
@@ -147,6 +152,7 @@ class Expectations(ObjectVerbs):
 
         Without `actors`, all that `run` started are checked. Renewals of leases are allowed. Raises `NotMet`.
         """
+        __tracebackhide__ = True
         names = set(actors) or {each.name for each in self._running}
         first = len(self.requests)
         yield
@@ -159,6 +165,7 @@ class Expectations(ObjectVerbs):
 
     async def assert_idempotent(self) -> None:
         """Restart all operators, with empty caches, and check that they change nothing. Raises `NotMet`."""
+        __tracebackhide__ = True
         await self.settled()
         first = len(self.journal.writes)
         for running in self._running:
@@ -172,6 +179,7 @@ class Expectations(ObjectVerbs):
     async def _throughout(
         self, what: str | Callable[[], Any], predicate: Predicate, word: str, during: float, namespace: str | None
     ) -> None:
+        __tracebackhide__ = True
         await self.begin()
         end = asyncio.get_running_loop().time() + during
         while True:
@@ -213,7 +221,15 @@ class Expectations(ObjectVerbs):
         if place is not None:
             lines.append(f"timeline of {_name(what)} and what it owns, until {self._when()}:")
             lines += timeline(place, self.journal, self.requests, self.reconciles)
+            if any(word in each for each in nearest.last or () for word in _NEED_A_LOOP):
+                lines += [each for each in [self._hint(place.resource)] if each]
+        if failures := failing(self.reconciles):
+            lines += ["reconciles that fail:", *failures]
         return "\n".join(lines)
+
+    def _hint(self, resource: str) -> str:
+        """Return a line about the loop that a resource needs and that does not run, or nothing."""
+        raise NotImplementedError
 
     async def _place(self, what: Any, namespace: str | None) -> Place | None:
         kind, name = split(what, "")

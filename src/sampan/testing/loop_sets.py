@@ -24,6 +24,8 @@ _CHAIN: Final = (
     "endpointslice-controller",
     "job-controller",
     "persistentvolume-binder-controller",
+    "persistentvolume-protection-controller",
+    "persistentvolumeclaim-protection-controller",
     "replicaset-controller",
     "statefulset-controller",
     "ttl-after-finished-controller",
@@ -33,12 +35,35 @@ _CHAIN: Final = (
 _SHORT: Final = {"gc": (GC,), "namespace": (NAMESPACE,), "chain": _CHAIN}
 
 
+_LOOP_OF: Final = {
+    "cronjobs": "cronjob-controller",
+    "daemonsets": "daemonset-controller",
+    "deployments": "deployment-controller",
+    "horizontalpodautoscalers": "horizontal-pod-autoscaler-controller",
+    "jobs": "job-controller",
+    "persistentvolumeclaims": "persistentvolumeclaim-protection-controller",
+    "persistentvolumes": "persistentvolume-protection-controller",
+    "pods": NODES,
+    "replicasets": "replicaset-controller",
+    "statefulsets": "statefulset-controller",
+}
+"""Loops without which the status or the deletion of built-in resources makes no progress."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoopNames:
     """Chosen loops. `lazy` ones start when the cluster first has work for them."""
 
     eager: tuple[str, ...]
     lazy: tuple[str, ...]
+
+    def hint(self, resource: str) -> str:
+        """Return the mark that runs the loop of a resource; empty if it runs already, or if there is none."""
+        loop = _LOOP_OF.get(resource, "")
+        if not loop or loop in self.eager:
+            return ""
+        word = "chain" if loop in _CHAIN else loop
+        return f'no loop acts on {resource}: @pytest.mark.cluster(loops="{word}") runs it'
 
     @property
     def makes_accounts(self) -> bool:
