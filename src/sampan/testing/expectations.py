@@ -15,6 +15,7 @@ from typing import Any, Final
 from sampan.client import ClientError
 from sampan.client.conditions import Condition
 from sampan.resource import Object
+from sampan.testing.awaited import awaited
 from sampan.testing.journal import Journal, Write
 from sampan.testing.object_verbs import ObjectVerbs, split
 from sampan.testing.operators import ReconcileRecord, Running
@@ -86,6 +87,7 @@ class Expectations(ObjectVerbs):
         found = [each for running in self._running for each in running.reconciles]
         return sorted(found, key=lambda each: each.at_s)
 
+    @awaited
     async def eventually(
         self,
         what: str | Callable[[], Any],
@@ -98,7 +100,6 @@ class Expectations(ObjectVerbs):
 
         Return the object or the value. Raises `NotMet`, and the error of an operator that fails meanwhile.
         """
-        __tracebackhide__ = True
         predicate, nearest = _predicate(what, expected), _Nearest()
         await self.begin()
         deadline = asyncio.get_running_loop().time() + within
@@ -119,6 +120,7 @@ class Expectations(ObjectVerbs):
             if writes == len(self.journal.writes):
                 await self.journal.changed.wait(min(left, _LOOK_S))
 
+    @awaited
     async def consistently(
         self,
         what: str | Callable[[], Any],
@@ -131,9 +133,9 @@ class Expectations(ObjectVerbs):
 
         Raises `NotMet` at the first state that differs.
         """
-        __tracebackhide__ = True
         await self._throughout(what, _predicate(what, expected), "keep to", during, namespace)
 
+    @awaited
     async def never(
         self,
         what: str | Callable[[], Any],
@@ -143,7 +145,6 @@ class Expectations(ObjectVerbs):
         namespace: str | None = None,
     ) -> None:
         """Check that no state during this time meets a predicate. Raises `NotMet` at the first state that does."""
-        __tracebackhide__ = True
         await self._throughout(what, ~_predicate(what, expected), "", during, namespace)
 
     @asynccontextmanager
@@ -152,7 +153,6 @@ class Expectations(ObjectVerbs):
 
         Without `actors`, all that `run` started are checked. Renewals of leases are allowed. Raises `NotMet`.
         """
-        __tracebackhide__ = True
         names = set(actors) or {each.name for each in self._running}
         first = len(self.requests)
         yield
@@ -163,9 +163,9 @@ class Expectations(ObjectVerbs):
         if writes:
             raise NotMet("\n".join([f"no writes were expected, but there are {len(writes)}:", *_listed(writes)]))
 
+    @awaited
     async def assert_idempotent(self) -> None:
         """Restart all operators, with empty caches, and check that they change nothing. Raises `NotMet`."""
-        __tracebackhide__ = True
         await self.settled()
         first = len(self.journal.writes)
         for running in self._running:
@@ -179,7 +179,6 @@ class Expectations(ObjectVerbs):
     async def _throughout(
         self, what: str | Callable[[], Any], predicate: Predicate, word: str, during: float, namespace: str | None
     ) -> None:
-        __tracebackhide__ = True
         await self.begin()
         end = asyncio.get_running_loop().time() + during
         while True:

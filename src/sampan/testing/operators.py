@@ -108,7 +108,6 @@ class Running:
 
     def check(self) -> None:
         """Raise the error with which the operator ended."""
-        __tracebackhide__ = True
         if self._error is None and self._task is not None and self._task.done() and not self._task.cancelled():
             self._error = self._task.exception()
         if self._error is not None and not isinstance(self._error, self.excused):

@@ -10,6 +10,7 @@ refuse both, so faults can be injected in it:
     cluster.interceptors.append(slow)
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -114,6 +115,13 @@ class Requests(Sequence[RequestRecord]):
     def verb(self, *verbs: str) -> Self:
         """Return the requests with one of these verbs (`get`, `list`, `watch`, `create`, `update`, `patch`, …)."""
         return self._where(lambda each: each.verb in verbs)
+
+    async def quiet(self, pause_s: float) -> None:
+        """Wait until no request has been sent for so many seconds."""
+        count = -1
+        while count != len(self):
+            count = len(self)
+            await asyncio.sleep(pause_s)
 
     def after(self, number: int) -> Self:
         """Return the requests after the one with this number. `len(cluster.requests)` is the number of the last."""
