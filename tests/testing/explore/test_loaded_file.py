@@ -59,3 +59,43 @@ def test_a_file_that_cannot_be_loaded_is_one_line_with_its_place(tmp_path: Path)
     assert done.stderr == (
         f"error: cannot load scenarios.py, in {place}:2: ModuleNotFoundError: No module named 'neighbuor'\n"
     )
+
+
+THREE = """
+from sampan.testing.explore import scenario
+
+
+def set_up(manager):
+    pass
+
+
+@scenario(set_up, loops="chian")
+async def wrong_loop(cluster):
+    await cluster.settled()
+
+
+@scenario(set_up, crds=["nowhere.yaml"])
+async def wrong_crd(cluster):
+    await cluster.settled()
+
+
+@scenario(set_up)
+async def wrong_steps(cluster):
+    await cluster.get("cm/box")
+
+
+@scenario(set_up)
+async def right(cluster):
+    await cluster.settled()
+"""
+
+
+def test_a_scenario_that_is_wrong_is_one_line_and_the_others_run(tmp_path: Path) -> None:
+    write(tmp_path / "scenarios.py", THREE)
+    done = explored(tmp_path, "scenarios.py")
+    assert done.returncode == 1
+    assert done.stdout.startswith("right: ")
+    loop, crd, steps = done.stderr.splitlines()
+    assert loop.startswith("error: wrong_loop: loops: 'chian' is unknown, did you mean 'chain'; known are gc, ")
+    assert crd == 'error: wrong_crd: the path "nowhere.yaml" does not exist'
+    assert steps == 'error: wrong_steps fails without a fault: NotFound: configmaps "box" not found'

@@ -38,6 +38,7 @@ from sampan.testing.faults.points import CALL
 
 PLANS_MAX: Final = 400
 _STORY_MAX: Final = 25
+_SAME_MAX: Final = 15
 _NO_COUNTS: Final = (HIDDEN, DRIFT_DELETED, ABSENT, *DELETIONS)
 """Faults after which objects may be deleted more or less often than in the reference."""
 _NO_MOMENTS: Final = ("events",)
@@ -94,7 +95,20 @@ class Report:
         head = f"{self.scenario}: {self.plans} plans in {self.seconds:.1f} s, {len(self.findings)} with another end"
         if self.skipped:
             head += f", {self.skipped} not run"
-        return "\n\n".join([head, *map(str, self.findings)])
+        groups: dict[tuple[str, ...], list[Finding]] = {}
+        for each in self.findings:
+            groups.setdefault(tuple(each.differences), []).append(each)
+        return "\n\n".join([head, *map(_grouped, groups.values())])
+
+
+def _grouped(findings: Sequence[Finding]) -> str:
+    """Return the text of the first finding, and a line for each plan with the same differences."""
+    first, others = findings[0], findings[1:]
+    if not others:
+        return str(first)
+    lines = [str(first), f"  the same differences with {len(others)} more:"]
+    lines += [f"    {each.plan}" for each in others[:_SAME_MAX]]
+    return "\n".join([*lines, *([f"    … and {len(others) - _SAME_MAX} others"] if len(others) > _SAME_MAX else [])])
 
 
 def explore(
@@ -232,15 +246,17 @@ def _down(writes: Sequence[WriteId]) -> Iterator[Plan]:
 def _stale(writes: Sequence[WriteId]) -> Iterator[Plan]:
     """Yield plans that restart the operator after one of its writes, with a view from before an earlier write.
 
-    The earlier write changed another object. The restart follows the last of a series of the operator's writes: then
-    its work is done, and can be undone.
+    The earlier write changed another object, or it is the creation after which the operator restarts: that object
+    may then be made again. The restart follows the last of a series of the operator's writes: then its work is done,
+    and can be undone.
     """
     for number, frozen in enumerate(writes):
         if frozen.verb == CALL:
             continue
-        later = writes[number + 1 :]
+        later = writes[number:]
         for index, restart in enumerate(later):
             following = later[index + 1] if index + 1 < len(later) else None
             ends_series = following is None or following.actor != restart.actor
-            if restart.actor == OPERATOR and ends_series and restart.place != frozen.place:
+            is_other = restart.place != frozen.place or (restart is frozen and restart.verb == "create")
+            if restart.actor == OPERATOR and ends_series and is_other:
                 yield Plan(STALE, frozen, restart)

@@ -117,7 +117,7 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
         except TimeoutError:
             error = f"the scenario did not end within {TRIAL_S_MAX / 3600:.0f} h of virtual time"
         except Exception as failure:
-            error = f"{type(failure).__name__}: {str(failure).splitlines()[0] if str(failure) else ''}"
+            error = f"{type(failure).__name__}: {_first_lines(str(failure))}"
         fired = plan is None or trial.fired or trial.dependencies.fired
         found = await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
         return replace(
@@ -134,6 +134,12 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
         await trial.aclose()
         with suppress(Exception):
             await cluster.aclose()
+
+
+def _first_lines(text: str) -> str:
+    """Return the first line of a message, and the next one if the first only introduces it."""
+    lines = [line.strip() for line in text.splitlines()] or [""]
+    return " ".join(lines[:2] if lines[0].endswith(":") else lines[:1])
 
 
 @dataclass(slots=True)
