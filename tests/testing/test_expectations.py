@@ -291,3 +291,26 @@ async def test_a_claim_that_stays_is_a_leak_with_the_loop_that_deletes_it(cluste
     with pytest.raises(Leak, match='pvc-protection; loops="persistentvolumeclaim-protection-controller" does'):
         await cluster.check_leaks()
     await cluster.patch("pvc/data", MergePatch({"metadata": {"finalizers": None}}))
+
+
+async def test_a_failure_shows_the_requests_for_which_the_operator_has_no_right(cluster: Cluster) -> None:
+    cluster.run(operator(make_secret), user="op")
+    await cluster.apply(BOX)
+    with pytest.raises(NotMet) as caught:
+        await cluster.eventually("secret/s", within=5)
+    lines = str(caught.value).splitlines()
+    assert lines[lines.index("requests without a right:") + 1].startswith("  operator: watch configmaps (")
+
+
+async def test_the_timeline_names_the_manager_of_each_of_two_writes_in_one_second(cluster: Cluster) -> None:
+    maps = cluster.client(actor="painter").resource(CONFIG_MAPS)
+    await cluster.apply(BOX)
+    colours = ("red", "green", "blue")
+    for colour in colours:
+        await maps.patch("box", MergePatch({"data": {"colour": colour}}))
+    with pytest.raises(NotMet) as caught:
+        await cluster.eventually("cm/box", is_gone(), within=1)
+    assert [line.split()[3:] for line in str(caught.value).splitlines() if "changed by" in line] == [
+        ["configmaps/box", "changed", "by", "painter:", f".data.colour='{colour}'"]
+        for colour in ("red", "green", "blue")
+    ]

@@ -21,7 +21,7 @@ from sampan.testing.object_verbs import ObjectVerbs, split
 from sampan.testing.operators import ReconcileRecord, Running
 from sampan.testing.predicates import Predicate, predicate_of, source_of
 from sampan.testing.requests import Requests
-from sampan.testing.timeline import MASK, Place, described, failing, short, timeline
+from sampan.testing.timeline import MASK, Place, described, failing, forbidden, short, timeline
 
 WITHIN_S: Final = 300.0
 DURING_S: Final = 60.0
@@ -224,6 +224,8 @@ class Expectations(ObjectVerbs):
                 lines += [each for each in [self._hint(place.resource)] if each]
         if failures := failing(self.reconciles):
             lines += ["reconciles that fail:", *failures]
+        if refused := forbidden(self.requests, {each.name for each in self._running}):
+            lines += ["requests without a right:", *refused]
         return "\n".join(lines)
 
     def _hint(self, resource: str) -> str:

@@ -5,7 +5,7 @@ Values of Secrets never appear in it.
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -113,7 +113,23 @@ def described(write: Write) -> str:
 def _managers(before: Any, after: Mapping[str, Any]) -> str:
     old = ((before or {}).get("metadata") or {}).get("managedFields") or []
     new = after["metadata"].get("managedFields") or []
-    return ", ".join(dict.fromkeys(each.get("manager", "") for each in new if each not in old))
+    # A write in the second of the manager's last one, with the same fields, leaves its entry as it was.
+    changed = [each for each in new if each not in old] or [each for each in new if _owns(each, before or {}, after)]
+    return ", ".join(dict.fromkeys(each.get("manager", "") for each in changed))
+
+
+def _owns(entry: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Return True if a manager owns a field that differs. Items of lists are not looked at."""
+    fields = entry.get("fieldsV1") or {}
+    while isinstance(before, Mapping) and isinstance(after, Mapping):
+        owned = [key for key in after if f"f:{key}" in fields and after[key] != before.get(key)]
+        if not owned:
+            return False
+        key = owned[0]
+        before, after, fields = before.get(key) or {}, after[key], fields[f"f:{key}"]
+        if not any(each.startswith("f:") for each in fields):
+            return True
+    return True
 
 
 def _changes(before: Any, after: Any, path: str, secret: bool) -> Iterator[str]:
@@ -195,6 +211,16 @@ def failing(reconciles: Sequence[ReconcileRecord]) -> list[str]:
     ]
     hidden = len(lines) - _FAILING_MAX
     return [*lines[:_FAILING_MAX], f"  … and {hidden} more objects"] if hidden > 0 else lines
+
+
+def forbidden(requests: Requests, actors: Collection[str]) -> list[str]:
+    """Return a line for each kind of request of these actors for which they have no right."""
+    counts = Counter(
+        f"{each.actor}: {each.verb} {each.resource}{'/' if each.subresource else ''}{each.subresource}"
+        for each in requests
+        if each.code == 403 and each.actor in actors
+    )
+    return [f"  {text} ({count} times)" for text, count in counts.most_common(_FAILING_MAX)]
 
 
 def _whole(error: str) -> str:

@@ -103,12 +103,12 @@ class Report:
 
 def _grouped(findings: Sequence[Finding]) -> str:
     """Return the text of the first finding, and a line for each plan with the same differences."""
-    first, others = findings[0], findings[1:]
-    if not others:
+    first, similar = findings[0], findings[1:]
+    if not similar:
         return str(first)
-    lines = [str(first), f"  the same differences with {len(others)} more:"]
-    lines += [f"    {each.plan}" for each in others[:_SAME_MAX]]
-    return "\n".join([*lines, *([f"    … and {len(others) - _SAME_MAX} others"] if len(others) > _SAME_MAX else [])])
+    lines = [str(first), f"  the same differences with {len(similar)} more:"]
+    lines += [f"    {each.plan}" for each in similar[:_SAME_MAX]]
+    return "\n".join([*lines, *([f"    … and {len(similar) - _SAME_MAX} more"] if len(similar) > _SAME_MAX else [])])
 
 
 def explore(

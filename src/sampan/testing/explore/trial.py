@@ -21,7 +21,7 @@ from sampan.testing.explore.dependencies import DEPENDENCY, Dependencies
 from sampan.testing.explore.drift_of import drift
 from sampan.testing.explore.held import Held, NoStreams, may_be_old, name_in, resource_of, starts_a_stream
 from sampan.testing.explore.operator_of import options_of, state_of, with_system
-from sampan.testing.explore.outcome import Outcome, log_of, masked, outcome_of
+from sampan.testing.explore.outcome import Outcome, first_lines, log_of, masked, outcome_of
 from sampan.testing.explore.plan import (
     CRASH_AFTER,
     CRASH_BEFORE,
@@ -117,7 +117,7 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
         except TimeoutError:
             error = f"the scenario did not end within {TRIAL_S_MAX / 3600:.0f} h of virtual time"
         except Exception as failure:
-            error = f"{type(failure).__name__}: {_first_lines(str(failure))}"
+            error = f"{type(failure).__name__}: {first_lines(str(failure))}"
         fired = plan is None or trial.fired or trial.dependencies.fired
         found = await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
         return replace(
@@ -134,12 +134,6 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
         await trial.aclose()
         with suppress(Exception):
             await cluster.aclose()
-
-
-def _first_lines(text: str) -> str:
-    """Return the first line of a message, and the next one if the first only introduces it."""
-    lines = [line.strip() for line in text.splitlines()] or [""]
-    return " ".join(lines[:2] if lines[0].endswith(":") else lines[:1])
 
 
 @dataclass(slots=True)
