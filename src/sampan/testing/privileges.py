@@ -52,16 +52,20 @@ class Privileges:
 
 
 def privileges_of(requests: Requests) -> Privileges:
-    """Return the rights that requests of one actor need. Discovery needs no rights."""
+    """Return the rights that requests of one actor need. Discovery needs no rights.
+
+    A watch needs `list` too: informers list on a server without streaming lists.
+    """
     refused = _rights(each for each in requests if each.code == _FORBIDDEN)
     return Privileges(_rights(each for each in requests if each.code != _FORBIDDEN) - refused, refused)
 
 
 def _rights(requests: Iterable[RequestRecord]) -> frozenset[Right]:
     return frozenset(
-        (each.group, f"{each.resource}/{each.subresource}".rstrip("/"), each.verb)
+        (each.group, f"{each.resource}/{each.subresource}".rstrip("/"), verb)
         for each in requests
         if not each.resource.startswith("/")
+        for verb in (("list", "watch") if each.verb == "watch" else (each.verb,))
     )
 
 

@@ -90,11 +90,15 @@ class Report:
     """Plans whose fault did not occur: the run differed before the moment of the fault."""
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
+    survivors: Sequence[str] = ()
+    """Objects that the operator made, and that exist without a fault although the user has deleted everything."""
 
     def __str__(self) -> str:
         head = f"{self.scenario}: {self.plans} plans in {self.seconds:.1f} s, {len(self.findings)} with another end"
         if self.skipped:
             head += f", {self.skipped} not run"
+        if self.survivors:
+            head += f"\nnote: {', '.join(self.survivors)} outlives all objects of the user: has it an owner?"
         groups: dict[tuple[str, ...], list[Finding]] = {}
         for each in self.findings:
             groups.setdefault(tuple(each.differences), []).append(each)
@@ -129,7 +133,7 @@ def explore(
     plans = list(_plans(reference, scenario))
     if seed is not None:
         random.Random(seed).shuffle(plans)
-    report = Report(scenario.name, skipped=max(len(plans) - plans_max, 0))
+    report = Report(scenario.name, skipped=max(len(plans) - plans_max, 0), survivors=_survivors(reference))
     for number, plan in enumerate(plans[:plans_max]):
         progress(number, min(len(plans), plans_max))
         outcome = run_trial(scenario, plan)
@@ -175,6 +179,17 @@ def shrink(scenario: Scenario, finding: Finding) -> Finding:
         if found is not None and expected.intersection(found.differences):
             best = found
     return best
+
+
+def _survivors(reference: Outcome) -> list[str]:
+    """Return the names of the operator's objects at the end, if the user has deleted all objects of the user."""
+    alive = {tuple(key.split("/")[-2:]): key.removeprefix("/registry/") for key in reference.state}
+    of_user = {each.place for each in reference.writes if each.actor == TEST}
+    deleted = {each.place for each in reference.writes if each.actor == TEST and each.verb == "delete"}
+    if not deleted or any((namespace, name) in alive for _, namespace, name in of_user - deleted):
+        return []
+    made = {each.place[1:] for each in reference.writes if each.actor == OPERATOR and each.place not in of_user}
+    return sorted(key for place, key in alive.items() if place in made)
 
 
 def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:

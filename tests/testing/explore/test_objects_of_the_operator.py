@@ -1,4 +1,4 @@
-"""An operator that makes an object with a generated name if its cache has none."""
+"""Objects of an operator: one with a generated name that is made twice, and one without an owner."""
 
 import pytest
 
@@ -50,3 +50,28 @@ def test_findings_with_equal_differences_are_shown_once(count: int, lines: int) 
     assert text.count("without the fault") == 1
     assert text.count(f"    {finding.plan}") == lines
     assert (f"the same differences with {lines} more:" in text) == bool(lines)
+
+
+@pytest.mark.parametrize("owned", [True, False], ids=["owned", "alone"])
+def test_an_object_that_outlives_all_objects_of_the_user_is_a_note(owned: bool) -> None:
+    def set_up(manager: Manager) -> None:
+        async def reconcile(request: Request) -> None:
+            box = await manager.client.resource(CONFIG_MAPS).find(request)
+            if box is not None and request.name == "box":
+                owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "box", "uid": box["metadata"]["uid"]}
+                metadata = {"name": "key", "namespace": "default", "ownerReferences": [owner] if owned else []}
+                await manager.client.resource(SECRETS).apply(
+                    {"apiVersion": "v1", "kind": "Secret", "metadata": metadata}
+                )
+
+        Builder(manager).for_(CONFIG_MAPS).complete(reconcile)
+
+    @scenario(set_up)
+    async def made_and_deleted(cluster: Cluster) -> None:
+        await cluster.apply(BOX)
+        await cluster.settled()
+        await cluster.delete("cm/box")
+
+    report = explore(made_and_deleted, plans_max=1)
+    assert list(report.survivors) == ([] if owned else ["secrets/default/key"])
+    assert ("note: secrets/default/key outlives all objects of the user" in str(report)) == (not owned)
