@@ -1,8 +1,10 @@
 """Objects of an operator: one with a generated name that is made twice, and one without an owner."""
 
+import asyncio
+
 import pytest
 
-from sampan.client import ListOptions
+from sampan.client import ListOptions, TransportError
 from sampan.operator import Builder, Manager, Request
 from sampan.testing import Cluster
 from sampan.testing.explore import Report, Scenario, explore, scenario
@@ -75,3 +77,26 @@ def test_an_object_that_outlives_all_objects_of_the_user_is_a_note(owned: bool) 
     report = explore(made_and_deleted, plans_max=1)
     assert list(report.survivors) == ([] if owned else ["secrets/default/key"])
     assert ("note: secrets/default/key outlives all objects of the user" in str(report)) == (not owned)
+
+
+@pytest.mark.parametrize("delay_s", [None, 0.0, 0.01], ids=["endless-loop", "no-delay", "delay"])
+def test_a_write_that_is_repeated_without_a_delay_is_found(delay_s: float | None) -> None:
+    def set_up(manager: Manager) -> None:
+        async def reconcile(request: Request) -> None:
+            secrets = manager.client.resource(SECRETS, namespace="default")
+            while request.name == "box":
+                try:
+                    await secrets.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}})
+                    return
+                except TransportError:
+                    if delay_s is not None:
+                        await asyncio.sleep(delay_s)
+
+        Builder(manager).for_(CONFIG_MAPS).complete(reconcile)
+
+    @scenario(set_up)
+    async def one_secret(cluster: Cluster) -> None:
+        await cluster.apply(BOX)
+
+    found = [finding.differences for finding in explore(one_secret).findings if finding.plan.fault == "refused"]
+    assert found == ([] if delay_s else [["50 attempts without a delay: patch secrets key"]])
