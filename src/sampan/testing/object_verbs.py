@@ -8,6 +8,7 @@ await cluster.delete("deploy/web", "configmap/settings")
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar, overload
 
@@ -20,6 +21,7 @@ from sampan.client import (
     NotFound,
     ResourceClient,
     StrategicMergePatch,
+    UnsupportedMediaType,
 )
 from sampan.client.manifests import ManifestError, parse, read_manifests
 from sampan.client.options import Propagation
@@ -158,8 +160,11 @@ class ObjectVerbs(Calls):
         kind, name = split(kind, "")
         client = await self.resource(kind, namespace)
         if isinstance(change, Mapping):
-            built_in = "." not in client.info.gvr.group or client.info.gvr.group.endswith(".k8s.io")
-            change = StrategicMergePatch(dict(change)) if built_in else MergePatch(dict(change))
+            if "." not in client.info.gvr.group or client.info.gvr.group.endswith(".k8s.io"):
+                # Custom resources of such a group do not support it.
+                with suppress(UnsupportedMediaType):
+                    return _plain(await client.patch(name, StrategicMergePatch(dict(change)), subresource=subresource))
+            change = MergePatch(dict(change))
         return _plain(await client.patch(name, change, subresource=subresource))
 
     async def resource(self, kind: Kind, namespace: str | None = None) -> ResourceClient[Any]:
