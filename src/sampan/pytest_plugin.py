@@ -59,6 +59,17 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     return (yield)
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Let asynchronous fixtures use the clusters of their arguments after the test, before other plug-ins wrap them."""
+    if _FIXTURES.intersection(fixturedef.argnames) and request.scope == "function":
+        with _sessions().fixture_ends(fixturedef, request):
+            return (yield)
+    return (yield)
+
+
 def _sessions() -> Any:
     """Return the module that implements the fixtures. It is imported on first use."""
     return import_module("sampan.testing.pytest_session")

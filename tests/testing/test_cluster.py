@@ -37,6 +37,29 @@ async def test_objects_are_applied_read_changed_and_deleted_in_the_words_of_kube
     assert await cluster.find("cm/box") is None
 
 
+async def test_a_custom_resource_of_a_group_of_kubernetes_is_patched(cluster: Cluster) -> None:
+    names = {"plural": "routes", "singular": "route", "kind": "Route"}
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    versions = [{"name": "v1", "served": True, "storage": True, "schema": schema}]
+    approved = {"api-approved.kubernetes.io": "https://github.com/kubernetes-sigs/gateway-api/pull/1"}
+    await cluster.crds(
+        {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": "routes.gateway.networking.k8s.io", "annotations": approved},
+            "spec": {
+                "group": "gateway.networking.k8s.io",
+                "scope": "Namespaced",
+                "names": names,
+                "versions": versions,
+            },
+        }
+    )
+    await cluster.create({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Route", "metadata": {"name": "a"}})
+    await cluster.patch("route/a", {"spec": {"port": 80}})
+    assert (await cluster.get("route/a"))["spec"] == {"port": 80}
+
+
 async def test_timestamps_begin_at_a_fixed_instant(cluster: Cluster) -> None:
     assert cluster.now() == dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
     await cluster.apply(BOX)

@@ -115,7 +115,7 @@ async def test_a_failure_shows_refused_requests_and_failed_reconciles(cluster: C
     await cluster.apply(BOX)
     with pytest.raises(NotMet, match="refused: operator: patch secrets default/s -> 403"):
         await cluster.eventually("secret/s", within=5)
-    with pytest.raises(NotMet, match=r"reconcile by configmap: failed, again in 0.01 s: Forbidden: "):
+    with pytest.raises(NotMet, match=r"reconcile by configmap: failed, again in 5.12 s: Forbidden: "):
         await cluster.eventually("cm/box", has_condition("Ready"), within=5)
     assert cluster.privileges().refused == {("", "secrets", "patch")}
 
@@ -232,3 +232,85 @@ def _binding(role: str, user: str) -> dict[str, object]:
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
         "subjects": [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": user}],
     }
+
+
+async def refuse(manager: Manager, request: Request) -> None:
+    """Fail in each reconcile, with a text that is longer than a line of the timeline."""
+    raise ValueError(f"no harbour for {request.name}: {'it is too long, ' * 12}and that is the end")
+
+
+async def test_a_failure_shows_the_errors_of_reconciles_also_if_the_object_does_not_exist(cluster: Cluster) -> None:
+    cluster.run(operator(refuse))
+    await cluster.apply(BOX)
+    with pytest.raises(NotMet) as caught:
+        await cluster.eventually("secret/box", within=60)
+    lines = str(caught.value).splitlines()
+    at = lines.index("reconciles that fail:")
+    assert lines[at + 1].startswith("  default/box by configmap, 14 times: ValueError: no harbour for box: it is too")
+    assert lines[at + 1].endswith("and that is the end")
+
+
+async def test_equal_failures_are_one_line_of_the_timeline(cluster: Cluster) -> None:
+    cluster.run(operator(refuse))
+    await cluster.apply(BOX)
+    with pytest.raises(NotMet) as caught:
+        await cluster.eventually("cm/box", field(".data.colour") == "red", within=60)
+    reconciles = [line for line in str(caught.value).splitlines() if " reconcile by configmap" in line]
+    assert len(reconciles) == 1
+    assert " 14 times: reconcile by configmap: failed, again in 41 s: ValueError" in reconciles[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "resource"), [("Deployment", "deployments"), ("Job", "jobs"), ("Pod", "pods")], ids=str
+)
+async def test_a_failure_names_the_loop_that_does_not_run(cluster: Cluster, kind: str, resource: str) -> None:
+    await cluster.create(cluster.build(kind, "web"))
+    with pytest.raises(NotMet, match=f'no loop acts on {resource}: @pytest.mark.cluster\\(loops="chain"\\) runs it'):
+        await cluster.eventually(f"{kind}/web", has_condition("Ready"), within=1)
+
+
+@pytest.mark.cluster(loops="chain")
+async def test_a_failure_names_no_loop_that_runs(cluster: Cluster) -> None:
+    await cluster.create(cluster.build("Deployment", "web"))
+    with pytest.raises(NotMet) as caught:
+        await cluster.eventually("deploy/web", has_condition("Sunk"), within=1)
+    assert "no loop acts" not in str(caught.value)
+
+
+@pytest.mark.cluster(loops="chain")
+async def test_the_chain_deletes_claims(cluster: Cluster) -> None:
+    await cluster.create(cluster.build("PersistentVolumeClaim", "data"))
+    await cluster.delete("pvc/data")
+    await cluster.eventually("pvc/data", is_gone())
+
+
+async def test_a_claim_that_stays_is_a_leak_with_the_loop_that_deletes_it(cluster: Cluster) -> None:
+    cluster.run(operator(make_secret))
+    await cluster.create(cluster.build("PersistentVolumeClaim", "data"))
+    await cluster.delete("pvc/data")
+    with pytest.raises(Leak, match='pvc-protection; loops="persistentvolumeclaim-protection-controller" does'):
+        await cluster.check_leaks()
+    await cluster.patch("pvc/data", MergePatch({"metadata": {"finalizers": None}}))
+
+
+async def test_a_failure_shows_the_requests_for_which_the_operator_has_no_right(cluster: Cluster) -> None:
+    cluster.run(operator(make_secret), user="op")
+    await cluster.apply(BOX)
+    with pytest.raises(NotMet) as caught:
+        await cluster.eventually("secret/s", within=5)
+    lines = str(caught.value).splitlines()
+    assert lines[lines.index("requests without a right:") + 1].startswith("  operator: watch configmaps (")
+
+
+async def test_the_timeline_names_the_manager_of_each_of_two_writes_in_one_second(cluster: Cluster) -> None:
+    maps = cluster.client(actor="painter").resource(CONFIG_MAPS)
+    await cluster.apply(BOX)
+    colours = ("red", "green", "blue")
+    for colour in colours:
+        await maps.patch("box", MergePatch({"data": {"colour": colour}}))
+    with pytest.raises(NotMet) as caught:
+        await cluster.eventually("cm/box", is_gone(), within=1)
+    assert [line.split()[3:] for line in str(caught.value).splitlines() if "changed by" in line] == [
+        ["configmaps/box", "changed", "by", "painter:", f".data.colour='{colour}'"]
+        for colour in ("red", "green", "blue")
+    ]

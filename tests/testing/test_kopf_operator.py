@@ -169,7 +169,7 @@ def test_another_source_is_refused() -> None:
 
 
 def test_an_absent_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ImportError, match="it is not a Python file"):
+    with pytest.raises(ImportError, match="there is no such file in "):
         kopf_operator(tmp_path / "absent.py")
 
 

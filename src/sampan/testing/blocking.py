@@ -10,23 +10,37 @@ Nothing runs between two calls: the event loop of the cluster runs only during a
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from sampan.resource import Object, ResourceInfo
+from sampan.testing.operators import Running
 
 T = TypeVar("T")
 
 
 class Blocking:
-    """The methods of a cluster. `run` awaits any other coroutine in its event loop."""
+    """The methods of a cluster. `run` also awaits any coroutine in the event loop of the cluster."""
 
     def __init__(self, cluster: Any) -> None:
         self._cluster = cluster
         self._runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await a coroutine and return its result."""
-        return self._runner.run(work)
+    @overload
+    def run(self, work: Coroutine[Any, Any, T]) -> T: ...
+
+    @overload
+    def run(self, work: Any, **options: Any) -> Running: ...
+
+    def run(self, work: Any, **options: Any) -> Any:
+        """Run an operator, as `Cluster.run` does. Or await a coroutine, and return its result."""
+        if asyncio.iscoroutine(work):
+            return self._runner.run(work)
+
+        async def begin() -> Running:
+            running: Running = self._cluster.run(work, **options)
+            return running
+
+        return self._runner.run(begin())
 
     def crds(self, *sources: Any) -> None:
         """See `Cluster.crds`."""
@@ -67,13 +81,10 @@ class Blocking:
         found: Object = self.run(self._cluster.patch(kind, change, **options))
         return found
 
-    def start(self, operator: Any, **options: Any) -> Any:
+    def start(self, operator: Any, **options: Any) -> Running:
         """Run an operator. See `Cluster.run`."""
-
-        async def begin() -> Any:
-            return self._cluster.run(operator, **options)
-
-        return self.run(begin())
+        running: Running = self.run(operator, **options)
+        return running
 
     def advance(self, **duration: float) -> None:
         """See `Cluster.advance`."""
@@ -94,6 +105,10 @@ class Blocking:
     def settled(self, **options: float) -> None:
         """See `Cluster.settled`."""
         self.run(self._cluster.settled(**options))
+
+    def assert_idempotent(self) -> None:
+        """See `Cluster.assert_idempotent`."""
+        self.run(self._cluster.assert_idempotent())
 
     def close(self) -> None:
         """End the cluster and its event loop. Raises the error of an operator that has failed."""

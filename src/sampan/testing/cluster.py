@@ -24,6 +24,7 @@ from sampan.core.time import SystemClock
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.resource import Object, ResourceInfo
 from sampan.server.request import UserInfo
+from sampan.testing.awaited import awaited
 from sampan.testing.blocking import Blocking
 from sampan.testing.cluster_options import ClusterOptions, State, admission_of
 from sampan.testing.cluster_transport import ClusterTransport
@@ -50,6 +51,7 @@ TEST: Final = "test"
 """Actor of the requests of the test itself."""
 _SETTLE_MAX_S: Final = 60.0
 _REAL_QUIET_S: Final = 0.05
+_ENDED: Final = "the cluster has ended, with the test function or with its last asynchronous fixture"
 _NEEDS_GC: Final = (b'"ownerReferences"', b"foregroundDeletion", b'"orphan"')
 """Parts of a stored object that give the garbage collector work."""
 
@@ -70,6 +72,7 @@ class Cluster(Expectations):
     """See the module. `state` is the first state; None: a new cluster."""
 
     def __init__(self, options: ClusterOptions = ClusterOptions(), state: State | None = None) -> None:
+        super().__init__()
         self.options = options
         self.clock = SystemClock()
         """Clock of the cluster: that of its event loop."""
@@ -226,6 +229,7 @@ class Cluster(Expectations):
         """Return the time of the cluster."""
         return utc_now()
 
+    @awaited
     async def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:
         """Advance the virtual clock. Everything that is due until then happens.
 
@@ -237,6 +241,7 @@ class Cluster(Expectations):
         await loop.idle()
         self.check()
 
+    @awaited
     async def advance_to(self, instant: dt.datetime | str) -> None:
         """Advance the virtual clock to an instant (`2030-01-02T00:00:00Z`). Raises `ValueError` for a past one."""
         await self.begin()
@@ -246,6 +251,7 @@ class Cluster(Expectations):
             raise ValueError(f"{target.isoformat()} is past: it is {utc_now().isoformat()}")
         await self.advance(seconds=left)
 
+    @awaited
     async def settled(self, *, pause: float = 0.9, within: float = _SETTLE_MAX_S) -> None:
         """Wait until nothing can run for `pause` seconds: no request, no reconcile, no short timer.
 
@@ -258,25 +264,19 @@ class Cluster(Expectations):
                 if isinstance(loop, VirtualTimeLoop):
                     await loop.idle(pause)
                 else:
-                    await self._quiet()
+                    await self.requests.quiet(_REAL_QUIET_S)
         except TimeoutError:
             raise NotSettled(busiest(self.requests.after(first), self.reconciles, within)) from None
         self.check()
 
-    async def _quiet(self) -> None:
-        """Wait, in real time, until no request has been sent for a while."""
-        while True:
-            count = len(self.requests)
-            await asyncio.sleep(_REAL_QUIET_S)
-            if len(self.requests) == count:
-                return
-
     # States
 
+    @awaited
     async def fork(self) -> State:
         """Return a copy of the current state. The cluster continues."""
         return State((await self.server()).store.fork(), unix_time())
 
+    @awaited
     async def restore(self, state: State) -> None:
         """Restore an earlier state and its time. Operators end; run them again. Built-in loops start again."""
         await self._stop()
@@ -318,7 +318,7 @@ class Cluster(Expectations):
         """Return the running server; start it on the first call."""
         if self._server is None:
             if self._ended:
-                raise RuntimeError("the cluster has ended")
+                raise RuntimeError(_ENDED)
             self._starting = self._starting or asyncio.Lock()
             async with self._starting:
                 if self._server is None:
@@ -387,6 +387,9 @@ class Cluster(Expectations):
         manager = Manager(self.client(actor=actor), options)
         set_up_loops(manager, names, self.options.nodes)
         self._spawn(manager.run(), actor)
+
+    def _hint(self, resource: str) -> str:
+        return self._loops.hint(resource)
 
     def _virtual_loop(self, method: str) -> VirtualTimeLoop:
         loop = asyncio.get_running_loop()

@@ -15,18 +15,21 @@ from typing import Any, Final
 from sampan.client import ClientError
 from sampan.client.conditions import Condition
 from sampan.resource import Object
+from sampan.testing.awaited import awaited
 from sampan.testing.journal import Journal, Write
 from sampan.testing.object_verbs import ObjectVerbs, split
 from sampan.testing.operators import ReconcileRecord, Running
 from sampan.testing.predicates import Predicate, predicate_of, source_of
 from sampan.testing.requests import Requests
-from sampan.testing.timeline import MASK, Place, described, short, timeline
+from sampan.testing.timeline import MASK, Place, described, failing, forbidden, short, timeline
 
 WITHIN_S: Final = 300.0
 DURING_S: Final = 60.0
 _LOOK_S: Final = 1.0
 """Longest time between two checks: a function may check something that is not in the store."""
 _DIFFERENCES_MAX: Final = 5
+_NEED_A_LOOP: Final = ("condition ", ".status", "being deleted")
+"""Parts of a difference that only a control loop ends."""
 _OWN_LEASES: Final = "/registry/leases/"
 _EVENTS: Final = "/registry/events/"
 
@@ -84,6 +87,7 @@ class Expectations(ObjectVerbs):
         found = [each for running in self._running for each in running.reconciles]
         return sorted(found, key=lambda each: each.at_s)
 
+    @awaited
     async def eventually(
         self,
         what: str | Callable[[], Any],
@@ -116,6 +120,7 @@ class Expectations(ObjectVerbs):
             if writes == len(self.journal.writes):
                 await self.journal.changed.wait(min(left, _LOOK_S))
 
+    @awaited
     async def consistently(
         self,
         what: str | Callable[[], Any],
@@ -130,6 +135,7 @@ class Expectations(ObjectVerbs):
         """
         await self._throughout(what, _predicate(what, expected), "keep to", during, namespace)
 
+    @awaited
     async def never(
         self,
         what: str | Callable[[], Any],
@@ -157,6 +163,7 @@ class Expectations(ObjectVerbs):
         if writes:
             raise NotMet("\n".join([f"no writes were expected, but there are {len(writes)}:", *_listed(writes)]))
 
+    @awaited
     async def assert_idempotent(self) -> None:
         """Restart all operators, with empty caches, and check that they change nothing. Raises `NotMet`."""
         await self.settled()
@@ -213,7 +220,17 @@ class Expectations(ObjectVerbs):
         if place is not None:
             lines.append(f"timeline of {_name(what)} and what it owns, until {self._when()}:")
             lines += timeline(place, self.journal, self.requests, self.reconciles)
+            if any(word in each for each in nearest.last or () for word in _NEED_A_LOOP):
+                lines += [each for each in [self._hint(place.resource)] if each]
+        if failures := failing(self.reconciles):
+            lines += ["reconciles that fail:", *failures]
+        if refused := forbidden(self.requests, {each.name for each in self._running}):
+            lines += ["requests without a right:", *refused]
         return "\n".join(lines)
+
+    def _hint(self, resource: str) -> str:
+        """Return a line about the loop that a resource needs and that does not run, or nothing."""
+        raise NotImplementedError
 
     async def _place(self, what: Any, namespace: str | None) -> Place | None:
         kind, name = split(what, "")

@@ -184,11 +184,13 @@ def _import_kopf() -> Any:
 def _loaded(path: Path) -> ModuleType:
     """Run a file as a new module. Its folder is importable, as with `kopf run`. Raises `ImportError`."""
     place = path.resolve()
+    if not place.is_file():
+        raise ImportError(f"cannot load {path}: there is no such file in {Path.cwd()}")
     folder = str(place.parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location(place.stem, place)
-    if spec is None or spec.loader is None or not place.is_file():
+    if spec is None or spec.loader is None:
         raise ImportError(f"cannot load {path}: it is not a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -66,6 +66,9 @@ class KubeconfigCluster(Cluster):
         """Skip the test."""
         raise OnlyInProcess("the server is not in this process: run the test without --cluster")
 
+    def _hint(self, resource: str) -> str:
+        return ""
+
     def _check_serves(self, what: str) -> None:
         raise OnlyInProcess(f"{what} needs the address of a server in this process: run the test without --cluster")
 

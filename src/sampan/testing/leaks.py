@@ -2,11 +2,18 @@
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from sampan.storage.encoding import decode
 from sampan.storage.memory import MemoryStore
 from sampan.testing.timeline import short
+
+_LOOPS: Final = {
+    "kubernetes.io/pv-protection": "persistentvolume-protection-controller",
+    "kubernetes.io/pvc-protection": "persistentvolumeclaim-protection-controller",
+    "kubernetes.io/vac-protection": "volumeattributesclass-protection-controller",
+}
+"""Loops that remove finalizers, by finalizer."""
 
 
 class Leak(AssertionError):
@@ -24,7 +31,9 @@ def leaked_objects(rows: Mapping[str, bytes]) -> Iterator[str]:
             names = ", ".join(f"{owner.get('kind')}/{owner.get('name')}" for owner in owners)
             yield f"{short(key)} is an orphan: its owner {names} does not exist"
         elif metadata.get("deletionTimestamp") and metadata.get("finalizers"):
-            yield f"{short(key)} is being deleted, but nothing removes {', '.join(metadata['finalizers'])}"
+            hints = [f'; loops="{_LOOPS[each]}" does' for each in metadata["finalizers"] if each in _LOOPS]
+            names = ", ".join(metadata["finalizers"])
+            yield f"{short(key)} is being deleted, but nothing removes {names}{''.join(hints)}"
 
 
 async def stored(store: MemoryStore) -> dict[str, bytes]:

@@ -7,6 +7,7 @@ chosen_loops("none")
 """
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Final
 
@@ -24,6 +25,8 @@ _CHAIN: Final = (
     "endpointslice-controller",
     "job-controller",
     "persistentvolume-binder-controller",
+    "persistentvolume-protection-controller",
+    "persistentvolumeclaim-protection-controller",
     "replicaset-controller",
     "statefulset-controller",
     "ttl-after-finished-controller",
@@ -33,12 +36,39 @@ _CHAIN: Final = (
 _SHORT: Final = {"gc": (GC,), "namespace": (NAMESPACE,), "chain": _CHAIN}
 
 
+_LOOP_OF: Final = {
+    "cronjobs": "cronjob-controller",
+    "daemonsets": "daemonset-controller",
+    "deployments": "deployment-controller",
+    "horizontalpodautoscalers": "horizontal-pod-autoscaler-controller",
+    "jobs": "job-controller",
+    "persistentvolumeclaims": "persistentvolumeclaim-protection-controller",
+    "persistentvolumes": "persistentvolume-protection-controller",
+    "pods": NODES,
+    "replicasets": "replicaset-controller",
+    "statefulsets": "statefulset-controller",
+}
+"""Loops without which the status or the deletion of built-in resources makes no progress."""
+
+
+class UnknownLoop(ValueError):
+    """No control loop has this name."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoopNames:
     """Chosen loops. `lazy` ones start when the cluster first has work for them."""
 
     eager: tuple[str, ...]
     lazy: tuple[str, ...]
+
+    def hint(self, resource: str) -> str:
+        """Return the mark that runs the loop of a resource; empty if it runs already, or if there is none."""
+        loop = _LOOP_OF.get(resource, "")
+        if not loop or loop in self.eager:
+            return ""
+        word = "chain" if loop in _CHAIN else loop
+        return f'no loop acts on {resource}: @pytest.mark.cluster(loops="{word}") runs it'
 
     @property
     def makes_accounts(self) -> bool:
@@ -54,7 +84,7 @@ class LoopNames:
 def chosen_loops(text: str) -> LoopNames:
     """Return the loops of a comma-separated list. gc and namespace are on, unless it has `-gc` or `none`.
 
-    Raises `ValueError` for an unknown name.
+    Raises `UnknownLoop`.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
     chosen: list[str] = [] if "none" in words else [GC, NAMESPACE]
@@ -81,6 +111,8 @@ def _named(word: str) -> tuple[str, ...]:
     for name in (word, f"{word}-controller"):
         if name in known:
             return (name,)
-    raise ValueError(
-        f"loops: {word!r} is unknown; known are {', '.join(_SHORT)}, all, none, and the controllers {', '.join(known)}"
+    close = get_close_matches(word, (*_SHORT, "all", "none", *known), n=1)
+    raise UnknownLoop(
+        f"loops: {word!r} is unknown{f', did you mean {close[0]!r}' if close else ''}; "
+        f"known are {', '.join(_SHORT)}, all, none, and the controllers {', '.join(known)}"
     )

@@ -8,15 +8,28 @@ await cluster.delete("deploy/web", "configmap/settings")
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar, overload
 
-from sampan.client import Client, DeleteOptions, ListOptions, NoMatch, NotFound, ResourceClient, StrategicMergePatch
-from sampan.client.manifests import parse, read_manifests
+from sampan.client import (
+    Client,
+    DeleteOptions,
+    Invalid,
+    ListOptions,
+    NoMatch,
+    NotFound,
+    ResourceClient,
+    StrategicMergePatch,
+    UnsupportedMediaType,
+)
+from sampan.client.manifests import ManifestError, parse, read_manifests
 from sampan.client.options import Propagation
 from sampan.client.patch import MergePatch, Patch
 from sampan.resource import Object, ObjectType, ResourceInfo, object_type
 from sampan.resource.crd import crd_of
+from sampan.testing.awaited import Calls, awaited
+from sampan.testing.manifest_lines import place_of
 from sampan.wire import json
 
 T = TypeVar("T")
@@ -54,24 +67,33 @@ def as_dict(obj: Any) -> Object:
     return found
 
 
-class ObjectVerbs:
+class ObjectVerbs(Calls):
     """The verbs, on a client that the subclass supplies."""
 
     def admin(self) -> Client:
         """Return the client of the test, which has all rights."""
         raise NotImplementedError
 
+    @awaited
     async def crds(self, *sources: str | Path | type[Any] | Mapping[str, Any]) -> None:
         """Create CustomResourceDefinitions from files, folders, dicts or declared classes, and serve them.
 
-        Raises `Invalid` for a schema with errors: the message names the file and the field path.
+        Other objects in a file are left out. Raises `ManifestError` for a source without a definition.
+        Raises `Invalid` for a schema with errors: it names the field path, and the line of the file in a note.
         """
         for source in sources:
-            crds = [crd_of(source)] if isinstance(source, type) else list(objects_of(source))
+            crds = [crd_of(source)] if isinstance(source, type) else _crds_in(source)
             for crd in crds:
-                await self._apply_one(crd)
+                try:
+                    await self._apply_one(crd)
+                except Invalid as error:
+                    field = error.causes[0].get("field", "") if error.causes else ""
+                    if place := place_of(source, crd["metadata"]["name"], field):
+                        error.add_note(f"at {place}")
+                    raise
                 await self._served(crd["spec"])
 
+    @awaited
     async def apply(self, what: Any, *, field_manager: str = "test", force: bool = True) -> Sequence[Object]:
         """Create or change objects with server-side apply, and return them.
 
@@ -79,6 +101,7 @@ class ObjectVerbs:
         """
         return [await self._apply_one(obj, field_manager, force) for obj in objects_of(what)]
 
+    @awaited
     async def create(self, what: Any) -> Sequence[Object]:
         """Create objects and return them. Raises `AlreadyExists`, `Invalid`."""
         return [await (await self._client_of(obj)).create(obj) for obj in objects_of(what)]
@@ -89,11 +112,13 @@ class ObjectVerbs:
     @overload
     async def get(self, kind: str | ResourceInfo, name: str = "", *, namespace: str | None = None) -> Object: ...
 
+    @awaited
     async def get(self, kind: Any, name: str = "", *, namespace: str | None = None) -> Any:
         """Return an object: `get("deploy/web")`, `get("deploy", "web")` or `get(Boat, "b")`. Raises `NotFound`."""
         kind, name = split(kind, name)
         return await (await self.resource(kind, namespace)).get(name)
 
+    @awaited
     async def find(self, kind: Kind, name: str = "", *, namespace: str | None = None) -> Any:
         """Return an object as `get` does, or None if it does not exist."""
         kind, name = split(kind, name)
@@ -110,10 +135,12 @@ class ObjectVerbs:
         self, kind: str | ResourceInfo, *, namespace: str | None = None, selector: str = ""
     ) -> Sequence[Object]: ...
 
+    @awaited
     async def list(self, kind: Any, *, namespace: str | None = None, selector: str = "") -> Any:
         """Return the objects of a kind, in the namespace or (with "") in all. `selector` selects by labels."""
         return [*await (await self.resource(kind, namespace)).list(ListOptions(label_selector=selector))]
 
+    @awaited
     async def delete(self, *names: Any, namespace: str | None = None, propagation: Propagation | None = None) -> None:
         """Request the deletion of objects: `"deploy/web"`, or objects that were read. Raises `NotFound`."""
         for each in names:
@@ -125,6 +152,7 @@ class ObjectVerbs:
                 client, name = await self._client_of(obj), obj["metadata"]["name"]
             await client.delete(name, DeleteOptions(propagation_policy=propagation))
 
+    @awaited
     async def patch(
         self, kind: Kind, change: Patch | Mapping[str, Any], *, namespace: str | None = None, subresource: str = ""
     ) -> Object:
@@ -132,8 +160,11 @@ class ObjectVerbs:
         kind, name = split(kind, "")
         client = await self.resource(kind, namespace)
         if isinstance(change, Mapping):
-            built_in = "." not in client.info.gvr.group or client.info.gvr.group.endswith(".k8s.io")
-            change = StrategicMergePatch(dict(change)) if built_in else MergePatch(dict(change))
+            if "." not in client.info.gvr.group or client.info.gvr.group.endswith(".k8s.io"):
+                # Custom resources of such a group do not support it.
+                with suppress(UnsupportedMediaType):
+                    return _plain(await client.patch(name, StrategicMergePatch(dict(change)), subresource=subresource))
+            change = MergePatch(dict(change))
         return _plain(await client.patch(name, change, subresource=subresource))
 
     async def resource(self, kind: Kind, namespace: str | None = None) -> ResourceClient[Any]:
@@ -169,6 +200,13 @@ def split(kind: Any, name: str) -> tuple[Any, str]:
     if not name:
         raise ValueError(f"{kind!r} has no name: write TYPE/NAME, such as deploy/web")
     return kind, name
+
+
+def _crds_in(source: Any) -> list[Object]:
+    found = [each for each in objects_of(source) if each.get("kind") == "CustomResourceDefinition"]
+    if not found:
+        raise ManifestError(f"no CustomResourceDefinition in {source if isinstance(source, Path) else repr(source)}")
+    return found
 
 
 def _plain(obj: Any) -> Object:

@@ -25,6 +25,8 @@ class ReconcileRecord:
     name: str
     result: str
     """`done`, `again in 5 s`, or the error and the time of the next attempt."""
+    error: str = ""
+    """Type and message of the error; empty for a success."""
 
 
 class Running:
@@ -78,10 +80,9 @@ class Running:
 
     def _note(self, finished: FinishedReconcile) -> None:
         request = finished.context.request
-        record = ReconcileRecord(
-            unix_time(), self.name, finished.context.controller, request.namespace, request.name, _result(finished)
-        )
-        self.reconciles.append(record)
+        place = (finished.context.controller, request.namespace, request.name)
+        error = "" if finished.error is None else f"{type(finished.error).__name__}: {finished.error}"
+        self.reconciles.append(ReconcileRecord(unix_time(), self.name, *place, _result(finished, error), error))
 
     async def crash(self) -> None:
         """End the operator as `kill -9` does: nothing more is written."""
@@ -126,11 +127,9 @@ class Running:
         self._task = None
 
 
-def _result(finished: FinishedReconcile) -> str:
+def _result(finished: FinishedReconcile, error: str) -> str:
     again = "" if finished.next_s is None else f", again in {finished.next_s:.3g} s"
-    if finished.error is None:
-        return f"done{again}"
-    return f"failed{again}: {type(finished.error).__name__}: {finished.error}"
+    return f"failed{again}: {error}" if error else f"done{again}"
 
 
 def run_operator(operator: Any, client: Client, name: str, options: ManagerOptions | None = None) -> Running:

@@ -154,7 +154,10 @@ def field(path: str) -> Field:
 
 
 def predicate_of(what: Predicate | Condition | Callable[[Any], Any] | None) -> Predicate:
-    """Return a predicate for any condition. A function gets the object, or None if it does not exist."""
+    """Return a predicate for any condition. A function gets the object, or None if it does not exist.
+
+    Raises `TypeError` for anything else.
+    """
     if what is None:
         return exists()
     if isinstance(what, Predicate):
@@ -162,6 +165,10 @@ def predicate_of(what: Predicate | Condition | Callable[[Any], Any] | None) -> P
     if isinstance(what, Condition):
         holds, text = what.holds, what.text
         return Predicate(text, lambda obj: [] if holds(obj) else [f"expected {text}"])
+    if not callable(what):
+        raise TypeError(
+            f"{what!r} is no predicate: pass field('.spec.x') == 1, has_condition('Ready') or a function of the object"
+        )
     words = source_of(what)
     return Predicate(f"satisfy {words}", lambda obj: [] if what(obj) else [f"{words} is not true"])
 

@@ -54,7 +54,7 @@ class Privileges:
 def privileges_of(requests: Requests) -> Privileges:
     """Return the rights that requests of one actor need. Discovery needs no rights.
 
-    A watch that begins with all objects also counts as a list: its client lists if the server refuses such watches.
+    A watch needs `list` too: informers list on a server without streaming lists.
     """
     refused = _rights(each for each in requests if each.code == _FORBIDDEN)
     return Privileges(_rights(each for each in requests if each.code != _FORBIDDEN) - refused, refused)
@@ -65,7 +65,7 @@ def _rights(requests: Iterable[RequestRecord]) -> frozenset[Right]:
         (each.group, f"{each.resource}/{each.subresource}".rstrip("/"), verb)
         for each in requests
         if not each.resource.startswith("/")
-        for verb in (("list", "watch") if each.streams_list else (each.verb,))
+        for verb in (("list", "watch") if each.verb == "watch" else (each.verb,))
     )
 
 

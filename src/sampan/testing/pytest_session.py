@@ -1,28 +1,44 @@
 """The part of the pytest plug-in that needs the server: clusters of one test, from its start to its end.
 
 Concurrency: a cluster lives in the event loop of the test. So the test function is wrapped: the clusters end in the
-same loop, right after it. Fixtures that use a cluster may run in the loop before that.
+same loop, right after it. If an asynchronous fixture uses a cluster and continues after the test, it ends them.
 """
 
 import asyncio
 import datetime as dt
 import functools
 import inspect
+import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final
 
 import pytest
 
-from sampan.client import ConfigError
+from sampan.client import ClientError, ConfigError
+from sampan.client.manifests import ManifestError
+from sampan.testing.awaited import NotAwaited
 from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.kubeconfig_cluster import cluster_of
 from sampan.testing.leaks import Leak, leaked_tasks
 from sampan.testing.requests import ServerWarning
 
+_HIDDEN: Final = ("sampan.client.", "sampan.testing.")
 _KEY: Final = pytest.StashKey["Session"]()
+
+
+def hides(caught: pytest.ExceptionInfo[BaseException]) -> bool:
+    """Return True for an error whose cause is in the test or the operator, not in the code of the cluster."""
+    return isinstance(caught.value, AssertionError | ClientError | ManifestError)
+
+
+def hide_frames() -> None:
+    """Leave the code of clusters and clients out of tracebacks of such errors; `--full-trace` shows it."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_HIDDEN):
+            vars(module)["__tracebackhide__"] = hides
 
 
 class Session:
@@ -34,6 +50,8 @@ class Session:
         self._place = place
         self._clusters: list[Cluster] = []
         self.had_operators = False
+        self.is_in_fixture = False
+        """True if an asynchronous fixture uses the clusters after the test, and then ends them."""
 
     def cluster(self, **options: Any) -> Cluster:
         """Return a new cluster. Options override those of the mark. Raises `pytest.UsageError` for an unknown one."""
@@ -58,6 +76,28 @@ class Session:
             self.had_operators = self.had_operators or cluster.has_operators
             await cluster.check_leaks()
 
+    def check_awaited(self) -> None:
+        """Check that the test has awaited all calls of its clusters. Raises `NotAwaited`."""
+        if calls := self._not_awaited():
+            raise NotAwaited("\n".join(calls))
+
+    def _not_awaited(self) -> list[str]:
+        return [
+            f"{each} was not awaited, so it did nothing: write await, or cluster.blocking in a test without async"
+            for cluster in self._clusters
+            for each in cluster.not_awaited
+        ]
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Add the calls that were not awaited to an error of the block: they may be its cause."""
+        try:
+            yield
+        except Exception as error:
+            for each in self._not_awaited():
+                error.add_note(each)
+            raise
+
     def warn(self) -> None:
         """Issue each warning of the server to an operator as a warning of the test.
 
@@ -67,12 +107,8 @@ class Session:
             for text in cluster.warnings():
                 warnings.warn(text, ServerWarning, stacklevel=2)
 
-    def leaked_tasks(self, before: Collection[asyncio.Task[Any]]) -> list[str]:
-        """Return the tasks that the operators left behind."""
-        return leaked_tasks(before) if self.had_operators else []
-
-    async def end(self) -> None:
-        """End all clusters. Raises the first error."""
+    async def end(self, before: Collection[asyncio.Task[Any]]) -> None:
+        """End all clusters. Raises the first error, or `Leak` for tasks of operators that did not run `before`."""
         errors = []
         for cluster in self._clusters:
             try:
@@ -82,6 +118,8 @@ class Session:
         self._clusters.clear()
         if errors:
             raise errors[0]
+        if self.had_operators and (leaks := leaked_tasks(before)):
+            raise Leak("\n".join(["the test left behind:", *(f"  {each}" for each in leaks)]))
 
     def end_blocking(self) -> None:
         """End the clusters of a plain test."""
@@ -111,12 +149,40 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
     if _KEY in item.stash:
         yield item.stash[_KEY]
         return
+    hide_frames()
     mark = item.get_closest_marker("cluster")
     made = item.stash[_KEY] = Session(dict(mark.kwargs) if mark else {}, request.config.getoption("--cluster"))
     try:
         yield made
     finally:
         made.end_blocking()
+
+
+@contextmanager
+def fixture_ends(fixture: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Iterator[None]:
+    """Set up a fixture in the block. The first asynchronous generator of a test ends the clusters after its end."""
+    made: Session | None = request.node.stash.get(_KEY, None)
+    function: Callable[..., Any] = fixture.func
+    if made is None or made.is_in_fixture or not inspect.isasyncgenfunction(function):
+        yield
+        return
+    made.is_in_fixture = True
+
+    @functools.wraps(function)
+    async def ending(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        try:
+            async with asynccontextmanager(function)(*args, **kwargs) as value:
+                yield value
+            made.check_awaited()
+        finally:
+            # Tasks are not checked: other plug-ins run a fixture in tasks that they make later.
+            await made.end(asyncio.all_tasks())
+
+    fixture.func = ending  # type: ignore[misc]  # final for users
+    try:
+        yield
+    finally:
+        fixture.func = function  # type: ignore[misc]  # as above
 
 
 @contextmanager
@@ -128,7 +194,9 @@ def wrapped(item: pytest.Function) -> Iterator[None]:
         return
     made = item.stash[_KEY]
     if not inspect.iscoroutinefunction(test):
-        yield
+        with made.noting():
+            yield
+        made.check_awaited()
         made.warn()
         return
 
@@ -138,13 +206,14 @@ def wrapped(item: pytest.Function) -> Iterator[None]:
         # Before the test reads the clock: deadlines of real time mean nothing in virtual time.
         await made.begin()
         try:
-            await test(*args, **kwargs)
+            with made.noting():
+                await test(*args, **kwargs)
+            made.check_awaited()
             await made.check_leaks()
             made.warn()
         finally:
-            await made.end()
-        if leaks := made.leaked_tasks(before):
-            raise Leak("\n".join(["the test left behind:", *(f"  {each}" for each in leaks)]))
+            if not made.is_in_fixture:
+                await made.end(before)
 
     item.obj = run if _has_runner(item) else _in_own_loop(run)
     try:

@@ -10,7 +10,8 @@ refuse both, so faults can be injected in it:
     cluster.interceptors.append(slow)
 """
 
-from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, Self
@@ -69,8 +70,6 @@ class RequestRecord(msgspec.Struct, frozen=True, gc=False):
     """Code of the response; 0: none arrived."""
     limited: bool = False
     """True if a list has a limit."""
-    streams_list: bool = False
-    """True for a watch that begins with all objects (`sendInitialEvents`)."""
     warnings: tuple[str, ...] = ()
     """Texts of the `Warning` headers of the response: deprecated versions, unknown fields and others."""
 
@@ -116,6 +115,13 @@ class Requests(Sequence[RequestRecord]):
     def verb(self, *verbs: str) -> Self:
         """Return the requests with one of these verbs (`get`, `list`, `watch`, `create`, `update`, `patch`, …)."""
         return self._where(lambda each: each.verb in verbs)
+
+    async def quiet(self, pause_s: float) -> None:
+        """Wait until no request has been sent for so many seconds."""
+        count = -1
+        while count != len(self):
+            count = len(self)
+            await asyncio.sleep(pause_s)
 
     def after(self, number: int) -> Self:
         """Return the requests after the one with this number. `len(cluster.requests)` is the number of the last."""
@@ -169,7 +175,7 @@ class Gate:
         """Send a request through all interceptors. Raises what they raise, and `TransportError`."""
         target = self._targets.get(request.method, request.target.encode("latin-1"))
         info = target.info
-        record = self._begun(actor, info, target.query)
+        record = self._begun(actor, info, "limit" in target.query)
         sent = SentRequest(actor, record.number, info, request)
 
         async def proceed() -> HttpResponse:
@@ -189,7 +195,7 @@ class Gate:
         """
 
         async def handle(request: Request) -> Response:
-            record = self._begun(actor, request.info, request.wire.query)
+            record = self._begun(actor, request.info, "limit" in request.wire.query)
             response = await handler(request)
             headers = [value.decode() for name, value in response.headers if name.lower() == b"warning"]
             warnings = tuple(text for each in headers for text in _warnings(each))
@@ -198,7 +204,7 @@ class Gate:
 
         return handle
 
-    def _begun(self, actor: str, info: RequestInfo, query: Container[str]) -> RequestRecord:
+    def _begun(self, actor: str, info: RequestInfo, limited: bool) -> RequestRecord:
         record = RequestRecord(
             actor,
             len(self.requests) + 1,
@@ -209,8 +215,7 @@ class Gate:
             info.namespace,
             info.name,
             self.now(),
-            limited="limit" in query,
-            streams_list=info.verb == "watch" and "sendInitialEvents" in query,
+            limited=limited,
         )
         self.requests.add(record)
         return record

@@ -4,7 +4,8 @@ Values of Secrets never appear in it.
 """
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ LINES_MAX: Final = 40
 _WIDTH_MAX: Final = 150
 _VALUE_MAX: Final = 60
 _FIELDS_MAX: Final = 4
+_FAILING_MAX: Final = 5
+_ERROR_MAX: Final = 500
 _UNSHOWN: Final = frozenset({"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"})
 _SECRETS: Final = "/registry/secrets/"
 _EVENTS: Final = "/registry/events/"
@@ -31,6 +34,8 @@ class Line:
     rank: tuple[int, int]
     """Order of lines with the same time: writes, refused requests, reconciles."""
     text: str
+    kind: str = ""
+    """Lines of one kind in a row are folded; empty: only equal lines are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,23 @@ def described(write: Write) -> str:
 def _managers(before: Any, after: Mapping[str, Any]) -> str:
     old = ((before or {}).get("metadata") or {}).get("managedFields") or []
     new = after["metadata"].get("managedFields") or []
-    return ", ".join(dict.fromkeys(each.get("manager", "") for each in new if each not in old))
+    # A write in the second of the manager's last one, with the same fields, leaves its entry as it was.
+    changed = [each for each in new if each not in old] or [each for each in new if _owns(each, before or {}, after)]
+    return ", ".join(dict.fromkeys(each.get("manager", "") for each in changed))
+
+
+def _owns(entry: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Return True if a manager owns a field that differs. Items of lists are not looked at."""
+    fields = entry.get("fieldsV1") or {}
+    while isinstance(before, Mapping) and isinstance(after, Mapping):
+        owned = [key for key in after if f"f:{key}" in fields and after[key] != before.get(key)]
+        if not owned:
+            return False
+        key = owned[0]
+        before, after, fields = before.get(key) or {}, after[key], fields[f"f:{key}"]
+        if not any(each.startswith("f:") for each in fields):
+            return True
+    return True
 
 
 def _changes(before: Any, after: Any, path: str, secret: bool) -> Iterator[str]:
@@ -144,7 +165,8 @@ def _noted(place: Place, family: Mapping[str, str], requests: Requests) -> Itera
 def _reconciles(place: Place, reconciles: Sequence[ReconcileRecord]) -> Iterator[Line]:
     for number, each in enumerate(reconciles):
         if (each.namespace, each.name) == (place.namespace, place.name):
-            yield Line(each.at_s, (2, number), f"reconcile by {each.controller}: {each.result}")
+            kind = f"{each.controller}: {each.error}" if each.error else ""
+            yield Line(each.at_s, (2, number), f"reconcile by {each.controller}: {each.result}", kind)
 
 
 def _folded(lines: Sequence[Line]) -> Iterator[Line]:
@@ -152,9 +174,10 @@ def _folded(lines: Sequence[Line]) -> Iterator[Line]:
     count = 0
     for position, line in enumerate(lines):
         count += 1
-        if position + 1 < len(lines) and lines[position + 1].text == line.text:
+        following = lines[position + 1] if position + 1 < len(lines) else None
+        if following is not None and (following.kind or following.text) == (line.kind or line.text):
             continue
-        yield Line(line.at_s, line.rank, line.text + (f" ({count} times)" if count > 1 else ""))
+        yield Line(line.at_s, line.rank, f"{count} times: {line.text}" if count > 1 else line.text)
         count = 0
 
 
@@ -171,6 +194,38 @@ def _offset(seconds: float) -> str:
     if seconds < 3600:
         return f"+{seconds:8.3f}s"
     return "+" + str(dt.timedelta(seconds=round(seconds)))
+
+
+def failing(reconciles: Sequence[ReconcileRecord]) -> list[str]:
+    """Return a line for each object whose last reconcile by a controller failed, with the whole error."""
+    last: dict[tuple[str, str, str], ReconcileRecord] = {}
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for each in reconciles:
+        place = (each.controller, each.namespace, each.name)
+        last[place] = each
+        counts[place] += bool(each.error)
+    lines = [
+        f"  {each.namespace}/{each.name} by {each.controller}, {counts[place]} times: {_whole(each.error)}"
+        for place, each in last.items()
+        if each.error
+    ]
+    hidden = len(lines) - _FAILING_MAX
+    return [*lines[:_FAILING_MAX], f"  … and {hidden} more objects"] if hidden > 0 else lines
+
+
+def forbidden(requests: Requests, actors: Collection[str]) -> list[str]:
+    """Return a line for each kind of request of these actors for which they have no right."""
+    counts = Counter(
+        f"{each.actor}: {each.verb} {each.resource}{'/' if each.subresource else ''}{each.subresource}"
+        for each in requests
+        if each.code == 403 and each.actor in actors
+    )
+    return [f"  {text} ({count} times)" for text, count in counts.most_common(_FAILING_MAX)]
+
+
+def _whole(error: str) -> str:
+    text = " ".join(error.split())
+    return text if len(text) <= _ERROR_MAX else f"{text[: _ERROR_MAX - 1]}…"
 
 
 def busiest(requests: Requests, reconciles: Sequence[ReconcileRecord], within: float) -> str:

@@ -1,7 +1,6 @@
 """`sampan test campaign`."""
 
 import logging
-import runpy
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import click
 
 from sampan.cli.plain_error import PlainError
 from sampan.cli.progress import progress_bar
+from sampan.cli.test_server.python_file import members_of
 from sampan.testing.generated import NotGenerated, UnknownKind
 from sampan.testing.generated.campaign import BaseFailed, Campaign, CampaignReport, run_campaign
 from sampan.testing.generated.campaign.run import VALUES_MAX
@@ -66,10 +66,7 @@ def _run(campaign: Campaign, fields: Sequence[str], *, values_max: int, seed: in
 
 def _campaigns(file: Path) -> dict[str, Campaign]:
     """Return the campaigns of a module by the names of their variables. Raises `PlainError` if it has none."""
-    try:
-        members = runpy.run_path(str(file))
-    except Exception as error:
-        raise PlainError(f"error: cannot load {file}: {type(error).__name__}: {error}") from error
+    members = members_of(file)
     found = {name: replace(each, name=name) for name, each in members.items() if isinstance(each, Campaign)}
     if not found:
         raise PlainError(f"error: {file} has no campaign: assign Campaign(operator, base) to a variable")

@@ -1,7 +1,6 @@
 """`sampan test explore`."""
 
 import logging
-import runpy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -10,9 +9,15 @@ import click
 
 from sampan.cli.plain_error import PlainError
 from sampan.cli.progress import progress_bar
+from sampan.cli.test_server.python_file import members_of
+from sampan.client import ClientError
+from sampan.client.manifests import ManifestError
 from sampan.testing.explore import Finding, PlanError, Scenario, explore, read_replay, replay, shrink
 from sampan.testing.explore.explorer import PLANS_MAX, ReferenceFailed
+from sampan.testing.loop_sets import UnknownLoop
 
+_WRONG: Final = (ReferenceFailed, UnknownLoop, ClientError, ManifestError)
+"""Errors of a scenario itself: it fails without a fault, or its loops, CRDs or manifests are wrong."""
 FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -50,18 +55,26 @@ def explore_command(
     unknown = [name for name in names if name not in scenarios]
     if unknown:
         raise click.UsageError(f"{file} has no scenario {unknown[0]!r}: it has {', '.join(scenarios)}")
-    found = 0
+    failed = 0
     for name in names or scenarios:
-        found += len(_explore(scenarios[name], plans_max, first, save, shrinks=shrinks))
-    return 1 if found else 0
+        try:
+            failed += len(_explore(scenarios[name], plans_max, first, save, shrinks=shrinks))
+        except _WRONG as error:
+            # The other scenarios still run.
+            click.echo(f"error: {_named(name, error)}", err=True)
+            failed += 1
+    return 1 if failed else 0
+
+
+def _named(name: str, error: Exception) -> str:
+    """Return the text of an error with the name of its scenario and its notes."""
+    text = "; ".join([str(error), *getattr(error, "__notes__", ())])
+    return text if isinstance(error, ReferenceFailed) else f"{name}: {text}"
 
 
 def _explore(scenario: Scenario, plans_max: int, first: bool, save: Path | None, *, shrinks: bool) -> Sequence[Finding]:
-    try:
-        with progress_bar(scenario.name) as advance:
-            report = explore(scenario, plans_max=plans_max, first_only=first, progress=advance)
-    except ReferenceFailed as error:
-        raise PlainError(f"error: {error}") from error
+    with progress_bar(scenario.name) as advance:
+        report = explore(scenario, plans_max=plans_max, first_only=first, progress=advance)
     if shrinks:
         report.findings = [shrink(scenario, each) for each in report.findings]
     click.echo(str(report))
@@ -83,18 +96,17 @@ def _replay(scenarios: Mapping[str, Scenario], file: Path, place: Path) -> int:
         raise PlainError(f"error: {place} is for scenario {name!r}: {file} has {', '.join(scenarios)}")
     try:
         finding = replay(scenarios[name], plan)
-    except (ReferenceFailed, LookupError) as error:
+    except LookupError as error:
         raise PlainError(f"error: {error.args[0]}") from error
+    except _WRONG as error:
+        raise PlainError(f"error: {_named(name, error)}") from error
     click.echo(str(finding) if finding else f"{name}: ends as without a fault, although {plan}")
     return 1 if finding else 0
 
 
 def _scenarios(file: Path) -> dict[str, Scenario]:
     """Return the scenarios of a module by name. Raises `PlainError` if it has none or cannot be loaded."""
-    try:
-        members = runpy.run_path(str(file))
-    except Exception as error:
-        raise PlainError(f"error: cannot load {file}: {type(error).__name__}: {error}") from error
+    members = members_of(file)
     found = {each.name: each for each in members.values() if isinstance(each, Scenario)}
     if not found:
         raise PlainError(

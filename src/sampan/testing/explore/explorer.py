@@ -38,6 +38,7 @@ from sampan.testing.faults.points import CALL
 
 PLANS_MAX: Final = 400
 _STORY_MAX: Final = 25
+_SAME_MAX: Final = 15
 _NO_COUNTS: Final = (HIDDEN, DRIFT_DELETED, ABSENT, *DELETIONS)
 """Faults after which objects may be deleted more or less often than in the reference."""
 _NO_MOMENTS: Final = ("events",)
@@ -89,12 +90,29 @@ class Report:
     """Plans whose fault did not occur: the run differed before the moment of the fault."""
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
+    survivors: Sequence[str] = ()
+    """Objects that the operator made, and that exist without a fault although the user has deleted everything."""
 
     def __str__(self) -> str:
         head = f"{self.scenario}: {self.plans} plans in {self.seconds:.1f} s, {len(self.findings)} with another end"
         if self.skipped:
             head += f", {self.skipped} not run"
-        return "\n\n".join([head, *map(str, self.findings)])
+        if self.survivors:
+            head += f"\nnote: {', '.join(self.survivors)} outlives all objects of the user: has it an owner?"
+        groups: dict[tuple[str, ...], list[Finding]] = {}
+        for each in self.findings:
+            groups.setdefault(tuple(each.differences), []).append(each)
+        return "\n\n".join([head, *map(_grouped, groups.values())])
+
+
+def _grouped(findings: Sequence[Finding]) -> str:
+    """Return the text of the first finding, and a line for each plan with the same differences."""
+    first, similar = findings[0], findings[1:]
+    if not similar:
+        return str(first)
+    lines = [str(first), f"  the same differences with {len(similar)} more:"]
+    lines += [f"    {each.plan}" for each in similar[:_SAME_MAX]]
+    return "\n".join([*lines, *([f"    … and {len(similar) - _SAME_MAX} more"] if len(similar) > _SAME_MAX else [])])
 
 
 def explore(
@@ -115,7 +133,7 @@ def explore(
     plans = list(_plans(reference, scenario))
     if seed is not None:
         random.Random(seed).shuffle(plans)
-    report = Report(scenario.name, skipped=max(len(plans) - plans_max, 0))
+    report = Report(scenario.name, skipped=max(len(plans) - plans_max, 0), survivors=_survivors(reference))
     for number, plan in enumerate(plans[:plans_max]):
         progress(number, min(len(plans), plans_max))
         outcome = run_trial(scenario, plan)
@@ -161,6 +179,17 @@ def shrink(scenario: Scenario, finding: Finding) -> Finding:
         if found is not None and expected.intersection(found.differences):
             best = found
     return best
+
+
+def _survivors(reference: Outcome) -> list[str]:
+    """Return the names of the operator's objects at the end, if the user has deleted all objects of the user."""
+    alive = {tuple(key.split("/")[-2:]): key.removeprefix("/registry/") for key in reference.state}
+    of_user = {each.place for each in reference.writes if each.actor == TEST}
+    deleted = {each.place for each in reference.writes if each.actor == TEST and each.verb == "delete"}
+    if not deleted or any((namespace, name) in alive for _, namespace, name in of_user - deleted):
+        return []
+    made = {each.place[1:] for each in reference.writes if each.actor == OPERATOR and each.place not in of_user}
+    return sorted(key for place, key in alive.items() if place in made)
 
 
 def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
@@ -232,15 +261,17 @@ def _down(writes: Sequence[WriteId]) -> Iterator[Plan]:
 def _stale(writes: Sequence[WriteId]) -> Iterator[Plan]:
     """Yield plans that restart the operator after one of its writes, with a view from before an earlier write.
 
-    The earlier write changed another object. The restart follows the last of a series of the operator's writes: then
-    its work is done, and can be undone.
+    The earlier write changed another object, or it is the creation after which the operator restarts: that object
+    may then be made again. The restart follows the last of a series of the operator's writes: then its work is done,
+    and can be undone.
     """
     for number, frozen in enumerate(writes):
         if frozen.verb == CALL:
             continue
-        later = writes[number + 1 :]
+        later = writes[number:]
         for index, restart in enumerate(later):
             following = later[index + 1] if index + 1 < len(later) else None
             ends_series = following is None or following.actor != restart.actor
-            if restart.actor == OPERATOR and ends_series and restart.place != frozen.place:
+            is_other = restart.place != frozen.place or (restart is frozen and restart.verb == "create")
+            if restart.actor == OPERATOR and ends_series and is_other:
                 yield Plan(STALE, frozen, restart)

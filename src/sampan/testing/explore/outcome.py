@@ -169,6 +169,12 @@ def _plain_key(key: str, obj: Mapping[str, Any]) -> str:
     return f"{key.rpartition('/')[0]}/{prefix}#" if prefix else key
 
 
+def first_lines(text: str) -> str:
+    """Return the first line of a message, and the next one if the first only introduces it."""
+    lines = [line.strip() for line in text.splitlines()] or [""]
+    return " ".join(lines[:2] if lines[0].endswith(":") else lines[:1])
+
+
 def masked(value: Any) -> Any:
     """Return a value without the fields that differ in each run: uids, versions and times."""
     if isinstance(value, dict):

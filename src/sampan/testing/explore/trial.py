@@ -21,7 +21,7 @@ from sampan.testing.explore.dependencies import DEPENDENCY, Dependencies
 from sampan.testing.explore.drift_of import drift
 from sampan.testing.explore.held import Held, NoStreams, may_be_old, name_in, resource_of, starts_a_stream
 from sampan.testing.explore.operator_of import options_of, state_of, with_system
-from sampan.testing.explore.outcome import Outcome, log_of, masked, outcome_of
+from sampan.testing.explore.outcome import Outcome, first_lines, log_of, masked, outcome_of
 from sampan.testing.explore.plan import (
     CRASH_AFTER,
     CRASH_BEFORE,
@@ -37,6 +37,7 @@ from sampan.testing.explore.plan import (
     Plan,
     WriteId,
 )
+from sampan.testing.explore.refusals import Refusals
 from sampan.testing.explore.rights import grant, name_of, user_of
 from sampan.testing.explore.scenario import Scenario
 from sampan.testing.explore.trial_points import OPERATOR, TrialPoints
@@ -55,10 +56,7 @@ CANDIDATE: Final = "another candidate"
 STALE_S: Final = 5.0
 """Virtual seconds for which the restarted operator works with its old view."""
 HIDDEN_S_MAX: Final = 30.0
-"""Virtual seconds after which a hidden state is shown, and an operator that is down starts again.
-
-The scenario may wait for a reaction.
-"""
+"""Virtual seconds after which a hidden state is shown and a stopped operator starts: the scenario may wait for it."""
 SLOW_S: Final = 20.0
 """Virtual seconds by which a response is late: less than the client's limit of 30 s."""
 TRIAL_S_MAX: Final = 6 * 3600.0
@@ -117,7 +115,7 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
         except TimeoutError:
             error = f"the scenario did not end within {TRIAL_S_MAX / 3600:.0f} h of virtual time"
         except Exception as failure:
-            error = f"{type(failure).__name__}: {str(failure).splitlines()[0] if str(failure) else ''}"
+            error = f"{type(failure).__name__}: {first_lines(str(failure))}"
         fired = plan is None or trial.fired or trial.dependencies.fired
         found = await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
         return replace(
@@ -155,6 +153,7 @@ class Trial:
     user: UserInfo = ADMIN
     """User of the operator."""
     _drifting: SentRequest | None = None
+    _refusals: Refusals = field(default_factory=Refusals)
     _dead: bool = False
     _deposed: bool = False
     """True while another candidate has the lease, after the time in which the operator must notice it."""
@@ -220,6 +219,7 @@ class Trial:
     async def _write(self, sent: SentRequest, proceed: Proceed) -> HttpResponse:
         write = self._identified(sent)
         if sent.actor == OPERATOR:
+            self.broken += self._refusals.repeated(write)
             if self._deposed:
                 self.broken.append(f"the operator has lost its lease, but writes: {write}")
             if b'"ownerReferences"' in sent.request.body and write.verb != "delete":
@@ -252,7 +252,7 @@ class Trial:
         if self.plan.fault == CRASH_BEFORE:
             await self._crash()
         elif self.plan.fault == REFUSED:
-            raise TransportError("connection refused", sent=False)
+            raise self._refusals.begin(self.plan.at)
         elif self.plan.fault == STALE:
             server = await self.cluster.server()
             self._stale = LogicalServer(

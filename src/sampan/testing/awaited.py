@@ -1,0 +1,72 @@
+"""`awaited`: methods of a cluster whose calls are recorded until they are awaited, so that a test cannot forget it."""
+
+import functools
+import sys
+from collections.abc import Callable, Coroutine, Generator
+from types import TracebackType
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+M = TypeVar("M", bound=Callable[..., Coroutine[Any, Any, Any]])
+
+
+class NotAwaited(AssertionError):
+    """A test has called a method without `await`, so the method did nothing."""
+
+
+class Calls:
+    """Object with such methods."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, str] = {}
+        self._called = 0
+
+    @property
+    def not_awaited(self) -> list[str]:
+        """Calls that have not begun, with their places."""
+        return list(self._waiting.values())
+
+    def _record(self, call: str) -> Callable[[], object]:
+        self._called += 1
+        self._waiting[self._called] = call
+        return functools.partial(self._waiting.pop, self._called, None)
+
+
+class _Call(Coroutine[Any, Any, T]):
+    """Coroutine of one call."""
+
+    __slots__ = ("_begun", "_work")
+
+    def __init__(self, work: Coroutine[Any, Any, T], begun: Callable[[], object]) -> None:
+        self._work, self._begun = work, begun
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        self._begun()
+        return self._work.__await__()
+
+    def send(self, value: Any) -> Any:
+        """See `Coroutine`."""
+        self._begun()
+        return self._work.send(value)
+
+    def throw(self, kind: Any, value: Any = None, trace: TracebackType | None = None) -> Any:
+        """See `Coroutine`."""
+        self._begun()
+        return self._work.throw(value if isinstance(value, BaseException) else kind)
+
+    def close(self) -> None:
+        """See `Coroutine`."""
+        self._begun()
+        self._work.close()
+
+
+def awaited(method: M) -> M:
+    """Record the calls of an asynchronous method of `Calls` until they begin."""
+
+    @functools.wraps(method)
+    def call(self: Calls, /, *args: Any, **kwargs: Any) -> _Call[Any]:
+        frame = sys._getframe(1)
+        place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        return _Call(method(self, *args, **kwargs), self._record(f"cluster.{method.__name__}(...) in {place}"))
+
+    return cast("M", call)
