@@ -33,8 +33,9 @@ async def test_the_log_names_the_request_that_blocks_the_loop() -> None:
     logging.getLogger("sampan.loop").addHandler(handler)
     watch = LoopWatch(request_of, interval_s=0.001, block_s=0.001)
     watch.start()
-    requested.wait(60)  # this is the block: it lasts until the watch has looked
-    await asyncio.to_thread(logged.wait, 60)
+    while not watch._seen[1]:
+        requested.wait(0.001)  # this is the block: it lasts until the watch has looked
+    assert await asyncio.to_thread(logged.wait, 60)
     watch.stop()
     logging.getLogger("sampan.loop").removeHandler(handler)
     record = records[0]

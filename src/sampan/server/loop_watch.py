@@ -1,14 +1,13 @@
 """`LoopWatch`: detects when the event loop is blocked, and logs the request that blocks it.
 
-Concurrency: a thread schedules a callback on the loop every `INTERVAL_S` seconds. If the callback is late, the thread
-inspects what the loop runs. When the callback has run, its delay is recorded. The block may be longer than the delay by
-up to the interval, because the delay starts with the scheduling.
+Concurrency: a timer of the loop is due every `INTERVAL_S` seconds, and records its own delay. A block may be longer
+than the delay by up to the interval. A thread checks as often whether the timer is late. If it is, the thread notes
+what the loop runs, for the log. For each check, the thread takes the lock of the interpreter once. In an earlier
+design, it woke the loop and waited for it: writes were 5 % slower.
 
 While the loop's thread uses nearly no processor time, each interval is `IDLE_STRETCH` times as long as the last one, up
-to `IDLE_MAX_S`: each one costs the thread 0.06 ms. A callback wakes an idle loop, so only one of `IDLE_INTERVALS`
-intervals schedules one. The first request after an idle phase ends a long interval (`note_request`), and the next
-interval schedules a callback. So a block that ends an idle phase is detected soon if a request causes it. Another one
-is detected up to `IDLE_MAX_S` after it began, or after `IDLE_INTERVALS` such intervals if it uses no processor time.
+to `IDLE_MAX_S`. The first request after an idle phase ends a long interval (`note_request`). So a block that ends an
+idle phase is detected if a request causes it, or if it lasts longer than the rest of the interval.
 """
 
 import asyncio
@@ -31,8 +30,6 @@ _log = logging.getLogger("sampan.loop")
 INTERVAL_S = 0.05
 BLOCK_S = 0.1
 """Delay above which a block is logged."""
-IDLE_INTERVALS = 5
-"""Intervals of an idle loop for one callback."""
 IDLE_STRETCH = 3
 IDLE_MAX_S = 1.0
 _IDLE_SHARE = 0.01
@@ -43,69 +40,82 @@ RequestOf = Callable[[asyncio.Task[object]], Request | None]
 
 
 class LoopWatch:
-    """Detector of a blocked event loop, and the Prometheus collector of the delays. Runs between `start` (called on the
-    loop) and `stop`.
+    """Detector of a blocked event loop, and the Prometheus collector of the delays.
+
+    It runs between `start` and `stop`, which are called on the loop.
     """
 
     def __init__(self, request_of: RequestOf, *, interval_s: float = INTERVAL_S, block_s: float = BLOCK_S) -> None:
         """`request_of` returns the request that a task serves, or None."""
         self._request_of, self._interval_s, self._block_s = request_of, interval_s, block_s
         self.delays = Durations((0.001, 0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0))
-        self._ended = threading.Event()
-        self._woken = threading.Lock()
-        """Held by the thread. Its release ends an interval."""
         self.pause_s = interval_s
         """Length of the current interval."""
-        self._thread: threading.Thread | None = None
+        self._due = 0.0
+        """Monotonic time at which the timer is due."""
+        self._seen: tuple[float, dict[str, object]] = (0.0, {})
+        """What the loop ran while a timer was late, and when that timer was due."""
+        self._process_s = self._thread_s = 0.0
+        """Processor time that the process and the loop's thread had used at the last timer."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._ended = False
+        self._woken = threading.Lock()
+        """Held by the thread. Its release ends an interval."""
 
     def start(self) -> None:
         """Start to watch the running loop."""
-        loop, ident = asyncio.get_running_loop(), threading.get_ident()
-        self._thread = threading.Thread(target=self._run, args=(loop, ident), name="loop watch", daemon=True)
-        self._thread.start()
+        loop = asyncio.get_running_loop()
+        self._begin_interval(loop, self._interval_s)
+        self._woken.acquire()
+        args = (loop, threading.get_ident())
+        threading.Thread(target=self._run, args=args, name="loop watch", daemon=True).start()
 
     def stop(self) -> None:
-        """Stop the thread."""
-        self._ended.set()
-        self.note_request()
+        """Stop the timer and the thread."""
+        self._ended = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._wake()
 
     def note_request(self) -> None:
         """Watch the loop closely again. Called on the loop, by the first request after an idle phase."""
+        if self._timer is not None and not self._ended and self.pause_s > self._interval_s:
+            self._timer.cancel()
+            self._begin_interval(asyncio.get_running_loop(), self._interval_s)
+            self._wake()
+
+    def _begin_interval(self, loop: asyncio.AbstractEventLoop, pause_s: float) -> None:
+        self._process_s, self._thread_s = time.process_time(), time.thread_time()
+        self.pause_s, self._due = pause_s, monotonic() + pause_s
+        self._timer = loop.call_later(pause_s, self._on_timer, loop)
+
+    def _on_timer(self, loop: asyncio.AbstractEventLoop) -> None:
+        due, pause_s = self._due, self.pause_s
+        delay_s = max(monotonic() - due, 0.0)
+        at, seen = self._seen
+        self.record(delay_s, min(time.process_time() - self._process_s, delay_s), seen if at == due else {})
+        idle = time.thread_time() - self._thread_s < pause_s * _IDLE_SHARE
+        self._begin_interval(loop, min(pause_s * IDLE_STRETCH, IDLE_MAX_S) if idle else self._interval_s)
+
+    def _wake(self) -> None:
         if self._woken.locked():
             self._woken.release()
 
     def _run(self, loop: asyncio.AbstractEventLoop, ident: int) -> None:
-        is_idle = _IdleThread(ident)
-        skipped = 0
-        self._woken.acquire()
-        while not self._ended.is_set():
-            # A wait for an event would take five times as much processor time, also on an idle server.
+        while not self._ended:
+            # A wait for an event would take five times as much processor time.
             if self._woken.acquire(timeout=self.pause_s):
-                self.pause_s, skipped = self._interval_s, IDLE_INTERVALS
                 continue
-            idle = is_idle(self.pause_s * _IDLE_SHARE)
-            self.pause_s = min(self.pause_s * IDLE_STRETCH, IDLE_MAX_S) if idle else self._interval_s
-            if skipped < IDLE_INTERVALS and idle:
-                skipped += 1
-                continue
-            skipped = 0
-            responded = threading.Event()
-            began, cpu_began = monotonic(), time.process_time()
-            try:
-                loop.call_soon_threadsafe(responded.set)
-            except RuntimeError:
-                return  # the loop is closed
-            seen: dict[str, object] = {}
-            while not responded.wait(self._block_s):
-                if self._ended.is_set():
-                    return
-                seen = seen or self._seen(loop, ident)
-            self.record(monotonic() - began, time.process_time() - cpu_began, seen)
+            due = self._due
+            # Half of a block, because the block may be over at the next look.
+            if monotonic() - due > self._block_s / 2 and self._seen[0] != due:
+                self._seen = (due, self._look(loop, ident))
 
     def record(self, delay_s: float, cpu_s: float, seen: dict[str, object]) -> None:
         """Count a delay, and log it if it was a block.
 
-        `cpu_s` is the processor time of the process in the delay. It is small if other processes kept the machine busy.
+        `cpu_s` is about the processor time of the process in the delay. It is small if other processes kept the machine
+        busy.
         `seen` describes what the loop ran.
         """
         self.delays.observe((), delay_s)
@@ -113,7 +123,7 @@ class LoopWatch:
             shown = {"ms": round(delay_s * 1000), "cpu_ms": round(cpu_s * 1000), **seen}
             _log.warning("event loop blocked", extra=shown)
 
-    def _seen(self, loop: asyncio.AbstractEventLoop, ident: int) -> dict[str, object]:
+    def _look(self, loop: asyncio.AbstractEventLoop, ident: int) -> dict[str, object]:
         """Describe what the loop's thread runs, for the log."""
         task = asyncio.current_task(loop)
         request = None if task is None else self._request_of(task)
@@ -136,23 +146,7 @@ class LoopWatch:
         series = self.delays.begin(())
         yield HistogramMetricFamily(
             _NAME,
-            "Delay of a callback that is scheduled on the event loop every 50 ms.",
+            "Delay of a timer of the event loop that is due every 50 ms.",
             buckets=cumulative(self.delays.buckets, series[1:]),
             sum_value=series[0],
         )
-
-
-class _IdleThread:
-    """Reports whether a thread has used nearly no processor time since the last call."""
-
-    def __init__(self, ident: int) -> None:
-        # Not on every system; without it, the thread never counts as idle.
-        clock_of = getattr(time, "pthread_getcpuclockid", None)
-        self._clock: int | None = None if clock_of is None else clock_of(ident)
-        self._used_s = 0.0
-
-    def __call__(self, limit_s: float) -> bool:
-        if self._clock is None:
-            return False
-        before, self._used_s = self._used_s, time.clock_gettime(self._clock)
-        return self._used_s - before < limit_s
