@@ -1,13 +1,13 @@
 """`LoopWatch`: detects when the event loop is blocked, and logs the request that blocks it.
 
 Concurrency: a timer of the loop is due every `INTERVAL_S` seconds, and records its own delay. A block may be longer
-than the delay by up to the interval. A thread checks as often whether the timer is late. If it is, the thread notes
-what the loop runs, for the log. For each check, the thread takes the lock of the interpreter once. In an earlier
+than the delay by up to the interval. A thread checks as often whether the timer is late, and notes what the loop runs
+then, for the log. For each check, the thread takes the lock of the interpreter once. In an earlier
 design, it woke the loop and waited for it: writes were 5 % slower.
 
 While the loop's thread uses nearly no processor time, each interval is `IDLE_STRETCH` times as long as the last one, up
-to `IDLE_MAX_S`. The first request after an idle phase ends a long interval (`note_request`). So a block that ends an
-idle phase is detected if a request causes it, or if it lasts longer than the rest of the interval.
+to `IDLE_MAX_S`. The first request after an idle phase ends a long interval (`note_request`). A block that ends
+an idle phase is detected if a request causes it, or if it outlasts the interval.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class LoopWatch:
         self._due = 0.0
         """Monotonic time at which the timer is due."""
         self._seen: tuple[float, dict[str, object]] = (0.0, {})
-        """What the loop ran while a timer was late, and when that timer was due."""
+        """Time at which a late timer was due, and what the loop ran then."""
         self._process_s = self._thread_s = 0.0
         """Processor time that the process and the loop's thread had used at the last timer."""
         self._timer: asyncio.TimerHandle | None = None
