@@ -13,6 +13,8 @@ from typing import Final
 
 GC: Final = "garbage-collector-controller"
 NAMESPACE: Final = "namespace-controller"
+VOLUMES: Final = "persistentvolume-protection-controller"
+CLAIMS: Final = "persistentvolumeclaim-protection-controller"
 NODE_LIFECYCLE: Final = "node-lifecycle-controller"
 SCHEDULER: Final = "scheduler"
 NODES: Final = "nodes"
@@ -25,8 +27,8 @@ _CHAIN: Final = (
     "endpointslice-controller",
     "job-controller",
     "persistentvolume-binder-controller",
-    "persistentvolume-protection-controller",
-    "persistentvolumeclaim-protection-controller",
+    VOLUMES,
+    CLAIMS,
     "replicaset-controller",
     "statefulset-controller",
     "ttl-after-finished-controller",
@@ -42,8 +44,8 @@ _LOOP_OF: Final = {
     "deployments": "deployment-controller",
     "horizontalpodautoscalers": "horizontal-pod-autoscaler-controller",
     "jobs": "job-controller",
-    "persistentvolumeclaims": "persistentvolumeclaim-protection-controller",
-    "persistentvolumes": "persistentvolume-protection-controller",
+    "persistentvolumeclaims": CLAIMS,
+    "persistentvolumes": VOLUMES,
     "pods": NODES,
     "replicasets": "replicaset-controller",
     "statefulsets": "statefulset-controller",
@@ -65,7 +67,7 @@ class LoopNames:
     def hint(self, resource: str) -> str:
         """Return the mark that runs the loop of a resource; empty if it runs already, or if there is none."""
         loop = _LOOP_OF.get(resource, "")
-        if not loop or loop in self.eager:
+        if not loop or loop in self.eager or loop in self.lazy:
             return ""
         word = "chain" if loop in _CHAIN else loop
         return f'no loop acts on {resource}: @pytest.mark.cluster(loops="{word}") runs it'
@@ -96,7 +98,7 @@ def chosen_loops(text: str) -> LoopNames:
             chosen = [each for each in chosen if each not in names]
         else:
             chosen += [each for each in names if each not in chosen]
-    lazy = (GC, NAMESPACE)
+    lazy = (GC, NAMESPACE, VOLUMES, CLAIMS)
     return LoopNames(tuple(each for each in chosen if each not in lazy), tuple(each for each in lazy if each in chosen))
 
 
