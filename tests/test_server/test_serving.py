@@ -81,7 +81,7 @@ def test_a_fault_that_does_not_occur_fails_the_run(environment: dict[str, str], 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--loops=gcc", "--", "true"), "loops: 'gcc' is unknown; known are gc, namespace, chain, all, none"),
+        (("--loops=gcc", "--", "true"), "loops: 'gcc' is unknown, did you mean 'gc'; known are gc, namespace, chain, "),
         (("go", "test"), "unknown command 'go'. See sampan test --help. To run a program: sampan test -- go ..."),
         (("--", "no-such-program"), "cannot run no-such-program: No such file or directory"),
     ],
