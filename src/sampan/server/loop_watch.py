@@ -2,12 +2,12 @@
 
 Concurrency: a timer of the loop is due every `INTERVAL_S` seconds, and records its own delay. A block may be longer
 than the delay by up to the interval. A thread checks as often whether the timer is late, and notes what the loop runs
-then, for the log. For each check, the thread takes the lock of the interpreter once. In an earlier
-design, it woke the loop and waited for it: writes were 5 % slower.
+then, for the log. For each check, the thread takes the lock of the interpreter once. In an earlier design, it woke the
+loop and waited for it: writes were 5 % slower.
 
 While the loop's thread uses nearly no processor time, each interval is `IDLE_STRETCH` times as long as the last one, up
-to `IDLE_MAX_S`. The first request after an idle phase ends a long interval (`note_request`). A block that ends
-an idle phase is detected if a request causes it, or if it outlasts the interval.
+to `IDLE_MAX_S`. The first request after an idle phase ends a long interval (`note_request`). A block that ends an idle
+phase is detected if a request causes it, or if it outlasts the interval.
 """
 
 import asyncio
