@@ -11,15 +11,14 @@ test in tests/style forbids other reads of the time.
 import datetime as dt
 import time
 from collections.abc import Callable
-from time import monotonic as _system_monotonic
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
-_running_loop: Callable[[], object] | None = None
+T = TypeVar("T")
+
+_running_loop: Callable[[], object] = object
 """Returns the running loop once a class of event loops with a clock exists, so in tests. It is not imported from
 asyncio here, because commands that only need the time would take 25 ms longer to start.
-
-Without such a class, the system's clock is read at once. To look at the running loop takes 0.2 µs, and a request reads
-the time 11 times.
 """
 
 
@@ -33,6 +32,8 @@ class LoopClock:
         global _running_loop
         super().__init_subclass__(**options)
         _running_loop = running
+        _replace(unix_time, _unix_time)
+        _replace(monotonic, _monotonic)
 
     def unix_time(self) -> float:
         """Return the seconds since the epoch in this loop."""
@@ -43,29 +44,39 @@ class LoopClock:
         raise NotImplementedError
 
 
-def unix_time() -> float:
-    """Return the seconds since the epoch."""
-    if _running_loop is not None and isinstance(loop := _running_loop(), LoopClock):
-        return loop.unix_time()
-    return time.time()
+unix_time = partial(time.time)
+"""Return the seconds since the epoch.
+
+A `partial` calls the system's clock without a Python frame. Its function is replaced when a class of loops with a clock
+is defined. A request reads a clock 20 to 30 times; with a function each would take 0.14 µs longer.
+"""
+
+monotonic = partial(time.monotonic)
+"""Return the seconds of a monotonic clock, like `time()` of the event loop. Only differences have a meaning."""
 
 
 def unix_time_ns() -> int:
     """Return the nanoseconds since the epoch."""
-    if _running_loop is not None and isinstance(loop := _running_loop(), LoopClock):
+    if isinstance(loop := _running_loop(), LoopClock):
         return int(loop.unix_time() * 1e9)
     return time.time_ns()
 
 
 def utc_now() -> dt.datetime:
     """Return the current time, in UTC."""
-    if _running_loop is not None and isinstance(loop := _running_loop(), LoopClock):
+    if isinstance(loop := _running_loop(), LoopClock):
         return dt.datetime.fromtimestamp(loop.unix_time(), dt.UTC)
     return dt.datetime.now(dt.UTC)
 
 
-def monotonic() -> float:
-    """Return the seconds of a monotonic clock, like `time()` of the event loop. Only differences have a meaning."""
-    if _running_loop is not None and isinstance(loop := _running_loop(), LoopClock):
-        return loop.time()
-    return _system_monotonic()
+def _unix_time() -> float:
+    return loop.unix_time() if isinstance(loop := _running_loop(), LoopClock) else time.time()
+
+
+def _monotonic() -> float:
+    return loop.time() if isinstance(loop := _running_loop(), LoopClock) else time.monotonic()
+
+
+def _replace(clock: "partial[T]", function: Callable[[], T]) -> None:
+    """Let a clock call another function, also for modules that have imported it already."""
+    clock.__setstate__((function, (), {}, None))  # type: ignore[attr-defined]  # typeshed lacks it

@@ -112,6 +112,8 @@ class MapAtom(Atom):
         after: dict[str, Any] = new if new.__class__ is dict else {}
         if self._is_flat() if self._flat is None else self._flat:
             return _compare_flat(before, after)
+        if not before:
+            return self._compare_with_empty(after)
         changed: FieldSet = {}
         removed: FieldSet = {}
         new_names = 0
@@ -142,6 +144,23 @@ class MapAtom(Atom):
         if len(after) - new_names < len(before):
             self._find_removed(before, after, changed, removed)
         return _in_order(changed), _in_order(removed)
+
+    def _compare_with_empty(self, after: dict[str, Any]) -> Change:
+        """Compare as `compare` does, for a new object."""
+        changed: FieldSet = {}
+        removed: FieldSet = {}
+        fields = self._fields
+        for name in sorted(after):
+            element, atom, zero = fields.get(name) or self.field(name)
+            if zero is MISSING:
+                changed[element] = LEAF if atom is SCALAR or atom is ATOMIC else atom.added(after[name])
+                continue
+            more, less = atom.compare(zero, after[name])
+            if more is not None:
+                changed[element] = more
+            if less is not None:
+                removed[element] = less
+        return changed or None, removed or None
 
     def _find_removed(
         self, before: dict[str, Any], after: dict[str, Any], changed: FieldSet, removed: FieldSet

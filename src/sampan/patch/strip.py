@@ -6,18 +6,18 @@ Source: apimachinery pkg/util/managedfields/internal/stripmeta.go (1.36).
 from sampan.patch.fieldset import FieldSet
 
 _STRIPPED_METADATA = frozenset(
-    "f:" + name
-    for name in (
-        "name",
-        "namespace",
-        "creationTimestamp",
-        "selfLink",
-        "uid",
-        "clusterName",
-        "generation",
-        "managedFields",
-        "resourceVersion",
-    )
+    {
+        ".",
+        "f:name",
+        "f:namespace",
+        "f:creationTimestamp",
+        "f:selfLink",
+        "f:uid",
+        "f:clusterName",
+        "f:generation",
+        "f:managedFields",
+        "f:resourceVersion",
+    }
 )
 _STRIPPED_ROOT = ("f:apiVersion", "f:kind")
 
@@ -30,15 +30,14 @@ def strip(fields: FieldSet) -> FieldSet:
     metadata = fields.get("f:metadata")
     if metadata is None and "f:apiVersion" not in fields and "f:kind" not in fields:
         return fields
-    result = {element: below for element, below in fields.items() if element not in _STRIPPED_ROOT}
+    result = fields.copy()
+    for element in _STRIPPED_ROOT:
+        result.pop(element, None)
     if metadata is not None:
-        rest = {
-            element: below
-            for element, below in metadata.items()
-            if element not in _STRIPPED_METADATA and element != "."
-        }
-        if rest:
-            result["f:metadata"] = rest
-        else:
+        if metadata.keys() <= _STRIPPED_METADATA:
             del result["f:metadata"]
+        else:
+            result["f:metadata"] = {
+                element: below for element, below in metadata.items() if element not in _STRIPPED_METADATA
+            }
     return result

@@ -8,7 +8,8 @@ from sampan.core.object import Object
 from sampan.schema.builtin import Definitions
 from sampan.schema.cel.cel_times import CelTimes
 from sampan.schema.check import Check, compile_check
-from sampan.schema.decode import DecodeError, Decoder, Lost
+from sampan.schema.decode import Decoder, Lost
+from sampan.schema.decode_error import DecodeError
 from sampan.schema.default import Defaulter, bounded_defaulter
 from sampan.schema.embedded import all_embedded_errors
 from sampan.schema.listtype import list_errors

@@ -15,7 +15,7 @@ from sampan.core.quantity import canonical as canonical_quantity
 from sampan.core.time import canonical_duration, canonical_micro_time, canonical_time
 from sampan.schema.base64_fault import bad_byte
 from sampan.schema.conversion_text import conversion_text
-from sampan.schema.inlined import inlined_in
+from sampan.schema.decode_error import DecodeError
 from sampan.schema.structural import UNSET, Schema
 
 Lost = list[tuple[Object, str]]
@@ -27,42 +27,8 @@ _TIMES = ("time", "micro-time")
 _INT32 = (-(2**31), 2**31 - 1)
 _INT64 = (-(2**63), 2**63 - 1)
 
-
 _EMPTY_IS_NOT_ABSENT = frozenset({("HPAScalingRules", "policies")})
 """Lists for which an empty list does not mean the default: it is kept, so that validation rejects it."""
-
-
-class DecodeError(Exception):
-    """The object cannot be decoded as its kind. `str()` is the message of Go's decoder, which the caller may prefix."""
-
-    def __init__(self, value: str, go_type: str, text: str = "", *, converted: str = "") -> None:
-        super().__init__()
-        self._converted = converted
-        self._value = value
-        self._go_type = go_type
-        self._text = text
-        self._struct = ""
-        self._names: list[str] = []
-
-    def under(self, struct: str, name: str) -> None:
-        """Add a field to the path of the error, on its way up from the innermost value."""
-        self._struct = self._struct or struct
-        self._names += [name, *reversed(inlined_in(struct, name))]
-
-    @property
-    def converted(self) -> str:
-        """Message for a value that is converted, not decoded; it does not contain the path."""
-        place = f"json: cannot unmarshal {self._value} into Go value of type {self._go_type}"
-        return self._converted or self._text or place
-
-    def __str__(self) -> str:
-        if self._text:
-            return self._text
-        if self._names:
-            place = f"struct field {self._struct}.{'.'.join(reversed(self._names))}"
-        else:
-            place = "value"
-        return f"json: cannot unmarshal {self._value} into Go {place} of type {self._go_type}"
 
 
 class DecoderCompiler:
@@ -93,15 +59,18 @@ class DecoderCompiler:
         if known is not None:
             return known
         fields: dict[str, tuple[type, bool, Decoder | None, Decoder]] = {}
+        plain: dict[str, type] = {}
         absent: list[tuple[str, Callable[[], Any]]] = []
-        decode = _object_decoder(schema.name.rpartition(".")[2], fields, absent)
+        decode = _object_decoder(schema.name.rpartition(".")[2], fields, plain, absent)
         self._objects[key] = decode
         self._kept.append(schema)
         for name, child in schema.properties.items():
             flags, _, go_type = schema.fields.get(name, "o ").replace("[]byte", "[]uint8").partition(" ")
             if (schema.name.rpartition(".")[2], name) in _EMPTY_IS_NOT_ABSENT:
                 flags += "p"
-            fields[name] = self._field(child, flags, go_type)
+            field = fields[name] = self._field(child, flags, go_type)
+            if field[2] is None:
+                plain[name] = field[0]
             maker = self._absent(child, flags)
             if maker is not None:
                 absent.append((name, maker))
@@ -195,15 +164,21 @@ class DecoderCompiler:
 def _object_decoder(
     struct: str,
     fields: dict[str, tuple[type, bool, Decoder | None, Decoder]],
+    plain: dict[str, type],
     absent: list[tuple[str, Callable[[], Any]]],
 ) -> Decoder:
-    """Return a decoder that uses the two tables; they are filled later, so that types may be recursive."""
+    """Return a decoder that uses the three tables; they are filled later, so that types may be recursive.
+
+    `plain` has the expected type of each field whose values stay unchanged: most fields are such texts.
+    """
 
     def decode_object(obj: Any, lost: Lost) -> Any:
         drop: list[str] = []
         key = ""
         try:
             for key, value in obj.items():
+                if value and plain.get(key) is value.__class__:
+                    continue
                 field = fields.get(key)
                 if field is None:
                     lost.append((obj, key))

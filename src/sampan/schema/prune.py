@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sampan.core.field import FieldError, Path, invalid
-from sampan.schema.decode import DecodeError, Decoder, Lost
+from sampan.schema.decode import Decoder, Lost
+from sampan.schema.decode_error import DecodeError
 from sampan.schema.structural import UNSET, Schema
 
 Pruner = Callable[[Any, Lost], None]
@@ -91,6 +92,8 @@ def _object(
         drop: list[str] = []
         for key, item in value.items():
             if key in known:
+                if item.__class__ is str:
+                    continue
                 prune = known[key]
                 if item is None and key in droppable:
                     drop.append(key)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sampan.core.field import FieldError, Path, invalid
-from sampan.schema.decode import DecodeError, Lost
+from sampan.schema.decode import Lost
+from sampan.schema.decode_error import DecodeError
 from sampan.schema.embedded import all_embedded_errors
 from sampan.schema.keywords import keyword_errors
 from sampan.schema.openapi import parse

@@ -57,9 +57,10 @@ def _in_order(obj: Object, metadata: dict[str, Any]) -> bool:
 
 
 def _ordered(obj: Object, metadata: dict[str, Any]) -> Object:
-    ordered_metadata = {name: metadata[name] for name in _METADATA_HEAD if name in metadata}
+    rest = metadata.copy()
+    ordered_metadata = {name: rest.pop(name) for name in _METADATA_HEAD if name in rest}
     ordered_metadata["resourceVersion"] = ""
-    ordered_metadata.update({name: value for name, value in metadata.items() if name not in _SCALARS})
+    ordered_metadata.update(rest)
     ordered = {name: obj[name] for name in _HEAD if name in obj}
     ordered.update(obj)
     ordered["metadata"] = ordered_metadata

@@ -132,3 +132,8 @@ def test_a_connection_that_either_side_closes_is_not_reusable() -> None:
         assert responses(["GET"], line + b"Content-Length: 2\r\n\r\nok")[-1] == ("end", False)
     assert not requests(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")[0].keep_alive
     assert not requests(b"GET / HTTP/1.0\r\n\r\n")[0].keep_alive
+
+
+def test_a_request_with_an_unknown_method_and_a_malformed_head_is_refused() -> None:
+    with pytest.raises(Malformed, match="no Host"):
+        requests(b"FOO / HTTP/1.1\r\nAccept: */*\r\n\r\n")

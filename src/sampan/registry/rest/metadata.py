@@ -13,6 +13,7 @@ from sampan.registry.definition import ResourceDefinition
 
 ORPHAN_FINALIZER = "orphan"
 FOREGROUND_FINALIZER = "foregroundDeletion"
+_OF_SERVER = frozenset({"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "uid"})
 
 
 def new_uid() -> str:
@@ -33,8 +34,8 @@ def metadata_of(obj: Object) -> dict[str, Any]:
 
 def wipe_system_fields(metadata: dict[str, Any]) -> None:
     """Remove the fields of a new object that only the server sets."""
-    for name in ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "uid"):
-        metadata.pop(name, None)
+    for name in _OF_SERVER.intersection(metadata):
+        del metadata[name]
 
 
 def fill_system_fields(metadata: dict[str, Any], clock: Clock) -> None:

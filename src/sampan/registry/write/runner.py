@@ -83,13 +83,15 @@ async def _run(write: Write, steps: Sequence[Ready]) -> None:
         await _observed(write, steps, write.observer)
         return
     work = current_work()
+    is_large = work is not None and work.size_bytes >= LARGE_BYTES
     for _, function, waits in steps:
-        if waits or work is None or work.size_bytes < LARGE_BYTES:
-            pending = function(write)
-            if pending is not None:
-                await pending
-        else:
+        if is_large and not waits:
             await offloaded(function, write)
+            continue
+        pending = function(write)
+        if pending is not None:
+            await pending
+            is_large = work is not None and work.size_bytes >= LARGE_BYTES
 
 
 async def _observed(write: Write, steps: Sequence[Ready], observer: Observer) -> None:

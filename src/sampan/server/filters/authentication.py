@@ -26,6 +26,7 @@ def with_authentication(
     """
     identity_headers = (*headers.usernames, *headers.uids, *headers.groups, *headers.extra_prefixes)
     prefixes = (_PREFIX, *{name for name in identity_headers if not name.startswith(_PREFIX)})
+    line_starts = tuple(f"\n{prefix}" for prefix in prefixes)
 
     def wrap(handler: Handler) -> Handler:
         async def filter_(request: Request) -> Response:
@@ -46,8 +47,9 @@ def with_authentication(
             request.latencies["authentication"] = seconds = monotonic() - began
             metrics.known(user.name, seconds)
             request.headers.pop("authorization", None)
-            for name in request.headers:
-                if name.startswith(prefixes):
+            names = "\n".join(("", *request.headers))  # one search in C instead of one for each header
+            for start in line_starts:
+                if start in names:
                     STANDARD_HEADERS.clear(request.headers)
                     headers.clear(request.headers)
                     break

@@ -17,13 +17,12 @@ from sampan.server.status import NOSNIFF
 
 def with_impersonation(authorizer: Authorizer, metrics: ImpersonationMetrics | None = None) -> Filter:
     """Return a filter that replaces the requester with the impersonated user, if the requester has the right."""
-    impersonator, length = Impersonator(authorizer, metrics), len(PREFIX)
+    impersonator, line_start = Impersonator(authorizer, metrics), f"\n{PREFIX}"
 
     def wrap(handler: Handler) -> Handler:
         def filter_(request: Request) -> Awaitable[Response]:
-            for name in request.headers:
-                if name[:length] == PREFIX:
-                    return impersonated(request)
+            if line_start in "\n".join(("", *request.headers)):  # one search in C instead of one for each header
+                return impersonated(request)
             return handler(request)
 
         async def impersonated(request: Request) -> Response:

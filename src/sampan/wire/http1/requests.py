@@ -15,7 +15,7 @@ from sampan.wire.http1.parser import (
     HttpRequestParser,
     is_known_method,
 )
-from sampan.wire.http1.repeated import RepeatedGet
+from sampan.wire.http1.repeated import RepeatedFields
 from sampan.wire.http1.states import Half
 
 _IDLE: Final = Half.IDLE
@@ -45,7 +45,7 @@ class RequestReader:
         self._limits = limits
         self._names = NameCache() if names is None else names
         self._parser = HttpRequestParser(self)
-        self._repeated = RepeatedGet()
+        self._repeated = RepeatedFields()
         self._target = b""
         self._fields: Fields = []
         self._last: RequestHead | None = None
@@ -76,9 +76,13 @@ class RequestReader:
         if half is _IDLE:
             if self._partial:
                 data, self._partial = self._partial + data, b""
-            elif (head := self._repeated.read(data)) is not None:
-                self._receiver.on_head(head)
-                self._receiver.on_end()
+            elif len(data) <= self._limits.head_bytes_max and (request := self._repeated.read(data)) is not None:
+                head, body = request
+                receiver = self._receiver
+                receiver.on_head(head)
+                if body:
+                    receiver.on_data(body)
+                receiver.on_end()
                 return
             if len(data) < METHOD_BYTES_MAX and _BEGINNING.fullmatch(data) is not None:
                 self._partial = data
@@ -151,6 +155,7 @@ class RequestReader:
 
     def _parse(self, data: bytes, *, fresh: bool) -> None:
         self._fed_bytes = len(data)
+        is_unknown = False
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:
@@ -161,19 +166,20 @@ class RequestReader:
             self.half = _ERROR
             raise (error.__context__ or error) from None
         except HttpParserError as error:
-            if fresh and isinstance(error, HttpParserInvalidMethodError):
-                self._parse_unknown_method(data)
-                return
-            self.half = _ERROR
-            raise Malformed(str(error)) from None
-        if self.half is _HEAD:
+            is_unknown = fresh and isinstance(error, HttpParserInvalidMethodError)
+            if not is_unknown:
+                self.half = _ERROR
+                raise Malformed(str(error)) from None
+        if is_unknown:  # not in the handler: it would be the `__context__` of an error of the receiver
+            self._parse_unknown_method(data)
+        elif self.half is _HEAD:
             if not self._head_bytes:
                 self._count_head(len(data))
         elif self.half is _BODY:
             if self._overhead_bytes > self._limits.overhead_bytes_max:
                 self.half = _ERROR
                 raise Malformed("too many bytes between the pieces of the body")
-        elif fresh and self._last is not None and self._last.method == "GET":
+        elif fresh and self._last is not None:
             self._repeated.remember(data, self._last)
 
     def _parse_unknown_method(self, data: bytes) -> None:

@@ -1,0 +1,36 @@
+"""`DecodeError`: an object cannot be decoded as its kind."""
+
+from sampan.schema.inlined import inlined_in
+
+
+class DecodeError(Exception):
+    """The object cannot be decoded as its kind. `str()` is the message of Go's decoder, which the caller may prefix."""
+
+    def __init__(self, value: str, go_type: str, text: str = "", *, converted: str = "") -> None:
+        super().__init__()
+        self._converted = converted
+        self._value = value
+        self._go_type = go_type
+        self._text = text
+        self._struct = ""
+        self._names: list[str] = []
+
+    def under(self, struct: str, name: str) -> None:
+        """Add a field to the path of the error, on its way up from the innermost value."""
+        self._struct = self._struct or struct
+        self._names += [name, *reversed(inlined_in(struct, name))]
+
+    @property
+    def converted(self) -> str:
+        """Message for a value that is converted, not decoded; it does not contain the path."""
+        place = f"json: cannot unmarshal {self._value} into Go value of type {self._go_type}"
+        return self._converted or self._text or place
+
+    def __str__(self) -> str:
+        if self._text:
+            return self._text
+        if self._names:
+            place = f"struct field {self._struct}.{'.'.join(reversed(self._names))}"
+        else:
+            place = "value"
+        return f"json: cannot unmarshal {self._value} into Go {place} of type {self._go_type}"
