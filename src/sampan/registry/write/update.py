@@ -127,10 +127,7 @@ def _faults(write: Write, obj: Object, old: Object) -> list[FieldError]:
 
 
 def _metadata_faults(write: Write, metadata: dict[str, Any], old: dict[str, Any]) -> list[FieldError]:
-    for name in _VALIDATED:
-        if metadata.get(name) != old.get(name):
-            break
-    else:
+    if [*map(metadata.get, _VALIDATED)] == [*map(old.get, _VALIDATED)]:
         return []
     definition, strategy = write.store.definition, write.store.strategy
     found = update_faults(metadata, old, namespaced=definition.namespaced)

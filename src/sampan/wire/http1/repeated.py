@@ -10,9 +10,8 @@ from typing import Final
 from sampan.wire.http1.events import RequestHead
 
 KNOWN_BLOCK_BYTES_MAX: Final = 16 << 10
-_VISIBLE: Final = bytes(range(0x21, 0x7F))
+_REQUEST_LINE: Final = re.compile(rb"(GET|POST|PUT|PATCH|DELETE) ([!-~]+) HTTP/1\.1(?=\r\n)")
 _FRAMING: Final = frozenset({"connection", "expect", "transfer-encoding", "upgrade"})
-_METHODS: Final = {b"GET": "GET", b"POST": "POST", b"PUT": "PUT", b"PATCH": "PATCH", b"DELETE": "DELETE"}
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
 _DIGITS_MAX: Final = 8
 _NEW_LINE: Final = b"\r\n"
@@ -35,14 +34,11 @@ class RepeatedFields:
 
     def remember(self, data: bytes, head: RequestHead) -> None:
         """Keep the fields of a request that the parser has read from `data`, if it contains this request only."""
-        start, end = data.find(_NEW_LINE), data.find(b"\r\n\r\n") + 4
-        if not (
-            head.keep_alive
-            and head.method in _METHODS.values()
-            and data[:start].endswith(b" HTTP/1.1")
-            and start < end <= start + KNOWN_BLOCK_BYTES_MAX
-            and _FRAMING.isdisjoint(head.headers)
-        ):
+        line, end = _REQUEST_LINE.match(data), data.find(b"\r\n\r\n") + 4
+        if line is None or not head.keep_alive or not _FRAMING.isdisjoint(head.headers):
+            return
+        start = line.end()
+        if not start < end <= start + KNOWN_BLOCK_BYTES_MAX:
             return
         length = head.headers.get("content-length")
         if length is None:
@@ -60,14 +56,10 @@ class RepeatedFields:
 
         Return None for all other data.
         """
-        start = data.find(_NEW_LINE)
-        name, _, rest = data[: max(start, 0)].partition(b" ")
-        method = _METHODS.get(name)
-        if method is None or not rest.endswith(b" HTTP/1.1"):
+        line = _REQUEST_LINE.match(data)
+        if line is None:
             return None
-        target = rest[:-9]
-        if target.translate(None, _VISIBLE):
-            return None
+        start = line.end()
         if self._after and data.startswith(self._before, start):
             at = start + len(self._before)
             end = data.find(_NEW_LINE, at, at + _DIGITS_MAX + 2)
@@ -77,7 +69,7 @@ class RepeatedFields:
                 if len(body) == int(digits):
                     headers = self._headers_of_body.copy()
                     headers["content-length"] = digits.decode()
-                    return RequestHead(method, target, headers), body
+                    return RequestHead(line[1].decode(), line[2], headers), body
         if self._headers and len(data) == start + len(self._block) and data.endswith(self._block):
-            return RequestHead(method, target, self._headers.copy()), b""
+            return RequestHead(line[1].decode(), line[2], self._headers.copy()), b""
         return None
