@@ -4,6 +4,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def member(tmp_path: Path) -> Iterator[Member]:
     member.discard()
 
 
-def header(revision: int, cluster: int = 1) -> messages.AnyMessage:
+def header(revision: int, cluster: int = 1) -> Any:
     response = messages.RANGE.response()
     response.header.revision, response.header.cluster_id = revision, cluster
     return response.header

@@ -15,12 +15,12 @@ from typing import Any, Self
 from grpc.aio import AioRpcError
 
 from sampan.core.clock import monotonic
+from sampan.rpc.proto_table import Method
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.availability import Availability
 from sampan.storage.etcd.endpoint import EtcdEndpoint
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.history import History
-from sampan.storage.etcd.messages import Method
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchStream
 from sampan.storage.store import StoreFull, StoreUnreachable

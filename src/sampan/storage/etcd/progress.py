@@ -1,5 +1,7 @@
 """`ProgressRequester`: makes a watch of etcd report its revision when no event does."""
 
+from typing import Any
+
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.endpoint import EtcdEndpoint
@@ -59,7 +61,7 @@ class ProgressRequester:
         else:
             await stream.request_progress()
 
-    def revision_of(self, response: messages.AnyMessage) -> int:
+    def revision_of(self, response: Any) -> int:
         """Return the revision that a watch has reached with this response; 0 if the response does not show it."""
         if response.events:
             revision: int = response.events[-1].kv.mod_revision
