@@ -72,29 +72,13 @@ class EtcdClient:
         `StoreFull`; `AioRpcError` when the requested revision does not exist (compacted, or in the future).
         """
         with Attempts(self) as attempts:
-            while True:
-                try:
-                    return await attempts.call(method, request)
-                except AioRpcError as error:
-                    fault = fault_of(error)
-                    if fault in _REVISION_FAULTS:
-                        raise
-                    if fault is Fault.FULL:
-                        raise StoreFull(text_of(error)) from error
-                    if fault not in _REPEATED or not await attempts.another(error):
-                        raise StoreUnreachable(text_of(error)) from error
+            return await attempts.repeat(method, request)
 
     async def version(self) -> tuple[str, EtcdEndpoint]:
         """Return the version of an endpoint, preferably the one in use. Raises `StoreUnreachable` as `call` does."""
         with Attempts(self) as attempts:
-            while True:
-                try:
-                    status = await attempts.call(messages.STATUS, messages.StatusRequest())
-                except AioRpcError as error:
-                    if fault_of(error) not in _REPEATED or not await attempts.another(error):
-                        raise StoreUnreachable(text_of(error)) from error
-                else:
-                    return status.version, attempts.endpoint
+            status = await attempts.repeat(messages.STATUS, messages.StatusRequest())
+            return status.version, attempts.endpoint
 
     @asynccontextmanager
     async def watch(
@@ -158,6 +142,20 @@ class Attempts:
     def __exit__(self, *_: object) -> None:
         if self._left is not None:
             self._client.availability.end_probe()
+
+    async def repeat(self, method: Method, request: Any) -> Any:
+        """Make attempts until an endpoint answers. See `EtcdClient.call`."""
+        while True:
+            try:
+                return await self.call(method, request)
+            except AioRpcError as error:
+                fault = fault_of(error)
+                if fault in _REVISION_FAULTS:
+                    raise
+                if fault is Fault.FULL:
+                    raise StoreFull(text_of(error)) from error
+                if fault not in _REPEATED or not await self.another(error):
+                    raise StoreUnreachable(text_of(error)) from error
 
     async def call(self, method: Method, request: Any) -> Any:
         """Make one attempt at the endpoint in use.

@@ -6,8 +6,8 @@ It connects as a client would, with and without TLS, and examines the first byte
 import asyncio
 import socket
 import ssl
-from collections.abc import Coroutine, Sequence
-from contextlib import closing, suppress
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -30,7 +30,7 @@ _REFUSED_WITHIN_S: Final = 0.5
 _MEMBERS: Final = ", as etcd does without a quorum of its members"
 _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 """Preface of an HTTP/2 client, with empty settings."""
-_ADVICE: Final = (
+_ADVICE: Final = (  # for requests that etcd's authentication denied
     ("user name is empty", "etcd takes the user from the common name of the certificate in --etcd-certfile"),
     (
         "permission denied",
@@ -78,16 +78,12 @@ async def diagnosed(request: Coroutine[Any, Any, T], settings: EtcdSettings) -> 
         found = await findings(settings)
         _refuse_permanent(found, settings)
         if isinstance(error.__cause__, AioRpcError) and fault_of(error.__cause__) is Fault.REFUSED:
-            raise StoreMisconfigured(f"{error} ({', '.join(settings.servers)}){_advice(str(error))}") from error
+            advice = next((f": {advice}" for text, advice in _ADVICE if text in str(error)), "")
+            raise StoreMisconfigured(f"{error} ({', '.join(settings.servers)}){advice}") from error
         if not found:
             raise
         alone = len(found) == len(settings.servers)
         raise StoreUnreachable(_summary(found) if alone else f"{error}; {_summary(found)}") from error
-
-
-def _advice(refusal: str) -> str:
-    """Return advice for a request that etcd's authentication denied."""
-    return next((f": {advice}" for text, advice in _ADVICE if text in refusal), "")
 
 
 def _refuse_permanent(found: Sequence[Finding], settings: EtcdSettings) -> None:
@@ -138,10 +134,10 @@ def _check_without_tls(host: str, port: int) -> None:
 
 
 def _check_with_tls(host: str, port: int, settings: EtcdSettings) -> None:
-    context = _context(settings)
-    sock = _connected(host, port)
+    authorities = None if settings.ca_file is None else settings.ca_file.read_text("ascii", "replace")
+    context = _with_own(client_context(authorities, protocols=["h2"]), settings)
     try:
-        with closing(context.wrap_socket(sock, server_hostname=host)) as secured:
+        with _secured(host, port, context) as secured:
             response = _http2_reply(secured, _unrequested(secured))
     except ssl.SSLCertVerificationError as error:
         raise _EndpointFault(
@@ -153,8 +149,6 @@ def _check_with_tls(host: str, port: int, settings: EtcdSettings) -> None:
         raise _EndpointFault(_tls_fault(host, port, error.reason or str(error))) from error
     except (ConnectionResetError, ssl.SSLEOFError) as error:
         raise _EndpointFault(_tls_fault(host, port, "it closes the connection")) from error
-    finally:
-        sock.close()
     if not _is_http2(response):
         raise _EndpointFault(_foreign_protocol(response))
 
@@ -173,9 +167,10 @@ def _connected(host: str, port: int) -> socket.socket:
     return sock
 
 
-def _context(settings: EtcdSettings) -> ssl.SSLContext:
-    authorities = None if settings.ca_file is None else settings.ca_file.read_text("ascii", "replace")
-    return _with_own(client_context(authorities, protocols=["h2"]), settings)
+@contextmanager
+def _secured(host: str, port: int, context: ssl.SSLContext) -> Iterator[ssl.SSLSocket]:
+    with closing(_connected(host, port)) as sock, closing(context.wrap_socket(sock, server_hostname=host)) as secured:
+        yield secured
 
 
 def _unrequested(secured: ssl.SSLSocket) -> bytes:
@@ -216,10 +211,7 @@ def _foreign_protocol(response: bytes) -> str:
 
 def _accepts_tls(host: str, port: int) -> bool:
     try:
-        with (
-            closing(_connected(host, port)) as sock,
-            closing(unverified_context().wrap_socket(sock, server_hostname=host)),
-        ):
+        with _secured(host, port, unverified_context()):
             return True
     except ssl.SSLError as error:
         return "ALERT" in (error.reason or "")
@@ -230,11 +222,7 @@ def _accepts_tls(host: str, port: int) -> bool:
 def _peer_certificate(host: str, port: int, settings: EtcdSettings) -> x509.Certificate | None:
     """Return the server's certificate without verifying it, or None if the server refuses ours."""
     context = _with_own(unverified_context(), settings)
-    with (
-        suppress(OSError, _EndpointFault, ValueError),
-        closing(_connected(host, port)) as sock,
-        closing(context.wrap_socket(sock, server_hostname=host)) as secured,
-    ):
+    with suppress(OSError, _EndpointFault, ValueError), _secured(host, port, context) as secured:
         return x509.load_der_x509_certificate(secured.getpeercert(binary_form=True) or b"")
     return None
 

@@ -17,6 +17,7 @@ from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
+from sampan.storage.etcd.reads import Reads
 from sampan.storage.store import (
     Conflict,
     KeyExists,
@@ -44,11 +45,13 @@ class Writes:
         self,
         client: EtcdClient,
         keys: Keys,
+        reads: Reads,
         leases: Leases,
         wrote: Callable[[StoreEvent], object],
     ) -> None:
         self._client = client
         self._keys = keys
+        self._reads = reads
         self._leases = leases
         self._wrote = wrote
         self.fence: Any = None
@@ -60,13 +63,13 @@ class Writes:
 
     async def update(self, key: str, value: bytes, expected: int, ttl_s: int) -> Revision:
         """See `Store.update`."""
-        return await self._put(key, value, expected if expected > 0 else _NEVER, ttl_s)
+        return await self._put(key, value, expected or _NEVER, ttl_s)
 
     async def delete(self, key: str, expected: int) -> Revision:
         """See `Store.delete`."""
         name = self._keys.stored(key)
         change = RequestOp(request_delete_range=messages.DeleteRangeRequest(key=name, prev_kv=True))
-        return await self._write(key, change, expected if expected > 0 else _NEVER, None)
+        return await self._write(key, change, expected or _NEVER, None)
 
     async def _put(self, key: str, value: bytes, expected: int, ttl_s: int) -> Revision:
         name = self._keys.stored(key)
@@ -88,9 +91,9 @@ class Writes:
         try:
             reply, perhaps = await self._commit(request, again=expected != _CREATE)
         except OutcomeUnknown:
-            if expected != _CREATE or value is None:
+            if expected != _CREATE:
                 raise
-            return await self._found(key, value)
+            return _confirmed(await self._read_back(key), key, value, expected)
         if reply.succeeded:
             revision = Revision(reply.header.revision)
             previous = self._previous(reply.responses)
@@ -103,9 +106,7 @@ class Writes:
             raise StoreUnavailable("another process has taken over this prefix of etcd: nothing was written")
         if not perhaps:
             raise KeyExists(key) if expected == _CREATE else Conflict(key, current)
-        if current is None or current.value != value or current.mod_revision <= expected:
-            raise OutcomeUnknown(f"etcd did not confirm the write of {key}: it may or may not have happened")
-        return Revision(current.mod_revision)
+        return _confirmed(current, key, value, expected)
 
     def _previous(self, responses: Any) -> KeyValue | None:
         """Return the row before the write that has these responses."""
@@ -117,15 +118,12 @@ class Writes:
                 return self._keys.row(row)
         return None
 
-    async def _found(self, key: str, value: bytes) -> Revision:
-        """Return the revision of the row if the create, whose outcome is unknown, wrote it. Raises `OutcomeUnknown`."""
+    async def _read_back(self, key: str) -> KeyValue | None:
+        """Return the row after a create of unknown outcome. Raises `OutcomeUnknown` if it cannot be read."""
         try:
-            reply = await self._client.call(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
+            return await self._reads.get(key)
         except StoreUnavailable as error:
             raise OutcomeUnknown(str(error)) from error
-        if not reply.kvs or reply.kvs[0].value != value:
-            raise OutcomeUnknown(f"etcd did not confirm the write of {key}: it may or may not have happened")
-        return Revision(reply.kvs[0].mod_revision)
 
     async def _commit(self, request: Any, *, again: bool) -> tuple[Any, bool]:
         """Return etcd's answer, and whether an earlier attempt may have written.
@@ -134,7 +132,7 @@ class Writes:
         """
         if self._client.availability.away:
             # Let a read be the probe: the outcome of a failed write would be unknown.
-            await self._client.call(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
+            await self._reads.revision()
         self._client.history.check()
         perhaps = False
         with Attempts(self._client) as attempts:
@@ -153,6 +151,13 @@ class Writes:
 
 class _NoLease(Exception):
     """The lease of the write has expired."""
+
+
+def _confirmed(row: KeyValue | None, key: str, value: bytes | None, expected: int) -> Revision:
+    """Return the revision of the row if an attempt of unknown outcome wrote it. Raises `OutcomeUnknown` otherwise."""
+    if row is None or row.value != value or row.mod_revision <= expected:
+        raise OutcomeUnknown(f"etcd did not confirm the write of {key}: it may or may not have happened")
+    return Revision(row.mod_revision)
 
 
 def _failure(error: AioRpcError, fault: Fault, perhaps: bool) -> Exception:
