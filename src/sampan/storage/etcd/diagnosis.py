@@ -43,11 +43,11 @@ _HEAD: Final = 9
 
 
 class Finding(NamedTuple):
-    """Fault of one endpoint. `passes`: it may disappear without a change, as when etcd has not started yet."""
+    """Fault of one endpoint. `transient`: it may disappear without a change, as when etcd has not started yet."""
 
     server: str
     text: str
-    passes: bool
+    transient: bool
 
     def __str__(self) -> str:
         return f"{self.server} {self.text}"
@@ -56,9 +56,9 @@ class Finding(NamedTuple):
 class _EndpointFault(Exception):
     """Fault of the endpoint under test."""
 
-    def __init__(self, text: str, *, passes: bool = False) -> None:
+    def __init__(self, text: str, *, transient: bool = False) -> None:
         super().__init__(text)
-        self.passes = passes
+        self.transient = transient
 
 
 async def diagnosed(request: Coroutine[Any, Any, T], settings: EtcdSettings) -> T:
@@ -87,7 +87,7 @@ async def diagnosed(request: Coroutine[Any, Any, T], settings: EtcdSettings) -> 
 
 
 def _refuse_permanent(found: Sequence[Finding], settings: EtcdSettings) -> None:
-    if len(found) == len(settings.servers) and not any(finding.passes for finding in found):
+    if len(found) == len(settings.servers) and not any(finding.transient for finding in found):
         raise StoreMisconfigured(_summary(found))
 
 
@@ -110,13 +110,13 @@ def _check(server: str, settings: EtcdSettings) -> Finding | None:
         else:
             _check_without_tls(host, port)
     except _EndpointFault as fault:
-        return Finding(server, str(fault), fault.passes)
+        return Finding(server, str(fault), fault.transient)
     except TimeoutError:
         return Finding(
-            server, f"accepts connections but does not answer within {_TIMEOUT_S:g} s{_MEMBERS}", passes=True
+            server, f"accepts connections but does not answer within {_TIMEOUT_S:g} s{_MEMBERS}", transient=True
         )
     except OSError as error:
-        return Finding(server, f"closed the connection: {error.strerror or error}", passes=True)
+        return Finding(server, f"closed the connection: {error.strerror or error}", transient=True)
     return None
 
 
@@ -135,10 +135,10 @@ def _check_without_tls(host: str, port: int) -> None:
 
 def _check_with_tls(host: str, port: int, settings: EtcdSettings) -> None:
     authorities = None if settings.ca_file is None else settings.ca_file.read_text("ascii", "replace")
-    context = _with_own(client_context(authorities, protocols=["h2"]), settings)
+    context = _with_client_certificate(client_context(authorities, protocols=["h2"]), settings)
     try:
         with _secured(host, port, context) as secured:
-            response = _http2_reply(secured, _unrequested(secured))
+            response = _http2_reply(secured, _unsolicited(secured))
     except ssl.SSLCertVerificationError as error:
         raise _EndpointFault(
             server_certificate_fault(error, _peer_certificate(host, port, settings), host, settings.ca_file)
@@ -157,12 +157,12 @@ def _connected(host: str, port: int) -> socket.socket:
     try:
         sock = socket.create_connection((host, port), timeout=_TIMEOUT_S)
     except socket.gaierror as error:
-        raise _EndpointFault(f"has a name that does not resolve: {error.strerror}", passes=True) from error
+        raise _EndpointFault(f"has a name that does not resolve: {error.strerror}", transient=True) from error
     except TimeoutError as error:
-        raise _EndpointFault(f"does not accept a connection within {_TIMEOUT_S:g} s", passes=True) from error
+        raise _EndpointFault(f"does not accept a connection within {_TIMEOUT_S:g} s", transient=True) from error
     except OSError as error:
         text = "refuses connections: no process listens there" if isinstance(error, ConnectionRefusedError) else ""
-        raise _EndpointFault(text or f"cannot be reached: {error.strerror}", passes=True) from error
+        raise _EndpointFault(text or f"cannot be reached: {error.strerror}", transient=True) from error
     sock.settimeout(_TIMEOUT_S)
     return sock
 
@@ -173,7 +173,7 @@ def _secured(host: str, port: int, context: ssl.SSLContext) -> Iterator[ssl.SSLS
         yield secured
 
 
-def _unrequested(secured: ssl.SSLSocket) -> bytes:
+def _unsolicited(secured: ssl.SSLSocket) -> bytes:
     """Return what a server sends before any request. Raises `ssl.SSLError` if it refuses our certificate.
 
     In TLS 1.3 that may happen after the handshake. The alert with the reason would be lost if we had already sent data
@@ -221,13 +221,13 @@ def _accepts_tls(host: str, port: int) -> bool:
 
 def _peer_certificate(host: str, port: int, settings: EtcdSettings) -> x509.Certificate | None:
     """Return the server's certificate without verifying it, or None if the server refuses ours."""
-    context = _with_own(unverified_context(), settings)
+    context = _with_client_certificate(unverified_context(), settings)
     with suppress(OSError, _EndpointFault, ValueError), _secured(host, port, context) as secured:
         return x509.load_der_x509_certificate(secured.getpeercert(binary_form=True) or b"")
     return None
 
 
-def _with_own(context: ssl.SSLContext, settings: EtcdSettings) -> ssl.SSLContext:
+def _with_client_certificate(context: ssl.SSLContext, settings: EtcdSettings) -> ssl.SSLContext:
     if settings.cert_file is not None and settings.key_file is not None:
         context.load_cert_chain(settings.cert_file, settings.key_file)
     return context

@@ -48,11 +48,11 @@ class PrefixWatch:
         self._responses = ResponseEvents()
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         """Revisions in ascending order, and what waits for them."""
-        self._desired = asyncio.Event()
+        self._has_waiters = asyncio.Event()
         self.established = asyncio.Event()
         """Event that is set while this task reads a watch that etcd has confirmed."""
         broadcaster.fail(None)
-        client.history.listeners.append(broadcaster.fail)
+        client.restores.listeners.append(broadcaster.fail)
 
     async def run(self) -> None:
         """Follow etcd until cancelled, or until etcd was restored or replaced. Starts after `broadcaster.revision`."""
@@ -62,13 +62,13 @@ class PrefixWatch:
             try:
                 await self._follow()
             except (Compacted, CompactedInEtcd) as error:
-                if await self._skipped(error):
+                if await self._skip_compacted(error):
                     continue
             except (AioRpcError, WatchEndedByEtcd, TimeoutError, StoreUnavailable, FutureRevision) as error:
                 self._log_break(error)
             finally:
                 self.established.clear()
-            if self._client.history.fault:
+            if self._client.restores.fault:
                 return  # the broadcaster reports it to all watches
             pause_s = BACKOFF_S[0] if self._broadcaster.revision > before else min(pause_s * 2, BACKOFF_S[1])
             await asyncio.sleep(pause_s)
@@ -79,7 +79,7 @@ class PrefixWatch:
             return True
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         insort(self._waiters, (revision, future), key=itemgetter(0))
-        self._desired.set()
+        self._has_waiters.set()
         try:
             async with asyncio.timeout(timeout_s):
                 await future
@@ -87,7 +87,7 @@ class PrefixWatch:
             return False
         return True
 
-    def wrote(self, event: StoreEvent) -> None:
+    def on_write(self, event: StoreEvent) -> None:
         """Dispatch the event of this server's write and the events after it, unless an earlier event is missing."""
         after = self._broadcaster.revision
         if event.revision <= after:
@@ -123,7 +123,7 @@ class PrefixWatch:
                 self._dispatch(events, following[-1].revision if following else reached)
 
     def _dispatch(self, events: list[StoreEvent], reached: int) -> None:
-        self._client.history.reached(reached)
+        self._client.restores.observe_revision(reached)
         self._broadcaster.dispatch(events, reached)
         self._settle_waiters()
 
@@ -147,8 +147,8 @@ class PrefixWatch:
         silent_s = 0.0
         while silent_s < _SILENCE_MAX_S:
             if not self._waiting():
-                self._desired.clear()
-                await self._desired.wait()
+                self._has_waiters.clear()
+                await self._has_waiters.wait()
             before, pause_s = self._broadcaster.revision, self._progress.wait_s
             await asyncio.sleep(pause_s)
             if self._broadcaster.revision > before or not self._waiting():
@@ -164,7 +164,7 @@ class PrefixWatch:
             waiters.pop(0)
         return bool(waiters)
 
-    async def _skipped(self, error: Exception) -> bool:
+    async def _skip_compacted(self, error: Exception) -> bool:
         """Continue after the compacted events. Each watch detects its own loss."""
         _log.warning(
             "cannot read events after revision %d, compacted by etcd: %s; watches restart",
@@ -185,5 +185,9 @@ class PrefixWatch:
     def _log_break(self, error: Exception) -> None:
         why = text_of(error) if isinstance(error, AioRpcError) else str(error)
         # While etcd is away the watch breaks twice a second, and the client has logged the cause.
-        level = logging.DEBUG if self._client.availability.away or self._client.history.fault else logging.WARNING
-        _log.log(level, "the watch of etcd broke, retrying at the next endpoint: %s", why)
+        logged = self._client.availability.circuit_open or self._client.restores.fault
+        _log.log(
+            logging.DEBUG if logged else logging.WARNING,
+            "the watch of etcd broke, retrying at the next endpoint: %s",
+            why,
+        )

@@ -36,7 +36,7 @@ class Reads:
 
     async def get(self, key: str) -> KeyValue | None:
         """Return the current row, or None."""
-        response = await self._client.call(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
+        response = await self._client.call(messages.RANGE, RangeRequest(key=self._keys.etcd_key(key)))
         return self._keys.row(response.kvs[0]) if response.kvs else None
 
     async def range(self, start: str, end: str, limit: int, revision: int) -> RangeResult:

@@ -89,7 +89,7 @@ class EtcdStore:
             self._newest = CoalescedCall(self._reads.revision)
             self._watch = PrefixWatch(client, self._broadcaster, self._keys, self._reads)
             leases = Leases(client, self._clock)
-            self._writes = Writes(client, self._keys, self._reads, leases, self._watch.wrote)
+            self._writes = Writes(client, self._keys, self._reads, leases, self._watch.on_write)
             self._compaction = CompactionCoordinator(client)
             self._broadcaster.revision = await diagnosed(self._reads.revision(), self._settings)
             # The first request that needs permissions outside the prefix.
@@ -162,7 +162,7 @@ class EtcdStore:
 
     async def claim_compaction(self, revision: int) -> bool:
         """See `compactor.SharedStore`."""
-        return await self._compaction.take(revision)
+        return await self._compaction.claim(revision)
 
     async def size_bytes(self) -> int:
         """Return the size of the database of the endpoint in use."""
