@@ -15,6 +15,7 @@ from grpc.aio import AioRpcError
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.faults import text_of
 from sampan.storage.etcd.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.store import StoreUnavailable
@@ -61,7 +62,8 @@ class CompactionCoordinator:
                     while True:
                         self._record([event.kv for event in (await stream.next()).events])
             except (AioRpcError, TimeoutError, CompactedInEtcd, WatchEndedByEtcd, StoreUnavailable) as error:
-                _log.debug("the watch of %s ended, retrying in %g s: %s", COMPACT_REV_KEY.decode(), pause_s, error)
+                why = text_of(error)
+                _log.debug("the watch of %s ended, retrying in %g s: %s", COMPACT_REV_KEY.decode(), pause_s, why)
             await sleep(pause_s)
             pause_s = min(2 * pause_s, _BACKOFF_S[1])
 

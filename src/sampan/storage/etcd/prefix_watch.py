@@ -183,11 +183,7 @@ class PrefixWatch:
         return True
 
     def _log_break(self, error: Exception) -> None:
-        why = text_of(error) if isinstance(error, AioRpcError) else str(error)
         # While etcd is away the watch breaks twice a second, and the client has logged the cause.
         logged = self._client.availability.circuit_open or self._client.restores.fault
-        _log.log(
-            logging.DEBUG if logged else logging.WARNING,
-            "the watch of etcd broke, retrying at the next endpoint: %s",
-            why,
-        )
+        level = logging.DEBUG if logged else logging.WARNING
+        _log.log(level, "the watch of etcd broke, retrying at the next endpoint: %s", text_of(error))

@@ -8,7 +8,7 @@ from grpc.aio import AioRpcError
 from sampan.rpc.proto_table import Method
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.faults import Fault, fault_of
+from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.messages import RangeRequest
@@ -81,7 +81,7 @@ class Reads:
         except CompactedInEtcd as error:
             return Compacted(error.revision, current)
         except (AioRpcError, TimeoutError, WatchEndedByEtcd) as error:
-            raise StoreUnreachable(str(error)) from error
+            raise StoreUnreachable(text_of(error)) from error
         return Compacted(0, current)
 
     async def _call(self, method: Method, request: Any) -> Any:

@@ -22,6 +22,7 @@ from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.coalesced import CoalescedCall
 from sampan.storage.etcd.compaction import CompactionCoordinator
 from sampan.storage.etcd.diagnosis import diagnosed
+from sampan.storage.etcd.faults import text_of
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.messages import RangeRequest
@@ -193,7 +194,7 @@ class EtcdStore:
         except WatchedThroughProxy as error:
             raise StoreMisconfigured(f"{error} ({', '.join(self._settings.servers)})") from error
         except (AioRpcError, TimeoutError, WatchEndedByEtcd) as error:
-            _log.debug("the watch that detects a proxy failed, the prefix watch retries: %s", error)
+            _log.debug("the watch that detects a proxy failed, the prefix watch retries: %s", text_of(error))
 
     async def _until_watching(self) -> None:
         try:
