@@ -143,12 +143,12 @@ def _check_with_tls(host: str, port: int, settings: EtcdSettings) -> None:
         raise _EndpointFault(
             server_certificate_fault(error, _peer_certificate(host, port, settings), host, settings.ca_file)
         ) from error
+    except (ConnectionResetError, ssl.SSLEOFError) as error:
+        raise _EndpointFault(_tls_fault(host, port, "it closes the connection")) from error
     except ssl.SSLError as error:
         if "ALERT" in (error.reason or ""):
             raise _EndpointFault(client_certificate_fault(error, settings.cert_file)) from error
         raise _EndpointFault(_tls_fault(host, port, error.reason or str(error))) from error
-    except (ConnectionResetError, ssl.SSLEOFError) as error:
-        raise _EndpointFault(_tls_fault(host, port, "it closes the connection")) from error
     if not _is_http2(response):
         raise _EndpointFault(_foreign_protocol(response))
 
