@@ -135,7 +135,7 @@ def test_kubectl_finds_on_each_server_what_it_applied_to_the_other(servers: list
 def test_servers_report_that_etcd_is_away_and_go_on_when_it_is_back(etcd: Member, servers: list[Server]) -> None:
     fetch(servers[0], "POST", CONFIG_MAPS, config_map("kept"))
     etcd.kill()
-    until(servers[0], "/readyz", 500)  # what the servers know of each other holds for a quarter of a second
+    until(servers[0], "/readyz", 500)
     code, status = fetch(servers[0], "GET", f"{CONFIG_MAPS}/kept")
     assert (code, status["reason"]) == (503, "ServiceUnavailable")
     assert fetch(servers[0], "GET", f"{CONFIG_MAPS}/kept?resourceVersion=0")[0] == 200

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import grpc
 
@@ -268,7 +269,7 @@ class Committed:
                         self._take(response)
             await asyncio.sleep(0.05)
 
-    def _take(self, response: messages.AnyMessage) -> None:
+    def _take(self, response: Any) -> None:
         for event in response.events:
             key = event.kv.key.decode().removeprefix(KEYS)
             value = None if event.type == messages.DELETE else json.loads(event.kv.value)["data"]["v"]

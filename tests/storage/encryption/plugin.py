@@ -8,9 +8,9 @@ from typing import Any
 
 import grpc
 
+from sampan.rpc.proto_table import Method
 from sampan.storage.encryption.kms import messages
 from sampan.storage.encryption.kms.key_service import EncryptedSource, KeyStatus
-from sampan.storage.encryption.kms.messages import Method
 from sampan.storage.encryption.transformer import EncryptionError, KeyServiceDown
 
 _PREFIX = b"encrypted with "

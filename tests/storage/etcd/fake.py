@@ -7,6 +7,7 @@ from typing import Any
 import grpc
 import grpc.aio
 
+from sampan.rpc.proto_table import Method
 from sampan.storage.etcd import messages
 
 Respond = Callable[[Any, grpc.aio.ServicerContext[Any, Any]], Awaitable[Any]]
@@ -95,7 +96,7 @@ async def serving(fake: FakeEtcd) -> AsyncIterator[str]:
         await server.stop(None)
 
 
-def _add(server: Any, method: messages.Method, handler_of: Any, handler: Any) -> None:
+def _add(server: Any, method: Method, handler_of: Any, handler: Any) -> None:
     _, service, name = method.path.split("/")
     handlers = {name: handler_of(handler, method.request.FromString, method.response.SerializeToString)}
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))

@@ -6,6 +6,7 @@ from typing import Any
 import grpc
 
 from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.leases import Lease
 from sampan.storage.etcd.store import EtcdStore
 
 
@@ -22,13 +23,22 @@ class ClockedEtcdStore(EtcdStore):
     """An `EtcdStore` whose rows expire by `clock`, when `expire` is called, as they would by etcd's own."""
 
     def __init__(self, server: str, clock: Callable[[], float], **settings: Any) -> None:
-        super().__init__(EtcdSettings((server,)), clock=clock, granted=self._granted_lease, **settings)
+        super().__init__(EtcdSettings((server,)), clock=clock, **settings)
         self._server = server.partition("//")[2]
         self._test_clock = clock
         self._due: list[tuple[float, int]] = []
 
-    def _granted_lease(self, lease: int, ttl_s: int) -> None:
-        self._due.append((self._test_clock() + ttl_s, lease))
+    async def open(self) -> None:
+        await super().open()
+        leases = self._writes._leases
+        grant = leases._grant
+
+        async def grant_noted(ttl_s: int) -> Lease:
+            lease = await grant(ttl_s)
+            self._due.append((self._test_clock() + ttl_s, lease.id))
+            return lease
+
+        leases._grant = grant_noted  # type: ignore[method-assign]  # the tests' clock decides when it expires
 
     def expire(self) -> None:
         """Revoke what is due, and return when etcd has done so."""

@@ -21,11 +21,11 @@ def test_etcd_is_away_when_a_call_has_failed_and_no_other_was_answered_since_it_
     clock.now += 1
     availability.record_response()
     availability.failed(began)
-    assert not availability.away
+    assert not availability.circuit_open
     availability.failed(clock() + 1)
-    assert availability.away
+    assert availability.circuit_open
     availability.record_response()
-    assert not availability.away
+    assert not availability.circuit_open
 
 
 def test_one_call_at_a_time_finds_out_whether_it_still_is(clock: Clock) -> None:

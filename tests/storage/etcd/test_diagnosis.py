@@ -175,6 +175,16 @@ async def test_the_answer_of_another_protocol_is_quoted(files: Files, response: 
         assert text in await start_error(f"https://127.0.0.1:{port}", files.ca_file)
 
 
+async def test_an_endpoint_that_closes_the_connection_in_the_tls_handshake_is_reported(files: Files) -> None:
+    async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(4096)
+        writer.close()
+
+    async with await asyncio.start_server(close, "127.0.0.1", 0) as server:
+        error = await start_error(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}", files.ca_file)
+    assert error.endswith("fails the TLS handshake: it closes the connection")
+
+
 @pytest.mark.parametrize(
     ("server", "text"),
     [

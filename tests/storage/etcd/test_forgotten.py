@@ -13,7 +13,7 @@ from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.prefix_watch import PrefixWatch
-from sampan.storage.etcd.progress import ProgressRequester
+from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.store import Compacted, prefix_end
 from tests.storage.etcd.conftest import OpenStore
@@ -92,7 +92,7 @@ async def test_the_prefix_watch_continues_when_etcd_is_away_just_as_it_has_forgo
     broadcaster.revision = 5
     async with serving(Forgetful(away=20)) as url:
         client = EtcdClient(EtcdSettings((url,), attempt_s=0.2, total_s=0.2))
-        following = PrefixWatch(client, broadcaster, KEYS, ProgressRequester(client, KEYS))
+        following = PrefixWatch(client, broadcaster, KEYS, Reads(client, KEYS))
         task = asyncio.create_task(following.run())
         assert await following.reach(100, DEADLINE_S)
         task.cancel()
@@ -110,7 +110,7 @@ async def test_a_client_that_may_have_slept_requests_whether_all_is_there_that_c
     broadcaster.add(watch)
     async with serving(Skipping(never)) as url:
         client = EtcdClient(EtcdSettings((url,)))
-        following = PrefixWatch(client, broadcaster, KEYS, ProgressRequester(client, KEYS))
+        following = PrefixWatch(client, broadcaster, KEYS, Reads(client, KEYS))
         task = asyncio.create_task(following.run())
         assert await following.reach(300, DEADLINE_S)
         task.cancel()
@@ -123,9 +123,7 @@ async def test_a_watch_of_the_past_that_stays_silent_is_given_up(monkeypatch: py
     monkeypatch.setattr(history_reader, "_SILENCE_MAX_S", 0.3)
     async with serving(Silent(never)) as url:
         client = EtcdClient(EtcdSettings((url,)))
-        progress = ProgressRequester(client, KEYS)
-        progress.by_write = False
-        silent = HistoryReader(client, KEYS, progress, (PODS, prefix_end(PODS)), 5)
+        silent = HistoryReader(client, KEYS, (PODS, prefix_end(PODS)), 5)
         with pytest.raises(WatchEndedByEtcd):
             await silent.next(50)
         await silent.close()

@@ -14,7 +14,8 @@ from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.prefix_watch import PrefixWatch
-from sampan.storage.etcd.progress import ProgressRequester, has_reliable_progress
+from sampan.storage.etcd.progress import has_reliable_progress
+from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.store import EtcdStore
 from tests.storage.etcd.fake import FakeEtcd, serving
 from tests.storage.etcd.server import Member
@@ -53,17 +54,16 @@ async def test_a_watch_uses_the_endpoint_whose_version_chose_how_it_requests_pro
         urls = [await stack.enter_async_context(serving(fake)) for fake in (new, old)]
         client = new.client = old.client = EtcdClient(EtcdSettings(tuple(urls)))
         stack.push_async_callback(client.close)
-        progress = ProgressRequester(client, KEYS)
         async with asyncio.timeout(DEADLINE_S):
             if kind == "live":
                 broadcaster = WatchBroadcaster(None)
-                following = PrefixWatch(client, broadcaster, KEYS, progress)
+                following = PrefixWatch(client, broadcaster, KEYS, Reads(client, KEYS))
                 task = asyncio.create_task(following.run())
                 await following.established.wait()
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
             else:
-                history = HistoryReader(client, KEYS, progress, PODS, 5)
+                history = HistoryReader(client, KEYS, PODS, 5)
                 await history.next(100)
                 await history.close()
     assert (new.watches, old.watches) == (1, 0)

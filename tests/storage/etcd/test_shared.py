@@ -112,8 +112,7 @@ async def test_of_several_servers_one_compacts_in_each_interval(open_store: Open
 
 async def test_rows_share_a_lease_for_a_while(etcd: Member, clock: Clock) -> None:
     client = EtcdClient(EtcdSettings((etcd.url,)))
-    granted: list[int] = []
-    leases = Leases(client, clock, lambda lease, ttl_s: granted.append(ttl_s))
+    leases = Leases(client, clock)
     first = await leases.take(3600)
     clock.now += 59
     assert await leases.take(3600) == first
@@ -123,8 +122,7 @@ async def test_rows_share_a_lease_for_a_while(etcd: Member, clock: Clock) -> Non
     assert later != first
     for _ in range(OBJECTS_MAX - 1):
         assert await leases.take(3600) == later
-    assert await leases.take(3600) != later
-    assert granted == [3600, 600, 3600, 3600]
+    assert await leases.take(3600) not in (first, later)
     await client.close()
 
 

@@ -13,6 +13,7 @@ from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.messages import TARGET_MOD, Compare
+from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.writes import Writes
 from sampan.storage.store import (
     Conflict,
@@ -61,7 +62,9 @@ async def writes_to(fake: FakeEtcd) -> AsyncIterator[Writes]:
         client = EtcdClient(EtcdSettings((url,), attempt_s=0.3, total_s=0.6))
         keys = Keys("/registry")
         try:
-            yield Writes(client, keys, Leases(client, asyncio.get_running_loop().time), undispatched)
+            yield Writes(
+                client, keys, Reads(client, keys), Leases(client, asyncio.get_running_loop().time), undispatched
+            )
         finally:
             await client.close()
 
@@ -173,7 +176,7 @@ async def test_a_write_whose_fence_fails_is_refused_and_not_retried(before: tupl
 async def test_a_dead_server_surely_wrote_nothing() -> None:
     client = EtcdClient(EtcdSettings(("http://127.0.0.1:1",), total_s=0.3))
     keys = Keys("/registry")
-    writes = Writes(client, keys, Leases(client, asyncio.get_running_loop().time), undispatched)
+    writes = Writes(client, keys, Reads(client, keys), Leases(client, asyncio.get_running_loop().time), undispatched)
     with pytest.raises(StoreUnavailable):
         await writes.create(KEY, b"1", 0)
     await client.close()

@@ -6,7 +6,6 @@ event loop: for the answer, its event, and the client's next request. These iter
 Concurrency: no tasks; each writer waits in its own task.
 """
 
-import asyncio
 from collections.abc import Awaitable
 
 from sampan.storage.signal import Signal
@@ -22,7 +21,6 @@ class AckBatch:
     def __init__(self) -> None:
         self._running = 0
         self._over = Signal()
-        self._timer: asyncio.TimerHandle | None = None
 
     async def acknowledged(self, write: Awaitable[Revision]) -> Revision:
         """Return the write's revision when all concurrent writes are done, or after `WAIT_MAX_S`.
@@ -35,15 +33,7 @@ class AckBatch:
         finally:
             self._running -= 1
             if not self._running:
-                self._end()
-        if self._running:
-            if self._timer is None:
-                self._timer = asyncio.get_running_loop().call_later(WAIT_MAX_S, self._end)
-            await self._over.wait()
+                self._over.notify()
+        if self._running and not await self._over.wait(WAIT_MAX_S):
+            self._over.notify()  # the first write of the batch has waited long enough: acknowledge all of it
         return revision
-
-    def _end(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-            self._over.notify()

@@ -18,7 +18,7 @@ class Availability:
     """State shared by the calls of one client. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self.away = False
+        self.circuit_open = False
         self.clock = clock
         self._responded_at = float("-inf")
         self._probing = False
@@ -26,16 +26,16 @@ class Availability:
 
     def record_response(self) -> None:
         """Record a response that needed a quorum of etcd's members."""
-        if self.away:
+        if self.circuit_open:
             _log.info("etcd is available again")
-        self.away = False
+        self.circuit_open = False
         self._responded_at = self.clock()
 
     def failed(self, since: float) -> bool:
         """Record that a call started at `since` has used all its attempts. Return True if this opens the circuit."""
-        if self.away or self._responded_at >= since:
+        if self.circuit_open or self._responded_at >= since:
             return False
-        self.away = True
+        self.circuit_open = True
         return True
 
     def begin_probe(self) -> bool:

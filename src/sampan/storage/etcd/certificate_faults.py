@@ -13,27 +13,27 @@ from sampan.core.clock import utc_now
 from sampan.storage.etcd.files import certificates
 
 _NAMES_SHOWN: Final = 5
-_NAMES: Final = (62, 64)
+_NAME_MISMATCH: Final = (62, 64)
 _EXPIRED: Final = 10
-_EARLY: Final = 9
+_NOT_YET_VALID: Final = 9
 """Error codes of OpenSSL (X509_V_ERR_...)."""
 
 
 def server_certificate_fault(
-    error: ssl.SSLCertVerificationError, shown: x509.Certificate | None, host: str, ca_file: Path | None
+    error: ssl.SSLCertVerificationError, presented: x509.Certificate | None, host: str, ca_file: Path | None
 ) -> str:
     """Return the fault of a server's certificate, as a text.
 
-    `shown` is that certificate, or None if it could not be read.
+    `presented` is that certificate, or None if it could not be read.
     """
-    if error.verify_code in _NAMES:
-        return f"has a certificate for {_listed(_names(shown)) if shown else 'other names'}, not for {host}"
+    if error.verify_code in _NAME_MISMATCH:
+        return f"has a certificate for {_listed(_names(presented)) if presented else 'other names'}, not for {host}"
     if error.verify_code == _EXPIRED:
-        until = f" (at {_time(shown.not_valid_after_utc)})" if shown is not None else ""
+        until = f" (at {_time(presented.not_valid_after_utc)})" if presented is not None else ""
         return f"has an expired certificate{until}"
-    if error.verify_code == _EARLY:
+    if error.verify_code == _NOT_YET_VALID:
         return "has a certificate that is not valid yet: check the clocks"
-    issuer = f" ({_common_name(shown.issuer)})" if shown is not None else ""
+    issuer = f" ({_common_name(presented.issuer)})" if presented is not None else ""
     if ca_file is None:
         return f"has a certificate of a CA{issuer} that this system does not trust: set --etcd-cafile"
     return f"has a certificate of a CA{issuer} that is not in --etcd-cafile {ca_file}"

@@ -15,12 +15,12 @@ from typing import Any, Self
 from grpc.aio import AioRpcError
 
 from sampan.core.clock import monotonic
+from sampan.rpc.proto_table import Method
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.availability import Availability
 from sampan.storage.etcd.endpoint import EtcdEndpoint
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
-from sampan.storage.etcd.history import History
-from sampan.storage.etcd.messages import Method
+from sampan.storage.etcd.restore_detector import RestoreDetector
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchStream
 from sampan.storage.store import StoreFull, StoreUnreachable
@@ -40,7 +40,7 @@ class EtcdClient:
     def __init__(self, settings: EtcdSettings) -> None:
         self.settings = settings
         self.availability = Availability(monotonic)
-        self.history = History()
+        self.restores = RestoreDetector()
         self._endpoints = [EtcdEndpoint(server, settings) for server in settings.servers]
         self._at = 0
 
@@ -55,7 +55,7 @@ class EtcdClient:
         if self.endpoint is endpoint:
             self._at = (self._at + 1) % len(self._endpoints)
 
-    def unavailable(self, cause: str) -> None:
+    def on_unavailable(self, cause: str) -> None:
         """Log that no endpoint answers, and reconnect to all: another member may answer at the same address."""
         _log.warning(
             "no etcd endpoint responds; requests fail with 503 until one does: endpoints=%s error=%r",
@@ -72,29 +72,13 @@ class EtcdClient:
         `StoreFull`; `AioRpcError` when the requested revision does not exist (compacted, or in the future).
         """
         with Attempts(self) as attempts:
-            while True:
-                try:
-                    return await attempts.call(method, request)
-                except AioRpcError as error:
-                    fault = fault_of(error)
-                    if fault in _REVISION_FAULTS:
-                        raise
-                    if fault is Fault.FULL:
-                        raise StoreFull(text_of(error)) from error
-                    if fault not in _REPEATED or not await attempts.another(error):
-                        raise StoreUnreachable(text_of(error)) from error
+            return await attempts.repeat(method, request)
 
     async def version(self) -> tuple[str, EtcdEndpoint]:
         """Return the version of an endpoint, preferably the one in use. Raises `StoreUnreachable` as `call` does."""
         with Attempts(self) as attempts:
-            while True:
-                try:
-                    status = await attempts.call(messages.STATUS, messages.StatusRequest())
-                except AioRpcError as error:
-                    if fault_of(error) not in _REPEATED or not await attempts.another(error):
-                        raise StoreUnreachable(text_of(error)) from error
-                else:
-                    return status.version, attempts.endpoint
+            status = await attempts.repeat(messages.STATUS, messages.StatusRequest())
+            return status.version, attempts.endpoint
 
     @asynccontextmanager
     async def watch(
@@ -144,48 +128,62 @@ class Attempts:
         self._began = client.availability.clock()
         self._deadline = self._loop.time() + client.settings.total_s
         self._pause_s = BACKOFF_S[0]
-        self._left: int | None = None
+        self._untried: int | None = None
         """Endpoints that a probe has not tried yet; None for other calls."""
 
     def __enter__(self) -> Self:
         availability = self._client.availability
-        if availability.away:
+        if availability.circuit_open:
             if not availability.begin_probe():
                 raise StoreUnreachable("etcd: no endpoint answers")
-            self._left = len(self._client.settings.servers)
+            self._untried = len(self._client.settings.servers)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._left is not None:
+        if self._untried is not None:
             self._client.availability.end_probe()
+
+    async def repeat(self, method: Method, request: Any) -> Any:
+        """Make attempts until an endpoint answers. See `EtcdClient.call`."""
+        while True:
+            try:
+                return await self.call(method, request)
+            except AioRpcError as error:
+                fault = fault_of(error)
+                if fault in _REVISION_FAULTS:
+                    raise
+                if fault is Fault.FULL:
+                    raise StoreFull(text_of(error)) from error
+                if fault not in _REPEATED or not await self.prepare_retry(error):
+                    raise StoreUnreachable(text_of(error)) from error
 
     async def call(self, method: Method, request: Any) -> Any:
         """Make one attempt at the endpoint in use.
 
         Raises `AioRpcError`; `StoreUnreachable` if etcd was restored or replaced.
         """
-        history = self._client.history
-        history.check()
-        before = history.revision
+        restores = self._client.restores
+        restores.check()
+        before = restores.revision
         self.endpoint = self._client.endpoint
         left = max(self._deadline - self._loop.time(), 0.001)
         response = await self.endpoint.call(method, request, min(left, self._client.settings.attempt_s))
         if method is not messages.STATUS:  # a member answers that without a quorum
             self._client.availability.record_response()
         if method in _LINEARIZABLE:
-            history.saw(response.header, before)
+            restores.observe(response.header, before)
         return response
 
-    async def another(self, error: AioRpcError) -> bool:
+    async def prepare_retry(self, error: AioRpcError) -> bool:
         """Switch to the next endpoint after a failure, and pause. Return False if no attempt is left."""
         self._client.leave(self.endpoint)
-        if self._left is not None:
+        if self._untried is not None:
             self.endpoint.reconnect()
-            self._left -= 1
-            return self._left > 0 and self._loop.time() < self._deadline
+            self._untried -= 1
+            return self._untried > 0 and self._loop.time() < self._deadline
         if self._loop.time() + self._pause_s >= self._deadline:
             if self._client.availability.failed(self._began):
-                self._client.unavailable(text_of(error))
+                self._client.on_unavailable(text_of(error))
             return False
         await asyncio.sleep(self._pause_s)
         self._pause_s = min(self._pause_s * 2, BACKOFF_S[1])

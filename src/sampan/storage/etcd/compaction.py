@@ -15,6 +15,7 @@ from grpc.aio import AioRpcError
 
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.faults import text_of
 from sampan.storage.etcd.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.store import StoreUnavailable
@@ -26,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class CompactionCoordinator:
-    """Coordinator of one server. The first `take` only reads the key's version."""
+    """Coordinator of one server. The first `claim` only reads the key's version."""
 
     def __init__(self, client: EtcdClient) -> None:
         self._client = client
@@ -34,7 +35,7 @@ class CompactionCoordinator:
         self.compacted = 0
         """Newest compacted revision that this server has read, compacted by any server."""
 
-    async def take(self, revision: int) -> bool:
+    async def claim(self, revision: int) -> bool:
         """Return True if this server is the one to compact to `revision`. Raises `StoreUnavailable`."""
         request = TxnRequest(
             compare=[Compare(target=messages.TARGET_VERSION, key=COMPACT_REV_KEY, version=self._version)],
@@ -56,16 +57,17 @@ class CompactionCoordinator:
             try:
                 async with self._client.watch(COMPACT_REV_KEY, b"", 0) as stream:
                     found = await self._client.call(messages.RANGE, RangeRequest(key=COMPACT_REV_KEY))
-                    self._note(found.kvs)
+                    self._record(found.kvs)
                     pause_s = _BACKOFF_S[0]
                     while True:
-                        self._note([event.kv for event in (await stream.next()).events])
+                        self._record([event.kv for event in (await stream.next()).events])
             except (AioRpcError, TimeoutError, CompactedInEtcd, WatchEndedByEtcd, StoreUnavailable) as error:
-                _log.debug("the watch of %s ended, retrying in %g s: %s", COMPACT_REV_KEY.decode(), pause_s, error)
+                why = text_of(error)
+                _log.debug("the watch of %s ended, retrying in %g s: %s", COMPACT_REV_KEY.decode(), pause_s, why)
             await sleep(pause_s)
             pause_s = min(2 * pause_s, _BACKOFF_S[1])
 
-    def _note(self, rows: Any) -> None:
+    def _record(self, rows: Any) -> None:
         # The newest value counts, not the greatest: etcd may have been restored to an older revision.
         for row in rows:
             if row.value.isdigit():

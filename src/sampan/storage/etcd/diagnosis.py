@@ -6,8 +6,8 @@ It connects as a client would, with and without TLS, and examines the first byte
 import asyncio
 import socket
 import ssl
-from collections.abc import Coroutine, Sequence
-from contextlib import closing, suppress
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -30,7 +30,7 @@ _REFUSED_WITHIN_S: Final = 0.5
 _MEMBERS: Final = ", as etcd does without a quorum of its members"
 _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 """Preface of an HTTP/2 client, with empty settings."""
-_ADVICE: Final = (
+_ADVICE: Final = (  # for requests that etcd's authentication denied
     ("user name is empty", "etcd takes the user from the common name of the certificate in --etcd-certfile"),
     (
         "permission denied",
@@ -43,11 +43,11 @@ _HEAD: Final = 9
 
 
 class Finding(NamedTuple):
-    """Fault of one endpoint. `passes`: it may disappear without a change, as when etcd has not started yet."""
+    """Fault of one endpoint. `transient`: it may disappear without a change, as when etcd has not started yet."""
 
     server: str
     text: str
-    passes: bool
+    transient: bool
 
     def __str__(self) -> str:
         return f"{self.server} {self.text}"
@@ -56,9 +56,9 @@ class Finding(NamedTuple):
 class _EndpointFault(Exception):
     """Fault of the endpoint under test."""
 
-    def __init__(self, text: str, *, passes: bool = False) -> None:
+    def __init__(self, text: str, *, transient: bool = False) -> None:
         super().__init__(text)
-        self.passes = passes
+        self.transient = transient
 
 
 async def diagnosed(request: Coroutine[Any, Any, T], settings: EtcdSettings) -> T:
@@ -78,20 +78,16 @@ async def diagnosed(request: Coroutine[Any, Any, T], settings: EtcdSettings) -> 
         found = await findings(settings)
         _refuse_permanent(found, settings)
         if isinstance(error.__cause__, AioRpcError) and fault_of(error.__cause__) is Fault.REFUSED:
-            raise StoreMisconfigured(f"{error} ({', '.join(settings.servers)}){_advice(str(error))}") from error
+            advice = next((f": {advice}" for text, advice in _ADVICE if text in str(error)), "")
+            raise StoreMisconfigured(f"{error} ({', '.join(settings.servers)}){advice}") from error
         if not found:
             raise
         alone = len(found) == len(settings.servers)
         raise StoreUnreachable(_summary(found) if alone else f"{error}; {_summary(found)}") from error
 
 
-def _advice(refusal: str) -> str:
-    """Return advice for a request that etcd's authentication denied."""
-    return next((f": {advice}" for text, advice in _ADVICE if text in refusal), "")
-
-
 def _refuse_permanent(found: Sequence[Finding], settings: EtcdSettings) -> None:
-    if len(found) == len(settings.servers) and not any(finding.passes for finding in found):
+    if len(found) == len(settings.servers) and not any(finding.transient for finding in found):
         raise StoreMisconfigured(_summary(found))
 
 
@@ -114,13 +110,13 @@ def _check(server: str, settings: EtcdSettings) -> Finding | None:
         else:
             _check_without_tls(host, port)
     except _EndpointFault as fault:
-        return Finding(server, str(fault), fault.passes)
+        return Finding(server, str(fault), fault.transient)
     except TimeoutError:
         return Finding(
-            server, f"accepts connections but does not answer within {_TIMEOUT_S:g} s{_MEMBERS}", passes=True
+            server, f"accepts connections but does not answer within {_TIMEOUT_S:g} s{_MEMBERS}", transient=True
         )
     except OSError as error:
-        return Finding(server, f"closed the connection: {error.strerror or error}", passes=True)
+        return Finding(server, f"closed the connection: {error.strerror or error}", transient=True)
     return None
 
 
@@ -138,23 +134,21 @@ def _check_without_tls(host: str, port: int) -> None:
 
 
 def _check_with_tls(host: str, port: int, settings: EtcdSettings) -> None:
-    context = _context(settings)
-    sock = _connected(host, port)
+    authorities = None if settings.ca_file is None else settings.ca_file.read_text("ascii", "replace")
+    context = _with_client_certificate(client_context(authorities, protocols=["h2"]), settings)
     try:
-        with closing(context.wrap_socket(sock, server_hostname=host)) as secured:
-            response = _http2_reply(secured, _unrequested(secured))
+        with _secured(host, port, context) as secured:
+            response = _http2_reply(secured, _unsolicited(secured))
     except ssl.SSLCertVerificationError as error:
         raise _EndpointFault(
             server_certificate_fault(error, _peer_certificate(host, port, settings), host, settings.ca_file)
         ) from error
+    except (ConnectionResetError, ssl.SSLEOFError) as error:
+        raise _EndpointFault(_tls_fault(host, port, "it closes the connection")) from error
     except ssl.SSLError as error:
         if "ALERT" in (error.reason or ""):
             raise _EndpointFault(client_certificate_fault(error, settings.cert_file)) from error
         raise _EndpointFault(_tls_fault(host, port, error.reason or str(error))) from error
-    except (ConnectionResetError, ssl.SSLEOFError) as error:
-        raise _EndpointFault(_tls_fault(host, port, "it closes the connection")) from error
-    finally:
-        sock.close()
     if not _is_http2(response):
         raise _EndpointFault(_foreign_protocol(response))
 
@@ -163,22 +157,23 @@ def _connected(host: str, port: int) -> socket.socket:
     try:
         sock = socket.create_connection((host, port), timeout=_TIMEOUT_S)
     except socket.gaierror as error:
-        raise _EndpointFault(f"has a name that does not resolve: {error.strerror}", passes=True) from error
+        raise _EndpointFault(f"has a name that does not resolve: {error.strerror}", transient=True) from error
     except TimeoutError as error:
-        raise _EndpointFault(f"does not accept a connection within {_TIMEOUT_S:g} s", passes=True) from error
+        raise _EndpointFault(f"does not accept a connection within {_TIMEOUT_S:g} s", transient=True) from error
     except OSError as error:
         text = "refuses connections: no process listens there" if isinstance(error, ConnectionRefusedError) else ""
-        raise _EndpointFault(text or f"cannot be reached: {error.strerror}", passes=True) from error
+        raise _EndpointFault(text or f"cannot be reached: {error.strerror}", transient=True) from error
     sock.settimeout(_TIMEOUT_S)
     return sock
 
 
-def _context(settings: EtcdSettings) -> ssl.SSLContext:
-    authorities = None if settings.ca_file is None else settings.ca_file.read_text("ascii", "replace")
-    return _with_own(client_context(authorities, protocols=["h2"]), settings)
+@contextmanager
+def _secured(host: str, port: int, context: ssl.SSLContext) -> Iterator[ssl.SSLSocket]:
+    with closing(_connected(host, port)) as sock, closing(context.wrap_socket(sock, server_hostname=host)) as secured:
+        yield secured
 
 
-def _unrequested(secured: ssl.SSLSocket) -> bytes:
+def _unsolicited(secured: ssl.SSLSocket) -> bytes:
     """Return what a server sends before any request. Raises `ssl.SSLError` if it refuses our certificate.
 
     In TLS 1.3 that may happen after the handshake. The alert with the reason would be lost if we had already sent data
@@ -216,10 +211,7 @@ def _foreign_protocol(response: bytes) -> str:
 
 def _accepts_tls(host: str, port: int) -> bool:
     try:
-        with (
-            closing(_connected(host, port)) as sock,
-            closing(unverified_context().wrap_socket(sock, server_hostname=host)),
-        ):
+        with _secured(host, port, unverified_context()):
             return True
     except ssl.SSLError as error:
         return "ALERT" in (error.reason or "")
@@ -229,17 +221,13 @@ def _accepts_tls(host: str, port: int) -> bool:
 
 def _peer_certificate(host: str, port: int, settings: EtcdSettings) -> x509.Certificate | None:
     """Return the server's certificate without verifying it, or None if the server refuses ours."""
-    context = _with_own(unverified_context(), settings)
-    with (
-        suppress(OSError, _EndpointFault, ValueError),
-        closing(_connected(host, port)) as sock,
-        closing(context.wrap_socket(sock, server_hostname=host)) as secured,
-    ):
+    context = _with_client_certificate(unverified_context(), settings)
+    with suppress(OSError, _EndpointFault, ValueError), _secured(host, port, context) as secured:
         return x509.load_der_x509_certificate(secured.getpeercert(binary_form=True) or b"")
     return None
 
 
-def _with_own(context: ssl.SSLContext, settings: EtcdSettings) -> ssl.SSLContext:
+def _with_client_certificate(context: ssl.SSLContext, settings: EtcdSettings) -> ssl.SSLContext:
     if settings.cert_file is not None and settings.key_file is not None:
         context.load_cert_chain(settings.cert_file, settings.key_file)
     return context

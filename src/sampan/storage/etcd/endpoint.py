@@ -11,8 +11,8 @@ import grpc
 import grpc.aio
 
 from sampan.core.file_stamps import Stamps, stamps
+from sampan.rpc.proto_table import Method
 from sampan.storage.etcd.files import check_files
-from sampan.storage.etcd.messages import Method
 from sampan.storage.etcd.settings import EtcdSettings
 
 _log = logging.getLogger(__name__)

@@ -64,8 +64,10 @@ def fault_of(error: AioRpcError) -> Fault:
     return Fault.UNKNOWN if error.code() in _UNKNOWN else Fault.REFUSED
 
 
-def text_of(error: AioRpcError) -> str:
+def text_of(error: Exception) -> str:
     """Return the failure in one line."""
+    if not isinstance(error, AioRpcError):
+        return str(error)
     details = error.details() or error.code().name
     if error.code() is grpc.StatusCode.UNIMPLEMENTED:
         return f"what answers in etcd's place is no etcd: {details}"

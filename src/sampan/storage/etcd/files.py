@@ -4,7 +4,7 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -16,28 +16,17 @@ T = TypeVar("T")
 def check_files(ca: Path | None, certificate: Path | None, key: Path | None) -> None:
     """Raise `ValueError` with the file and its fault."""
     if ca is not None:
-        authorities(ca)
+        _parsed("--etcd-cafile", ca, "certificate", x509.load_pem_x509_certificates)
     if certificate is not None and key is not None:
-        own, private = certificates(certificate)[0], _private_key(key)
+        own = certificates(certificate)[0]
+        private = _parsed("--etcd-keyfile", key, "private key", lambda content: load_pem_private_key(content, None))
         if own.public_key() != private.public_key():
             raise ValueError(f"--etcd-keyfile {key} is not the key of the certificate in --etcd-certfile {certificate}")
-
-
-def authorities(path: Path) -> list[x509.Certificate]:
-    """Return the CA certificates in a file. Raises `ValueError`."""
-    return _parsed("--etcd-cafile", path, "certificate", x509.load_pem_x509_certificates)
 
 
 def certificates(path: Path) -> list[x509.Certificate]:
     """Return a client certificate and its chain. Raises `ValueError`."""
     return _parsed("--etcd-certfile", path, "certificate", x509.load_pem_x509_certificates)
-
-
-def _private_key(path: Path) -> Any:
-    def load(content: bytes) -> Any:
-        return load_pem_private_key(content, None)
-
-    return _parsed("--etcd-keyfile", path, "private key", load)
 
 
 def _parsed(option: str, path: Path, what: str, parse: Callable[[bytes], T]) -> T:

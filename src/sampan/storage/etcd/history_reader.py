@@ -21,12 +21,10 @@ class HistoryReader:
     A single task uses and closes it. gRPC's flow control makes etcd send as fast as the task reads.
     """
 
-    def __init__(
-        self, client: EtcdClient, keys: Keys, progress: ProgressRequester, span: tuple[str, str], after: int
-    ) -> None:
+    def __init__(self, client: EtcdClient, keys: Keys, span: tuple[str, str], after: int) -> None:
         self._client = client
         self._keys = keys
-        self._progress = progress
+        self._progress = ProgressRequester(client, keys)
         self._span = span
         self._position = after
         self._stack = AsyncExitStack()

@@ -19,7 +19,7 @@ class Keys:
 
     def __init__(self, prefix: str) -> None:
         self._head = prefix.encode()
-        self._same = prefix == PREFIX
+        self._is_default = prefix == PREFIX
         self.barrier = self._head + b"/"
         self.end = self._head + b"0"
         self._first = self.barrier + b"\0"
@@ -28,15 +28,15 @@ class Keys:
         self.copy_running = self._head + b".sampan/copy-running"
         """Key with a lease that exists while a copy runs."""
 
-    def stored(self, key: str) -> bytes:
+    def etcd_key(self, key: str) -> bytes:
         """Return the key in etcd. Raises `ValueError` if `key` is not under `/registry/`."""
         if len(key) <= len(_HEAD) or not key.startswith(_HEAD):
             raise ValueError(f"{key!r} is not a key under {_HEAD}")
-        return key.encode() if self._same else self._head + key[len(PREFIX) :].encode()
+        return key.encode() if self._is_default else self._head + key[len(PREFIX) :].encode()
 
-    def shown(self, key: bytes) -> str:
+    def store_key(self, key: bytes) -> str:
         """Return the store's name of a key in etcd."""
-        return key.decode() if self._same else PREFIX + key[len(self._head) :].decode()
+        return key.decode() if self._is_default else PREFIX + key[len(self._head) :].decode()
 
     def span(self, start: str, end: str) -> tuple[bytes, bytes]:
         """Return a range in etcd, limited to the prefix."""
@@ -44,7 +44,7 @@ class Keys:
 
     def row(self, stored: Any) -> KeyValue:
         """Return a row of etcd's answer as a row of the store."""
-        return KeyValue(self.shown(stored.key), stored.value, stored.create_revision, stored.mod_revision)
+        return KeyValue(self.store_key(stored.key), stored.value, stored.create_revision, stored.mod_revision)
 
     def events(self, sent: Any, after: int) -> list[StoreEvent]:
         """Return the events that etcd sent with a revision above `after`, without those of the barrier.
@@ -61,10 +61,10 @@ class Keys:
             if previous is None and row.create_revision != revision:
                 raise CompactedInEtcd(revision)
             value = None if event.type == DELETE else row.value
-            found.append(StoreEvent(revision, self.shown(row.key), value, previous))
+            found.append(StoreEvent(revision, self.store_key(row.key), value, previous))
         return found
 
     def _bound(self, bound: str) -> bytes:
         if bound <= _HEAD:
             return self._first
-        return self.stored(bound) if bound.startswith(_HEAD) else self.end
+        return self.etcd_key(bound) if bound.startswith(_HEAD) else self.end

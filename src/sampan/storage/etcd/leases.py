@@ -29,14 +29,11 @@ class Lease:
 
 
 class Leases:
-    """Pool of leases. `clock` returns monotonic seconds. `granted(id, ttl_s)` is called for each new lease."""
+    """Pool of leases. `clock` returns monotonic seconds."""
 
-    def __init__(
-        self, client: EtcdClient, clock: Callable[[], float], granted: Callable[[int, int], object] | None = None
-    ) -> None:
+    def __init__(self, client: EtcdClient, clock: Callable[[], float]) -> None:
         self._client = client
         self._clock = clock
-        self._granted = granted
         self._by_ttl: dict[int, Lease] = {}
         self._granting = asyncio.Lock()
 
@@ -58,8 +55,6 @@ class Leases:
         began = self._clock()
         request = messages.LeaseGrantRequest(TTL=ttl_s + reuse_s)
         response = await self._client.call(messages.LEASE_GRANT, request)
-        if self._granted is not None:
-            self._granted(response.ID, ttl_s)
         expired = [ttl for ttl, lease in self._by_ttl.items() if began >= lease.reusable_until]
         for ttl in expired:
             del self._by_ttl[ttl]

@@ -1,17 +1,15 @@
-"""Messages of etcd's API that the store uses: names, numbers and types of their fields, as a table.
-
-protobuf makes classes of them in a separate pool, so they cannot clash with other definitions. Unused fields are left
-out; the parser skips them. Enumerations are numbers. `oneof`s are not declared: on the wire they are plain fields.
+"""Messages and methods of etcd's API that the store uses.
 
 Source: etcd api/etcdserverpb/rpc.proto, api/mvccpb/kv.proto (3.5).
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from sampan.rpc.proto_table import Method, message_classes
 
-_PACKAGE = "sampan.etcd"
-_MESSAGES = """
+_CLASSES = message_classes(
+    "sampan.etcd",
+    """
 ResponseHeader: uint64 cluster_id=1, uint64 member_id=2, int64 revision=3
 KeyValue: bytes key=1, int64 create_revision=2, int64 mod_revision=3, int64 version=4, bytes value=5
 Event: int32 type=1, KeyValue kv=2, KeyValue prev_kv=3
@@ -41,19 +39,8 @@ LeaseGrantRequest: int64 TTL=1, int64 ID=2
 LeaseGrantResponse: ResponseHeader header=1, int64 ID=2, int64 TTL=3
 StatusRequest:
 StatusResponse: ResponseHeader header=1, string version=2, int64 dbSize=3, uint64 leader=4
-"""
-
-AnyMessage = Any
-"""Message of one of these classes, which are made at run time."""
-
-_TYPES = {
-    "bytes": descriptor_pb2.FieldDescriptorProto.TYPE_BYTES,
-    "string": descriptor_pb2.FieldDescriptorProto.TYPE_STRING,
-    "bool": descriptor_pb2.FieldDescriptorProto.TYPE_BOOL,
-    "int32": descriptor_pb2.FieldDescriptorProto.TYPE_INT32,
-    "uint64": descriptor_pb2.FieldDescriptorProto.TYPE_UINT64,
-    "int64": descriptor_pb2.FieldDescriptorProto.TYPE_INT64,
-}
+""",
+)
 
 DELETE = 1
 """`Event.type` of a deletion (0: a put)."""
@@ -61,39 +48,6 @@ TARGET_VERSION = 0
 TARGET_MOD = 2
 """`Compare.target`. `Compare.result` 0, the default, means equal."""
 
-
-def _add_field(message: descriptor_pb2.DescriptorProto, declaration: str) -> None:
-    kind, _, rest = declaration.strip().partition(" ")
-    name, _, number = rest.partition("=")
-    field = message.field.add(name=name, number=int(number))
-    field.label = field.LABEL_REPEATED if kind.startswith("*") else field.LABEL_OPTIONAL
-    kind = kind.removeprefix("*")
-    if kind in _TYPES:
-        field.type = _TYPES[kind]
-    else:
-        field.type = field.TYPE_MESSAGE
-        field.type_name = f".{_PACKAGE}.{kind}"
-
-
-def _file() -> descriptor_pb2.FileDescriptorProto:
-    file = descriptor_pb2.FileDescriptorProto(name="etcd.proto", package=_PACKAGE, syntax="proto3")
-    for line in _MESSAGES.splitlines():
-        name, colon, fields = line.partition(":")
-        if colon:
-            message = file.message_type.add(name=name)
-            for declaration in filter(None, fields.strip().split(",")):
-                _add_field(message, declaration)
-    return file
-
-
-def _classes() -> dict[str, Any]:
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(_file())
-    names = [line.partition(":")[0] for line in _MESSAGES.splitlines() if ":" in line]
-    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in names}
-
-
-_CLASSES = _classes()
 Compare: Any = _CLASSES["Compare"]
 CompactionRequest: Any = _CLASSES["CompactionRequest"]
 DeleteRangeRequest: Any = _CLASSES["DeleteRangeRequest"]
@@ -104,14 +58,6 @@ RequestOp: Any = _CLASSES["RequestOp"]
 StatusRequest: Any = _CLASSES["StatusRequest"]
 TxnRequest: Any = _CLASSES["TxnRequest"]
 WatchRequest: Any = _CLASSES["WatchRequest"]
-
-
-class Method(NamedTuple):
-    """Call of etcd's API: its path, and the classes of its messages."""
-
-    path: str
-    request: Any
-    response: Any
 
 
 def _method(path: str, request: str, response: str) -> Method:

@@ -10,23 +10,23 @@ at the next endpoint from the revision after the last dispatched one: no gap, no
 """
 
 import asyncio
-import heapq
 import logging
-from itertools import count
+from bisect import insort
+from operator import itemgetter
 
 from grpc.aio import AioRpcError
 
 from sampan.core.task_scope import TaskScope
 from sampan.storage.broadcaster import WatchBroadcaster
-from sampan.storage.etcd import messages
 from sampan.storage.etcd.availability import PROBE_PAUSE_S
 from sampan.storage.etcd.client import BACKOFF_S, EtcdClient
-from sampan.storage.etcd.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.faults import text_of
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.progress import ProgressRequester
+from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.response_events import ResponseEvents
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
-from sampan.storage.store import StoreEvent, StoreUnavailable
+from sampan.storage.store import Compacted, FutureRevision, StoreEvent, StoreUnavailable
 
 _log = logging.getLogger(__name__)
 
@@ -39,21 +39,20 @@ _SUSPENDED_S = 30.0
 class PrefixWatch:
     """Watch of the prefix."""
 
-    def __init__(
-        self, client: EtcdClient, broadcaster: WatchBroadcaster, keys: Keys, progress: ProgressRequester
-    ) -> None:
+    def __init__(self, client: EtcdClient, broadcaster: WatchBroadcaster, keys: Keys, reads: Reads) -> None:
         self._client = client
         self._broadcaster = broadcaster
         self._keys = keys
-        self._progress = progress
+        self._reads = reads
+        self._progress = ProgressRequester(client, keys)
         self._responses = ResponseEvents()
-        self._waiters: list[tuple[int, int, asyncio.Future[bool]]] = []
-        self._numbers = count()
-        self._desired = asyncio.Event()
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        """Revisions in ascending order, and what waits for them."""
+        self._has_waiters = asyncio.Event()
         self.established = asyncio.Event()
         """Event that is set while this task reads a watch that etcd has confirmed."""
         broadcaster.fail(None)
-        client.history.listeners.append(broadcaster.fail)
+        client.restores.listeners.append(broadcaster.fail)
 
     async def run(self) -> None:
         """Follow etcd until cancelled, or until etcd was restored or replaced. Starts after `broadcaster.revision`."""
@@ -62,14 +61,14 @@ class PrefixWatch:
             before = self._broadcaster.revision
             try:
                 await self._follow()
-            except CompactedInEtcd as error:
-                if await self._skipped(error):
+            except (Compacted, CompactedInEtcd) as error:
+                if await self._skip_compacted(error):
                     continue
-            except (AioRpcError, WatchEndedByEtcd, TimeoutError, StoreUnavailable) as error:
+            except (AioRpcError, WatchEndedByEtcd, TimeoutError, StoreUnavailable, FutureRevision) as error:
                 self._log_break(error)
             finally:
                 self.established.clear()
-            if self._client.history.fault:
+            if self._client.restores.fault:
                 return  # the broadcaster reports it to all watches
             pause_s = BACKOFF_S[0] if self._broadcaster.revision > before else min(pause_s * 2, BACKOFF_S[1])
             await asyncio.sleep(pause_s)
@@ -78,16 +77,17 @@ class PrefixWatch:
         """Wait until the broadcaster has every event up to a revision that etcd has; return False after `timeout_s`."""
         if self._broadcaster.revision >= revision:
             return True
-        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiters, (revision, next(self._numbers), future))
-        self._desired.set()
-        timer = asyncio.get_running_loop().call_later(timeout_s, _settle, future, False)
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        insort(self._waiters, (revision, future), key=itemgetter(0))
+        self._has_waiters.set()
         try:
-            return await future
-        finally:
-            timer.cancel()
+            async with asyncio.timeout(timeout_s):
+                await future
+        except TimeoutError:
+            return False
+        return True
 
-    def wrote(self, event: StoreEvent) -> None:
+    def on_write(self, event: StoreEvent) -> None:
         """Dispatch the event of this server's write and the events after it, unless an earlier event is missing."""
         after = self._broadcaster.revision
         if event.revision <= after:
@@ -123,40 +123,32 @@ class PrefixWatch:
                 self._dispatch(events, following[-1].revision if following else reached)
 
     def _dispatch(self, events: list[StoreEvent], reached: int) -> None:
-        self._client.history.reached(reached)
+        self._client.restores.observe_revision(reached)
         self._broadcaster.dispatch(events, reached)
         self._settle_waiters()
 
     async def _check_history(self) -> None:
         """Check that etcd still has the events after the last dispatched revision.
 
-        Raises `CompactedInEtcd`, `StoreUnreachable`. A watch whose buffer is full at that moment may continue with
-        newer events although etcd has compacted its start (etcd 3.5.1).
+        A watch whose buffer is full at that moment may continue with newer events although etcd has compacted its
+        start (etcd 3.5.1).
         """
-        revision = self._broadcaster.revision
-        try:
-            request = messages.RangeRequest(key=self._keys.barrier, keys_only=True, revision=revision)
-            await self._client.call(messages.RANGE, request)
-        except AioRpcError as error:
-            fault = fault_of(error)
-            if fault is Fault.COMPACTED:
-                raise CompactedInEtcd(revision) from error
-            if fault is Fault.FUTURE:  # etcd went back: the answer to this request shows how far
-                await self._client.call(messages.RANGE, messages.RangeRequest(key=self._keys.barrier, keys_only=True))
-            raise
+        await self._reads.check(self._broadcaster.revision)
 
     def _settle_waiters(self) -> None:
         waiters, reached = self._waiters, self._broadcaster.revision
         while waiters and waiters[0][0] <= reached:
-            _settle(heapq.heappop(waiters)[2], True)
+            _, future = waiters.pop(0)
+            if not future.done():
+                future.set_result(None)
 
     async def _request_progress(self, stream: WatchStream) -> None:
         """Request progress while a reader waits. Raises `WatchEndedByEtcd` when the stream stays silent."""
         silent_s = 0.0
         while silent_s < _SILENCE_MAX_S:
             if not self._waiting():
-                self._desired.clear()
-                await self._desired.wait()
+                self._has_waiters.clear()
+                await self._has_waiters.wait()
             before, pause_s = self._broadcaster.revision, self._progress.wait_s
             await asyncio.sleep(pause_s)
             if self._broadcaster.revision > before or not self._waiting():
@@ -168,11 +160,11 @@ class PrefixWatch:
 
     def _waiting(self) -> bool:
         waiters = self._waiters
-        while waiters and waiters[0][2].done():
-            heapq.heappop(waiters)
+        while waiters and waiters[0][1].done():
+            waiters.pop(0)
         return bool(waiters)
 
-    async def _skipped(self, error: CompactedInEtcd) -> bool:
+    async def _skip_compacted(self, error: Exception) -> bool:
         """Continue after the compacted events. Each watch detects its own loss."""
         _log.warning(
             "cannot read events after revision %d, compacted by etcd: %s; watches restart",
@@ -181,22 +173,17 @@ class PrefixWatch:
         )
         try:
             await asyncio.sleep(2 * PROBE_PAUSE_S)  # the request for etcd's version may have been the probe
-            reply = await self._client.call(messages.RANGE, messages.RangeRequest(key=self._keys.barrier))
-        except (AioRpcError, StoreUnavailable) as failure:
+            newest = await self._reads.revision()
+        except StoreUnavailable as failure:
             self._log_break(failure)
             return False
-        self._responses.forget(reply.header.revision)
-        self._broadcaster.skip(reply.header.revision)
+        self._responses.forget(newest)
+        self._broadcaster.skip(newest)
         self._settle_waiters()
         return True
 
     def _log_break(self, error: Exception) -> None:
-        why = text_of(error) if isinstance(error, AioRpcError) else str(error)
         # While etcd is away the watch breaks twice a second, and the client has logged the cause.
-        level = logging.DEBUG if self._client.availability.away or self._client.history.fault else logging.WARNING
-        _log.log(level, "the watch of etcd broke, retrying at the next endpoint: %s", why)
-
-
-def _settle(future: asyncio.Future[bool], result: bool) -> None:
-    if not future.done():
-        future.set_result(result)
+        logged = self._client.availability.circuit_open or self._client.restores.fault
+        level = logging.DEBUG if logged else logging.WARNING
+        _log.log(level, "the watch of etcd broke, retrying at the next endpoint: %s", text_of(error))

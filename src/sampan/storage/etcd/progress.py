@@ -1,5 +1,7 @@
 """`ProgressRequester`: makes a watch of etcd report its revision when no event does."""
 
+from typing import Any
+
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.endpoint import EtcdEndpoint
@@ -25,7 +27,7 @@ def has_reliable_progress(version: str) -> bool:
 
 
 class ProgressRequester:
-    """Requester of one watch, because members have different versions during an upgrade.
+    """Requester of one watch: each has its own, because members have different versions during an upgrade.
 
     Where progress notifications are unreliable the requester writes the barrier key instead, and the watch receives
     that write.
@@ -36,10 +38,6 @@ class ProgressRequester:
         self._keys = keys
         self.by_write = True
         """True if the barrier key is written. The watch must then cover the whole prefix."""
-
-    def another(self) -> "ProgressRequester":
-        """Return a requester for another watch."""
-        return ProgressRequester(self._client, self._keys)
 
     async def choose_endpoint(self) -> EtcdEndpoint:
         """Return the endpoint whose version decides the method: the watch must use it. Raises `StoreUnreachable`."""
@@ -59,7 +57,7 @@ class ProgressRequester:
         else:
             await stream.request_progress()
 
-    def revision_of(self, response: messages.AnyMessage) -> int:
+    def revision_of(self, response: Any) -> int:
         """Return the revision that a watch has reached with this response; 0 if the response does not show it."""
         if response.events:
             revision: int = response.events[-1].kv.mod_revision

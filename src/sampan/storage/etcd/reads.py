@@ -1,13 +1,15 @@
-"""`Reads`: linearizable reads of rows, and of etcd's revision."""
+"""`Reads`: linearizable reads of rows and of etcd's revision, and reads of older events."""
 
 import asyncio
 from typing import Any
 
 from grpc.aio import AioRpcError
 
+from sampan.rpc.proto_table import Method
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.messages import RangeRequest
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
@@ -34,7 +36,7 @@ class Reads:
 
     async def get(self, key: str) -> KeyValue | None:
         """Return the current row, or None."""
-        response = await self._client.call(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
+        response = await self._client.call(messages.RANGE, RangeRequest(key=self._keys.etcd_key(key)))
         return self._keys.row(response.kvs[0]) if response.kvs else None
 
     async def range(self, start: str, end: str, limit: int, revision: int) -> RangeResult:
@@ -45,7 +47,8 @@ class Reads:
         size = _PAGE_FIRST
         while True:
             size = min(size, limit - len(items)) if limit else size
-            response = await self._page(RangeRequest(key=key, range_end=range_end, limit=size, revision=revision))
+            request = RangeRequest(key=key, range_end=range_end, limit=size, revision=revision)
+            response = await self._call(messages.RANGE, request)
             revision = revision or response.header.revision
             total = response.count if total < 0 else total
             await self._add(items, response.kvs)
@@ -55,19 +58,21 @@ class Reads:
             size = _next_size(response)
 
     async def check(self, revision: int) -> None:
-        """Raise `Compacted` if etcd no longer has all events after a revision."""
-        await self._page(RangeRequest(key=self._keys.barrier, keys_only=True, revision=max(revision, 1)))
+        """Raise `Compacted` if etcd no longer has all events after a revision, `FutureRevision` if it has none yet."""
+        request = RangeRequest(key=self._keys.barrier, keys_only=True, revision=max(revision, 1))
+        await self._call(messages.RANGE, request)
+
+    def history(self, start: str, end: str, after: int) -> HistoryReader:
+        """Return a reader of the events of a range after a revision."""
+        return HistoryReader(self._client, self._keys, (start, end), after)
 
     async def compact(self, revision: int) -> None:
         """See `Store.compact`."""
         if revision <= 0:
-            raise await self.compacted()
-        try:
-            await self._client.call(messages.COMPACT, messages.CompactionRequest(revision=revision))
-        except AioRpcError as error:
-            raise await self._translated(error, revision) from error
+            raise await self._compacted()
+        await self._call(messages.COMPACT, messages.CompactionRequest(revision=revision))
 
-    async def compacted(self) -> Compacted:
+    async def _compacted(self) -> Compacted:
         """Return the error with the compacted revision. Only a watch that starts at revision 1 receives it."""
         current = await self.revision()
         try:
@@ -76,14 +81,17 @@ class Reads:
         except CompactedInEtcd as error:
             return Compacted(error.revision, current)
         except (AioRpcError, TimeoutError, WatchEndedByEtcd) as error:
-            raise StoreUnreachable(str(error)) from error
+            raise StoreUnreachable(text_of(error)) from error
         return Compacted(0, current)
 
-    async def _page(self, request: Any) -> Any:
+    async def _call(self, method: Method, request: Any) -> Any:
+        """Make a call at the request's revision. Raises `Compacted`, `FutureRevision`."""
         try:
-            return await self._client.call(messages.RANGE, request)
+            return await self._client.call(method, request)
         except AioRpcError as error:
-            raise await self._translated(error, request.revision) from error
+            if fault_of(error) is Fault.COMPACTED:
+                raise await self._compacted() from error
+            raise FutureRevision(request.revision, await self.revision()) from error
 
     async def _add(self, items: list[KeyValue], rows: Any) -> None:
         row = self._keys.row
@@ -91,14 +99,6 @@ class Reads:
             items += [row(stored) for stored in rows[start : start + _CHUNK]]
             if start + _CHUNK < len(rows):
                 await asyncio.sleep(0)
-
-    async def _translated(self, error: AioRpcError, revision: int) -> Exception:
-        fault = fault_of(error)
-        if fault is Fault.COMPACTED:
-            return await self.compacted()
-        if fault is Fault.FUTURE:
-            return FutureRevision(revision, await self.revision())
-        return StoreUnreachable(text_of(error))
 
 
 def _next_size(response: Any) -> int:

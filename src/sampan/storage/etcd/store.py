@@ -22,15 +22,15 @@ from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.coalesced import CoalescedCall
 from sampan.storage.etcd.compaction import CompactionCoordinator
 from sampan.storage.etcd.diagnosis import diagnosed
+from sampan.storage.etcd.faults import text_of
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.messages import RangeRequest
 from sampan.storage.etcd.prefix_watch import PrefixWatch
-from sampan.storage.etcd.progress import ProgressRequester
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.stream import WatchedThroughProxy, WatchEndedByEtcd
-from sampan.storage.etcd.watch import EtcdWatch, HistorySource
+from sampan.storage.etcd.watch import EtcdWatch
 from sampan.storage.etcd.writes import Writes
 from sampan.storage.store import (
     EventBatch,
@@ -54,7 +54,7 @@ class EtcdStore:
     Revisions are etcd's, so the store has none for writes outside the prefix. A row may outlive its TTL by a twentieth
     of it, at most by a minute.
 
-    `clock` returns monotonic seconds, by which leases are shared. `granted(id, ttl_s)` is called for each new lease.
+    `clock` returns monotonic seconds, by which leases are shared.
     """
 
     def __init__(
@@ -63,18 +63,15 @@ class EtcdStore:
         *,
         watch_buffer_max: int = BUFFER_MAX,
         clock: Callable[[], float] = monotonic,
-        granted: Callable[[int, int], object] | None = None,
     ) -> None:
         self._settings = settings
         self._keys = Keys(settings.prefix)
         self._clock = clock
-        self._granted = granted
         self._broadcaster = WatchBroadcaster(None, buffer_max=watch_buffer_max)
         self._client: EtcdClient
         self._reads: Reads
         self._writes: Writes
         self._watch: PrefixWatch
-        self._source: HistorySource
         self._compaction: CompactionCoordinator
         self._newest: CoalescedCall[int]
         self._acks = AckBatch()
@@ -91,10 +88,9 @@ class EtcdStore:
         try:
             self._reads = Reads(client, self._keys)
             self._newest = CoalescedCall(self._reads.revision)
-            progress = ProgressRequester(client, self._keys)
-            self._watch = PrefixWatch(client, self._broadcaster, self._keys, progress)
-            self._writes = Writes(client, self._keys, Leases(client, self._clock, self._granted), self._watch.wrote)
-            self._source = HistorySource(client, self._keys, progress, self._reads)
+            self._watch = PrefixWatch(client, self._broadcaster, self._keys, self._reads)
+            leases = Leases(client, self._clock)
+            self._writes = Writes(client, self._keys, self._reads, leases, self._watch.on_write)
             self._compaction = CompactionCoordinator(client)
             self._broadcaster.revision = await diagnosed(self._reads.revision(), self._settings)
             # The first request that needs permissions outside the prefix.
@@ -153,7 +149,7 @@ class EtcdStore:
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """See `Store.watch`."""
-        return EtcdWatch(self._broadcaster, self._source, start, end, after)
+        return EtcdWatch(self._broadcaster, self._reads, start, end, after)
 
     async def compact(self, revision: int) -> None:
         """See `Store.compact`. etcd drops history at once, and frees the space later."""
@@ -167,7 +163,7 @@ class EtcdStore:
 
     async def claim_compaction(self, revision: int) -> bool:
         """See `compactor.SharedStore`."""
-        return await self._compaction.take(revision)
+        return await self._compaction.claim(revision)
 
     async def size_bytes(self) -> int:
         """Return the size of the database of the endpoint in use."""
@@ -198,7 +194,7 @@ class EtcdStore:
         except WatchedThroughProxy as error:
             raise StoreMisconfigured(f"{error} ({', '.join(self._settings.servers)})") from error
         except (AioRpcError, TimeoutError, WatchEndedByEtcd) as error:
-            _log.debug("the watch that detects a proxy failed, the prefix watch retries: %s", error)
+            _log.debug("the watch that detects a proxy failed, the prefix watch retries: %s", text_of(error))
 
     async def _until_watching(self) -> None:
         try:

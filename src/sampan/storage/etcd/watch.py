@@ -6,10 +6,7 @@ from types import TracebackType
 from grpc.aio import AioRpcError
 
 from sampan.storage.broadcaster import BufferedWatch, WatchBroadcaster
-from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.history_reader import HistoryReader
-from sampan.storage.etcd.keys import Keys
-from sampan.storage.etcd.progress import ProgressRequester
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.store import Compacted, EventBatch, StoreUnavailable
@@ -18,26 +15,12 @@ _PAUSE_S = 0.2
 _BROKEN = (AioRpcError, WatchEndedByEtcd, TimeoutError, StoreUnavailable)
 
 
-class HistorySource:
-    """Opens readers of older events for the watches of one store."""
-
-    def __init__(self, client: EtcdClient, keys: Keys, progress: ProgressRequester, reads: Reads) -> None:
-        self.reads = reads
-        self._client = client
-        self._keys = keys
-        self._progress = progress
-
-    def reader(self, start: str, end: str, after: int) -> HistoryReader:
-        """Return a reader of the events of a range after a revision."""
-        return HistoryReader(self._client, self._keys, self._progress.another(), (start, end), after)
-
-
 class EtcdWatch(BufferedWatch):
     """See the module. Has a separate stream only while it catches up with the broadcaster."""
 
-    def __init__(self, broadcaster: WatchBroadcaster, source: HistorySource, start: str, end: str, after: int) -> None:
+    def __init__(self, broadcaster: WatchBroadcaster, reads: Reads, start: str, end: str, after: int) -> None:
         super().__init__(broadcaster, start, end, after)
-        self._source = source
+        self._reads = reads
         self._reader: HistoryReader | None = None
 
     async def __aexit__(
@@ -47,13 +30,13 @@ class EtcdWatch(BufferedWatch):
         await self._close_reader()
 
     async def _check_history(self) -> None:
-        await self._source.reads.check(self._position)
+        await self._reads.check(self._position)
 
     async def _read_history(self) -> EventBatch:
         if self._broadcaster.closed:
             raise StopAsyncIteration
         if self._reader is None:
-            self._reader = self._source.reader(self.start, self.end, self._position)
+            self._reader = self._reads.history(self.start, self.end, self._position)
         try:
             batch = await self._reader.next(self._live_from)
             # etcd 3.5.1 may leave out events that it compacts meanwhile, without an error.

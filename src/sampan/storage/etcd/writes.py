@@ -17,6 +17,7 @@ from sampan.storage.etcd.faults import Fault, fault_of, text_of
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
+from sampan.storage.etcd.reads import Reads
 from sampan.storage.store import (
     Conflict,
     KeyExists,
@@ -37,20 +38,22 @@ _CREATE = 0
 class Writes:
     """Writes of one store. `expected` is a mod revision. A revision that no row can have conflicts with every row.
 
-    `wrote(event)` is called with the event of each write whose response contains all of it, before the write returns.
+    `on_write(event)` is called before a write returns, if the response contains the whole event.
     """
 
     def __init__(
         self,
         client: EtcdClient,
         keys: Keys,
+        reads: Reads,
         leases: Leases,
-        wrote: Callable[[StoreEvent], object],
+        on_write: Callable[[StoreEvent], object],
     ) -> None:
         self._client = client
         self._keys = keys
+        self._reads = reads
         self._leases = leases
-        self._wrote = wrote
+        self._on_write = on_write
         self.fence: Any = None
         """Compare that fails once another process has taken over. Each write includes it. None: no such compare."""
 
@@ -60,16 +63,16 @@ class Writes:
 
     async def update(self, key: str, value: bytes, expected: int, ttl_s: int) -> Revision:
         """See `Store.update`."""
-        return await self._put(key, value, expected if expected > 0 else _NEVER, ttl_s)
+        return await self._put(key, value, expected or _NEVER, ttl_s)
 
     async def delete(self, key: str, expected: int) -> Revision:
         """See `Store.delete`."""
-        name = self._keys.stored(key)
+        name = self._keys.etcd_key(key)
         change = RequestOp(request_delete_range=messages.DeleteRangeRequest(key=name, prev_kv=True))
-        return await self._write(key, change, expected if expected > 0 else _NEVER, None)
+        return await self._write(key, change, expected or _NEVER, None)
 
     async def _put(self, key: str, value: bytes, expected: int, ttl_s: int) -> Revision:
-        name = self._keys.stored(key)
+        name = self._keys.etcd_key(key)
         while True:
             lease = await self._leases.take(ttl_s) if ttl_s > 0 else 0
             put = PutRequest(key=name, value=value, lease=lease, prev_kv=expected != _CREATE)
@@ -79,33 +82,31 @@ class Writes:
                 self._leases.forget(lease)
 
     async def _write(self, key: str, change: Any, expected: int, value: bytes | None) -> Revision:
-        name = self._keys.stored(key)
+        name = self._keys.etcd_key(key)
         compare = [Compare(target=messages.TARGET_MOD, key=name, mod_revision=expected)]
         if self.fence is not None:
             compare.append(self.fence)
         failure = [RequestOp(request_range=RangeRequest(key=name))]
         request = TxnRequest(compare=compare, success=[change], failure=failure)
         try:
-            reply, perhaps = await self._commit(request, again=expected != _CREATE)
+            reply, uncertain = await self._commit(request, repeatable=expected != _CREATE)
         except OutcomeUnknown:
-            if expected != _CREATE or value is None:
+            if expected != _CREATE:
                 raise
-            return await self._found(key, value)
+            return _confirmed(await self._read_back(key), key, value, expected)
         if reply.succeeded:
             revision = Revision(reply.header.revision)
             previous = self._previous(reply.responses)
             if previous is not None or expected == _CREATE:
-                self._wrote(StoreEvent(revision, key, value, previous))
+                self._on_write(StoreEvent(revision, key, value, previous))
             return revision
         found = reply.responses[0].response_range.kvs
         current = self._keys.row(found[0]) if found else None
         if self.fence is not None and (current.mod_revision if current else 0) == expected:
             raise StoreUnavailable("another process has taken over this prefix of etcd: nothing was written")
-        if not perhaps:
+        if not uncertain:
             raise KeyExists(key) if expected == _CREATE else Conflict(key, current)
-        if current is None or current.value != value or current.mod_revision <= expected:
-            raise OutcomeUnknown(f"etcd did not confirm the write of {key}: it may or may not have happened")
-        return Revision(current.mod_revision)
+        return _confirmed(current, key, value, expected)
 
     def _previous(self, responses: Any) -> KeyValue | None:
         """Return the row before the write that has these responses."""
@@ -117,46 +118,50 @@ class Writes:
                 return self._keys.row(row)
         return None
 
-    async def _found(self, key: str, value: bytes) -> Revision:
-        """Return the revision of the row if the create, whose outcome is unknown, wrote it. Raises `OutcomeUnknown`."""
+    async def _read_back(self, key: str) -> KeyValue | None:
+        """Return the row after a create of unknown outcome. Raises `OutcomeUnknown` if it cannot be read."""
         try:
-            reply = await self._client.call(messages.RANGE, RangeRequest(key=self._keys.stored(key)))
+            return await self._reads.get(key)
         except StoreUnavailable as error:
             raise OutcomeUnknown(str(error)) from error
-        if not reply.kvs or reply.kvs[0].value != value:
-            raise OutcomeUnknown(f"etcd did not confirm the write of {key}: it may or may not have happened")
-        return Revision(reply.kvs[0].mod_revision)
 
-    async def _commit(self, request: Any, *, again: bool) -> tuple[Any, bool]:
+    async def _commit(self, request: Any, *, repeatable: bool) -> tuple[Any, bool]:
         """Return etcd's answer, and whether an earlier attempt may have written.
 
-        `again`: retry after an unknown outcome.
+        `repeatable`: retry after an unknown outcome.
         """
-        if self._client.availability.away:
+        if self._client.availability.circuit_open:
             # Let a read be the probe: the outcome of a failed write would be unknown.
-            await self._client.call(messages.RANGE, RangeRequest(key=self._keys.barrier, keys_only=True))
-        self._client.history.check()
-        perhaps = False
+            await self._reads.revision()
+        self._client.restores.check()
+        uncertain = False
         with Attempts(self._client) as attempts:
             while True:
                 try:
-                    return await attempts.call(messages.TXN, request), perhaps
-                except StoreUnreachable as error:  # another etcd has answered, see `History`
+                    return await attempts.call(messages.TXN, request), uncertain
+                except StoreUnreachable as error:  # another etcd has answered, see `RestoreDetector`
                     raise OutcomeUnknown(str(error)) from error
                 except AioRpcError as error:
                     fault = fault_of(error)
-                    perhaps = perhaps or fault is Fault.UNKNOWN
-                    repeated = fault is Fault.NOT_DONE or (again and fault is Fault.UNKNOWN)
-                    if not repeated or not await attempts.another(error):
-                        raise _failure(error, fault, perhaps) from error
+                    uncertain = uncertain or fault is Fault.UNKNOWN
+                    repeated = fault is Fault.NOT_DONE or (repeatable and fault is Fault.UNKNOWN)
+                    if not repeated or not await attempts.prepare_retry(error):
+                        raise _failure(error, fault, uncertain) from error
 
 
 class _NoLease(Exception):
     """The lease of the write has expired."""
 
 
-def _failure(error: AioRpcError, fault: Fault, perhaps: bool) -> Exception:
-    if perhaps:
+def _confirmed(row: KeyValue | None, key: str, value: bytes | None, expected: int) -> Revision:
+    """Return the revision of the row if an attempt of unknown outcome wrote it. Raises `OutcomeUnknown` otherwise."""
+    if row is None or row.value != value or row.mod_revision <= expected:
+        raise OutcomeUnknown(f"etcd did not confirm the write of {key}: it may or may not have happened")
+    return Revision(row.mod_revision)
+
+
+def _failure(error: AioRpcError, fault: Fault, uncertain: bool) -> Exception:
+    if uncertain:
         return OutcomeUnknown(text_of(error))
     if fault is Fault.NO_LEASE:
         return _NoLease()

@@ -19,6 +19,7 @@ from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
 from sampan.core.clock import monotonic
+from sampan.rpc.proto_table import Method
 from sampan.storage.encryption.aes import SEED_SIZE, ExtendedNonceGcm
 from sampan.storage.encryption.kms.envelope import (
     Envelope,
@@ -31,7 +32,7 @@ from sampan.storage.encryption.kms.envelope import (
     transformer_of,
 )
 from sampan.storage.encryption.kms.key_service import EncryptedSource, KeyService, KeyStatus
-from sampan.storage.encryption.kms.messages import DECRYPT, ENCRYPT, HKDF_SEED, STATUS, Method
+from sampan.storage.encryption.kms.messages import DECRYPT, ENCRYPT, HKDF_SEED, STATUS
 from sampan.storage.encryption.measures import FROM, TO, EncryptionMeasures
 from sampan.storage.encryption.transformer import EncryptionError, KeyServiceDown, Plain, Transformer
 

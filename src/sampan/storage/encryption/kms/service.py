@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import grpc
 
+from sampan.rpc.proto_table import Method
 from sampan.storage.encryption.kms import messages
 from sampan.storage.encryption.kms.key_service import EncryptedSource, KeyStatus
-from sampan.storage.encryption.kms.messages import Method
 from sampan.storage.encryption.transformer import EncryptionError, KeyServiceDown
 
 _DOWN: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)

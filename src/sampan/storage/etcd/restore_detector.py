@@ -1,4 +1,4 @@
-"""`History`: detects that etcd was restored from a backup, or replaced by another cluster.
+"""`RestoreDetector`: detects that etcd was restored from a backup, or replaced by another cluster.
 
 After a restore the cluster id differs (depending on the options of the restore), or the revision is lower than one
 already seen. Nothing in the server's caches is valid then, because revisions start again with other contents.
@@ -10,7 +10,7 @@ from typing import Any
 from sampan.storage.store import StoreReplaced, StoreUnreachable
 
 
-class History:
+class RestoreDetector:
     """Cluster id and newest revision seen by one client."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class History:
         if self.fault:
             raise StoreUnreachable(self.fault)
 
-    def saw(self, header: Any, before: int) -> None:
+    def observe(self, header: Any, before: int) -> None:
         """Record the header of a linearizable answer. `before`: the newest revision seen when the request was sent.
 
         Raises `StoreUnreachable` if etcd was restored or replaced.
@@ -39,7 +39,7 @@ class History:
         self._cluster = cluster
         self.revision = max(self.revision, revision)
 
-    def reached(self, revision: int) -> None:
+    def observe_revision(self, revision: int) -> None:
         """Record a revision received from a watch."""
         self.revision = max(self.revision, revision)
 

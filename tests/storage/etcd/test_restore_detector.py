@@ -4,11 +4,12 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.history import History
+from sampan.storage.etcd.restore_detector import RestoreDetector
 from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import EventBatch, StoreReplaced, StoreUnreachable
 from tests.storage.etcd.server import Member, etcd_binary, started
@@ -26,36 +27,36 @@ def member(tmp_path: Path) -> Iterator[Member]:
     member.discard()
 
 
-def header(revision: int, cluster: int = 1) -> messages.AnyMessage:
+def header(revision: int, cluster: int = 1) -> Any:
     response = messages.RANGE.response()
     response.header.revision, response.header.cluster_id = revision, cluster
     return response.header
 
 
 def test_an_older_revision_than_was_known_before_the_question_is_another_etcd() -> None:
-    history, reported = History(), list[StoreReplaced]()
-    history.listeners.append(reported.append)
-    history.saw(header(7), 0)
+    detector, reported = RestoreDetector(), list[StoreReplaced]()
+    detector.listeners.append(reported.append)
+    detector.observe(header(7), 0)
     with pytest.raises(StoreUnreachable, match="gone back from revision 7 to 6"):
-        history.saw(header(6), 7)
+        detector.observe(header(6), 7)
     assert len(reported) == 1
     with pytest.raises(StoreUnreachable):
-        history.check()
+        detector.check()
 
 
 def test_an_answer_that_was_overtaken_by_another_one_is_none() -> None:
-    history = History()
-    history.saw(header(9), 5)
-    history.saw(header(6), 5)
-    history.check()
-    assert history.revision == 9
+    detector = RestoreDetector()
+    detector.observe(header(9), 5)
+    detector.observe(header(6), 5)
+    detector.check()
+    assert detector.revision == 9
 
 
 def test_another_cluster_is_another_etcd_however_far_it_is() -> None:
-    history = History()
-    history.saw(header(7), 0)
+    detector = RestoreDetector()
+    detector.observe(header(7), 0)
     with pytest.raises(StoreUnreachable, match="another cluster"):
-        history.saw(header(70, cluster=2), 7)
+        detector.observe(header(70, cluster=2), 7)
 
 
 async def test_watches_of_an_etcd_that_was_restored_end_and_nothing_is_read_or_written(member: Member) -> None:
