@@ -223,8 +223,8 @@ class MapAtom(Atom):
         return result
 
     def reconcile(self, items: FieldSet) -> FieldSet:
-        # Without a schema there is nothing to adapt to.
-        if self._declared is None and self.entry is DEDUCED:
+        # There is nothing to adapt to without a schema, and nothing below the values of a flat map.
+        if self._declared is None and (self.entry is DEDUCED or self._is_flat()):
             return items
         result: FieldSet | None = None
         known = self._fields

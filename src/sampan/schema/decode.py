@@ -59,9 +59,9 @@ class DecoderCompiler:
         if known is not None:
             return known
         fields: dict[str, tuple[type, bool, Decoder | None, Decoder]] = {}
-        plain: dict[str, type] = {}
+        texts: set[str] = set()
         absent: list[tuple[str, Callable[[], Any]]] = []
-        decode = _object_decoder(schema.name.rpartition(".")[2], fields, plain, absent)
+        decode = _object_decoder(schema.name.rpartition(".")[2], fields, texts, absent)
         self._objects[key] = decode
         self._kept.append(schema)
         for name, child in schema.properties.items():
@@ -69,8 +69,8 @@ class DecoderCompiler:
             if (schema.name.rpartition(".")[2], name) in _EMPTY_IS_NOT_ABSENT:
                 flags += "p"
             field = fields[name] = self._field(child, flags, go_type)
-            if field[2] is None:
-                plain[name] = field[0]
+            if field[0] is str and field[2] is None:
+                texts.add(name)
             maker = self._absent(child, flags)
             if maker is not None:
                 absent.append((name, maker))
@@ -164,12 +164,12 @@ class DecoderCompiler:
 def _object_decoder(
     struct: str,
     fields: dict[str, tuple[type, bool, Decoder | None, Decoder]],
-    plain: dict[str, type],
+    texts: set[str],
     absent: list[tuple[str, Callable[[], Any]]],
 ) -> Decoder:
     """Return a decoder that uses the three tables; they are filled later, so that types may be recursive.
 
-    `plain` has the expected type of each field whose values stay unchanged: most fields are such texts.
+    `texts` has the names of texts that stay unchanged.
     """
 
     def decode_object(obj: Any, lost: Lost) -> Any:
@@ -177,7 +177,7 @@ def _object_decoder(
         key = ""
         try:
             for key, value in obj.items():
-                if value and plain.get(key) is value.__class__:
+                if value.__class__ is str and key in texts and value:
                     continue
                 field = fields.get(key)
                 if field is None:
