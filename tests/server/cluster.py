@@ -22,7 +22,7 @@ from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.audit.audit import Audit
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
-from sampan.server.authentication.identity import NO_IDENTITY, Identity
+from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.filters.tracing import Tracer
 from sampan.server.loops.kubernetes_service import KubernetesService
@@ -227,7 +227,7 @@ MakeIdentity = Callable[[Cluster], Identity]
 
 def no_identity(cluster: Cluster) -> Identity:
     """The server issues no tokens."""
-    return NO_IDENTITY
+    return Identity()
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from sampan.server.audit.audit import Audit
 from sampan.server.audit.metrics import AuditMetrics
 from sampan.server.authentication.anonymous import ANYWHERE, AnonymousAuthenticator
 from sampan.server.authentication.authenticator import Authenticator
-from sampan.server.authentication.identity import NO_IDENTITY, Identity
+from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaders
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.authorization.authorizer import Authorizer, DecisionCounting
@@ -72,7 +72,7 @@ class ApiServerSettings:
     profiling: bool = True
     """Serve /debug/pprof."""
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
-    identity: Identity = NO_IDENTITY
+    identity: Identity = field(default_factory=Identity)
     """Issues and reviews tokens."""
     anonymous: AnonymousAuthenticator | None = ANYWHERE
     """Decides which requests need no credentials; None: all requests need credentials."""
