@@ -194,7 +194,6 @@ def _api_settings(
     """Return the settings of the API server. Raises `StartError`."""
     return ApiServerSettings(
         cors_allowed_origins=settings.cors_allowed_origins,
-        request_timeout_s=settings.flow_control.request_timeout_s,
         flags=settings.flags(),
         profiling=settings.profiling,
         proxy=proxy_settings(settings, credentials),

@@ -29,7 +29,7 @@ from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.cluster_metrics import ClusterMetrics
 from sampan.server.discovery.handler import Discovery
-from sampan.server.filters.deadline import REQUEST_TIMEOUT_S, Deadlines
+from sampan.server.filters.deadline import Deadlines
 from sampan.server.filters.tracing import Tracer
 from sampan.server.flow_control.flow_control import FlowControl
 from sampan.server.flow_control.settings import FlowControlSettings
@@ -65,8 +65,6 @@ class ApiServerSettings:
 
     cors_allowed_origins: Sequence[str] = ()
     """Regular expressions of origins; empty disables CORS."""
-    request_timeout_s: float = REQUEST_TIMEOUT_S
-    """Time limit of a request in seconds; streams have none."""
     flags: tuple[tuple[str, str], ...] = ()
     """Flags on /flagz."""
     profiling: bool = True
@@ -116,7 +114,7 @@ class ApiServer:
         self.cluster = cluster
         self.lifecycle = Lifecycle()
         self.health = Health(self.lifecycle, self._check_store, cluster.store.ready)
-        self.deadlines = Deadlines(settings.request_timeout_s)
+        self.deadlines = Deadlines(settings.flow_control.request_timeout_s)
         self.loop_watch = LoopWatch(self.deadlines.request_of)
         """Started by the process if this server is alone on the event loop."""
         self.deadlines.listeners.append(self.loop_watch.note_request)
