@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import hatch_build
 from scripts.kinds import files, transcribed
+from scripts.kinds.defaults import DefaultNotPublished
+from scripts.kinds.messages import UnknownMessage
 from scripts.kinds.report import report
 from scripts.kinds.sources import SourceNotFound, Sources, download, find
 
@@ -22,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         sources = _sources(options.place or hatch_build.kubernetes_version(files.ROOT), options)
         return _generate(sources, only_check=options.command == "check")
-    except SourceNotFound as error:
+    except (SourceNotFound, UnknownMessage, DefaultNotPublished) as error:
         sys.stderr.write(f"{error}\n")
         return 1
 

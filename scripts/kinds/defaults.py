@@ -26,7 +26,10 @@ def content(sources: Sources, fields: dict[str, dict[str, str]]) -> bytes:
             implied = None if fact is None else hatch_build.zero(child, fact, nodes)
             stated = published[name].get(field)
             if stated is None and implied is not None:
-                raise DefaultNotPublished(f"{name}.{field}: the Go type implies {implied!r}")
+                raise DefaultNotPublished(
+                    f"{name}.{field}: the Go type implies {implied!r}, but no document states it: add the case to "
+                    "scripts/kinds/defaults.py"
+                )
             if stated != implied:
                 found.setdefault(name, {})[field] = stated
     return json.dumps(found, indent=1, sort_keys=True).encode() + b"\n"

@@ -126,7 +126,10 @@ def _rows(sources: Sources, folder: Path, message: str, fields: list[ProtoField]
     known = _tags(sources, package, message)
     for field in fields:
         if field.number not in known and message not in OWN_JSON:
-            raise UnknownMessage(f"{folder}: no Go field has the number of {message}.{field.name}")
+            raise UnknownMessage(
+                f"{folder}: no Go field has the number of {message}.{field.name}; if {message} is no struct in Go, add "
+                "it to OWN_JSON in scripts/kinds/messages.py, and its JSON form to wire/protobuf"
+            )
         json_name, flags = known.get(field.number, (field.name, ""))
         yield field.number, json_name, field.type, flags
 

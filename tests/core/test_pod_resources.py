@@ -60,6 +60,11 @@ def test_overhead_can_be_left_out() -> None:
     assert requested(pod, overhead=False) == {"cpu": 1000}
 
 
+def test_pod_level_resources_can_be_left_out() -> None:
+    spec = {"containers": [container("a", "1")], "resources": {"requests": {"cpu": "3"}}}
+    assert requested({"spec": spec}, pod_level=False) == {"cpu": 1000}
+
+
 def test_overhead_is_added_to_limits_above_zero_only() -> None:
     zero = {"name": "b", "resources": {"limits": {"memory": "0"}}}
     pod = {

@@ -116,6 +116,22 @@ def test_default_that_the_go_type_implies_but_no_document_states_is_refused(tmp_
         files.generate(sources)
 
 
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (("  optional string hostIP = 5;", "  optional string hostIP = 6;"), "OWN_JSON in scripts/kinds/messages.py"),
+        (('"containerPort": {"default": 0,', '"containerPort": {'), "scripts/kinds/defaults.py"),
+    ],
+    ids=["message", "default"],
+)
+def test_an_unknown_case_is_an_error_that_names_the_module_to_change(
+    change: tuple[str, str], place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unpack(tmp_path, change)
+    assert main(["check", str(tmp_path)]) == 1
+    assert place in capsys.readouterr().err
+
+
 def test_sources_are_found_in_the_cache_of_go_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkout = unpack(tmp_path / "checkout")
     cache = tmp_path / "cache/k8s.io"

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from sampan.app.at_rest import AtRest, Unencrypted
+from sampan.app.at_rest import AtRest, Unencrypted, Upkeep
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component
 from sampan.registry.allocation.allocators import Allocators
@@ -22,7 +22,7 @@ from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.audit.audit import Audit
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
-from sampan.server.authentication.identity import NO_IDENTITY, Identity
+from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.filters.tracing import Tracer
 from sampan.server.loops.kubernetes_service import KubernetesService
@@ -107,9 +107,14 @@ class Api:
     """Sends requests to a server and decodes the answers."""
 
     def __init__(
-        self, server: ApiServer, headers: dict[str, str] | None = None, connections: Connections | None = None
+        self,
+        server: ApiServer,
+        headers: dict[str, str] | None = None,
+        connections: Connections | None = None,
+        upkeep: Upkeep | None = None,
     ) -> None:
         self.server = server
+        self.upkeep = upkeep
         self.connections = connections or Connections()
         self.cluster = server.cluster
         self.client = Client(server.handler, {"user-agent": "tests/1", **(MASTER if headers is None else headers)})
@@ -222,7 +227,7 @@ MakeIdentity = Callable[[Cluster], Identity]
 
 def no_identity(cluster: Cluster) -> Identity:
     """The server issues no tokens."""
-    return NO_IDENTITY
+    return Identity()
 
 
 @asynccontextmanager
@@ -240,13 +245,14 @@ async def served(
     allocators: Allocators | None = None,
 ) -> AsyncIterator[Api]:
     """A server that has started; ends with the block. It also accepts the tokens of `identity`."""
-    at_rest = at_rest or Unencrypted()
+    builtins = Builtins(SCHEMAS)
+    layer = (at_rest or Unencrypted()).layer(store or MemoryStore(), builtins.definitions)
     connections = Connections()
     cluster = Cluster(
-        at_rest.wrap(store or MemoryStore()),
-        builtins=Builtins(SCHEMAS),
+        layer.store,
+        builtins=builtins,
         allocators=allocators,
-        is_stale=at_rest.is_stale,
+        is_stale=layer.is_stale,
         connect=connections,
     )
     connections.usual = cluster.webhooks.connect
@@ -266,7 +272,7 @@ async def served(
         server_address=lambda: "127.0.0.1:6443",
     )
     service = KubernetesService(cluster.endpoint, cluster.clock, port=6443)
-    at_rest.attach(server)
+    upkeep = layer.upkeep(server)
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         tasks = [
@@ -278,7 +284,7 @@ async def served(
         await ready.wait()
         await server.begin()
         try:
-            yield Api(server, connections=connections)
+            yield Api(server, connections=connections, upkeep=upkeep)
         finally:
             for task in tasks:
                 task.cancel()

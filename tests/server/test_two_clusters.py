@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sampan.server.apiserver import ApiServerSettings
 from tests.server.cluster import Api, served
 from tests.server.custom_resources import COLOR, CRD, CRDS, SHIRTS, crd, eventually, schema, shirt, version
 
@@ -85,3 +86,14 @@ async def test_a_crd_that_is_used_and_deleted_leaves_nothing_at_module_level(pai
     await churn(other)
     await churn(one)
     assert module_level_sizes() == before
+
+
+async def test_pods_that_one_cluster_has_validated_are_not_known_to_another(pair: tuple[Api, Api]) -> None:
+    one, other = (api.cluster.endpoint("", "v1", "pods") for api in pair)
+    assert one is not None
+    assert other is not None
+    assert one.store.strategy is not other.store.strategy
+
+
+def test_servers_count_their_tokens_by_themselves() -> None:
+    assert ApiServerSettings().identity.counts is not ApiServerSettings().identity.counts

@@ -24,7 +24,21 @@ CLOCK_READS = {
     "datetime.today",
     "date.today",
 }
-COMPOSITION = ("app/encryption.py", "app/extension.py", "app/up.py", "server/apiserver.py", "testing/logical_server.py")
+COMPOSITION = (
+    "app/at_rest.py",
+    "app/audit.py",
+    "app/authentication.py",
+    "app/authorization.py",
+    "app/cluster.py",
+    "app/components.py",
+    "app/encryption.py",
+    "app/extension.py",
+    "app/observability.py",
+    "app/presence.py",
+    "app/up.py",
+    "server/apiserver.py",
+    "testing/logical_server.py",
+)
 """Modules that make the parts of a server: a part gets what it needs when it is made."""
 
 
@@ -132,6 +146,34 @@ def foreign_assignments(text: str) -> list[int]:
 @pytest.mark.parametrize("module", COMPOSITION)
 def test_composition_hands_dependencies_to_constructors(module: str) -> None:
     assert foreign_assignments((ROOT / "src/sampan" / module).read_text()) == []
+
+
+def late_fields(text: str) -> list[str]:
+    """Attributes that the constructor sets to None, and a plain public method to something else."""
+    late = []
+    for made in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)):
+        methods = {each.name: each for each in made.body if isinstance(each, ast.FunctionDef)}
+        empty = {
+            ast.unparse(each.target)
+            for each in (ast.walk(methods["__init__"]) if "__init__" in methods else ())
+            if isinstance(each, ast.AnnAssign) and each.value is not None and ast.unparse(each.value) == "None"
+        }
+        for name, method in methods.items():
+            assigned = [each for each in ast.walk(method) if isinstance(each, ast.Assign) and not name.startswith("_")]
+            late += [
+                ast.unparse(target) for each in assigned for target in each.targets if ast.unparse(target) in empty
+            ]
+    return late
+
+
+@pytest.mark.parametrize("module", COMPOSITION)
+def test_composition_completes_no_object_later(module: str) -> None:
+    assert late_fields((ROOT / "src/sampan" / module).read_text()) == []
+
+
+def test_a_field_that_a_setter_fills_is_found() -> None:
+    text = "class A:\n def __init__(self): self.b: B | None = None\n def attach(self, b): self.b = b"
+    assert late_fields(text) == ["self.b"]
 
 
 @pytest.mark.parametrize("text", ["a.b = c", "self.a.b = c", "a.b, d = c", "a.b: int = c", "a.b += c"])

@@ -1,21 +1,22 @@
 """`Encryption`: encryption at rest, with reloads of its EncryptionConfiguration.
 
-Concurrency: `run` is one task, with another for each KMS plug-in, which checks it at intervals. With `reload` it checks
-every second if the file has changed. An invalid configuration, or one with an unhealthy plug-in, is logged, and the
-previous one stays.
+Concurrency: `EncryptionUpkeep.run` is one task, with another for each KMS plug-in, which checks it at intervals. With
+`reload` it checks every second if the file has changed. An invalid configuration, or one with an unhealthy plug-in, is
+logged, and the previous one stays.
 
 Source: apiserver pkg/server/options/encryptionconfig/controller/controller.go (1.36).
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from pathlib import Path
 from typing import Final
 
 from sampan.app.errors import StartError
 from sampan.core.extras import MissingExtra
-from sampan.registry.cluster import Cluster
+from sampan.registry.definition import ResourceDefinition
+from sampan.registry.rest.store import IsStale
 from sampan.registry.stored_resources import StoredResources
 from sampan.server.apiserver import ApiServer
 from sampan.server.encryption_metrics import EncryptionMetrics, Reloads
@@ -37,55 +38,80 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class Encryption:
-    """Encryption of one server. Raises `StartError`."""
+    """Configuration of the encryption of one server. Raises `StartError`."""
 
     def __init__(self, file: Path, *, reload: bool = False, connect: Connect = connect_by_socket) -> None:
-        self._file = file
-        self._reload = reload
+        self.file = file
+        self.reload = reload
         self._connect = connect
-        self._resources: StoredResources | None = None
-        self._store: EncryptedStore | None = None
-        self._cluster: Cluster | None = None
         self.measures = EncryptionMeasures()
         try:
-            self._content = file.read_bytes()
-            self.providers = self._made(self._content)
+            self.content = file.read_bytes()
+            self.providers = self.made(self.content)
         except OSError as error:
             raise StartError(f"cannot read {file}: {error.strerror}") from error
         except ValueError as error:
             raise StartError(f"cannot use the encryption configuration {file}: {error}") from error
-        self.reloads = Reloads(self._content)
 
-    def wrap(self, store: Store) -> Store:
+    def layer(self, store: Store, definitions: Iterable[ResourceDefinition]) -> "EncryptionLayer":
         """See `AtRest`."""
-        self._store = encrypted(store, self.providers, self._resource_of)
-        return self._store
+        return EncryptionLayer(self, store, StoredResources(definitions))
 
-    def attach(self, api: ApiServer, server: str = "") -> None:
-        """See `AtRest`."""
+    def made(self, content: bytes) -> Providers:
+        """Return the providers of a configuration. Raises `ValueError`."""
+        try:
+            return Providers(parse_configuration(content), self._connect, self.measures)
+        except MissingExtra as error:
+            raise ValueError(str(error)) from None
+
+
+class EncryptionLayer:
+    """Encrypted store."""
+
+    def __init__(self, encryption: Encryption, store: Store, resources: StoredResources) -> None:
+        self._encryption = encryption
+        self._resources = resources
+        self.store: EncryptedStore = encrypted(store, encryption.providers, resources.of)
+        self.is_stale: IsStale = self.store.is_stale
+
+    def upkeep(self, api: ApiServer, server: str = "") -> "EncryptionUpkeep":
+        """See `Layer`."""
+        return EncryptionUpkeep(self._encryption, self.store, self._resources, api, server)
+
+
+class EncryptionUpkeep:
+    """Reloads the configuration, and checks KMS plug-ins."""
+
+    def __init__(
+        self, encryption: Encryption, store: EncryptedStore, resources: StoredResources, api: ApiServer, server: str
+    ) -> None:
+        self._encryption = encryption
+        self._store = store
+        self._resources = resources
         self._cluster = api.cluster
-        self._resources = StoredResources(self._cluster.registry)
-        if self._reload or self.providers.kms:
+        self._content = encryption.content
+        self.reloads = Reloads(encryption.content)
+        if encryption.reload or self.providers.kms:
             # Not /livez: a restart would not repair a plug-in.
             api.health.add(CHECK_NAME, self.health, endpoints=("healthz", "readyz"))
-        shown = EncryptionMetrics(self.measures, self.reloads, lambda: self.providers.kms, server)
+        shown = EncryptionMetrics(encryption.measures, self.reloads, lambda: self.providers.kms, server)
         api.metrics.registry.register(shown)
 
-    async def is_stale(self, key: str) -> bool:
-        """See `AtRest`."""
-        assert self._store is not None
-        return await self._store.is_stale(key)
+    @property
+    def providers(self) -> Providers:
+        """Providers in use."""
+        return self._store.providers
 
     async def health(self) -> None:
         """Raise `EncryptionError` if a plug-in is unhealthy."""
         await self.providers.health()
 
     async def run(self, sleep: Sleep = asyncio.sleep) -> None:
-        """See `AtRest`."""
+        """See `Upkeep`."""
         try:
             async with asyncio.TaskGroup() as group:
                 keeping = self._keep(group, sleep)
-                while self._reload:
+                while self._encryption.reload:
                     await sleep(LOOK_INTERVAL_S)
                     before = self.providers
                     if await self.reload():
@@ -99,11 +125,11 @@ class Encryption:
     async def reload(self) -> bool:
         """Load the file if it has changed. Return True if a new configuration is in use."""
         try:
-            content = self._file.read_bytes()
+            content = self._encryption.file.read_bytes()
             if content == self._content:
                 return False
             self._content = content
-            providers = self._made(content)
+            providers = self._encryption.made(content)
         except (OSError, ValueError) as error:
             _log.warning("cannot reload the encryption configuration; keeping the old one", extra={"error": str(error)})
             self.reloads.failed()
@@ -116,9 +142,8 @@ class Encryption:
             self.reloads.failed()
             _log.warning("cannot reload the encryption configuration; keeping the old one", extra={"error": str(error)})
             return False
-        before, self.providers = self.providers, providers
-        if self._store is not None:
-            self._store.use(providers)
+        before = self.providers
+        self._store.use(providers)
         self.reloads.succeeded(content)
         _log.info("encryption configuration reloaded")
         self._reread(await self._unreadable_prefixes(before))
@@ -129,8 +154,8 @@ class Encryption:
         that.
         """
         lost = []
-        for prefix in () if self._cluster is None else list(self._cluster.caches):
-            group, resource = self._resource_of(prefix) or ("", "")
+        for prefix in list(self._cluster.caches):
+            group, resource = self._resources.of(prefix) or ("", "")
             transformers = (before.of(group, resource), self.providers.of(group, resource))
             if any(transformer is not self.providers.identity for transformer in transformers):
                 try:
@@ -144,7 +169,6 @@ class Encryption:
         return lost
 
     async def _unreadable_below(self, prefix: str) -> int:
-        assert self._store is not None
         start, end, count = prefix, prefix_end(prefix), 0
         while True:
             found = await self._store.range(start, end, limit=_PAGE, count=False)
@@ -152,12 +176,6 @@ class Encryption:
             if len(found.items) < _PAGE:
                 return count
             start = found.items[-1].key + "\0"
-
-    def _made(self, content: bytes) -> Providers:
-        try:
-            return Providers(parse_configuration(content), self._connect, self.measures)
-        except MissingExtra as error:
-            raise ValueError(str(error)) from None
 
     def _keep(self, group: asyncio.TaskGroup, sleep: Sleep) -> list[asyncio.Task[None]]:
         return [
@@ -179,8 +197,4 @@ class Encryption:
                 self._reread()
 
     def _reread(self, prefixes: Collection[str] = ()) -> None:
-        if self._cluster is not None:
-            self._cluster.reread(prefixes)
-
-    def _resource_of(self, key: str) -> tuple[str, str] | None:
-        return None if self._resources is None else self._resources.of(key)
+        self._cluster.reread(prefixes)

@@ -13,7 +13,16 @@ from sampan.app.authentication_settings import AuthenticationSettings
 from sampan.app.engines import ENGINES, Engine
 from sampan.app.log_settings import LogSettings
 from sampan.app.loops.cidr_settings import NodeCidrSettings
-from sampan.app.loops.settings import CRI_NODES, RUNTIMES, CriNodeSettings
+from sampan.app.loops.settings import CRI_NODES, CriNodeSettings
+from sampan.app.loops.shared_settings import (
+    controllers_setting,
+    dns_address_setting,
+    dns_setting,
+    node_runtime_setting,
+    nodes_setting,
+    scheduler_setting,
+    service_proxy_setting,
+)
 from sampan.core.settings import Kind, nested, setting, settings_of, variants
 from sampan.core.settings.kinds import (
     BOOLEAN,
@@ -150,27 +159,10 @@ class UpSettings:
         group=STORAGE,
     )
 
-    controllers: str = setting(
-        "*",
-        "Controllers to run next to the server: names with commas between them, * for all, -NAME to omit one, '' for "
-        "none.",
-        kind=Kind("NAMES", str),
-        group=LOOPS,
-    )
-    scheduler: bool = setting(True, "Run the scheduler next to the server.", group=LOOPS, negative=True)
-    nodes: int = setting(
-        1,
-        "Number of simulated nodes next to the server; of other nodes there is at most one.",
-        kind=integer(0, 32768, metavar="NODES"),
-        group=LOOPS,
-    )
-    node_runtime: str = setting(
-        RUNTIMES[0],
-        "simulated: Pods start and end as their annotations say. process: containers are processes of this machine, "
-        "with the user of the server. cri: containers are those of a runtime such as containerd; needs root.",
-        kind=one_of(*RUNTIMES),
-        group=LOOPS,
-    )
+    controllers: str = controllers_setting(group=LOOPS)
+    scheduler: bool = scheduler_setting(group=LOOPS)
+    nodes: int = nodes_setting(group=LOOPS)
+    node_runtime: str = node_runtime_setting(group=LOOPS)
     loops_probe_address: str = setting(
         "",
         "Address where the control loops answer /healthz, /readyz and /metrics, without TLS.",
@@ -179,19 +171,9 @@ class UpSettings:
         default="none",
     )
     node_cidrs: NodeCidrSettings = nested(NodeCidrSettings, group=LOOPS)
-    dns: bool = setting(
-        False, "Run a DNS server for cluster.local next to the server, as Service kube-system/kube-dns.", group=LOOPS
-    )
-    dns_address: str = setting(
-        "",
-        "Address where that server listens.",
-        kind=HOST_AND_PORT,
-        group=LOOPS,
-        default="port 53 of the address that this machine uses to connect to others",
-    )
-    service_proxy: bool = setting(
-        False, "Make Services reachable on this machine, as `sampan proxy` does. Needs root.", group=LOOPS
-    )
+    dns: bool = dns_setting(group=LOOPS)
+    dns_address: str = dns_address_setting(group=LOOPS)
+    service_proxy: bool = service_proxy_setting(group=LOOPS)
 
     authentication: AuthenticationSettings = nested(AuthenticationSettings, group="Authentication")
 

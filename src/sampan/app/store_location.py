@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sampan.app.engines import ENGINES, Engine
+from sampan.app.engines import ENGINES, URL_FORMS, Engine
 from sampan.app.settings import UpSettings
 from sampan.storage.snapshot.rows import Rows
 
@@ -28,9 +28,7 @@ def parse_store(text: str, engines: Mapping[str, Engine] | None = None) -> Store
     known = engines or {name: make() for name, make in ENGINES.items()}
     found = known.get(name)
     if found is None or not found.url_form or not place:
-        local_first = sorted(known.values(), key=lambda engine: not engine.local)
-        forms = " or ".join(engine.url_form for engine in local_first if engine.url_form)
         hint = f"; for the data directory {text} use sqlite:{text}" if ":" not in text and text else ""
-        raise ValueError(f"{text!r} is not a store URL: {forms}{hint}")
+        raise ValueError(f"{text!r} is not a store URL: {URL_FORMS}{hint}")
     engine, directory = found.at(place)
     return StoreLocation(engine, directory or UpSettings().data)

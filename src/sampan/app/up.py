@@ -19,7 +19,7 @@ from cryptography import x509
 
 from sampan.app.admission import admission_settings
 from sampan.app.aggregation import aggregation_settings
-from sampan.app.at_rest import AtRest, at_rest_of
+from sampan.app.at_rest import AtRest, Layer, at_rest_of
 from sampan.app.authentication import Authentication
 from sampan.app.authorization import authorizers_of, keep_authorizers
 from sampan.app.cert_dir import with_cert_dir
@@ -39,7 +39,7 @@ from sampan.app.proxy import proxy_settings
 from sampan.app.read_only import run_read_only
 from sampan.app.service_ranges import allocators_of, compare_ranges
 from sampan.app.settings import UpSettings
-from sampan.app.storage import store_of, translation_of
+from sampan.app.storage import served_store, translation_of
 from sampan.core.clock import utc_now
 from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
@@ -94,8 +94,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce, 
     credentials = _credentials(settings, f"https://{address}", parts)
     tls = _tls(settings, credentials)
     _check_origins(settings)
-    at_rest = at_rest_of(settings)
-    cluster = _cluster(settings, at_rest, parts)
+    cluster, layer = _cluster(settings, at_rest_of(settings), parts)
     authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address, _metrics(port))
     observability = Observability(settings, cluster)
     loops = LoopsChild(command_of(settings))
@@ -110,7 +109,6 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce, 
     http = _http_server(settings, api)
     ready = asyncio.Event()
     presence = Presence(settings, cluster, _own_address(settings, sock), authentication.keys)
-    at_rest.attach(api, presence.name)
     accounts = how.admission.is_on(SERVICE_ACCOUNT)
     run_stored = _cluster_run(settings, api, service=presence.service, accounts=accounts, started=ready.set)
     components = (
@@ -124,7 +122,7 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce, 
         Component("token issuers", authentication.run),
         Component("published authentication", authentication.publish, after=ready),
         Component("observability", observability.run),
-        Component("encryption at rest", at_rest.run),
+        Component("encryption at rest", layer.upkeep(api, presence.name).run),
         Component("presence", presence.run, after=ready),
         Component("free memory", FreeMemory().run),
     )
@@ -162,14 +160,17 @@ def _metrics(port: int) -> SecurityMetrics:
     return SecurityMetrics(ServerName(socket.gethostname(), port).lease)
 
 
-def _cluster(settings: UpSettings, at_rest: AtRest, parts: Parts) -> Cluster:
-    """Return the cluster on its store, neither started nor open. Raises `StartError`."""
+def _cluster(settings: UpSettings, at_rest: AtRest, parts: Parts) -> tuple[Cluster, Layer]:
+    """Return the cluster on its store, neither started nor open, and the layer below it. Raises `StartError`."""
     if parts.cluster is not None:
-        return parts.cluster(settings)
+        cluster = parts.cluster(settings)
+        return cluster, at_rest.layer(cluster.store, cluster.registry.definitions())
     builtins, allocators = Builtins(), allocators_of(settings)
     upgrade = BuiltinUpgrade(builtins, lambda: allocators.primary_family)
-    store = store_of(settings, at_rest, translation=translation_of(settings, upgrade))
-    return Cluster(store, builtins=builtins, allocators=allocators, is_stale=at_rest.is_stale)
+    engine = settings.storage.store(settings.data, read_only=settings.read_only)
+    layer = at_rest.layer(engine, builtins.definitions)
+    store = served_store(settings, layer.store, translation=translation_of(settings, upgrade))
+    return Cluster(store, builtins=builtins, allocators=allocators, is_stale=layer.is_stale), layer
 
 
 def _cluster_run(
@@ -193,7 +194,6 @@ def _api_settings(
     """Return the settings of the API server. Raises `StartError`."""
     return ApiServerSettings(
         cors_allowed_origins=settings.cors_allowed_origins,
-        request_timeout_s=settings.flow_control.request_timeout_s,
         flags=settings.flags(),
         profiling=settings.profiling,
         proxy=proxy_settings(settings, credentials),

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from sampan.app.engines import Engine, SQLiteEngine
+from sampan.app.engines import URL_FORMS, Engine, SQLiteEngine
 from sampan.app.lock import locked_directory
 from sampan.app.store_location import StoreLocation
 from sampan.cli.engine_options import MADE_BY, engine_options, store_at, store_errors
@@ -38,7 +38,7 @@ def snapshot_command() -> None:
 @snapshot_command.command("save")
 @click.argument("file", type=_FILE)
 @click.option("--data", type=_DIRECTORY, help="Data directory of the server, which may be running.")
-@click.option("--from", "source", metavar="STORE", help="Any store: sqlite:DIRECTORY or etcd:URL,URL.")
+@click.option("--from", "source", metavar="STORE", help=f"Any store: {URL_FORMS}.")
 @engine_options
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.option("--with-credentials", is_flag=True, help="Also save certificates, keys and admin.token of the directory.")

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from sampan.app.copy import CopyOptions, copy_storage
-from sampan.app.engines import Engine
+from sampan.app.engines import URL_FORMS, Engine
 from sampan.app.store_location import StoreLocation
 from sampan.cli.engine_options import MADE_BY, engine_options, store_at, store_errors
 from sampan.cli.progress import progress_bar
@@ -22,8 +22,8 @@ def storage_command() -> None:
 
 
 @storage_command.command("copy")
-@click.option("--from", "source", metavar="STORE", required=True, help="sqlite:DIRECTORY or etcd:URL,URL.")
-@click.option("--to", "target", metavar="STORE", required=True, help="Empty store: sqlite:DIRECTORY or etcd:URL,URL.")
+@click.option("--from", "source", metavar="STORE", required=True, help=f"{URL_FORMS}.")
+@click.option("--to", "target", metavar="STORE", required=True, help=f"Empty store: {URL_FORMS}.")
 @engine_options
 @click.option(
     "--clear-partial",

@@ -3,8 +3,8 @@
     parts = parts_of(pod, "requests", amounts, in_effect=True)
     pod_requests(parts)     # {"cpu": Quantity("350m"), "memory": Quantity("64Mi")}
 
-The quota evaluator, the scheduler and the node agent share this computation. Amounts are `Quantity` where they must be
-exact (quota), and `int` where they must be fast (scheduler and node agent).
+The rules of Pods, quotas, the scheduler and the node agent share this computation. Amounts are `Quantity` where they
+must be exact (rules, quotas), and `int` where they must be fast (scheduler, node agent).
 
 Source: component-helpers resource/helpers.go `PodRequests`, `PodLimits` (1.36).
 """
@@ -62,8 +62,11 @@ def parts_of(
     *,
     in_effect: bool = False,
     overhead: bool = True,
+    pod_level: bool = True,
 ) -> PodParts[A]:
     """Return the requests or the limits of the parts of a Pod that is given as JSON.
+
+    `overhead`, `pod_level`: include `spec.overhead` and `spec.resources`.
 
     `in_effect`: during a resize in place, count the larger one of the wanted amounts and those that the node reports in
     the status. If the node has refused the resize as infeasible, count only the reported amounts.
@@ -86,7 +89,7 @@ def parts_of(
     return PodParts(
         [amounts_of(each) for each in spec.get("containers") or ()],
         [(amounts_of(each), each.get("restartPolicy") == "Always") for each in spec.get("initContainers") or ()],
-        parse((spec.get("resources") or {}).get(kind)),
+        parse((spec.get("resources") or {}).get(kind)) if pod_level else {},
         parse(spec.get("overhead")) if overhead else {},
     )
 

@@ -8,10 +8,10 @@ from base64 import b64encode
 
 from sampan.http.address import ProxyAddress
 from sampan.http.errors import TransportError
+from sampan.http.handshake import HandshakeFailed, switch_protocol
 from sampan.http.tunnel import Tunnel
-from sampan.wire.http1 import Half, Limits, Malformed, ResponseHead, ResponseReader, request_head
+from sampan.wire.http1 import request_head
 
-_LIMITS = Limits(head_bytes_max=64 << 10)
 _VERSION = 5
 _NO_LOGIN, _LOGIN = 0, 2
 _CONNECT = 1
@@ -28,16 +28,12 @@ _REFUSALS = {
 }
 
 
-class _Refused(Exception):
-    """Error: the proxy refused to connect."""
-
-
 async def open_way(tunnel: Tunnel, proxy: ProxyAddress, host: str, port: int) -> None:
     """Connect `tunnel` to a host through a proxy. Raises `TransportError`."""
     target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
         await (_socks(tunnel, proxy, host, port) if proxy.socks else _connect(tunnel, proxy, target))
-    except _Refused as refused:
+    except HandshakeFailed as refused:
         raise TransportError(f"proxy {proxy}: it {refused} (target {target})", sent=False) from None
 
 
@@ -48,43 +44,11 @@ def proxy_authorization(proxy: ProxyAddress) -> str:
     return "Basic " + b64encode(f"{proxy.username}:{proxy.password}".encode()).decode("ascii")
 
 
-class _ConnectResponse:
-    """Receiver of a proxy's response to CONNECT."""
-
-    status = 0
-
-    def on_head(self, head: ResponseHead) -> None:
-        self.status = head.status
-
-    def on_data(self, data: bytes) -> None:
-        """Ignore the body of a refusal."""
-
-    def on_end(self, *, reusable: bool) -> None:
-        """Ignore the end of the body."""
-
-
 async def _connect(tunnel: Tunnel, proxy: ProxyAddress, target: str) -> None:
     headers = {"host": target}
     if authorization := proxy_authorization(proxy):
         headers["proxy-authorization"] = authorization
-    tunnel.write(request_head("CONNECT", target, headers.items()))
-    response = _ConnectResponse()
-    reader = ResponseReader(response, _LIMITS)
-    reader.expect("CONNECT")
-    while not response.status:
-        data = await tunnel.read()
-        if not data:
-            raise _Refused("closed the connection")
-        try:
-            reader.feed(data)
-        except Malformed as error:
-            raise _Refused(
-                "sent a response that is too large" if error.too_large else f"sent no HTTP response: {error}"
-            ) from None
-    if reader.half is not Half.SWITCHED:
-        raise _Refused(f"refused with {response.status}")
-    if ahead := reader.take_ahead():
-        tunnel.unread(ahead)
+    await switch_protocol(tunnel, "CONNECT", request_head("CONNECT", target, headers.items()))
 
 
 async def _socks(tunnel: Tunnel, proxy: ProxyAddress, host: str, port: int) -> None:
@@ -93,21 +57,21 @@ async def _socks(tunnel: Tunnel, proxy: ProxyAddress, host: str, port: int) -> N
     tunnel.write(bytes([_VERSION, 1, _LOGIN if login else _NO_LOGIN]))
     version, method = await _read(tunnel, 2)
     if version != _VERSION:
-        raise _Refused("does not speak SOCKS5")
+        raise HandshakeFailed("does not speak SOCKS5")
     if method != (_LOGIN if login else _NO_LOGIN):
-        raise _Refused("refused the credentials" if login else "requires credentials")
+        raise HandshakeFailed("refused the credentials" if login else "requires credentials")
     if login:
         name, password = proxy.username.encode()[:255], proxy.password.encode()[:255]
         tunnel.write(bytes([1, len(name)]) + name + bytes([len(password)]) + password)
         if (await _read(tunnel, 2))[1] != 0:
-            raise _Refused("refused the credentials")
+            raise HandshakeFailed("refused the credentials")
     tunnel.write(bytes([_VERSION, _CONNECT, 0]) + _address(host) + port.to_bytes(2, "big"))
     _, code, _, kind, length = await _read(tunnel, 5)
     if code != 0:
-        raise _Refused(f"refused: {_REFUSALS.get(code, f'code {code}')}")
+        raise HandshakeFailed(f"refused: {_REFUSALS.get(code, f'code {code}')}")
     size = {_IPV4: 4, _IPV6: 16, _NAME: 1 + length}.get(kind)
     if size is None:
-        raise _Refused("replied with an unknown address type")
+        raise HandshakeFailed("replied with an unknown address type")
     await _read(tunnel, size - 1 + 2)
 
 
@@ -117,7 +81,7 @@ async def _read(tunnel: Tunnel, count: int) -> bytes:
     while len(received) < count:
         data = await tunnel.read()
         if not data:
-            raise _Refused("closed the connection")
+            raise HandshakeFailed("closed the connection")
         received += data
     tunnel.unread(received[count:])
     return received[:count]

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from sampan.loops.resources import PODS
-from sampan.node.container_view import Container, SecurityContext
+from sampan.node.container_view import Container, Resources, SecurityContext
 from sampan.node.volumes.sources import Volume
 from sampan.resource import ObjectMeta, ObjectType
 
@@ -69,6 +69,8 @@ class PodSpec(msgspec.Struct, rename="camel"):
     dns_config: DnsConfig = msgspec.field(default_factory=DnsConfig)
     image_pull_secrets: list[LocalReference] = []
     runtime_class_name: str = ""
+    resources: Resources = msgspec.field(default_factory=Resources)
+    """Requests and limits of the whole Pod. They replace the sums over its containers."""
     overhead: dict[str, str | int | float] = {}
     """Resources of the sandbox itself, from the RuntimeClass."""
     enable_service_links: bool = True

@@ -1,8 +1,11 @@
-"""Format values like Go's %v and %#v, for error messages of patches that contain them."""
+"""Texts of Go in error messages that clients match: values like %v and %#v, and errors of Go's JSON decoder."""
 
-from typing import Any
+from typing import Any, Final
 
 from sampan.core.field import quote
+
+MAP: Final = "value of type map[string]interface {}"
+"""Target of a JSON object in errors of Go's JSON decoder."""
 
 
 def plain(value: Any) -> str:
@@ -60,3 +63,11 @@ def json_kind(value: Any) -> str:
     if value is None:
         return "null"
     return "object" if isinstance(value, dict) else "array"
+
+
+def unmarshal_text(value: Any, target: str) -> str:
+    """Return the error of Go's JSON decoder for a value of the wrong type.
+
+    `target` describes the Go value: `MAP`, or `struct field endpoint.JWT of type string`.
+    """
+    return f"json: cannot unmarshal {json_kind(value)} into Go {target}"

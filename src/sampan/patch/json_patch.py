@@ -18,7 +18,7 @@ from sampan.core.integers import parse_integer
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.patch.errors import not_applicable, result_object
-from sampan.patch.go_text import json_kind
+from sampan.patch.go_text import unmarshal_text
 
 OPERATIONS_MAX = 10_000
 """Maximum number of operations in one patch. A longer patch is rejected with 413."""
@@ -77,16 +77,16 @@ def check(patch: Any) -> None:
     if patch is None:
         return
     if not isinstance(patch, list):
-        raise _malformed(patch, "Go value of type []handlers.jsonPatchOp")
+        raise _malformed(patch, "value of type []handlers.jsonPatchOp")
     for operation in patch:
         if operation is None:
             continue
         if not isinstance(operation, dict):
-            raise _malformed(operation, "Go value of type handlers.jsonPatchOp")
+            raise _malformed(operation, "value of type handlers.jsonPatchOp")
         for name in ("op", "path", "from"):
             value = operation.get(name)
             if value is not None and not isinstance(value, str):
-                raise _malformed(value, f"Go struct field jsonPatchOp.{name} of type string")
+                raise _malformed(value, f"struct field jsonPatchOp.{name} of type string")
     # After the form, because Kubernetes reports a malformed patch (400) before a long one (413).
     if len(patch) > OPERATIONS_MAX:
         raise request_entity_too_large(
@@ -106,7 +106,7 @@ def strict_errors(patch: list[Any]) -> list[str]:
 
 
 def _malformed(value: Any, target: str) -> Exception:
-    return bad_request(f"error decoding patch: json: cannot unmarshal {json_kind(value)} into {target}")
+    return bad_request(f"error decoding patch: {unmarshal_text(value, target)}")
 
 
 class _State:

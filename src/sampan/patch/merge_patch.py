@@ -8,7 +8,7 @@ from typing import Any
 from sampan.core.errors import bad_request
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
-from sampan.patch.go_text import json_kind
+from sampan.patch.go_text import MAP, unmarshal_text
 
 
 def apply(doc: Object, patch: Any) -> Object:
@@ -25,8 +25,7 @@ def consume(doc: Object, patch: Any) -> Object:
     if patch is None:
         raise bad_request("Invalid JSON Patch")
     if not isinstance(patch, dict):
-        text = f"json: cannot unmarshal {json_kind(patch)} into Go value of type map[string]interface {{}}"
-        raise bad_request(f"error decoding patch: {text}")
+        raise bad_request(f"error decoding patch: {unmarshal_text(patch, MAP)}")
     _merge(doc, copy_json(patch))
     return doc
 

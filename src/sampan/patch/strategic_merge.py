@@ -13,7 +13,7 @@ from sampan.core.object import Object
 from sampan.patch import strategic_list
 from sampan.patch.copying import copy_json
 from sampan.patch.errors import unexpected
-from sampan.patch.go_text import json_kind, plain, type_name
+from sampan.patch.go_text import MAP, plain, type_name, unmarshal_text
 from sampan.schema.structural import Schema
 
 _DIRECTIVE = "$patch"
@@ -39,7 +39,7 @@ def consume(doc: Object, patch: Any, schema: Schema | None) -> Object:
     if patch is None:
         patch = {}
     if not isinstance(patch, dict):
-        raise bad_request(f"json: cannot unmarshal {json_kind(patch)} into Go value of type map[string]interface {{}}")
+        raise bad_request(unmarshal_text(patch, MAP))
     return merge_map(doc, copy_json(patch), schema)
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 
 from sampan.registry.catalogue import builtin_definitions
-from sampan.registry.definition import ResourceDefinition
+from sampan.registry.definition import ResourceDefinition, SubresourceDefinition
 from sampan.registry.kinds.builtin import BUILTIN_KINDS
 from sampan.schema.builtin import Definitions
 from sampan.schema.compile import SchemaCompiler
@@ -23,5 +24,16 @@ class Builtins:
         """
         self.schemas = schemas or Definitions()
         self.compiler = SchemaCompiler(self.schemas)
-        # The CRD controller sets fields of a definition, so each cluster has its copies.
-        self.definitions = [copy(each) for each in known] or builtin_definitions(self.schemas, BUILTIN_KINDS)
+        self.definitions = [_own(each) for each in known or builtin_definitions(self.schemas, BUILTIN_KINDS)]
+
+
+def _own(definition: ResourceDefinition) -> ResourceDefinition:
+    """Return the definition for one cluster: the CRD controller sets fields of a definition, strategies may cache."""
+    made = copy(definition)
+    made.strategy = definition.strategy.for_cluster()
+    made.subresources = {name: _own_part(each) for name, each in definition.subresources.items()}
+    return made
+
+
+def _own_part(part: SubresourceDefinition) -> SubresourceDefinition:
+    return part if part.strategy is None else replace(part, strategy=part.strategy.for_cluster())

@@ -1,14 +1,17 @@
 """`StoredResources`: the resource of a key in the store."""
 
-from sampan.registry.registry import ResourceRegistry
+from collections.abc import Iterable
+
+from sampan.registry.definition import ResourceDefinition
 
 
 class StoredResources:
     """Finds the resource of a key, by the prefixes of built-in resources and the layout of custom resources' keys."""
 
-    def __init__(self, registry: ResourceRegistry) -> None:
+    def __init__(self, definitions: Iterable[ResourceDefinition]) -> None:
+        """`definitions`: the built-in resources."""
         self._prefixes: dict[str, tuple[str, str]] = {}
-        for definition in registry.definitions():
+        for definition in definitions:
             # Events of the core group and of events.k8s.io share a prefix. Like Kubernetes, report the core group.
             found = self._prefixes.setdefault(definition.storage_prefix, (definition.group, definition.resource))
             if not definition.group and found != ("", definition.resource):

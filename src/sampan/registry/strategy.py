@@ -62,8 +62,8 @@ def keep_metadata(obj: Object, old: Object, names: Iterable[str]) -> None:
 
 
 class Strategy:
-    """Strategy with defaults for a resource without special rules. It is stateless and shared by all objects. The text
-    below a flag describes the behavior if the flag is True.
+    """Strategy with defaults for a resource without special rules. It is shared by all objects, and has no state except
+    caches. The text below a flag describes the behavior if the flag is True.
     """
 
     allow_unconditional_update = True
@@ -103,6 +103,10 @@ class Strategy:
     """Group and resource of companion objects with the same name and namespace (Endpoints of a Service)."""
     returns_deleted_object = False
     """DELETE returns the object instead of a Status."""
+
+    def for_cluster(self) -> "Strategy":
+        """Return the strategy of one cluster: this one if it has no cache, or a new one."""
+        return self
 
     def name_errors(self, name: str, *, prefix: bool = False) -> list[str]:
         """Return the faults of a name, or with `prefix` of a generateName. The default is a DNS-1123 subdomain."""

@@ -18,7 +18,7 @@ from sampan.server.audit.audit import Audit
 from sampan.server.audit.metrics import AuditMetrics
 from sampan.server.authentication.anonymous import ANYWHERE, AnonymousAuthenticator
 from sampan.server.authentication.authenticator import Authenticator
-from sampan.server.authentication.identity import NO_IDENTITY, Identity
+from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaders
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.authorization.authorizer import Authorizer, DecisionCounting
@@ -29,7 +29,7 @@ from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.cluster_metrics import ClusterMetrics
 from sampan.server.discovery.handler import Discovery
-from sampan.server.filters.deadline import REQUEST_TIMEOUT_S, Deadlines
+from sampan.server.filters.deadline import Deadlines
 from sampan.server.filters.tracing import Tracer
 from sampan.server.flow_control.flow_control import FlowControl
 from sampan.server.flow_control.settings import FlowControlSettings
@@ -65,14 +65,12 @@ class ApiServerSettings:
 
     cors_allowed_origins: Sequence[str] = ()
     """Regular expressions of origins; empty disables CORS."""
-    request_timeout_s: float = REQUEST_TIMEOUT_S
-    """Time limit of a request in seconds; streams have none."""
     flags: tuple[tuple[str, str], ...] = ()
     """Flags on /flagz."""
     profiling: bool = True
     """Serve /debug/pprof."""
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
-    identity: Identity = NO_IDENTITY
+    identity: Identity = field(default_factory=Identity)
     """Issues and reviews tokens."""
     anonymous: AnonymousAuthenticator | None = ANYWHERE
     """Decides which requests need no credentials; None: all requests need credentials."""
@@ -116,7 +114,7 @@ class ApiServer:
         self.cluster = cluster
         self.lifecycle = Lifecycle()
         self.health = Health(self.lifecycle, self._check_store, cluster.store.ready)
-        self.deadlines = Deadlines(settings.request_timeout_s)
+        self.deadlines = Deadlines(settings.flow_control.request_timeout_s)
         self.loop_watch = LoopWatch(self.deadlines.request_of)
         """Started by the process if this server is alone on the event loop."""
         self.deadlines.listeners.append(self.loop_watch.note_request)

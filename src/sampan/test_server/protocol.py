@@ -38,7 +38,7 @@ class Order:
     plan: str
     """Plan file with faults; empty: none."""
     storage: str
-    """`memory`, or `etcd` for the server at --etcd-servers."""
+    """Name of the engine: `memory`, or `etcd` for the server at --etcd-servers."""
     arguments: tuple[str, ...]
 
     def encode(self) -> bytes:

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 import uvloop
 
-from sampan.app.engines.memory import MemoryEngine
+from sampan.app.engines import ENGINES, MemoryEngine
 from sampan.app.errors import StartError
 from sampan.app.log import configure_logging
 from sampan.app.main import EXPECTED, SWITCH_INTERVAL_S, error_line
@@ -98,13 +98,18 @@ def serve(order: Order, connection: socket.socket, data: Path, inherited: Inheri
     return code
 
 
+def is_persistent(order: Order) -> bool:
+    """Return True if the objects of the server outlive it."""
+    return ENGINES[order.storage].persistent
+
+
 def _settings(order: Order, data: Path, inherited: Inherited) -> UpSettings:
     try:
         check_loops(order.loops)
     except ValueError as error:
         raise StartError(str(error)) from error
     settings = without_loops(inherited.read_settings(order.arguments))
-    storage = settings.storage if order.storage == "etcd" else MemoryEngine()
+    storage = settings.storage if is_persistent(order) else MemoryEngine()
     return replace(settings, data=data, storage=storage, drain_timeout_s=DRAIN_TIMEOUT_S)
 
 

@@ -26,7 +26,7 @@ from sampan.test_server.link import Link
 from sampan.test_server.loops import import_loops
 from sampan.test_server.place import SERVERS, SOCKET
 from sampan.test_server.protocol import Order, receive_order
-from sampan.test_server.server_process import Inherited, Prepared, serve
+from sampan.test_server.server_process import Inherited, Prepared, is_persistent, serve
 from sampan.test_server.spare import Spare, made_cluster, wait_for_order, warm_up
 from sampan.test_server.template import decode_template
 from sampan.test_server.template_process import make_template, template_credentials
@@ -195,7 +195,7 @@ class WarmParent:
     def _prepare_template(self, order: Order) -> None:
         """Start a process that makes the template for the next server like this one, unless there is one."""
         ranges = _ranges(order)
-        if ranges in self._desired or order.storage == "etcd":
+        if ranges in self._desired or is_persistent(order):
             return
         self._desired.add(ranges)
         reader, writer = os.pipe()

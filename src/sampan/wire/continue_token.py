@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from sampan.patch.go_text import unmarshal_text
 from sampan.wire.json import DecodeError, decode, encode
 
 _VERSION: Final = "meta.k8s.io/v1"
@@ -70,10 +71,7 @@ def _fields(text: str) -> dict[str, object]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        kind = "array" if isinstance(value, list) else "string" if isinstance(value, str) else "number"
-        raise ValueError(
-            f"continue key is not valid: json: cannot unmarshal {kind} into Go value of type storage.continueToken"
-        )
+        raise ValueError(f"continue key is not valid: {unmarshal_text(value, 'value of type storage.continueToken')}")
     return value
 
 

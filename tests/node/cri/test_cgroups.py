@@ -72,3 +72,38 @@ def test_a_cgroup_without_a_limit_keeps_it_while_limits_are_only_raised(tmp_path
     (tmp_path / PATH[1:] / "memory.max").write_text("max\n")
     cgroups.update(PATH, pod(), only_raise=True)
     assert read(tmp_path, f"{PATH[1:]}/memory.max") == ["max\n"]
+
+
+def limited(cpu: str, memory: str, **more: Any) -> dict[str, Any]:
+    amounts = {"cpu": cpu, "memory": memory}
+    return {"name": "init", "image": "app:1", "resources": {"requests": amounts, "limits": amounts}, **more}
+
+
+def memory_max(root: Path, pod: Pod) -> list[str]:
+    v2(root).make(PATH, pod)
+    return read(root, f"{PATH[1:]}/cpu.max", f"{PATH[1:]}/memory.max")
+
+
+def test_a_pod_may_use_the_limit_of_an_init_container_that_is_larger(tmp_path: Path) -> None:
+    assert memory_max(tmp_path, pod(initContainers=[limited("2", "1Gi")])) == ["200000 100000", str(1 << 30)]
+
+
+def test_limits_of_sidecars_are_added(tmp_path: Path) -> None:
+    sidecar = limited("250m", "16Mi", restartPolicy="Always")
+    assert memory_max(tmp_path, pod(initContainers=[sidecar])) == ["75000 100000", str(80 << 20)]
+
+
+def test_limits_of_the_pod_replace_those_of_its_containers(tmp_path: Path) -> None:
+    unlimited: dict[str, Any] = {"name": "main"}
+    resources = {"limits": {"cpu": "1", "memory": "1Gi"}}
+    assert memory_max(tmp_path, detailed(unlimited, resources=resources)) == ["100000 100000", str(1 << 30)]
+
+
+def test_an_init_container_without_a_limit_makes_the_pod_unlimited(tmp_path: Path) -> None:
+    v2(tmp_path).make(PATH, pod(initContainers=[{"name": "init", "image": "app:1"}]))
+    assert [each.name for each in (tmp_path / PATH[1:]).iterdir()] == ["cpu.weight"]
+
+
+def test_requests_of_the_pod_set_its_share_of_cpus(tmp_path: Path) -> None:
+    v1(tmp_path).make(PATH, detailed({"name": "main"}, resources={"requests": {"cpu": "2"}}))
+    assert read(tmp_path, f"cpu{PATH}/cpu.shares") == ["2048"]

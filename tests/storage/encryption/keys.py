@@ -5,8 +5,10 @@ from typing import Any
 
 import orjson
 
+from sampan.app.encryption import EncryptionUpkeep
 from sampan.storage.encryption.configuration import EncryptionConfiguration, parse_configuration
 from sampan.storage.encryption.providers import Providers
+from tests.server.cluster import Api
 
 KEY = bytes(range(32))
 OTHER = bytes(range(32, 64))
@@ -33,3 +35,9 @@ def configuration(*providers: dict[str, Any], resources: list[str] | None = None
 def providers(*parts: dict[str, Any], resources: list[str] | None = None) -> Providers:
     """Return the providers of such a configuration."""
     return Providers(configuration(*parts, resources=resources))
+
+
+def upkeep_of(api: Api) -> EncryptionUpkeep:
+    """Return the upkeep of an encrypted server."""
+    assert isinstance(api.upkeep, EncryptionUpkeep)
+    return api.upkeep

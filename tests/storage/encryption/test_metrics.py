@@ -13,7 +13,7 @@ from sampan.storage.encryption.measures import EncryptionMeasures, prefixes_of
 from sampan.storage.encryption.transformer import EncryptionError
 from sampan.storage.memory import MemoryStore
 from tests.server.cluster import Api, served
-from tests.storage.encryption.keys import AT, KEY, OTHER, content, keys
+from tests.storage.encryption.keys import AT, KEY, OTHER, content, keys, upkeep_of
 from tests.storage.encryption.plugin import Plugin
 
 SECRETS = "/api/v1/namespaces/default/secrets"
@@ -70,10 +70,10 @@ async def test_the_configuration_that_holds_is_shown_and_what_came_of_later_ones
         info = "apiserver_encryption_config_controller_last_config_info"
         before = await series(api, info)
         file.write_bytes(b"{")
-        await encryption.reload()
+        await upkeep_of(api).reload()
         assert await series(api, info) == before
         file.write_bytes(content((["secrets"], [{"aescbc": keys(k2=OTHER)}])))
-        await encryption.reload()
+        await upkeep_of(api).reload()
         assert await series(api, info) != before
         assert await series(api, "apiserver_encryption_config_controller_automatic_reloads_total") == [
             f'{{apiserver_id_hash="",status="{status}"}} 1.0' for status in ("failure", "success")

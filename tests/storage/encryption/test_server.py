@@ -12,7 +12,7 @@ from sampan.app.encryption import Encryption
 from sampan.app.errors import StartError
 from sampan.storage.sqlite import SQLiteStore
 from tests.server.cluster import Api, served
-from tests.storage.encryption.keys import KEY, OTHER, content, keys
+from tests.storage.encryption.keys import KEY, OTHER, content, keys, upkeep_of
 
 SECRETS = "/api/v1/namespaces/default/secrets"
 A = "/registry/secrets/default/a"
@@ -47,7 +47,6 @@ class AtRest:
     def __init__(self, directory: Path) -> None:
         self.file = directory / "encryption.json"
         self.database = directory / "state.db"
-        self.encryption: Encryption
 
     def write(self, *providers: dict[str, Any], resources: list[str] | None = None) -> None:
         self.file.write_bytes(content((resources or ["secrets"], list(providers))))
@@ -55,9 +54,8 @@ class AtRest:
     @asynccontextmanager
     async def served(self, *providers: dict[str, Any], resources: list[str] | None = None) -> AsyncIterator[Api]:
         self.write(*providers, resources=resources)
-        self.encryption = Encryption(self.file, reload=True)
         self.store = SQLiteStore(self.database)
-        async with served(self.store, at_rest=self.encryption) as api:
+        async with served(self.store, at_rest=Encryption(self.file, reload=True)) as api:
             yield api
 
     async def raw(self, key: str = A) -> bytes:
@@ -203,23 +201,23 @@ async def test_a_changed_file_is_taken_and_old_keys_still_read(at_rest: AtRest) 
     async with at_rest.served(AES) as api:
         await api.create(SECRETS, secret("a"))
         at_rest.write({"secretbox": keys(k2=OTHER)}, AES)
-        assert await at_rest.encryption.reload()
+        assert await upkeep_of(api).reload()
         await api.create(SECRETS, secret("b"))
         assert (await at_rest.raw("/registry/secrets/default/b")).startswith(b"k8s:enc:secretbox:v1:k2:")
         assert len((await api.get(SECRETS)).body["items"]) == 2
-        assert not await at_rest.encryption.reload()
+        assert not await upkeep_of(api).reload()
 
 
 async def test_a_key_that_goes_too_early_is_missed_at_once(at_rest: AtRest, caplog: pytest.LogCaptureFixture) -> None:
     async with at_rest.served(AES) as api:
         await api.create(SECRETS, secret("a"))
         at_rest.write({"secretbox": keys(k2=OTHER)}, IDENTITY)
-        assert await at_rest.encryption.reload()
+        assert await upkeep_of(api).reload()
         await api.cluster.caches["/registry/secrets/"].wait_ready(5)
         assert (await api.get(f"{SECRETS}/a")).code == 500
         assert "cannot read objects with this encryption configuration: a key is missing" in caplog.text
         at_rest.write({"secretbox": keys(k2=OTHER)}, AES)
-        assert await at_rest.encryption.reload()
+        assert await upkeep_of(api).reload()
         await api.cluster.caches["/registry/secrets/"].wait_ready(5)
         assert (await api.get(f"{SECRETS}/a")).code == 200
 
@@ -227,7 +225,7 @@ async def test_a_key_that_goes_too_early_is_missed_at_once(at_rest: AtRest, capl
 async def test_a_wrong_file_is_not_taken(at_rest: AtRest) -> None:
     async with at_rest.served(AES) as api:
         at_rest.file.write_bytes(b"resources: []")
-        assert not await at_rest.encryption.reload()
+        assert not await upkeep_of(api).reload()
         await api.create(SECRETS, secret("a"))
         assert (await at_rest.raw()).startswith(b"k8s:enc:aesgcm:v1:k1:")
 
@@ -238,7 +236,7 @@ async def test_something_that_could_not_be_decrypted_can_be_with_the_right_key(a
     async with at_rest.served({"aesgcm": keys(k2=OTHER)}) as api:
         assert (await api.get(f"{SECRETS}/a")).code == 500
         at_rest.write({"aesgcm": keys(k2=OTHER, k1=KEY)})
-        assert await at_rest.encryption.reload()
+        assert await upkeep_of(api).reload()
         await api.cluster.caches["/registry/secrets/"].wait_ready(5)
         assert (await api.get(f"{SECRETS}/a")).code == 200
 
@@ -255,5 +253,5 @@ def test_a_file_that_is_wrong_is_refused_at_the_start_and_shows_no_secret(tmp_pa
 async def test_values_are_json_of_objects(at_rest: AtRest) -> None:
     async with at_rest.served(AES) as api:
         await api.create(SECRETS, secret("a"))
-        plain = at_rest.encryption.providers.of("", "secrets").read(await at_rest.raw(), A.encode())
+        plain = upkeep_of(api).providers.of("", "secrets").read(await at_rest.raw(), A.encode())
         assert orjson.loads(plain.value)["data"] == {"password": "aGlkZGVu"}

@@ -20,6 +20,12 @@ def test_the_parser_is_imported_in_one_module() -> None:
     assert found(r"(import|from) httptools") == {"wire/http1/parser.py"}
 
 
+def test_request_lines_and_status_lines_are_made_in_one_package() -> None:
+    made = found(r"""["' }]HTTP/1\.1(\\r| \d| %d)""")
+    # The stand-in for etcd runs without the package, so that it starts in a few milliseconds.
+    assert {name for name in made if not name.startswith("wire/http1/")} == {"test_server/programs/etcd.py"}
+
+
 @pytest.mark.parametrize("pattern", [r"class \w*Pool\b.*:", r"class \w*Tunnel\b.*:"], ids=["pool", "tunnel"])
 def test_there_is_one_pool_and_one_tunnel(pattern: str) -> None:
     assert found(pattern) <= {"http/pool.py", "http/tunnel.py"}

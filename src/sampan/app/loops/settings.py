@@ -9,6 +9,16 @@ from sampan.app.log_settings import LogSettings
 from sampan.app.loops.cidr_settings import NodeCidrSettings
 from sampan.app.loops.node_health_settings import EvictionSettings, GarbageSettings, ShutdownSettings
 from sampan.app.loops.proxy_settings import NodeProxy
+from sampan.app.loops.shared_settings import (
+    RUNTIMES,
+    controllers_setting,
+    dns_address_setting,
+    dns_setting,
+    node_runtime_setting,
+    nodes_setting,
+    scheduler_setting,
+    service_proxy_setting,
+)
 from sampan.core.bootstrap_token import parse_token
 from sampan.core.settings import Kind, nested, setting
 from sampan.core.settings.kinds import (
@@ -29,7 +39,6 @@ from sampan.node.joining.credentials import NodeCredentials
 
 USAGE_ERROR = 2
 """Exit code of a process that would fail in the same way if it were started again."""
-RUNTIMES = ("simulated", "process", "cri")
 PROCESS: Final = "Process"
 CONTROLLERS: Final = "Controllers"
 NODES: Final = "Nodes"
@@ -328,14 +337,14 @@ class LeaveSettings:
 class AllLoopsSettings:
     """Options of `sampan loops`, which `sampan up` starts."""
 
-    controllers: str = setting("*", "As for `sampan up`.", kind=_CONTROLLER_NAMES, group=CONTROLLERS)
-    scheduler: bool = setting(True, "As for `sampan up`.", group=CONTROLLERS, negative=True)
-    nodes: int = setting(1, "As for `sampan up`.", group=NODES)
-    node_runtime: str = setting(RUNTIMES[0], "As for `sampan up`.", kind=one_of(*RUNTIMES), group=NODES)
+    controllers: str = controllers_setting(group=CONTROLLERS)
+    scheduler: bool = scheduler_setting(group=CONTROLLERS)
+    nodes: int = nodes_setting(group=NODES)
+    node_runtime: str = node_runtime_setting(group=NODES)
     node_root: Path = setting(Path("sampan-node"), "Directory of a node.", kind=DIRECTORY, group=NODES)
-    dns: bool = setting(False, "As for `sampan up`.", group=DNS)
-    dns_address: str = setting("", "As for `sampan up`.", kind=HOST_AND_PORT, group=DNS)
-    service_proxy: bool = setting(False, "As for `sampan up`.", group=NODES)
+    dns: bool = dns_setting(group=DNS)
+    dns_address: str = dns_address_setting(group=DNS)
+    service_proxy: bool = service_proxy_setting(group=NODES)
     cri: CriNodeSettings = nested(CriNodeSettings, group=CRI_NODES)
     leader_elect: bool = setting(
         False, "Elect a leader, because other servers use the same store and have loops too.", group=CONTROLLERS

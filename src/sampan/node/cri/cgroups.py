@@ -8,12 +8,13 @@ Source: kubelet pkg/kubelet/cm/{cgroup_manager_linux.go,pod_container_manager_li
 import contextlib
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from sampan.core.pod_resources import Kind, PodParts, pod_limits, pod_requests
 from sampan.core.resource_amounts import amounts
-from sampan.node.container_view import Container
+from sampan.node.container_view import Resources
 from sampan.node.cri.resources import CPU_PERIOD_US, SHARES_MAX, SHARES_MIN, cpu_quota_us, cpu_shares
 from sampan.node.views import Pod
 
@@ -84,10 +85,8 @@ class PodCgroups:
 
     def _files(self, pod: Pod) -> Mapping[str, str]:
         """Return the contents of the cgroup's files. For v1, paths start with the controller: `memory/memory.…`."""
-        containers, overhead = pod.spec.containers, amounts(pod.spec.overhead)
-        shares = max(SHARES_MIN, cpu_shares(_sum(containers, "requests", "cpu") + overhead.get("cpu", 0)))
-        quota_us = cpu_quota_us(_limit(containers, "cpu", overhead))
-        memory = _limit(containers, "memory", overhead)
+        shares = max(SHARES_MIN, cpu_shares(pod_requests(_parts(pod, "requests")).get("cpu", 0)))
+        quota_us, memory = cpu_quota_us(_limit(pod, "cpu")), _limit(pod, "memory")
         if self._is_v2:
             # The formula of runc: it maps the shares of v1 (2 to 262144) to the weights of v2 (1 to 10000).
             weight = 1 + (shares - SHARES_MIN) * 9999 // (SHARES_MAX - SHARES_MIN)
@@ -114,12 +113,26 @@ def _directories(root: Path) -> list[Path]:
         return []
 
 
-def _sum(containers: Iterable[Container], kind: str, resource: str) -> int:
-    return sum(amounts(getattr(each.resources, kind)).get(resource, 0) for each in containers)
+def _parts(pod: Pod, kind: Kind) -> PodParts[int]:
+    def amounts_of(resources: Resources) -> Mapping[str, int]:
+        return amounts(resources.requests if kind == "requests" else resources.limits)
+
+    spec = pod.spec
+    return PodParts(
+        [amounts_of(each.resources) for each in spec.containers],
+        [(amounts_of(each.resources), each.is_sidecar) for each in spec.init_containers],
+        amounts_of(spec.resources),
+        amounts(spec.overhead),
+    )
 
 
-def _limit(containers: Iterable[Container], resource: str, overhead: Mapping[str, int]) -> int:
-    """Return the limit of a Pod: the sum of its containers' limits and the overhead; 0 if a container has no limit."""
-    found = [amounts(each.resources.limits).get(resource, 0) for each in containers]
-    # One container without a limit makes the Pod unlimited.
-    return sum(found) + overhead.get(resource, 0) if all(found) else 0
+def _limit(pod: Pod, resource: str) -> int:
+    """Return the limit of a Pod with its overhead; 0 for no limit.
+
+    Without a limit in the Pod's own resources, one container without a limit makes the Pod unlimited.
+    """
+    parts = _parts(pod, "limits")
+    declared = [*parts.containers, *(limits for limits, _ in parts.init_containers)]
+    if not parts.pod_level.get(resource) and not all(limits.get(resource) for limits in declared):
+        return 0
+    return pod_limits(parts).get(resource, 0)

@@ -12,12 +12,14 @@ from urllib.parse import urlsplit
 
 from sampan.core.dial import create_connection
 from sampan.core.task_scope import TaskScope
+from sampan.http.handshake import HandshakeFailed, switch_protocol
 from sampan.http.tunnel import Tunnel
 from sampan.node.server.spdy import SpdyConnection, SpdyStream
 from sampan.node.sessions import SessionFailed, Streams
+from sampan.wire.http1 import request_head
 
 _PROTOCOL: Final = "v4.channel.k8s.io"
-_HEAD_BYTES_MAX: Final = 64 << 10
+_STATUS_BYTES_MAX: Final = 64 << 10
 _CONNECT_TIMEOUT_S: Final = 30.0
 
 
@@ -34,28 +36,18 @@ async def _upgraded(url: str) -> Tunnel:
     host, port = where.hostname or "127.0.0.1", where.port or 80
     tunnel = await create_connection(lambda: Tunnel(half_open=True), host, port)
     target = f"{where.path}?{where.query}" if where.query else where.path
-    lines = (
-        f"POST {target} HTTP/1.1",
-        f"Host: {where.netloc}",
-        "Connection: Upgrade",
-        "Upgrade: SPDY/3.1",
-        f"X-Stream-Protocol-Version: {_PROTOCOL}",
-        "Content-Length: 0",
-    )
-    tunnel.write(("\r\n".join(lines) + "\r\n\r\n").encode())
-    head = b""
-    while b"\r\n\r\n" not in head:
-        data = await tunnel.read()
-        if not data or len(head) > _HEAD_BYTES_MAX:
-            tunnel.transport.abort()
-            raise ConnectionResetError("the container runtime has closed the connection during the upgrade to SPDY")
-        head += data
-    head, _, rest = head.partition(b"\r\n\r\n")
-    status = head.split(b"\r\n", 1)[0].split(b" ", 2)
-    if len(status) < 2 or status[1] != b"101":
+    headers = {
+        "Host": where.netloc,
+        "Connection": "Upgrade",
+        "Upgrade": "SPDY/3.1",
+        "X-Stream-Protocol-Version": _PROTOCOL,
+        "Content-Length": "0",
+    }
+    try:
+        await switch_protocol(tunnel, "POST", request_head("POST", target, headers.items()))
+    except HandshakeFailed as error:
         tunnel.transport.abort()
-        raise ConnectionRefusedError(f"the container runtime has refused the upgrade to SPDY: {head[:200]!r}")
-    tunnel.unread(rest)
+        raise ConnectionRefusedError(f"the container runtime {error} during the upgrade to SPDY") from None
     return tunnel
 
 
@@ -102,7 +94,7 @@ class SpdySession:
         """Return the exit code. Raises `SessionFailed` if the process could not be started."""
         text = b""
         while data := await self._error.read():
-            text += data[: _HEAD_BYTES_MAX - len(text)]
+            text += data[: _STATUS_BYTES_MAX - len(text)]
         return exit_code_of(text)
 
     async def close(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sampan.core.field import FieldError, Path, aggregate
 from sampan.core.metadata import validate_annotations, validate_labels
 from sampan.core.object import Object
-from sampan.patch.go_text import json_kind, type_name
+from sampan.patch.go_text import MAP, type_name, unmarshal_text
 from sampan.registry.webhook.review_body import RAW, STATUS, NotDecodableError, ReviewReader, struct
 from sampan.schema.structural import Schema
 from sampan.wire import json as wire_json
@@ -122,8 +122,7 @@ def _check_object(original: Object, converted: Any, api_version: str) -> None:
     if converted is None:
         raise ReviewError("unexpected end of JSON input", None)
     if not isinstance(converted, dict):
-        text = f"json: cannot unmarshal {json_kind(converted)} into Go value of type map[string]interface {{}}"
-        raise ReviewError(text, None)
+        raise ReviewError(unmarshal_text(converted, MAP), None)
     given = converted.get("kind", "")
     if not given:
         raise ReviewError(f"Object 'Kind' is missing in '{wire_json.encode(converted).decode()}'", None)

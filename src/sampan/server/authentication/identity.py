@@ -16,7 +16,7 @@ class AudienceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Issues and reviews tokens."""
+    """Issues and reviews tokens. The default one has no tokens."""
 
     tokens: Sequence[TokenAuthenticator] = ()
     api_audiences: tuple[str, ...] = ()
@@ -39,6 +39,3 @@ class Identity:
         if desired and not common(desired, found.audiences):
             raise AudienceError
         return found
-
-
-NO_IDENTITY = Identity()

@@ -1,14 +1,14 @@
 """Server-side apply. Source: apiserver pkg/endpoints/handlers/patch.go applyPatcher (1.36)."""
 
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from sampan.core import errors
 from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
 from sampan.core.time import timestamp
 from sampan.patch.copying import copy_json
-from sampan.patch.go_text import json_kind
+from sampan.patch.go_text import MAP, unmarshal_text
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.write.write import Change, Write
@@ -18,8 +18,6 @@ from sampan.server.verbs.options import WriteOptions
 from sampan.server.verbs.recognition import unreadable
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.update import check_fits
-
-NOT_A_MAP: Final = "json: cannot unmarshal {} into Go value of type map[string]interface {{}}"
 
 
 class Application(Change):
@@ -54,7 +52,7 @@ class Application(Change):
         if config is None:
             raise errors.bad_request("invalid object type: /, Kind=")
         if not isinstance(config, dict):
-            text = NOT_A_MAP.format(json_kind(config))
+            text = unmarshal_text(config, MAP)
             raise errors.bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
         if faults and self._options.strict:
             raise errors.bad_request("error strict decoding YAML: " + errors.listed(faults))

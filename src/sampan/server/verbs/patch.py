@@ -15,13 +15,13 @@ from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
 from sampan.patch import json_patch, merge_patch, strategic_merge
-from sampan.patch.go_text import json_kind, plain
+from sampan.patch.go_text import MAP, plain, unmarshal_text
 from sampan.patch.media_types import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.write.runner import run
 from sampan.registry.write.write import Change, Kind, Write
 from sampan.server.request import Request, Response
-from sampan.server.verbs.apply import NOT_A_MAP, Application
+from sampan.server.verbs.apply import Application
 from sampan.server.verbs.body import normalise, read_limited, record_for_audit
 from sampan.server.verbs.body_bounds import check_json
 from sampan.server.verbs.options import WriteOptions, write_options
@@ -147,7 +147,7 @@ def _mechanism(scope: Scope, content_type: str, value: Any) -> Mechanism:
         value = {}
     if not isinstance(value, dict):
         prefix = "error decoding patch: " if content_type == MERGE_PATCH else ""
-        raise errors.bad_request(f"{prefix}{NOT_A_MAP.format(json_kind(value))}")
+        raise errors.bad_request(f"{prefix}{unmarshal_text(value, MAP)}")
     if content_type == MERGE_PATCH:
         return lambda current: merge_patch.consume(current, value)
     schema = scope.endpoint.schema

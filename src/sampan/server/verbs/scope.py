@@ -13,7 +13,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.strategy import Context
 from sampan.registry.write.write import Observer
 from sampan.server.admission.chain import AdmissionChain, AdmissionObserver
-from sampan.server.authentication.identity import NO_IDENTITY, Identity
+from sampan.server.authentication.identity import Identity
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.proxy.upstreams import ProxyUpstreams
 from sampan.server.request import Request
@@ -35,7 +35,7 @@ class Shared:
     """Metrics of watches."""
     authorizer: Authorizer
     """Authorizer, also for access reviews."""
-    identity: Identity = NO_IDENTITY
+    identity: Identity = field(default_factory=Identity)
     """Issuer and reviewer of tokens."""
     upstreams: ProxyUpstreams = field(kw_only=True)
     """Proxies for logs, exec and proxied requests."""

@@ -78,6 +78,13 @@ class PodStrategy(Strategy):
         "status.nominatedNodeName",
     )
 
+    def __init__(self) -> None:
+        self._valid = ValidPodCache()
+        self._without_warnings = ValidPodCache()
+
+    def for_cluster(self) -> "PodStrategy":
+        return type(self)()
+
     def default(self, obj: Object) -> None:
         default_pod(obj)
         if obj["spec"].get("terminationGracePeriodSeconds", 0) < 0:
@@ -97,10 +104,6 @@ class PodStrategy(Strategy):
     def prepare_for_status_update(self, ctx: Context, obj: Object, old: Object) -> None:
         keep_metadata(obj, old, ("ownerReferences", "deletionTimestamp"))
         prepare_status(obj, old)
-
-    def __init__(self) -> None:
-        self._valid = ValidPodCache()
-        self._without_warnings = ValidPodCache()
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         key = self._valid.key(obj)

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives import serialization
 from sampan.core.field import FieldError, Path, invalid, required, too_long
 from sampan.core.object import Object
 from sampan.core.value_rules import config_map_key_errors
+from sampan.patch.go_text import MAP, unmarshal_text
 from sampan.registry.columns.cells import NAME, at, column, count
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.config_map import SIZE_BYTES_MAX, check_immutable_data, decoded_size_bytes
@@ -112,9 +113,7 @@ def _check_json(key: str, data: dict[str, str], errors: Errors) -> None:
         errors.append(invalid(_DATA.key(key), _REDACTED, problem))
         return
     if not isinstance(value, dict) and value is not None:
-        kinds = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
-        problem = f"json: cannot unmarshal {kinds[type(value)]} into Go value of type map[string]interface {{}}"
-        errors.append(invalid(_DATA.key(key), _REDACTED, problem))
+        errors.append(invalid(_DATA.key(key), _REDACTED, unmarshal_text(value, MAP)))
 
 
 def _go_syntax_error(text: str) -> str:

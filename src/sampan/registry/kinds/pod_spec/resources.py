@@ -4,13 +4,15 @@ Source: pkg/apis/core/helper/helpers.go, pkg/apis/core/validation/validation.go,
 (1.36).
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import lru_cache
+from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
 from sampan.core.names import dns1123_label_errors, qualified_name_errors
 from sampan.core.object import Object
-from sampan.core.quota.usage import Usage, add, most
+from sampan.core.pod_resources import Kind, parts_of, pod_requests
+from sampan.core.quota.usage import Usage
 from sampan.registry.kinds.rules.fields import not_found_with_detail, not_supported
 from sampan.registry.kinds.rules.quantities import ZERO, amount, is_whole
 
@@ -249,28 +251,10 @@ def _check_claims(claims: list[Object], known: Collection[str], path: Path, erro
             errors.append(not_found_with_detail(path.index(i), name, detail))
 
 
-def aggregate_container_resources(spec: Object, kind: str) -> Usage:
-    """Return the amounts that all containers of a pod need at once. `kind` is `requests` or `limits`.
-
-    Init containers run one after the other. Init containers that always restart run until the pod ends.
-    """
-    total: Usage = {}
-    for container in spec.get("containers", ()):
-        total = add(total, _amounts(container, kind))
-    sidecars: Usage = {}
-    peak: Usage = {}
-    for container in spec.get("initContainers", ()):
-        amounts = _amounts(container, kind)
-        if container.get("restartPolicy") == "Always":
-            total = add(total, amounts)
-            sidecars = add(sidecars, amounts)
-            amounts = sidecars
-        else:
-            amounts = add(amounts, sidecars)
-        peak = most(peak, amounts)
-    return most(total, peak)
+def aggregate_container_resources(spec: Object, kind: Kind) -> Usage:
+    """Return the amounts that all containers of a pod need at once, without those of the pod itself."""
+    return pod_requests(parts_of({"spec": spec}, kind, _amounts, overhead=False, pod_level=False))
 
 
-def _amounts(container: Object, kind: str) -> Usage:
-    amounts = (container.get("resources") or {}).get(kind) or {}
-    return {name: amount(text) for name, text in amounts.items()}
+def _amounts(values: Mapping[str, Any] | None) -> Usage:
+    return {name: amount(text) for name, text in (values or {}).items()}

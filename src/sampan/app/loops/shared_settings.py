@@ -1,0 +1,46 @@
+"""Settings of the control loops next to a server. `sampan up` passes them to `sampan loops`, so both have them.
+
+controllers: str = controllers_setting(group="Control loops and nodes")
+"""
+
+from functools import partial
+from typing import Final
+
+from sampan.core.settings import Kind, setting
+from sampan.core.settings.kinds import HOST_AND_PORT, TEXT, integer, one_of
+
+RUNTIMES: Final = ("simulated", "process", "cri")
+
+controllers_setting = partial(
+    setting,
+    "*",
+    "Controllers to run next to the server: names with commas between them, * for all, -NAME to omit one, '' for none.",
+    kind=Kind("NAMES", TEXT.read),
+)
+scheduler_setting = partial(setting, True, "Run the scheduler next to the server.", negative=True)
+nodes_setting = partial(
+    setting,
+    1,
+    "Number of simulated nodes next to the server; of other nodes there is at most one.",
+    kind=integer(0, 32768, metavar="NODES"),
+)
+node_runtime_setting = partial(
+    setting,
+    RUNTIMES[0],
+    "simulated: Pods start and end as their annotations say. process: containers are processes of this machine, "
+    "with the user of the server. cri: containers are those of a runtime such as containerd; needs root.",
+    kind=one_of(*RUNTIMES),
+)
+dns_setting = partial(
+    setting, False, "Run a DNS server for cluster.local next to the server, as Service kube-system/kube-dns."
+)
+dns_address_setting = partial(
+    setting,
+    "",
+    "Address where that server listens.",
+    kind=HOST_AND_PORT,
+    default="port 53 of the address that this machine uses to connect to others",
+)
+service_proxy_setting = partial(
+    setting, False, "Make Services reachable on this machine, as `sampan proxy` does. Needs root."
+)
