@@ -20,7 +20,11 @@ settings.load_profile("suite")
 
 
 def pytest_sessionstart() -> None:
-    """Hypothesis would take constants from whatever modules are loaded: then examples would not always be the same."""
+    """Fix the constants of Hypothesis: it would take them from the loaded modules, which are not always the same.
+
+    Turn garbage collection off until the tests are collected: all that collection makes stays.
+    """
+    gc.disable()
     if settings().derandomize:
         providers._get_local_constants = Constants
 
@@ -29,6 +33,7 @@ def pytest_collection_finish() -> None:
     """Exclude loaded modules from garbage collection, which would examine them between thousands of tests."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
