@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sampan.server.loops.allocation_repair import AllocationRepair
+from sampan.storage.memory import MemoryStore
 from sampan.storage.store import StoreUnavailable
 from tests.registry.webhook.tls import bundle, listening, ok, requests
 from tests.server.cluster import Api, served
@@ -115,7 +116,7 @@ async def test_requests_to_webhooks_are_counted_by_host_and_code_also_those_with
 
 
 async def test_addresses_and_ports_of_services_are_counted_as_they_are_given() -> None:
-    async with served() as api:
+    async with served(MemoryStore()) as api:
         ports = [{"port": 80, "nodePort": 30007}]
         await api.create(SERVICES, {"metadata": {"name": "a"}, "spec": {"type": "NodePort", "ports": ports}})
         await api.post(SERVICES, {"metadata": {"name": "b"}, "spec": {"type": "NodePort", "ports": ports}})
