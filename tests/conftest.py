@@ -3,11 +3,20 @@
 import gc
 import logging
 from collections.abc import Generator
+from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
+
+FIRST: Final = [
+    "testing/explore/test_explore.py",
+    "e2e/cri/test_two_nodes.py",
+    "testing/generated/test_campaign.py",
+]
+"""Files that take minutes. At the end, the other processes would wait for them."""
 
 _PLAIN = settings.get_profile("default")
 settings.register_profile(
@@ -27,6 +36,20 @@ def pytest_sessionstart() -> None:
     gc.disable()
     if settings().derandomize:
         providers._get_local_constants = Constants
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Use three processes for each two processors: half of the time of the tests is waiting."""
+    processors = yield
+    return processors + (processors + 1) // 2
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files `FIRST` first."""
+    folder = Path(__file__).parent
+    order = {folder / name: place for place, name in enumerate(FIRST)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
 
 
 def pytest_collection_finish() -> None:
