@@ -15,6 +15,8 @@ FIRST: Final = [
     "testing/explore/test_explore.py",
     "e2e/cri/test_two_nodes.py",
     "testing/generated/test_campaign.py",
+    "testing/own_loops/test_own_loops.py",
+    "testing/plugin/test_six_steps.py",
 ]
 """Files that take minutes. At the end, the other processes would wait for them."""
 
