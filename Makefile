@@ -9,7 +9,7 @@ OLD ?=
 NEW ?=
 DOWNLOAD ?=
 JOBS ?= logical
-# Files of tests go to processes, in their order: the slow ones come first.
+# Files of tests go to processes, in the order of tests/conftest.py: the slow ones come first.
 PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .PHONY: clients cluster up demo test fuzz check bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean

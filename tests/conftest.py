@@ -3,11 +3,22 @@
 import gc
 import logging
 from collections.abc import Generator
+from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
+
+FIRST: Final = [
+    "testing/explore/test_explore.py",
+    "e2e/cri/test_two_nodes.py",
+    "testing/generated/test_campaign.py",
+    "testing/own_loops/test_own_loops.py",
+    "testing/plugin/test_six_steps.py",
+]
+"""Files that take minutes. At the end, the other processes would wait for them."""
 
 _PLAIN = settings.get_profile("default")
 settings.register_profile(
@@ -20,15 +31,27 @@ settings.load_profile("suite")
 
 
 def pytest_sessionstart() -> None:
-    """Hypothesis would take constants from whatever modules are loaded: then examples would not always be the same."""
+    """Fix the constants of Hypothesis: it would take them from the loaded modules, which are not always the same.
+
+    Turn garbage collection off until the tests are collected: all that collection makes stays.
+    """
+    gc.disable()
     if settings().derandomize:
         providers._get_local_constants = Constants
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files `FIRST` first."""
+    folder = Path(__file__).parent
+    order = {folder / name: place for place, name in enumerate(FIRST)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
 
 
 def pytest_collection_finish() -> None:
     """Exclude loaded modules from garbage collection, which would examine them between thousands of tests."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

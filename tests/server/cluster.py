@@ -37,6 +37,8 @@ from tests.server.frame import MASTER, TOKENS
 JSON = "application/json"
 SCHEMAS = Definitions()
 """Definitions that all clusters of the tests share: made once."""
+DEFINITIONS = Builtins(SCHEMAS).definitions
+"""Definitions of the built-in resources. Each cluster has a copy."""
 CONTENT_TYPES = {
     "json": "application/json-patch+json",
     "merge": "application/merge-patch+json",
@@ -244,8 +246,13 @@ async def served(
     components: Components = ELSEWHERE,
     allocators: Allocators | None = None,
 ) -> AsyncIterator[Api]:
-    """A server that has started; ends with the block. It also accepts the tokens of `identity`."""
-    builtins = Builtins(SCHEMAS)
+    """A server that has started; ends with the block. It also accepts the tokens of `identity`.
+
+    Without `store` it has a copy of `NEW_STORE`.
+    """
+    if store is None and at_rest is None:
+        store = NEW_STORE.fork()
+    builtins = Builtins(SCHEMAS, DEFINITIONS)
     layer = (at_rest or Unencrypted()).layer(store or MemoryStore(), builtins.definitions)
     connections = Connections()
     cluster = Cluster(
@@ -288,3 +295,22 @@ async def served(
         finally:
             for task in tasks:
                 task.cancel()
+
+
+def _new_store() -> MemoryStore:
+    """Return the store of a server that has started once on an empty store."""
+    store = MemoryStore()
+
+    async def start() -> None:
+        async with served(store):
+            pass
+
+    asyncio.run(start())
+    return store
+
+
+NEW_STORE = _new_store()
+"""Objects of a new cluster. The start of a server on a copy takes 10 ms instead of 15 ms.
+
+It is made when this module is imported, so nothing that a test replaces has an effect on it.
+"""

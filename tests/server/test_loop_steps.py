@@ -12,7 +12,6 @@ import pytest
 from benchmarks.loop_fuzz import cases
 from benchmarks.loop_fuzz.bodies import kind_cases, metadata_cases, patch_cases, pod_cases
 from benchmarks.loop_fuzz.cases import Call, Case
-from benchmarks.loop_fuzz.custom import crd_cases
 
 from tests.server.cluster import Api, served
 
@@ -21,7 +20,7 @@ ITEMS_BYTES = 600_000
 """Size of the lists in the bodies: a fifth of what may be sent."""
 CASES = {
     case.name: case
-    for case in [*metadata_cases(), *pod_cases(), *kind_cases(), *patch_cases(), *crd_cases()]
+    for case in [*metadata_cases(), *pod_cases(), *kind_cases(), *patch_cases()]
     if case.name
     in {
         "ConfigMap, 180,000 invalid data keys",

@@ -137,7 +137,7 @@ async def test_the_log_of_a_killed_process_is_read(killed: Path) -> None:
 @pytest.mark.parametrize("at", [4, 40, 32 + 8, 32 + 20 * FRAME + 100], ids=["header", "frame", "salt", "page"])
 async def test_a_damaged_log_is_refused_and_left_alone(killed: Path, at: int) -> None:
     log = killed.with_name("store.db-wal")
-    overwrite(log, at, b"\xa5")
+    overwrite(log, at, bytes([log.read_bytes()[at] ^ 0xFF]))
     before = contents(killed)
     with pytest.raises(StoreDamaged, match="write-ahead log"):
         await opened(killed)
