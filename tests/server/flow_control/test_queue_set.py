@@ -179,5 +179,21 @@ def test_demand_includes_running_and_waiting_requests(limit: int) -> None:
     clock.advance(10.0)
     for ticket in tickets:
         found.finish(ticket)
-    observed = found.demand.take()
+    observed = found.take_demand()
     assert (observed.maximum, observed.average, observed.deviation) == (4, 4.0, 0.0)
+
+
+def test_demand_is_that_of_the_period_also_when_the_seats_change() -> None:
+    clock = Clock()
+    found = queue_set(clock, limit=4)
+    tickets = [start(found, flow(0)) for _ in range(4)]
+    clock.advance(5.0)
+    found.configure(found.queuing, 3)
+    for ticket in tickets[:2]:
+        found.finish(ticket)
+    clock.advance(5.0)
+    found.catch_up()
+    assert found.take_demand() == (10.0, 3.0, 1.0, 4)
+    clock.advance(1.0)
+    found.catch_up()
+    assert found.take_demand() == (1.0, 2.0, 0.0, 2)

@@ -20,7 +20,7 @@ def rebalance(levels: Collection[PriorityLevel]) -> float:
     total = remaining = sum(level.nominal for level in levels)
     limited: list[PriorityLevel] = []
     for level in levels:
-        level.demand.update(level.queue_set.demand.take())
+        level.demand.update(level.queue_set.take_demand())
         if level.exempt:
             seats = max(level.lower, level.demand.high_watermark)
             remaining -= seats

@@ -6,6 +6,8 @@ Source: apiserver pkg/util/flowcontrol/fairqueuing/integrator.go, apf_controller
 import math
 from typing import Final, NamedTuple
 
+from sampan.server.flow_control.usage import DemandIntegrals
+
 SMOOTHING: Final = 0.977
 
 
@@ -18,38 +20,14 @@ class DemandStatistics(NamedTuple):
     maximum: int
 
 
-class DemandMeter:
-    """Integrates a value over time. `level` may be lowered by assignment; it must be raised with `raise_to`."""
-
-    __slots__ = ("_area", "_area_of_squares", "_duration_s", "level", "maximum")
-
-    def __init__(self, now: float) -> None:
-        self.level = self.maximum = 0
-        self._duration_s = self._area = self._area_of_squares = 0.0
-
-    def advance(self, passed_s: float) -> None:
-        """Integrate the current value over the time since the last call."""
-        level = self.level
-        self._duration_s += passed_s
-        if level:
-            self._area += passed_s * level
-            self._area_of_squares += passed_s * level * level
-
-    def raise_to(self, level: int) -> None:
-        """Set the value, and update the maximum."""
-        self.level = level
-        if level > self.maximum:
-            self.maximum = level
-
-    def take(self) -> DemandStatistics:
-        """Return the statistics since the last call, and reset them."""
-        duration_s, area, squares = self._duration_s, self._area, self._area_of_squares
-        average = area / duration_s if duration_s > 0 else float(self.level)
-        deviation = math.sqrt(max(squares / duration_s - average * average, 0.0)) if duration_s > 0 else 0.0
-        observed = DemandStatistics(duration_s, average, deviation, self.maximum)
-        self.maximum = self.level
-        self._duration_s = self._area = self._area_of_squares = 0.0
-        return observed
+def statistics(integrals: DemandIntegrals, maximum: int) -> DemandStatistics:
+    """Return the statistics of a period. `maximum`: the largest demand, which also is that of an empty period."""
+    duration_s, seat_seconds, of_square = integrals
+    if duration_s <= 0:
+        return DemandStatistics(duration_s, float(maximum), 0.0, maximum)
+    average = seat_seconds / duration_s
+    deviation = math.sqrt(max(of_square / duration_s - average * average, 0.0))
+    return DemandStatistics(duration_s, average, deviation, maximum)
 
 
 class DemandStats:

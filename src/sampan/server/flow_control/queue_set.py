@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
-from sampan.server.flow_control.demand import DemandMeter
+from sampan.server.flow_control.demand import DemandStatistics, statistics
 from sampan.server.flow_control.ticket import Flow, Queue, Ticket, Work
 from sampan.server.flow_control.usage import Usage
 
@@ -47,8 +47,9 @@ class QueueSet:
         self.dispatched = self.rejected = self.timed_out = self.cancelled = 0
         self.queueless: dict[Ticket, None] = {}
         """Running requests that were not assigned to a queue."""
-        self.demand = DemandMeter(clock())
         self.usage = Usage()
+        self._demand_max = 0
+        """Largest demand for seats since the last `take_demand`."""
         self.seats_measured = 1
         """Number of seats that is the base of the usage metrics if there is no limit."""
         self._clock = clock
@@ -89,6 +90,11 @@ class QueueSet:
     def catch_up(self) -> None:
         """Update the measurements to the current time."""
         self._sync()
+
+    def take_demand(self) -> DemandStatistics:
+        """Return the statistics of the demand for seats since the last call."""
+        maximum, self._demand_max = self._demand_max, self.seats_in_use + self.seats_waiting
+        return statistics(self.usage.take_demand(), maximum)
 
     def start(self, flow: Flow, work: Work) -> Ticket | None:
         """Assign a seat or a place in a queue; `Ticket.executing` is True for a seat. Return None to refuse the
@@ -176,7 +182,6 @@ class QueueSet:
 
     def _release(self, ticket: Ticket) -> None:
         self.seats_in_use -= ticket.seats
-        self.demand.level = self.seats_in_use + self.seats_waiting
         ticket.flow.stats.executing_seats -= ticket.seats
         if ticket.queue is not None:
             ticket.queue.seats_in_use -= ticket.seats
@@ -188,7 +193,6 @@ class QueueSet:
         passed = now - self._synced
         if passed > 0:
             self._synced = now
-            self.demand.advance(passed)
             in_use, waiting = self.seats_in_use, self.seats_waiting
             self.usage.add((in_use, waiting, self.executing, self.waiting), passed)
             if self._active:
@@ -219,7 +223,9 @@ class QueueSet:
         queue.bound()
         self.waiting += 1
         self.seats_waiting += ticket.seats
-        self.demand.raise_to(self.seats_in_use + self.seats_waiting)
+        demand = self.seats_in_use + self.seats_waiting
+        if demand > self._demand_max:
+            self._demand_max = demand
         stats = ticket.flow.stats
         stats.waiting += 1
         stats.waiting_seats += ticket.seats
@@ -237,7 +243,6 @@ class QueueSet:
             del self._with_waiting[queue]
         self.waiting -= 1
         self.seats_waiting -= ticket.seats
-        self.demand.level = self.seats_in_use + self.seats_waiting
         ticket.flow.stats.waiting -= 1
         ticket.flow.stats.waiting_seats -= ticket.seats
 
@@ -298,7 +303,9 @@ class QueueSet:
         self.executing += 1
         self.dispatched += 1
         self.seats_in_use += seats
-        self.demand.raise_to(self.seats_in_use + self.seats_waiting)
+        demand = self.seats_in_use + self.seats_waiting
+        if demand > self._demand_max:
+            self._demand_max = demand
         stats.executing += 1
         stats.executing_seats += seats
         stats.dispatched += 1

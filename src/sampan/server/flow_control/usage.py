@@ -1,8 +1,8 @@
-"""`Usage`: duration of each degree of utilization of a priority level.
+"""`Usage`: duration of each degree of utilization of a priority level, and the demand for its seats.
 
 Kubernetes calls these metrics timing histograms. They contain nanoseconds, as if one sample was taken in each
 nanosecond.
-Concurrency: `add` and `scale` must run on the event loop. `read` may be called from another thread.
+Concurrency: all methods but `read` must run on the event loop. `read` may be called from another thread.
 Source: apiserver pkg/util/flowcontrol/metrics/{metrics,timing_ratio_histogram}.go, apf_controller.go (1.36).
 """
 
@@ -52,13 +52,23 @@ class _Snapshot(NamedTuple):
     places: int
 
 
+class DemandIntegrals(NamedTuple):
+    """Integrals over a period of the demand for seats, and of its square."""
+
+    duration_s: float = 0.0
+    seat_seconds: float = 0.0
+    of_square: float = 0.0
+
+
 class Usage:
     """Utilization of one level. The capacity is 1 until `scale` is called."""
 
-    __slots__ = ("_current", "_times")
+    __slots__ = ("_current", "_demand", "_times")
 
     def __init__(self) -> None:
         self._times: dict[State, float] = {}
+        self._demand = DemandIntegrals()
+        """Integrals of the current period, without `_times`."""
         self._current = _Snapshot(self._times, {key: [0.0] * (len(m.bounds) + 2) for key, m in MEASURES.items()}, 1, 1)
 
     def add(self, state: State, passed_s: float) -> None:
@@ -79,7 +89,20 @@ class Usage:
         """
         return _folded(self._current)
 
+    def take_demand(self) -> DemandIntegrals:
+        """Return the integrals since the last call, and begin a new period."""
+        self._fold(self._current.seats, self._current.places)
+        taken, self._demand = self._demand, DemandIntegrals()
+        return taken
+
     def _fold(self, seats: int, places: int) -> None:
+        duration_s, seat_seconds, of_square = self._demand
+        for (in_use, waiting, _, _), seconds in self._times.items():
+            demand = in_use + waiting
+            duration_s += seconds
+            seat_seconds += seconds * demand
+            of_square += seconds * demand * demand
+        self._demand = DemandIntegrals(duration_s, seat_seconds, of_square)
         series = _folded(self._current)
         self._times = {}
         self._current = _Snapshot(self._times, series, seats, places)
