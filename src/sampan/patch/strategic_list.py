@@ -6,9 +6,9 @@ Source: apimachinery pkg/util/strategicpatch/patch.go (1.36).
 from collections.abc import Callable
 from typing import Any
 
+from sampan.core.go_text import plain, type_name
 from sampan.core.object import Object
 from sampan.patch.errors import not_applicable, unexpected
-from sampan.patch.go_text import plain, type_name
 
 _DIRECTIVE = "$patch"
 

@@ -9,11 +9,11 @@ apiserver pkg/endpoints/handlers/patch.go (1.36).
 from typing import Any
 
 from sampan.core.errors import bad_request
+from sampan.core.go_text import MAP, plain, type_name, unmarshal_text
 from sampan.core.object import Object
 from sampan.patch import strategic_list
 from sampan.patch.copying import copy_json
 from sampan.patch.errors import unexpected
-from sampan.patch.go_text import MAP, plain, type_name, unmarshal_text
 from sampan.schema.structural import Schema
 
 _DIRECTIVE = "$patch"

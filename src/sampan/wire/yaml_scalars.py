@@ -12,6 +12,7 @@ import struct
 from typing import Any, Final
 
 from sampan.core.field import show_float
+from sampan.core.go_text import unsupported_number
 from sampan.wire.json import DecodeError
 
 _TAG_PREFIX: Final = "tag:yaml.org,2002:"
@@ -105,10 +106,8 @@ def json_number(value: Any) -> Any:
     """Convert whole floats to int, because Go writes them to JSON without a decimal point. Raises `DecodeError`."""
     if not isinstance(value, float):
         return value
-    if math.isnan(value):
-        raise DecodeError("json: unsupported value: NaN")
-    if math.isinf(value):
-        raise DecodeError(f"json: unsupported value: {'+' if value > 0 else '-'}Inf")
+    if not math.isfinite(value):
+        raise DecodeError(unsupported_number(value))
     return int(value) if value.is_integer() and abs(value) < 2**63 else value
 
 

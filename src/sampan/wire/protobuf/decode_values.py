@@ -13,6 +13,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
+from sampan.core.go_text import unsupported_number
 from sampan.core.time import format_duration, format_micro_time, format_time
 from sampan.wire import json as wire_json
 from sampan.wire.json import DecodeError
@@ -146,7 +147,7 @@ def read_double(raw: bytes) -> int | float:
     """Read a float64; whole values become integers, as Go writes them. Raises `DecodeError` for NaN and infinities."""
     value: float = struct.unpack("<d", raw)[0]
     if not math.isfinite(value):
-        raise DecodeError(f"json: unsupported value: {value}")
+        raise DecodeError(unsupported_number(value))
     return int(value) if value.is_integer() and abs(value) < 1e21 else value
 
 
