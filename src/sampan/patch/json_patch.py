@@ -221,7 +221,7 @@ def _replace(state: _State, operation: Object) -> None:
     pointer = operation.get("path")
     if pointer == "":
         if not isinstance(value, dict | list):
-            raise NotApplicableError("replace operation value must be object or array: %!w(<nil>)")
+            raise NotApplicableError("replace operation value must be object or array")
         state.doc = value
         return
     container, token = state.find(operation, "path", "replace operation does not apply: doc is missing path: {}")

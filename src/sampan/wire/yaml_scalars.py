@@ -60,6 +60,8 @@ def _float(plain: str, text: str | None = None) -> tuple[str, Any]:
     return "float", number
 
 
+NULL_KEY: Final = "yaml: invalid map key: must not be null; quote it to use it as text"
+"""Error for a map whose key is null."""
 _BASES = (16, 2, 8, 10)
 
 
@@ -119,7 +121,7 @@ def key_text(text: str, tag: str | None, *, plain: bool) -> tuple[str, str]:
     if isinstance(value, str):
         return value, ""
     if value is None:
-        raise DecodeError("unsupported map key of type: %!s(<nil>), key: <nil>")
+        raise DecodeError(NULL_KEY)
     if isinstance(value, bool):
         shown = "true" if value else "false"
         return shown, shown

@@ -80,7 +80,7 @@ def _instant(seconds: int, micros: int) -> dt.datetime:
     try:
         return _EPOCH + dt.timedelta(seconds=seconds, microseconds=micros)
     except OverflowError:
-        raise DecodeError("Time.MarshalJSON: year outside of range [0,9999]") from None
+        raise DecodeError("the time is outside the years 0 to 9999") from None
 
 
 def read_duration(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str:
@@ -122,7 +122,7 @@ def _int_or_string_uncached(raw: bytes) -> int | str:
         elif tag == _THIRD:
             text = raw[first:last].decode()
     if is_text not in (0, 1):
-        raise DecodeError("impossible IntOrString.Type")
+        raise DecodeError(f"the type of IntOrString must be 0 (number) or 1 (text), but is {is_text}")
     return text if is_text else number
 
 
