@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from sampan.core.go_text import MAP, boxed_syntax, json_number, plain, strings, unmarshal_text
-from tests.style.test_style import SOURCES, name_of
 
 
 @pytest.mark.parametrize(
@@ -32,9 +31,3 @@ def test_an_error_of_the_decoder_names_the_kind_of_the_value(value: Any, kind: s
 )
 def test_values_are_formatted_as_in_go(text: str, expected: str) -> None:
     assert text.endswith(expected)
-
-
-def test_errors_of_gos_decoder_are_made_in_one_module() -> None:
-    assert [name_of(path) for path in SOURCES if "cannot unmarshal" in path.read_text()] == [
-        "src/sampan/core/go_text.py"
-    ]

@@ -166,7 +166,7 @@ def conversion_text(expected: type, value: Any, go_type: str) -> str:
     return f"unrecognized type: {go_type}"
 
 
-def accessor_text(path: str, value: Any, desired: str) -> str:
+def accessor_text(path: str, value: Any, desired: str = "map[string]interface{}") -> str:
     """Return the error for a value below `path` of an object that does not have the `desired` Go type."""
     return f"{path} accessor error: {plain(value)} is of the type {type_name(value)}, expected {desired}"
 

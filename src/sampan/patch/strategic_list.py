@@ -86,9 +86,7 @@ def are_maps(*lists: list[Any]) -> bool:
 
 def _checked_map(item: Any, merge_key: str) -> Object:
     if not isinstance(item, dict):
-        text = (
-            f"items of a list with the merge key {merge_key} must be objects, but the type of one is {json_kind(item)}"
-        )
+        text = f"items of a list with merge key {merge_key} must be objects, but one has type {json_kind(item)}"
         raise unexpected(text)
     return item
 

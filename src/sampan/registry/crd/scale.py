@@ -55,6 +55,6 @@ def _take(obj: Object, path: str) -> tuple[Any, str]:
         if value is None:
             return None, ""
         if not isinstance(value, dict):
-            return None, accessor_text(f".{path}", value, "map[string]interface{}")
+            return None, accessor_text(f".{path}", value)
         value = value.get(name)
     return value, ""
