@@ -209,6 +209,13 @@ def test_items_follow_set_element_order_and_other_items_keep_their_place(
             id="mixed items",
         ),
         pytest.param(
+            {"containers": named("a")},
+            {"containers": named("a"), "$setElementOrder/containers": ["a"]},
+            500,
+            "items of a list with merge key name must be objects, but one has type string",
+            id="order of texts",
+        ),
+        pytest.param(
             {"zz": {"a": 1}},
             {"zz": {"b": 1}},
             500,

@@ -50,6 +50,19 @@ BAD = "continue key is not valid"
         ("a", f"{BAD}: illegal base64 data at input byte 0"),
         (raw("rubbish"), f"{BAD}: invalid character 'r' looking for beginning of value"),
         (raw("[]"), f"{BAD}: json: cannot unmarshal array into Go value of type storage.continueToken"),
+        (raw('{"v":1}'), f"{BAD}: json: cannot unmarshal number into Go struct field continueToken.v of type string"),
+        (
+            raw('{"v":"meta.k8s.io/v1","rv":1.5}'),
+            f"{BAD}: json: cannot unmarshal number 1.5 into Go struct field continueToken.rv of type int64",
+        ),
+        (
+            raw('{"v":"meta.k8s.io/v1","rv":true}'),
+            f"{BAD}: json: cannot unmarshal bool into Go struct field continueToken.rv of type int64",
+        ),
+        (
+            raw('{"v":"meta.k8s.io/v1","rv":1,"start":[]}'),
+            f"{BAD}: json: cannot unmarshal array into Go struct field continueToken.start of type string",
+        ),
         (raw('{"v":"v2","rv":1,"start":"a"}'), f"{BAD}: server does not recognize this encoded version v2"),
         (raw("{}"), f"{BAD}: server does not recognize this encoded version "),
         (

@@ -175,12 +175,12 @@ def _field(text: str, bounds: _Bounds) -> CronField:
 
 
 def check_time_zone(name: str) -> None:
-    """Check that a name is an IANA time zone, UTC, "" or Local. Raises `ValueError` with Go's message."""
+    """Check that a name is an IANA time zone, UTC, "" or Local. Raises `ValueError`."""
     if name in ("", "UTC", "Local"):
         return
-    if ".." in name or name[0] in "/\\":
-        raise ValueError("time: invalid location name")
     try:
+        if ".." in name or name[0] in "/\\":
+            raise ValueError(name)
         ZoneInfo(name)
     except (ValueError, OSError, KeyError):
         raise ValueError(f"unknown time zone {name}") from None
@@ -191,7 +191,7 @@ def _take_time_zone(text: str) -> tuple[str, str]:
         return "", text
     head, space, rest = text.partition(" ")
     if not space:
-        raise ValueError("invalid schedule format: runtime error: slice bounds out of range [:-1]")
+        raise ValueError(f"a schedule must follow the time zone: {head} * * * * *")
     name = head.partition("=")[2]
     try:
         check_time_zone(name)

@@ -7,7 +7,7 @@ Source: Go's strconv.
 
 from typing import Final
 
-from sampan.core.field import quote
+from sampan.core.go_text import invalid_number, number_out_of_range
 
 INT64_MIN: Final = -(1 << 63)
 INT64_MAX: Final = (1 << 63) - 1
@@ -22,13 +22,13 @@ def parse_integer(text: str, *, function: str = "ParseInt", low: int = INT64_MIN
     """
     digits = text[1:] if text[:1] in ("+", "-") and low < 0 else text
     if not (digits.isascii() and digits.isdigit()):
-        raise ValueError(f"strconv.{function}: parsing {quote(text)}: invalid syntax")
+        raise ValueError(invalid_number(function, text))
     digits = digits.lstrip("0") or "0"
     if len(digits) <= _DIGITS_MAX:
         number = -int(digits) if text[0] == "-" else int(digits)
         if low <= number <= high:
             return number
-    raise ValueError(f"strconv.{function}: parsing {quote(text)}: value out of range")
+    raise ValueError(number_out_of_range(function, text))
 
 
 def integer_or(text: str, default: int, *, low: int = INT64_MIN, high: int = INT64_MAX) -> int:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sampan.core import field
 from sampan.core.field import FieldError, Path
+from sampan.core.go_text import strings
 from sampan.core.names import (
     NameRule,
     dns1123_label_errors,
@@ -239,8 +240,7 @@ def validate_no_new_finalizers(new: Iterable[str], old: Iterable[str], path: Pat
     extra = sorted(set(new).difference(old))
     if not extra:
         return []
-    shown = ", ".join(field.quote(name) for name in extra)
-    detail = f"no new finalizers can be added if the object is being deleted, found new finalizers []string{{{shown}}}"
+    detail = f"no new finalizers can be added if the object is being deleted, found new finalizers {strings(extra)}"
     return [field.forbidden(path, detail)]
 
 

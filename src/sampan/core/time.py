@@ -9,6 +9,14 @@ import re
 from typing import Final, Protocol
 
 from sampan.core.clock import unix_time, utc_now
+from sampan.core.go_text import (
+    extra_time,
+    invalid_duration,
+    invalid_time,
+    missing_unit,
+    unknown_unit,
+    unmatched_time,
+)
 
 NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 _LAYOUT_SECONDS = "2006-01-02T15:04:05Z07:00"
@@ -94,19 +102,6 @@ def canonical_micro_time(text: str) -> str:
     return format_micro_time(parse_micro_time(text))
 
 
-def _quote(text: str) -> str:
-    """Quote a string like Go's time package in its errors."""
-    parts = []
-    for char in text:
-        if char in '"\\':
-            parts.append("\\" + char)
-        elif " " <= char < "\x80":
-            parts.append(char)
-        else:
-            parts.extend(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))
-    return '"' + "".join(parts) + '"'
-
-
 class _TimeParser:
     """Parser of one timestamp that follows the layout element by element, so that the errors are Go's."""
 
@@ -131,7 +126,7 @@ class _TimeParser:
         microsecond = self._micro_fraction() if self._micro else self._free_fraction()
         offset = self._zone()
         if self._rest:
-            raise self._error(f": extra text: {_quote(self._rest)}")
+            raise ValueError(extra_time(self._text, self._rest))
         return self._build(year, month, day, hour, minute, second, microsecond, offset)
 
     def _build(self, *parts: int | dt.timedelta) -> dt.datetime:
@@ -139,21 +134,21 @@ class _TimeParser:
         year, month, day, hour, minute, second, microsecond = (int(n) for n in numbers if isinstance(n, int))
         assert isinstance(offset, dt.timedelta)
         if year == 0:
-            raise self._error(": year out of range")
+            raise self._error("year out of range")
         try:
             local = dt.datetime(year, month, day, hour, minute, second, microsecond, tzinfo=_UTC)
         except ValueError:
-            raise self._error(": day out of range") from None
+            raise self._error("day out of range") from None
         try:
             return local - offset
         except OverflowError:
-            raise self._error(": year out of range") from None
+            raise self._error("year out of range") from None
 
     def _error(self, reason: str) -> ValueError:
-        return ValueError(f"parsing time {_quote(self._text)}{reason}")
+        return ValueError(invalid_time(self._text, reason))
 
     def _mismatch(self, element: str) -> ValueError:
-        return self._error(f" as {_quote(self._layout)}: cannot parse {_quote(self._rest)} as {_quote(element)}")
+        return ValueError(unmatched_time(self._text, self._layout, self._rest, element))
 
     def _literal(self, char: str) -> None:
         if not self._rest.startswith(char):
@@ -169,7 +164,7 @@ class _TimeParser:
             raise self._mismatch(element)
         number = int(digits)
         if not low <= number <= high:
-            raise self._error(f": {name} out of range")
+            raise self._error(f"{name} out of range")
         self._rest = self._rest[width:]
         return number
 
@@ -195,9 +190,9 @@ class _TimeParser:
             raise self._mismatch("Z07:00")
         hours, minutes = int(self._rest[1:3]), int(self._rest[4:6])
         if hours > 24:
-            raise self._error(": time zone offset hour out of range")
+            raise self._error("time zone offset hour out of range")
         if minutes > 60:
-            raise self._error(": time zone offset minute out of range")
+            raise self._error("time zone offset minute out of range")
         sign = -1 if self._rest[0] == "-" else 1
         self._rest = self._rest[6:]
         return sign * dt.timedelta(hours=hours, minutes=minutes)
@@ -223,23 +218,23 @@ def parse_duration(text: str) -> int:
     if text[position:] == "0":
         return 0
     if position == len(text):
-        raise ValueError(f"time: invalid duration {_quote(text)}")
+        raise ValueError(invalid_duration(text))
     total = 0
     while position < len(text):
         match = _duration_part(text, position)
         assert match is not None
         whole, _, fraction, unit = match.groups()
         if (not whole and not fraction) or len(whole.lstrip("0")) > _INT64_DIGITS:
-            raise ValueError(f"time: invalid duration {_quote(text)}")
+            raise ValueError(invalid_duration(text))
         if not unit:
-            raise ValueError(f"time: missing unit in duration {_quote(text)}")
+            raise ValueError(missing_unit(text))
         unit_ns = _UNITS_NS.get(unit)
         if unit_ns is None:
-            raise ValueError(f"time: unknown unit {_quote(unit)} in duration {_quote(text)}")
+            raise ValueError(unknown_unit(unit, text))
         fraction = fraction[:_INT64_DIGITS]  # More digits are less than a nanosecond in every unit.
         total += int(whole.lstrip("0") or "0") * unit_ns + int(fraction or "0") * unit_ns // 10 ** len(fraction)
         if total > limit:
-            raise ValueError(f"time: invalid duration {_quote(text)}")
+            raise ValueError(invalid_duration(text))
         position = match.end()
     return -total if text[0] == "-" else total
 

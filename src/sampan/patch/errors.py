@@ -7,11 +7,11 @@ from typing import Any
 
 import orjson
 
+from sampan.core import go_text
 from sampan.core.errors import Reason, StatusError, invalid
 from sampan.core.field import Path
 from sampan.core.field import invalid as invalid_field
 from sampan.core.gvk import GroupKind
-from sampan.patch.go_text import json_kind
 
 _NO_KIND = GroupKind("", "")
 
@@ -46,4 +46,4 @@ def result_object(patched: Any) -> dict[str, Any]:
 
 def not_object_text(value: Any) -> str:
     """Return the message for a JSON value that should be an object with apiVersion and kind."""
-    return f"couldn't get version/kind; json parse error: json: cannot unmarshal {json_kind(value)} into an object"
+    return f"couldn't get version/kind; json parse error: {go_text.not_object_text(value)}"

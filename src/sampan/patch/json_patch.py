@@ -13,12 +13,11 @@ from typing import Any
 import orjson
 
 from sampan.core.errors import bad_request, request_entity_too_large
-from sampan.core.field import quote
+from sampan.core.go_text import invalid_number, unmarshal_text
 from sampan.core.integers import parse_integer
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.patch.errors import not_applicable, result_object
-from sampan.patch.go_text import unmarshal_text
 
 OPERATIONS_MAX = 10_000
 """Maximum number of operations in one patch. A longer patch is rejected with 413."""
@@ -77,16 +76,16 @@ def check(patch: Any) -> None:
     if patch is None:
         return
     if not isinstance(patch, list):
-        raise _malformed(patch, "value of type []handlers.jsonPatchOp")
+        raise _malformed(patch, "[]handlers.jsonPatchOp")
     for operation in patch:
         if operation is None:
             continue
         if not isinstance(operation, dict):
-            raise _malformed(operation, "value of type handlers.jsonPatchOp")
+            raise _malformed(operation, "handlers.jsonPatchOp")
         for name in ("op", "path", "from"):
             value = operation.get(name)
             if value is not None and not isinstance(value, str):
-                raise _malformed(value, f"struct field jsonPatchOp.{name} of type string")
+                raise _malformed(value, "string", field=f"jsonPatchOp.{name}")
     # After the form, because Kubernetes reports a malformed patch (400) before a long one (413).
     if len(patch) > OPERATIONS_MAX:
         raise request_entity_too_large(
@@ -105,8 +104,8 @@ def strict_errors(patch: list[Any]) -> list[str]:
     ]
 
 
-def _malformed(value: Any, target: str) -> Exception:
-    return bad_request(f"error decoding patch: {unmarshal_text(value, target)}")
+def _malformed(value: Any, go_type: str, *, field: str = "") -> Exception:
+    return bad_request(f"error decoding patch: {unmarshal_text(value, go_type, field=field)}")
 
 
 class _State:
@@ -156,7 +155,7 @@ def _unescape(token: str) -> str:
 def _index(items: list[Any], token: str, length: int) -> int:
     """Parse an index below `length`. Raises `NotApplicableError` when it is invalid or out of range."""
     if not _is_index(token):
-        raise NotApplicableError(f"strconv.Atoi: parsing {quote(token)}: invalid syntax")
+        raise NotApplicableError(invalid_number("Atoi", token))
     try:
         given = parse_integer(token, function="Atoi")
     except ValueError as error:
@@ -180,7 +179,7 @@ def _insert(container: Any, token: str, value: Any) -> None:
     elif token == "-":
         container.append(value)
     elif not _is_index(token):
-        text = f"strconv.Atoi: parsing {quote(token)}: invalid syntax"
+        text = invalid_number("Atoi", token)
         raise NotApplicableError(f"value was not a proper array index: '{token}': {text}")
     else:
         container.insert(_index(container, token, len(container) + 1), value)
@@ -222,7 +221,7 @@ def _replace(state: _State, operation: Object) -> None:
     pointer = operation.get("path")
     if pointer == "":
         if not isinstance(value, dict | list):
-            raise NotApplicableError("replace operation value must be object or array: %!w(<nil>)")
+            raise NotApplicableError("replace operation value must be object or array")
         state.doc = value
         return
     container, token = state.find(operation, "path", "replace operation does not apply: doc is missing path: {}")

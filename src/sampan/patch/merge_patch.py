@@ -6,9 +6,9 @@ Source: evanphx/json-patch merge.go (v4); apiserver pkg/endpoints/handlers/patch
 from typing import Any
 
 from sampan.core.errors import bad_request
+from sampan.core.go_text import MAP, unmarshal_text
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
-from sampan.patch.go_text import MAP, unmarshal_text
 
 
 def apply(doc: Object, patch: Any) -> Object:

@@ -6,9 +6,9 @@ Source: apimachinery pkg/util/strategicpatch/patch.go (1.36).
 from collections.abc import Callable
 from typing import Any
 
+from sampan.core.go_text import json_kind, plain
 from sampan.core.object import Object
 from sampan.patch.errors import not_applicable, unexpected
-from sampan.patch.go_text import plain, type_name
 
 _DIRECTIVE = "$patch"
 
@@ -44,7 +44,7 @@ def check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
     """Check that a `$setElementOrder` list names all items of the patch, in their order. Raises 500 otherwise."""
     if not patch or not order:
         return
-    kept = [item for item in patch if not (merge_key and _is_map(item).get(_DIRECTIVE) == "delete")]
+    kept = [item for item in patch if not (merge_key and _checked_map(item, merge_key).get(_DIRECTIVE) == "delete")]
     position = 0
     for item in order:
         # Directives other than delete have no place in the order.
@@ -84,9 +84,10 @@ def are_maps(*lists: list[Any]) -> bool:
     return first is dict
 
 
-def _is_map(item: Any) -> Object:
+def _checked_map(item: Any, merge_key: str) -> Object:
     if not isinstance(item, dict):
-        raise unexpected(f"expected a map[string]interface {{}}, but received a {type_name(item)}")
+        text = f"items of a list with merge key {merge_key} must be objects, but one has type {json_kind(item)}"
+        raise unexpected(text)
     return item
 
 
@@ -94,7 +95,7 @@ def _key(item: Any, merge_key: str) -> Any:
     """Return the identity of an item: its merge key, or the item itself if there is no merge key."""
     if not merge_key:
         return item
-    found = _is_map(item)
+    found = _checked_map(item, merge_key)
     if merge_key not in found:
         raise unexpected(f"map: {plain(found)} does not contain declared merge key: {merge_key}")
     key = found[merge_key]

@@ -9,11 +9,11 @@ apiserver pkg/endpoints/handlers/patch.go (1.36).
 from typing import Any
 
 from sampan.core.errors import bad_request
+from sampan.core.go_text import MAP, json_kind, plain, unmarshal_text
 from sampan.core.object import Object
 from sampan.patch import strategic_list
 from sampan.patch.copying import copy_json
 from sampan.patch.errors import unexpected
-from sampan.patch.go_text import MAP, plain, type_name, unmarshal_text
 from sampan.schema.structural import Schema
 
 _DIRECTIVE = "$patch"
@@ -92,12 +92,12 @@ def _set_element_orders(original: Object, patch: Object, schema: Schema | None) 
     for directive in [key for key in patch if key.startswith(_SET_ORDER)]:
         order = patch.pop(directive)
         if not isinstance(order, list):
-            raise _bad_type("[]interface {}", order)
+            raise _not_list(directive, order)
         key = _field_of(directive, _SET_ORDER)
         found, desired = original.get(key), patch.get(key)
         for value, present in ((found, key in original), (desired, key in patch)):
             if present and not isinstance(value, list):
-                raise _bad_type("[]interface {}", value)
+                raise _not_list(key, value)
         field = _field(schema, key)
         merge_key = field.patch_merge_key
         strategic_list.check_order(desired or [], order, merge_key)
@@ -197,8 +197,8 @@ def _field_of(directive: str, prefix: str) -> str:
     return field
 
 
-def _bad_type(expected: str, value: Any) -> Exception:
-    return unexpected(f"expected a {expected}, but received a {type_name(value)}")
+def _not_list(name: str, value: Any) -> Exception:
+    return unexpected(f"{name} must be a list, but its type is {json_kind(value)}")
 
 
 def _without_directives(value: Any) -> tuple[Any, bool]:

@@ -5,10 +5,10 @@ Source: structured-merge-diff typed/{validate,helpers}.go (v6).
 
 from typing import Any, Final
 
+from sampan.core.go_text import boxed, boxed_syntax, type_name
 from sampan.patch.atom import Atom, ElementError
 from sampan.patch.atom_list import ListAtom
 from sampan.patch.atom_schema import atom_of, root_schema
-from sampan.patch.go_text import plain, syntax, type_name
 from sampan.patch.path_element import element_text
 from sampan.schema.structural import Schema
 
@@ -43,12 +43,12 @@ def _check(schema: Schema, value: Any, path: str, errors: list[str], preserve: b
         if isinstance(value, dict):
             _check_map(schema, value, path, errors, preserve)
         else:
-            errors.append(_at(path, f"expected map, got &{{{plain(value)}}}"))
+            errors.append(_at(path, f"expected map, got {boxed(value)}"))
     elif schema.type == "array":
         if isinstance(value, list):
             _check_list(schema, value, path, errors, preserve)
         else:
-            errors.append(_at(path, f"expected list, got &{{{plain(value)}}}"))
+            errors.append(_at(path, f"expected list, got {boxed(value)}"))
     elif schema.type or schema.scalar or schema.int_or_string:
         fault = _scalar_fault(schema, value)
         if fault:
@@ -113,12 +113,12 @@ def _scalar_fault(schema: Schema, value: Any) -> str:
             return f"expected numeric (int or float), got {type_name(value)}"
     elif kind == "boolean":
         if not isinstance(value, bool):
-            return f"expected boolean, got &{{{plain(value)}}}"
+            return f"expected boolean, got {boxed(value)}"
     elif kind == "string" and _is_plain_string(schema):
         if not isinstance(value, str):
-            return f"expected string, got &value.valueUnstructured{{Value:{syntax(value)}}}"
+            return f"expected string, got {boxed_syntax(value)}"
     elif isinstance(value, dict | list):
-        return f"expected any scalar, got &{{{plain(value)}}}"
+        return f"expected any scalar, got {boxed(value)}"
     return ""
 
 

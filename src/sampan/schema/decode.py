@@ -10,11 +10,11 @@ import binascii
 from collections.abc import Callable
 from typing import Any
 
+from sampan.core.go_text import conversion_text, json_kind, json_number
 from sampan.core.object import Object
 from sampan.core.quantity import canonical as canonical_quantity
 from sampan.core.time import canonical_duration, canonical_micro_time, canonical_time
 from sampan.schema.base64_fault import bad_byte
-from sampan.schema.conversion_text import conversion_text
 from sampan.schema.decode_error import DecodeError
 from sampan.schema.structural import UNSET, Schema
 
@@ -48,7 +48,7 @@ class DecoderCompiler:
 
         def root(value: Any, lost: Lost) -> Any:
             if type(value) is not dict:
-                raise DecodeError(_kind_of(value), go_type)
+                raise DecodeError(json_kind(value), go_type)
             return decode(value, lost)
 
         return root
@@ -231,9 +231,7 @@ def _other(expected: type, decode: Decoder | None, go_type: str, schema: Schema)
             return value
         if expected is float and type(value) is int:
             return value
-        kind = _kind_of(value)
-        if expected is int and kind == "number":
-            kind = f"number {_number_text(value)}"
+        kind = json_number(value) if expected is int else json_kind(value)
         raise DecodeError(kind, go_type, converted=conversion_text(expected, value, go_type))
 
     return reject
@@ -273,14 +271,6 @@ def _go_name(schema: Schema) -> str:
     return {"string": "string", "boolean": "bool", "number": "float64"}.get(schema.type, "int64" if wide else "int32")
 
 
-def _kind_of(value: Any) -> str:
-    return _KINDS.get(type(value), "null")
-
-
-def _number_text(value: float) -> str:
-    return str(value)
-
-
 def _canonical(convert: Callable[[Any], str]) -> Decoder:
     def decode(value: Any, lost: Lost) -> Any:
         try:
@@ -292,7 +282,7 @@ def _canonical(convert: Callable[[Any], str]) -> Decoder:
 
 
 def _not_text(value: Any, lost: Lost) -> Any:
-    raise DecodeError(_kind_of(value), "string")
+    raise DecodeError(json_kind(value), "string")
 
 
 def _quantity_other(value: Any, lost: Lost) -> Any:
@@ -304,7 +294,7 @@ def _quantity_other(value: Any, lost: Lost) -> Any:
 def _int_or_string(value: Any, lost: Lost) -> Any:
     if type(value) is int and _INT32[0] <= value <= _INT32[1]:
         return value
-    raise DecodeError(f"number {value}" if type(value) in (int, float) else _kind_of(value), "int32")
+    raise DecodeError(json_number(value), "int32")
 
 
 def _bytes(value: Any, lost: Lost) -> Any:
@@ -321,21 +311,13 @@ def _bytes(value: Any, lost: Lost) -> Any:
 def _bytes_other(value: Any, lost: Lost) -> Any:
     """Decode bytes given as a list of numbers."""
     if type(value) is not list:
-        raise DecodeError(_kind_of(value), "[]uint8", converted=conversion_text(list, value, "[]uint8"))
+        raise DecodeError(json_kind(value), "[]uint8", converted=conversion_text(list, value, "[]uint8"))
     for item in value:
         if (type(item) is not int and item is not None) or not 0 <= (item or 0) <= 255:
-            raise DecodeError(f"number {item}" if type(item) in (int, float) else _kind_of(item), "uint8")
+            raise DecodeError(json_number(item), "uint8")
     return binascii.b2a_base64(bytes(item or 0 for item in value), newline=False).decode()
 
 
-_KINDS: dict[type, str] = {
-    str: "string",
-    bool: "bool",
-    int: "number",
-    float: "number",
-    dict: "object",
-    list: "array",
-}
 _ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0}
 _SCALAR_ZEROS = {"quantity": "0", "int-or-string": 0, "bytes": "", "duration": "0s"}
 _decode_quantity = _canonical(canonical_quantity)

@@ -1,5 +1,6 @@
 """`DecodeError`: an object cannot be decoded as its kind."""
 
+from sampan.core.go_text import kind_text
 from sampan.schema.inlined import inlined_in
 
 
@@ -23,14 +24,10 @@ class DecodeError(Exception):
     @property
     def converted(self) -> str:
         """Message for a value that is converted, not decoded; it does not contain the path."""
-        place = f"json: cannot unmarshal {self._value} into Go value of type {self._go_type}"
-        return self._converted or self._text or place
+        return self._converted or self._text or kind_text(self._value, self._go_type)
 
     def __str__(self) -> str:
         if self._text:
             return self._text
-        if self._names:
-            place = f"struct field {self._struct}.{'.'.join(reversed(self._names))}"
-        else:
-            place = "value"
-        return f"json: cannot unmarshal {self._value} into Go {place} of type {self._go_type}"
+        field = f"{self._struct}.{'.'.join(reversed(self._names))}" if self._names else ""
+        return kind_text(self._value, self._go_type, field=field)

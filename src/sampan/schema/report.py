@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from sampan.core.field import FAULTS_CHARACTERS_MAX, FAULTS_MAX, ErrorType, FieldError, TooManyFaults, quote
+from sampan.core.go_text import NIL
 from sampan.core.object import Object
 from sampan.schema import predicate
 from sampan.schema.formats import string_format
@@ -18,7 +19,6 @@ from sampan.schema.ratchet import item_old, items_old, property_old, same
 from sampan.schema.structural import UNSET, Schema, ValueValidations
 from sampan.schema.work import REPORT_STEPS, spend
 
-_NOWHERE = "<nil>"
 _KINDS: dict[type, tuple[str, str]] = {
     str: ("string", ""),
     bool: ("boolean", ""),
@@ -82,7 +82,7 @@ class Result:
     def _place(self, name: str) -> str:
         name = name.removeprefix(".")
         if not name:
-            return self._base or _NOWHERE
+            return self._base or NIL
         return f"{self._base}.{name}" if self._base else name
 
 

@@ -9,11 +9,12 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.patch.go_text import unmarshal_text
+from sampan.core.go_text import json_number, kind_text, unmarshal_text
 from sampan.wire.json import DecodeError, decode, encode
 
 _VERSION: Final = "meta.k8s.io/v1"
 _INT64_MAX: Final = 2**63 - 1
+_INVALID: Final = "continue key is not valid: "
 _not_base64 = re.compile(r"[^A-Za-z0-9_-]").search
 INCONSISTENT: Final = -1
 """Revision of a token that continues with the current state instead of a snapshot."""
@@ -38,21 +39,35 @@ def encode_token(token: ContinueToken, prefix: str) -> str:
 def decode_token(text: str, prefix: str) -> ContinueToken:
     """Decode a token. Raises `ValueError` with Kubernetes' message (the part after `invalid continue token: `)."""
     fields = _fields(text)
-    version, revision, start = fields.get("v") or "", fields.get("rv") or 0, fields.get("start") or ""
-    if not isinstance(version, str) or not isinstance(revision, int) or not isinstance(start, str):
-        raise ValueError("continue key is not valid: json: cannot unmarshal the token's fields")
-    if isinstance(revision, bool) or not -_INT64_MAX <= revision <= _INT64_MAX:
-        raise ValueError("continue key is not valid: json: cannot unmarshal the token's fields")
+    version, revision, start = _text(fields, "v"), _revision(fields), _text(fields, "start")
     if version != _VERSION:
-        raise ValueError(f"continue key is not valid: server does not recognize this encoded version {version}")
+        raise ValueError(f"{_INVALID}server does not recognize this encoded version {version}")
     if revision == 0:
-        raise ValueError("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+        raise ValueError(f"{_INVALID}incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
     if not start:
-        raise ValueError("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")
+        raise ValueError(f"{_INVALID}encoded start key empty (version meta.k8s.io/v1)")
     key = start if start.startswith("/") else f"/{start}"
     if not _is_clean(key):
-        raise ValueError(f"continue key is not valid: {start}")
+        raise ValueError(f"{_INVALID}{start}")
     return ContinueToken(revision, prefix + key[1:].removesuffix("\0"))
+
+
+def _text(fields: dict[str, object], name: str) -> str:
+    value = fields.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ValueError(f"{_INVALID}{unmarshal_text(value, 'string', field=f'continueToken.{name}')}")
+    return value
+
+
+def _revision(fields: dict[str, object]) -> int:
+    value = fields.get("rv")
+    if value is None:
+        return 0
+    if type(value) is not int or not -_INT64_MAX <= value <= _INT64_MAX:
+        raise ValueError(f"{_INVALID}{kind_text(json_number(value), 'int64', field='continueToken.rv')}")
+    return value
 
 
 def _fields(text: str) -> dict[str, object]:
@@ -62,16 +77,16 @@ def _fields(text: str) -> dict[str, object]:
     broken = _not_base64(text)
     if broken or len(text) % 4 == 1:
         position = broken.start() if broken else len(text) - 1
-        raise ValueError(f"continue key is not valid: illegal base64 data at input byte {position}")
+        raise ValueError(f"{_INVALID}illegal base64 data at input byte {position}")
     try:
         body = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         value = decode(body)
     except (DecodeError, binascii.Error) as error:
-        raise ValueError(f"continue key is not valid: {error}") from None
+        raise ValueError(f"{_INVALID}{error}") from None
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise ValueError(f"continue key is not valid: {unmarshal_text(value, 'value of type storage.continueToken')}")
+        raise ValueError(f"{_INVALID}{unmarshal_text(value, 'storage.continueToken')}")
     return value
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
+from sampan.core.go_text import END_OF_JSON, invalid_character
 from sampan.wire.json_syntax import duplicate_fields, syntax_error
 
 DEPTH_MAX: Final = 254
@@ -94,7 +95,7 @@ def _surely_without_duplicates(body: bytes, value: Any) -> bool:
 
 
 def _reject_constant(name: str) -> NoReturn:
-    raise DecodeError(f"invalid character {name[0]!r} looking for beginning of value")
+    raise DecodeError(invalid_character(ord(name[0]), "looking for beginning of value"))
 
 
 _lone_surrogate = re.compile("[\ud800-\udfff]")
@@ -123,7 +124,7 @@ def _decode_leniently(body: bytes, error: orjson.JSONDecodeError) -> Any:
 
 def _explain(body: bytes, message: str) -> str:
     if not body.strip(b" \t\r\n"):
-        return "unexpected end of JSON input"
+        return END_OF_JSON
     if "depth" in message:
         return "exceeded max depth"
     if len(body) > _EXPLAINED_SIZE_MAX:

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Final
 
 from sampan.core.field import quote
+from sampan.core.go_text import END_OF_JSON, invalid_character
 
 _DEPTH_MAX: Final = 10_000
 _DUPLICATES_MAX: Final = 100
@@ -18,20 +19,6 @@ _DUPLICATES_MAX: Final = 100
 _space = re.compile(rb"[ \t\r\n]*").match
 _string_part = re.compile(rb'[^"\\\x00-\x1f]*').match
 _digits = re.compile(rb"[0-9]*").match
-
-
-def _quote_byte(byte: int) -> str:
-    if byte == 0x27:
-        return r"'\''"
-    if byte == 0x22:
-        return "'\"'"
-    escapes = {7: r"\a", 8: r"\b", 9: r"\t", 10: r"\n", 11: r"\v", 12: r"\f", 13: r"\r", 0x5C: r"\\"}
-    if byte in escapes:
-        return f"'{escapes[byte]}'"
-    char = chr(byte)
-    if char.isprintable():
-        return f"'{char}'"
-    return f"'\\x{byte:02x}'" if byte < 0x80 else f"'\\u{byte:04x}'"
 
 
 _UNFINISHED = (
@@ -62,10 +49,10 @@ def syntax_error(body: bytes) -> str | None:
         if broken.context == "depth":
             return "exceeded max depth"
         if broken.position < len(body):
-            return f"invalid character {_quote_byte(body[broken.position])} {broken.context}"
+            return invalid_character(body[broken.position], broken.context)
         if broken.context.startswith(_UNFINISHED):
-            return f"invalid character ' ' {broken.context}"
-        return "unexpected end of JSON input"
+            return invalid_character(0x20, broken.context)
+        return END_OF_JSON
     return None
 
 

@@ -28,7 +28,7 @@ from sampan.core.field import quote
 from sampan.wire import json
 from sampan.wire.json import DEPTH_MAX, DecodeError
 from sampan.wire.yaml_emit import encode
-from sampan.wire.yaml_scalars import key_text, scalar_value
+from sampan.wire.yaml_scalars import NULL_KEY, key_text, scalar_value
 
 __all__ = ["decode", "decode_file_strict", "decode_strict", "encode"]
 
@@ -112,8 +112,7 @@ class _Builder:
         if len(self._stack) >= DEPTH_MAX:
             raise DecodeError(f"yaml: exceeded max depth of {DEPTH_MAX}")
         if self._stack and self._expects_key():
-            shown = "map[interface {}]interface {}{}" if isinstance(value, dict) else "[]interface {}{}"
-            raise DecodeError(f"yaml: invalid map key: {shown}")
+            raise DecodeError(f"yaml: invalid map key: must be a scalar, but is {_kind_of(value)}")
         if event.anchor is not None:
             self._anchors[event.anchor] = None
         self._stack.append(_Open(value, event.anchor, event.start_mark.line + 1))
@@ -161,7 +160,7 @@ class _Builder:
             raise DecodeError(f"yaml: exceeded max depth of {DEPTH_MAX}")
         if self._stack and self._expects_key():
             if isinstance(named.value, dict | list):
-                raise DecodeError("yaml: invalid map key")
+                raise DecodeError(f"yaml: invalid map key: must be a scalar, but is {_kind_of(named.value)}")
             self._note_key(_key_of(named.value), None, False)
             return None
         return _Sized(_copy(named.value), named.nodes, named.size, named.height)
@@ -185,9 +184,13 @@ class _Builder:
         top.key = _NO_KEY
 
 
+def _kind_of(value: dict[str, Any] | list[Any]) -> str:
+    return "a map" if isinstance(value, dict) else "a list"
+
+
 def _key_of(value: Any) -> str:
     if value is None:
-        raise DecodeError("unsupported map key of type: %!s(<nil>), key: <nil>")
+        raise DecodeError(NULL_KEY)
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

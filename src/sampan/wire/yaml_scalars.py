@@ -12,6 +12,7 @@ import struct
 from typing import Any, Final
 
 from sampan.core.field import show_float
+from sampan.core.go_text import unsupported_number
 from sampan.wire.json import DecodeError
 
 _TAG_PREFIX: Final = "tag:yaml.org,2002:"
@@ -59,6 +60,8 @@ def _float(plain: str, text: str | None = None) -> tuple[str, Any]:
     return "float", number
 
 
+NULL_KEY: Final = "yaml: invalid map key: must not be null; quote it to use it as text"
+"""Error for a map whose key is null."""
 _BASES = (16, 2, 8, 10)
 
 
@@ -105,10 +108,8 @@ def json_number(value: Any) -> Any:
     """Convert whole floats to int, because Go writes them to JSON without a decimal point. Raises `DecodeError`."""
     if not isinstance(value, float):
         return value
-    if math.isnan(value):
-        raise DecodeError("json: unsupported value: NaN")
-    if math.isinf(value):
-        raise DecodeError(f"json: unsupported value: {'+' if value > 0 else '-'}Inf")
+    if not math.isfinite(value):
+        raise DecodeError(unsupported_number(value))
     return int(value) if value.is_integer() and abs(value) < 2**63 else value
 
 
@@ -120,7 +121,7 @@ def key_text(text: str, tag: str | None, *, plain: bool) -> tuple[str, str]:
     if isinstance(value, str):
         return value, ""
     if value is None:
-        raise DecodeError("unsupported map key of type: %!s(<nil>), key: <nil>")
+        raise DecodeError(NULL_KEY)
     if isinstance(value, bool):
         shown = "true" if value else "false"
         return shown, shown

@@ -146,9 +146,11 @@ async def test_clock_skew_of_minutes_is_refused(tmp_path: Path) -> None:
     ("claims", "text"),
     [
         pytest.param({"exp": NOW - 1}, "oidc: verify token: oidc: token is expired", id="expired"),
-        pytest.param({"exp": None}, "oidc: token is expired", id="without an end"),
+        pytest.param(
+            {"exp": None}, "oidc: token is expired (Token Expiry: the token has no claim exp)", id="without an end"
+        ),
         pytest.param({"nbf": NOW + DAY_S}, "before the nbf (not before) time", id="not yet"),
-        pytest.param({"exp": 1}, "(Token Expiry: 1970-01-01 00:00:01 +0000 UTC)", id="expired, as Go tells it"),
+        pytest.param({"exp": 1}, "(Token Expiry: 1970-01-01T00:00:01Z)", id="expired long ago"),
         pytest.param({"sub": 5}, '"sub": json: cannot unmarshal number into Go value of type string', id="no text"),
         pytest.param({"aud": "others"}, 'oidc: expected audience "sampan" got ["others"]', id="for others"),
         pytest.param({"sub": None}, 'oidc: parse username claims "sub": claim not present', id="without a name"),

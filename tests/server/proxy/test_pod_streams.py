@@ -73,7 +73,12 @@ async def test_a_pod_without_a_node_is_refused(here: Cell, words: tuple[str, str
         ("x/exec?command=a", 404, 'pods "x" not found'),
         ("p/exec?container=d", 400, "container d is not valid for pod p"),
         ("p/exec?dryRun=All", 400, "dryRun is not supported"),
-        ("p/portforward?ports=x", 400, 'cannot convert to []int32: strconv.ParseUint: parsing "x": invalid syntax'),
+        ("p/portforward?ports=x", 400, 'invalid port "x" in the parameter ports: must be 0 to 65535'),
+        (
+            f"p/portforward?ports=1{'0' * 5000}",
+            400,
+            f'invalid port "1{"0" * 5000}" in the parameter ports: must be 0 to 65535',
+        ),
     ],
 )
 async def test_something_that_makes_no_sense_is_refused(here: Cell, path: str, code: int, message: str) -> None:

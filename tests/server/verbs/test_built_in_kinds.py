@@ -189,7 +189,7 @@ async def test_a_faulty_taint_is_reported_twice_when_a_node_is_updated(api: Api)
 
 async def test_the_first_of_a_nodes_cidrs_that_is_none_is_reported_again(api: Api) -> None:
     response = await api.post("/api/v1/nodes", {"metadata": {"name": "n"}, "spec": {"podCIDRs": ["10.0.0.0/24", "x"]}})
-    text = "invalid CIDR[1]: <nil> (invalid CIDR address: x)"
+    text = "invalid CIDR[1]: invalid CIDR address: x"
     assert f"Internal error: invalid PodCIDRs. failed to check with dual stack with error:{text}" in response.message
 
 

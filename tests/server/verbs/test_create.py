@@ -371,6 +371,11 @@ async def test_strict_yaml(api: Api) -> None:
         ("dryRun=Some", "dryRun", 'Unsupported value: ["Some"]: supported values: "All"'),
         (f"fieldManager={'m' * 129}", "fieldManager", "Too long: may not be more than 128 bytes"),
         ("fieldManager=a%0Ab", "fieldManager", None),
+        (
+            "fieldManager=%C3%A9%01",
+            "fieldManager",
+            'Invalid value: "é\\x01": invalid character U+0001 (at position 2)',
+        ),
     ],
 )
 async def test_create_option_rules(api: Api, query: str, field: str, text: str | None) -> None:

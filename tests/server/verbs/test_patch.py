@@ -228,7 +228,7 @@ async def test_bad_directives(api: Api, patch: Any, codes: tuple[int, ...]) -> N
             {"containers": [{"image": "x"}]},
             "map: map[image:x] does not contain declared merge key: name",
         ),
-        ({"$setElementOrder/containers": "x"}, "expected a []interface {}, but received a string"),
+        ({"$setElementOrder/containers": "x"}, "$setElementOrder/containers must be a list, but its type is string"),
     ],
 )
 async def test_some_bad_patches_fall_through_as_in_kubernetes(api: Api, patch: Any, message: str) -> None:

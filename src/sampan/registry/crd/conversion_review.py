@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from sampan.core.field import FieldError, Path, aggregate
+from sampan.core.go_text import END_OF_JSON, MAP, type_name, unmarshal_text
 from sampan.core.metadata import validate_annotations, validate_labels
 from sampan.core.object import Object
-from sampan.patch.go_text import MAP, type_name, unmarshal_text
 from sampan.registry.webhook.review_body import RAW, STATUS, NotDecodableError, ReviewReader, struct
 from sampan.schema.structural import Schema
 from sampan.wire import json as wire_json
@@ -120,7 +120,7 @@ def _string(value: Any) -> str:
 def _check_object(original: Object, converted: Any, api_version: str) -> None:
     """Check that the object has the requested version and kind. Raises `ReviewError`."""
     if converted is None:
-        raise ReviewError("unexpected end of JSON input", None)
+        raise ReviewError(END_OF_JSON, None)
     if not isinstance(converted, dict):
         raise ReviewError(unmarshal_text(converted, MAP), None)
     given = converted.get("kind", "")
@@ -141,8 +141,7 @@ def _take(name: str, given: Any, metadata: dict[str, Any]) -> None:
         raise ReviewError(f"invalid metadata.{name} of type {type_name(given)} in converted object", _METADATA)
     for key, value in given.items():
         if not isinstance(value, str):
-            shown = "<nil>" if value is None else type_name(value)
-            text = f"metadata.{name}[{key}] must be a string, but is {shown} in converted object"
+            text = f"metadata.{name}[{key}] must be a string, but is {type_name(value)} in converted object"
             raise ReviewError(text, _METADATA)
     if given != metadata.get(name):
         faults: list[FieldError] = (

@@ -6,6 +6,7 @@ Source: apiextensions pkg/registry/customresource/{strategy,validator,status_str
 from typing import Any
 
 from sampan.core.field import ErrorType, FieldError, Path
+from sampan.core.go_text import NIL
 from sampan.core.json_path import JsonPath
 from sampan.core.metadata import finalizer_warnings
 from sampan.core.object import Object
@@ -88,7 +89,7 @@ class CustomResourceStrategy(Strategy):
         if not rules.has_rules:
             return faults
         if any(fault.type in _BLOCKING for fault in faults):
-            return [*faults, FieldError(ErrorType.INVALID, "<nil>", None, _NOT_CHECKED)]
+            return [*faults, FieldError(ErrorType.INVALID, NIL, None, _NOT_CHECKED)]
         return faults + rules.validate(obj, old=old)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:

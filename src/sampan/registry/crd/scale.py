@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sampan.core.field import FieldError, Path, invalid
+from sampan.core.go_text import accessor_text
 from sampan.core.object import Object
-from sampan.patch.go_text import plain
 from sampan.registry.definition import ScalePaths
 
 _INT32_MAX = 2**31 - 1
@@ -25,7 +25,7 @@ def status_faults(paths: ScalePaths, obj: Object) -> Iterator[FieldError]:
     if paths.label_selector:
         value, fault = _take(obj, paths.label_selector)
         if not fault and value is not None and not isinstance(value, str):
-            fault = _accessor(paths.label_selector, value, "string")
+            fault = accessor_text(f".{paths.label_selector}", value, "string")
         if fault:
             yield invalid(_path(paths.label_selector), "", fault)
 
@@ -37,7 +37,7 @@ def _replicas_faults(path: str, obj: Object) -> Iterator[FieldError]:
     elif value is None:
         return
     elif type(value) is not int:
-        yield invalid(_path(path), 0, _accessor(path, value, "int64"))
+        yield invalid(_path(path), 0, accessor_text(f".{path}", value, "int64"))
     elif value < 0:
         yield invalid(_path(path), value, "should be a non-negative integer")
     elif value > _INT32_MAX:
@@ -55,13 +55,6 @@ def _take(obj: Object, path: str) -> tuple[Any, str]:
         if value is None:
             return None, ""
         if not isinstance(value, dict):
-            return None, _accessor(path, value, "map[string]interface{}")
+            return None, accessor_text(f".{path}", value)
         value = value.get(name)
     return value, ""
-
-
-def _accessor(path: str, value: Any, desired: str) -> str:
-    kind = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}"}.get(
-        type(value), "map[string]interface {}"
-    )
-    return f".{path} accessor error: {plain(value)} is of the type {kind}, expected {desired}"

@@ -195,7 +195,7 @@ def _to_date(value: Any) -> Any:
         return value
     found = times.parse_date(value)
     if found is None:
-        raise CelRuntimeError(f'Invalid date formatted string {value}: parsing time "{value}"')
+        raise CelRuntimeError(f"Invalid date formatted string {value}: must be like 2006-01-02")
     return found
 
 
@@ -206,7 +206,7 @@ def _to_timestamp(value: Any) -> Any:
     if found is None and _LOCAL_TIME.fullmatch(value):
         found = times.parse_timestamp(value.replace(" ", "T") + "Z")
     if found is None:
-        raise CelRuntimeError(f'Invalid date-time formatted string {value}: parsing time "{value}"')
+        raise CelRuntimeError(f"Invalid date-time formatted string {value}: must be like 2006-01-02T15:04:05Z")
     return found
 
 

@@ -5,6 +5,7 @@ Source: kubernetes plugin/pkg/admission/gc/gc_admission.go (1.36).
 
 from typing import Any, ClassVar
 
+from sampan.core.go_text import NIL
 from sampan.core.object import Object
 from sampan.registry.registry import ResourceRegistry
 from sampan.server.admission.chain import Attributes
@@ -67,7 +68,7 @@ class OwnerReferencesPermissionEnforcement:
         )
         verdict = await self._authorize(attributes, info)
         if verdict.decision is not Decision.ALLOW:
-            text = f"cannot set an ownerRef on a resource you can't delete: {verdict.reason}, <nil>"
+            text = f"cannot set an ownerRef on a resource you can't delete: {verdict.reason}, {NIL}"
             raise refusal(attributes, text)
 
     async def _check_blocking(self, attributes: Attributes, reference: dict[str, Any]) -> None:
@@ -78,7 +79,7 @@ class OwnerReferencesPermissionEnforcement:
                 raise refusal(
                     attributes,
                     "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers "
-                    f"on: {verdict.reason}, <nil>",
+                    f"on: {verdict.reason}, {NIL}",
                 )
             return
         raise refusal(

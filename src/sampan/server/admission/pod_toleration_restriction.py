@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Final, NamedTuple
 import msgspec
 
 from sampan.core.field import FieldError, Path
+from sampan.core.go_text import unmarshal_text
 from sampan.core.object import Object
 from sampan.core.quota.scopes import is_best_effort
 from sampan.core.tolerations import Toleration, covers, merge_tolerations
-from sampan.patch.go_text import unmarshal_text
 from sampan.registry.kinds.pod_spec.options import PodOptions
 from sampan.registry.kinds.pod_spec.scheduling import validate_tolerations
 from sampan.registry.reader import CacheReader
@@ -110,7 +110,7 @@ def _annotated(text: str) -> list[Toleration]:
         if given is None:
             return []
         if not isinstance(given, list):
-            raise plain_error(unmarshal_text(given, "value of type []v1.Toleration"))
+            raise plain_error(unmarshal_text(given, "[]v1.Toleration"))
         return _tolerations([_DECODE(each, []) for each in given])
     except (*UNREADABLE, DecodeError) as error:
         raise plain_error(str(error)) from None

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from sampan.core.errors import bad_request
-from sampan.core.field import quote
 from sampan.server.incoming import extra_key, identity_values
 from sampan.server.request import UserInfo
 
@@ -26,12 +25,17 @@ def desired_user(headers: dict[str, str]) -> UserInfo | None:
     extra = _extra(values)
     if not name:
         if groups or uid or extra:
-            raise bad_request(f"requested {_shown(uid, groups, extra)} without impersonating a user name")
+            shown = ", ".join(header.title() for header in sorted(values) if _names_user(header))
+            raise bad_request(f"requested {shown} without impersonating a user name: add the header Impersonate-User")
         return None
     for header in values:
-        if header in (_USER, _GROUP, _UID) or header.startswith(_EXTRA):
+        if _names_user(header):
             del headers[header]
     return UserInfo(name, uid, groups, extra)
+
+
+def _names_user(header: str) -> bool:
+    return header in (_USER, _GROUP, _UID) or header.startswith(_EXTRA)
 
 
 def _extra(values: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
@@ -41,23 +45,3 @@ def _extra(values: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
             key = extra_key(header[len(_EXTRA) :])
             extra[key] = (*extra.get(key, ()), *parts)
     return extra
-
-
-def _shown(uid: str, groups: tuple[str, ...], extra: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the parts of a user as Go's %#v formats them."""
-    parts = (
-        'Name:""',
-        f"UID:{quote(uid)}",
-        f"Groups:{_strings(groups) if groups else '[]string(nil)'}",
-        f"Extra:{_string_lists(extra) if extra else 'map[string][]string(nil)'}",
-    )
-    return f"&user.DefaultInfo{{{', '.join(parts)}}}"
-
-
-def _strings(values: tuple[str, ...]) -> str:
-    return f"[]string{{{', '.join(quote(value) for value in values)}}}"
-
-
-def _string_lists(extra: Mapping[str, tuple[str, ...]]) -> str:
-    items = ", ".join(f"{quote(key)}:{_strings(extra[key])}" for key in sorted(extra))
-    return f"map[string][]string{{{items}}}"

@@ -4,11 +4,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 from sampan.core import errors
+from sampan.core.go_text import MAP, unmarshal_text
 from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
 from sampan.core.time import timestamp
 from sampan.patch.copying import copy_json
-from sampan.patch.go_text import MAP, unmarshal_text
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.write.write import Change, Write

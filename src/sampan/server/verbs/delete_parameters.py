@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from sampan.core import errors
 from sampan.core.field import Path, invalid, not_supported
+from sampan.core.go_text import json_kind, json_number, kind_text
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
-from sampan.patch.go_text import json_kind
 from sampan.server.request import Request
 from sampan.server.verbs.options import dry_run_faults, parse_bool, parse_int
 
@@ -101,5 +101,5 @@ def _typed(body: dict[str, Any], name: str, kind: type, go_type: str, place: str
     value = body.get(name)
     if value is None or type(value) is kind:
         return value
-    given = f"number {value}" if kind is int and isinstance(value, float) else json_kind(value)
-    raise errors.bad_request(f"json: cannot unmarshal {given} into Go struct field {place}.{name} of type {go_type}")
+    given = json_number(value) if kind is int else json_kind(value)
+    raise errors.bad_request(kind_text(given, go_type, field=f"{place}.{name}"))

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import msgspec
 
 from sampan.core import errors
-from sampan.core.field import FieldError, Path, forbidden, invalid, not_supported, required, too_long
+from sampan.core.field import FieldError, Path, forbidden, not_supported, required
 from sampan.core.gvk import GroupKind
 from sampan.core.integers import parse_integer
+from sampan.core.metadata import FIELD_MANAGER_LENGTH_MAX, validate_field_manager
 from sampan.patch.media_types import APPLY_PATCH
 from sampan.server.request import Request
 
-FIELD_MANAGER_LENGTH_MAX = 128
 _META = "meta.k8s.io"
 _VALIDATIONS = frozenset({"", "Ignore", "Warn", "Strict"})
 
@@ -69,7 +69,7 @@ def write_options(request: Request, kind: str, patch_type: str = "") -> WriteOpt
             faults.append(required(Path("fieldManager"), "is required for apply patch"))
     elif patch_type and options.force is not None:
         faults.append(forbidden(Path("force"), "may not be specified for non-apply patch"))
-    faults += _manager_faults(options.field_manager)
+    faults += validate_field_manager(options.field_manager, Path("fieldManager"))
     faults += dry_run_faults(request.wire.query.get("dryRun", []))
     if options.field_validation not in _VALIDATIONS:
         faults.append(not_supported(Path("fieldValidation"), options.field_validation, _VALIDATIONS))
@@ -79,23 +79,6 @@ def write_options(request: Request, kind: str, patch_type: str = "") -> WriteOpt
     if not options.field_manager:
         options.field_manager = manager_of_user_agent(request)
     return options
-
-
-def _manager_faults(manager: str) -> list[FieldError]:
-    path = Path("fieldManager")
-    faults = []
-    if len(manager.encode()) > FIELD_MANAGER_LENGTH_MAX:
-        faults.append(too_long(path, "", FIELD_MANAGER_LENGTH_MAX))
-    faults += [
-        invalid(path, manager, f"invalid character {_go_unicode(char)} (at position {index})")
-        for index, char in enumerate(manager)
-        if not char.isprintable()
-    ]
-    return faults
-
-
-def _go_unicode(char: str) -> str:
-    return f"U+{ord(char):04X}"
 
 
 def dry_run_faults(values: list[str]) -> list[FieldError]:

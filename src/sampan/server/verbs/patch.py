@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 from sampan.core import errors
 from sampan.core.field import Path, invalid
+from sampan.core.go_text import MAP, plain, unmarshal_text
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
 from sampan.patch import json_patch, merge_patch, strategic_merge
-from sampan.patch.go_text import MAP, plain, unmarshal_text
 from sampan.patch.media_types import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.write.runner import run

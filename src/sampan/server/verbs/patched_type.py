@@ -9,11 +9,11 @@ Source: apiserver pkg/endpoints/handlers/patch.go, apiextensions pkg/registry/cu
 from sampan.core import errors
 from sampan.core.errors import StatusError
 from sampan.core.field import Path, invalid
+from sampan.core.go_text import conversion_text
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import match_name
-from sampan.schema.conversion_text import conversion_text
 from sampan.server.verbs.recognition import check_kind, is_known, type_fault, unreadable
 from sampan.wire import json as wire_json
 

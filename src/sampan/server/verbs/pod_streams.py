@@ -6,9 +6,11 @@ Source: kubernetes pkg/registry/core/pod/{strategy,rest/subresources}.go (1.36).
 """
 
 from collections.abc import Awaitable, Callable, Iterable
+from typing import Final
 from urllib.parse import quote, urlencode
 
 from sampan.core import errors
+from sampan.core.integers import integer_or
 from sampan.core.object import Object
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response
@@ -16,6 +18,7 @@ from sampan.server.verbs.connect import admitted, boolean, options_of, require_c
 from sampan.server.verbs.pod_containers import container_of, kubelet_failure, node_of, pod_of
 from sampan.server.verbs.scope import Scope
 
+_PORT_MAX: Final = 65535
 _STREAMS = ("stdin", "stdout", "stderr", "tty")
 _PARAMS = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"}
 
@@ -80,10 +83,12 @@ def _ports(request: Request) -> list[int]:
     """Return the requested ports. Raises `StatusError` 400."""
     ports = []
     for text in ",".join(request.wire.query.get("ports", ())).split(","):
-        if text and not (text.isascii() and text.isdigit() and int(text) < 1 << 16):
-            raise errors.bad_request(f'cannot convert to []int32: strconv.ParseUint: parsing "{text}": invalid syntax')
-        if text:
-            ports.append(int(text))
+        if not text:
+            continue
+        port = integer_or(text, -1, low=0, high=_PORT_MAX)
+        if port < 0:
+            raise errors.bad_request(f'invalid port "{text}" in the parameter ports: must be 0 to {_PORT_MAX}')
+        ports.append(port)
     return ports
 
 

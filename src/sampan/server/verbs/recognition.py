@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from sampan.core import errors
 from sampan.core.errors import StatusError
+from sampan.core.go_text import unmarshal_text
 from sampan.core.gvk import GroupVersionKind, package_of
 from sampan.core.object import Object
 from sampan.patch.errors import not_object_text
-from sampan.patch.go_text import unmarshal_text
 from sampan.registry.dialect import Dialect
 from sampan.registry.endpoint import Endpoint
 
@@ -59,7 +59,7 @@ def type_fault(value: Any, body: bytes, dialect: Dialect) -> str:
     for name in ("apiVersion", "kind"):
         text = value.get(name)
         if text.__class__ is not str and text is not None:
-            return NO_TYPE + unmarshal_text(text, f"struct field .{name} of type string")
+            return NO_TYPE + unmarshal_text(text, "string", field=f".{name}")
     if dialect.requires_kind and not value.get("kind"):
         return f"Object 'Kind' is missing in '{body[:_SHOWN_TEXT].decode('utf-8', 'replace')}'"
     return ""

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from sampan.core.field import ErrorType, FieldError
+from sampan.core.go_text import NIL
 from sampan.core.object import Object
 from sampan.schema.structural import Schema
 from sampan.testing.generated.choices import Choices, pick
@@ -15,7 +16,6 @@ from sampan.testing.generated.subject import Subject
 
 _SUPPORTED: Final = re.compile(r'"([^"]*)"')
 """Values in the text of a fault: `supported values: "A", "B"`."""
-_NOWHERE: Final = "<nil>"
 
 
 def path_of(fault: FieldError) -> str:
@@ -24,7 +24,7 @@ def path_of(fault: FieldError) -> str:
     For `allOf`, `anyOf`, `oneOf` and `not`, the path is in quotes at the beginning of the text.
     """
     path = str(fault.field)
-    if path not in ("", _NOWHERE):
+    if path not in ("", NIL):
         return path
     return fault.detail.split('"')[1] if fault.detail.startswith('"') else "spec"
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.core.field import ErrorType
+from sampan.core.go_text import NIL
 from sampan.core.object import Object
 from sampan.schema.formats import is_known, string_format
 from sampan.schema.structural import UNSET, ListType, Schema, ValueValidations
@@ -39,7 +40,7 @@ _WRONG_TYPES: Final = {
     "object": "x",
     "array": "x",
 }
-_NOT_CHECKED: Final = "<nil>"
+_NOT_CHECKED: Final = NIL
 """Field of the cause which reports that rules in CEL were not checked."""
 
 

@@ -13,6 +13,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
+from sampan.core.go_text import unsupported_number
 from sampan.core.time import format_duration, format_micro_time, format_time
 from sampan.wire import json as wire_json
 from sampan.wire.json import DecodeError
@@ -79,7 +80,7 @@ def _instant(seconds: int, micros: int) -> dt.datetime:
     try:
         return _EPOCH + dt.timedelta(seconds=seconds, microseconds=micros)
     except OverflowError:
-        raise DecodeError("Time.MarshalJSON: year outside of range [0,9999]") from None
+        raise DecodeError("the time is outside the years 0 to 9999") from None
 
 
 def read_duration(body: bytes, start: int, stop: int, _limits: DecodeBudget) -> str:
@@ -121,7 +122,7 @@ def _int_or_string_uncached(raw: bytes) -> int | str:
         elif tag == _THIRD:
             text = raw[first:last].decode()
     if is_text not in (0, 1):
-        raise DecodeError("impossible IntOrString.Type")
+        raise DecodeError(f"the type of IntOrString must be 0 (number) or 1 (text), but is {is_text}")
     return text if is_text else number
 
 
@@ -146,7 +147,7 @@ def read_double(raw: bytes) -> int | float:
     """Read a float64; whole values become integers, as Go writes them. Raises `DecodeError` for NaN and infinities."""
     value: float = struct.unpack("<d", raw)[0]
     if not math.isfinite(value):
-        raise DecodeError(f"json: unsupported value: {value}")
+        raise DecodeError(unsupported_number(value))
     return int(value) if value.is_integer() and abs(value) < 1e21 else value
 
 

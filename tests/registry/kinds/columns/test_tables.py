@@ -301,7 +301,7 @@ ROWS: list[tuple[str, str, Object, list[Any]]] = [
         [
             "x",
             "p",
-            "&LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{},}",
+            "a=b",
             "24h",
         ],
     ),

@@ -97,6 +97,15 @@ TABLE: list[tuple[str, str, Object, list[str]]] = [
         ],
     ),
     (
+        "docker secret with a broken list",
+        "secrets",
+        named("Secret", type="kubernetes.io/dockerconfigjson", data={".dockerconfigjson": b64('{"auths":[1 2]}')}),
+        [
+            'data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": '
+            "invalid character '2' after array element"
+        ],
+    ),
+    (
         "basic auth",
         "secrets",
         named("Secret", type="kubernetes.io/basic-auth"),

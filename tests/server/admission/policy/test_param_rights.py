@@ -13,7 +13,7 @@ from tests.server.cluster import Api, served
 from tests.server.frame import JANE
 
 POLICIES, BINDINGS = f"{GROUP}/validatingadmissionpolicies", f"{GROUP}/validatingadmissionpolicybindings"
-JANE_TEXT = "user &{jane u-1 [devs system:authenticated] map[]}"
+JANE_TEXT = 'user "jane"'
 SECRETS = {"apiVersion": "v1", "kind": "Secret"}
 
 

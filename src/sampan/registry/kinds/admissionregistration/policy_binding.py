@@ -1,13 +1,12 @@
 """Bindings of admission policies. Source: pkg/apis/admissionregistration/{v1,validation} (1.36)."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from sampan.core.field import Path, duplicate, forbidden, invalid, required
 from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.columns.age import Ages
-from sampan.registry.columns.cells import EMPTY, NAME, UNSET, at, column
+from sampan.registry.columns.cells import EMPTY, NAME, UNSET, at, column, selector_or_none
 from sampan.registry.definition import Column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.admissionregistration.rules import (
@@ -94,28 +93,11 @@ class PolicyBindingStrategy(Strategy):
         return static_suffix_warnings(obj)
 
 
-def _go_requirement(requirement: Mapping[str, Any]) -> str:
-    values = " ".join(requirement.get("values", ()))
-    return (
-        f"LabelSelectorRequirement{{Key:{requirement['key']},Operator:{requirement['operator']},Values:[{values}],}},"
-    )
-
-
-def _go_selector(selector: Mapping[str, Any]) -> str:
-    """Return a label selector as Go prints the struct, because Kubernetes shows it so in this message."""
-    labels = "".join(f"{key}: {value}," for key, value in sorted(selector.get("matchLabels", EMPTY).items()))
-    expressions = "".join(map(_go_requirement, selector.get("matchExpressions", ())))
-    return (
-        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
-        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
-    )
-
-
 def _param_ref(binding: Object) -> str:
     reference = binding.get("spec", EMPTY).get("paramRef", EMPTY)
     if reference.get("name"):
         return f"{reference.get('namespace') or '*'}/{reference['name']}"
-    return _go_selector(reference["selector"]) if "selector" in reference else UNSET
+    return selector_or_none(reference["selector"]) if "selector" in reference else UNSET
 
 
 def _columns(ages: Ages) -> tuple[Column, ...]:

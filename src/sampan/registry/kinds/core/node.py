@@ -84,7 +84,7 @@ class NodeStrategy(Strategy):
             if bad is None and len(errors) > known:
                 bad = i
         if len(cidrs) > 1 and bad is not None:
-            text = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {cidrs[bad]})"
+            text = f"invalid CIDR[{bad}]: invalid CIDR address: {cidrs[bad]}"
             errors.append(internal(at, f"invalid PodCIDRs. failed to check with dual stack with error:{text}"))
         if len(cidrs) > 1 and (len(cidrs) > 2 or not are_dual_stack([c.partition("/")[0] for c in cidrs])):
             errors.append(invalid(at, cidrs, "may specify no more than one CIDR for each IP family"))

@@ -1,7 +1,6 @@
 """Secrets. Source: pkg/registry/core/secret/strategy.go, pkg/apis/core/validation/validation.go (1.36)."""
 
 import base64
-import json
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final, TypedDict
 
@@ -10,13 +9,14 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 
 from sampan.core.field import FieldError, Path, invalid, required, too_long
+from sampan.core.go_text import MAP, unmarshal_text
 from sampan.core.object import Object
 from sampan.core.value_rules import config_map_key_errors
-from sampan.patch.go_text import MAP, unmarshal_text
 from sampan.registry.columns.cells import NAME, at, column, count
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.config_map import SIZE_BYTES_MAX, check_immutable_data, decoded_size_bytes
 from sampan.registry.strategy import Context, Strategy
+from sampan.wire import json as wire_json
 
 Errors = list[FieldError]
 _DATA = Path("data")
@@ -107,27 +107,12 @@ def _check_json(key: str, data: dict[str, str], errors: Errors) -> None:
         return
     text = base64.b64decode(data[key])
     try:
-        value = json.loads(text)
-    except ValueError:
-        problem = _go_syntax_error(text.decode(errors="replace"))
-        errors.append(invalid(_DATA.key(key), _REDACTED, problem))
+        value = wire_json.decode(text)
+    except wire_json.DecodeError as error:
+        errors.append(invalid(_DATA.key(key), _REDACTED, str(error)))
         return
     if not isinstance(value, dict) and value is not None:
         errors.append(invalid(_DATA.key(key), _REDACTED, unmarshal_text(value, MAP)))
-
-
-def _go_syntax_error(text: str) -> str:
-    """Return the error text of Go's JSON decoder, for the most common syntax errors."""
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        if not text.strip() or error.pos >= len(text.rstrip()):
-            return "unexpected end of JSON input"
-        character = text[error.pos]
-        if error.pos == len(text) - len(text.lstrip()):
-            return f"invalid character '{character}' looking for beginning of value"
-        return f"invalid character '{character}' after top-level value"
-    return "invalid JSON"
 
 
 def _tls_warnings(data: dict[str, str]) -> list[str]:

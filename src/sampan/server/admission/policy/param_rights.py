@@ -8,7 +8,7 @@ Source: kubernetes pkg/registry/admissionregistration/{validating,mutating}admis
 from typing import ClassVar, Final
 
 from sampan.core import errors, field
-from sampan.core.field import Path
+from sampan.core.field import Path, quote
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.server.admission.chain import Attributes
@@ -58,7 +58,7 @@ class ParamRights:
         if await self._may(user, "get", kind, "*", "*"):
             return None
         shown = f"(kind={kind.get('kind', '')}, apiVersion={kind.get('apiVersion', '')})"
-        text = f'user {_go_user(user)} must have "get" permission on all objects of the referenced paramKind {shown}'
+        text = f'user {quote(user.name)} must have "get" permission on all objects of the referenced paramKind {shown}'
         return field.forbidden(_KIND, text)
 
     async def _binding_fault(self, user: UserInfo, binding: Object, policies: str) -> field.FieldError | None:
@@ -71,9 +71,7 @@ class ParamRights:
         kind = None if policy is None else _spec(policy).get("paramKind")
         if await self._may(user, verb, kind, reference.get("namespace") or "", name):
             return None
-        # Kubernetes mixes up the two for the bindings of mutating policies.
-        shown = (_go_user(user), verb) if policies.startswith("validating") else (verb, _go_user(user))
-        text = f'user {shown[0]} does not have "{shown[1]}" permission on the object referenced by paramRef'
+        text = f'user {quote(user.name)} does not have "{verb}" permission on the object referenced by paramRef'
         return field.forbidden(_REF, text)
 
     async def _may(self, user: UserInfo, verb: str, kind: Object | None, namespace: str, name: str) -> bool:
@@ -105,9 +103,3 @@ class ParamRights:
 
 def _spec(obj: Object) -> Object:
     return obj.get("spec") or {}
-
-
-def _go_user(user: UserInfo) -> str:
-    """Return a user as Go prints the struct."""
-    extra = " ".join(f"{key}:[{' '.join(values)}]" for key, values in sorted(user.extra.items()))
-    return f"&{{{user.name} {user.uid} [{' '.join(user.groups)}] map[{extra}]}}"

@@ -8,8 +8,8 @@ import binascii
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from sampan.core.go_text import unmarshal_text
 from sampan.core.object import Object
-from sampan.patch.go_text import unmarshal_text
 from sampan.registry.webhook.review_body import (
     BOOLEAN,
     BYTES,
@@ -123,6 +123,6 @@ def _decoded_patch(encoded: str) -> Any:
     except (wire_json.DecodeError, binascii.Error, ValueError) as error:
         raise UnsupportedPatchError(f"received undecodable patch in webhook response: {error}") from None
     if patch is not None and not isinstance(patch, list):
-        text = unmarshal_text(patch, "value of type jsonpatch.Patch")
+        text = unmarshal_text(patch, "jsonpatch.Patch")
         raise UnsupportedPatchError(f"received undecodable patch in webhook response: {text}")
     return patch or None

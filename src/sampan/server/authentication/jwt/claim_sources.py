@@ -6,7 +6,7 @@ Source: go-oidc oidc/verify.go, apiserver plugin/pkg/authenticator/token/oidc/oi
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sampan.patch.go_text import unmarshal_text
+from sampan.core.go_text import unmarshal_text
 from sampan.server.authentication.authenticator import TokenError
 
 _NAMES: Final = "_claim_names"
@@ -44,7 +44,7 @@ def source_of(claims: Mapping[str, Any], name: str) -> ClaimSource | None:
     source = claims[_SOURCES][source_name] or {}
     packed = field(source, "JWT")
     if packed is not None and not isinstance(packed, str):
-        text = unmarshal_text(packed, "struct field endpoint.JWT of type string")
+        text = unmarshal_text(packed, "string", field="endpoint.JWT")
         raise TokenError(f"oidc: could not parse claim sources: {text}")
     url = field(source, "endpoint")
     return ClaimSource(url, field(source, "access_token") or "") if url else None
@@ -61,19 +61,19 @@ def _map(claims: Mapping[str, Any], name: str, go_type: str) -> Mapping[str, Any
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise TokenError(_WRONG + unmarshal_text(found, f"struct field idToken.{name} of type {go_type}"))
+        raise TokenError(_WRONG + unmarshal_text(found, go_type, field=f"idToken.{name}"))
     return found
 
 
 def _check_text(value: Any, place: str) -> None:
     if value is not None and not isinstance(value, str):
-        raise TokenError(_WRONG + unmarshal_text(value, f"struct field {place} of type string"))
+        raise TokenError(_WRONG + unmarshal_text(value, "string", field=place))
 
 
 def _check_source(source: Any) -> None:
     if source is None:
         return
     if not isinstance(source, dict):
-        raise TokenError(_WRONG + unmarshal_text(source, f"struct field idToken.{_SOURCES} of type oidc.claimSource"))
+        raise TokenError(_WRONG + unmarshal_text(source, "oidc.claimSource", field=f"idToken.{_SOURCES}"))
     for name in ("endpoint", "access_token"):
         _check_text(field(source, name), f"claimSource.{_SOURCES}.{name}")

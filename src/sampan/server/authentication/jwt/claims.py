@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sampan.patch.go_text import unmarshal_text
+from sampan.core.go_text import unmarshal_text
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.client_certificate import CREDENTIAL_ID
 from sampan.server.authentication.jwt.expressions import evaluate_claims, evaluate_user, texts_of
@@ -128,4 +128,4 @@ def _value(found: Any, kind: type[str | bool], what: str) -> str | bool:
     if isinstance(found, kind):
         return found
     go_type = "string" if kind is str else "bool"
-    raise TokenError(f"{what}: {unmarshal_text(found, f'value of type {go_type}')}")
+    raise TokenError(f"{what}: {unmarshal_text(found, go_type)}")

@@ -112,7 +112,7 @@ def _check(url: str, access_token: str) -> None:
     if not url.isprintable() or " " in parts.netloc + parts.query:
         raise ValueError("invalid character in URL")
     if not (access_token.isascii() and access_token.isprintable()):
-        raise ValueError('net/http: invalid header field value for "Authorization"')
+        raise ValueError("the access token has characters that a header must not have")
 
 
 def _status_text(status: int) -> str:

@@ -11,6 +11,7 @@ import jwt
 import orjson
 
 from sampan.core.field import quote
+from sampan.core.time import format_time
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.jwt.claim_sources import check_sources
 from sampan.server.authentication.jwt.compact import audiences_of
@@ -93,10 +94,9 @@ def _number(claims: Mapping[str, Any], name: str) -> float | None:
 
 
 def _shown_time(seconds: float | None) -> str:
-    """Return a time in Go's format. None is Go's zero time."""
     if seconds is None:
-        return "0001-01-01 00:00:00 +0000 UTC"
+        return "the token has no claim exp"
     try:
-        return f"{dt.datetime.fromtimestamp(int(seconds), dt.UTC):%Y-%m-%d %H:%M:%S} +0000 UTC"
+        return format_time(dt.datetime.fromtimestamp(int(seconds), dt.UTC))
     except (ValueError, OverflowError, OSError):
         return str(seconds)

@@ -108,7 +108,7 @@ def transformer_of(source_type: int, plaintext: bytes) -> Transformer:
     try:
         return Gcm(plaintext)
     except ValueError:
-        raise EncryptionError(f"crypto/aes: invalid key size {len(plaintext)}") from None
+        raise EncryptionError(f"the data key has {len(plaintext)} bytes: AES needs 16, 24 or 32") from None
 
 
 def key_id_hash(key_id: str) -> str:

@@ -100,7 +100,7 @@ class KmsProvider:
         """See `Transformer`."""
         state = self.state
         if state is None:
-            raise EncryptionError("got unexpected nil transformer")
+            raise EncryptionError("the KMS plug-in has not returned a data key yet")
         if self._clock() > state.expires:
             raise EncryptionError(f'encryptedDEKSource with keyID hash "{key_id_hash(state.source.key_id)}" expired')
         envelope = Envelope(state.transformer.write(value, key), state.source, HKDF_SEED)
