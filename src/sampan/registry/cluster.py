@@ -13,7 +13,7 @@ from typing import Final
 from sampan.core.object import Object
 from sampan.core.offload import Offload
 from sampan.core.time import Clock, SystemClock
-from sampan.registry.allocation.allocators import Allocators
+from sampan.registry.allocation.allocators import Allocation, Allocators
 from sampan.registry.allocation.claims import StoredClaims
 from sampan.registry.allocation.networks import stored_networks
 from sampan.registry.allocation.ports import stored_range
@@ -70,8 +70,6 @@ class Cluster:
         self.compiler = builtins.compiler
         self.caches: dict[str, WatchCache] = {}
         self.allocators = allocators or Allocators()
-        self.claims: StoredClaims | None = None
-        """Claims of Services to cluster IPs and node ports, in the store; None until the caches are ready."""
         self.reader = CacheReader(self.registry, self.caches)
         self.measures = Measures()
         self.offload = offload or Offload()
@@ -84,6 +82,9 @@ class Cluster:
         self.registry.add(*builtins.definitions)
         for definition in builtins.definitions:
             self.add_cache(definition)
+        self.claims: Final = self._claims()
+        """Claims of Services to cluster IPs and node ports, in the store. Usable when the caches are ready."""
+        self._allocation = Allocation(self.allocators, self.claims)
 
     def add_cache(self, definition: ResourceDefinition) -> WatchCache | None:
         """Return the cache of a resource, created and started if needed. Return None if the resource stores no
@@ -166,7 +167,7 @@ class Cluster:
                     self._start_cache(prefix, cache)
                 for cache in list(self.caches.values()):
                     await cache.wait_ready()
-                self._prepare_allocators()
+                self.allocators.rebuild(self.reader.list("", "services"))
                 if started is not None:
                     started()
                 await asyncio.get_running_loop().create_future()
@@ -187,13 +188,6 @@ class Cluster:
                 return self.endpoint(group, version, resource)
             endpoint = self._endpoints[key] = self.make_endpoint(*found, part)
         return endpoint
-
-    def _prepare_allocators(self) -> None:
-        """Mark the addresses and ports of the stored Services as allocated, and use the claims in the store from then
-        on.
-        """
-        self.allocators.rebuild(self.reader.list("", "services"))
-        self.allocators.claims = self.claims = self._claims()
 
     async def _adopt_networks(self) -> None:
         """Configure the allocators with the stored networks and port range of the cluster.
@@ -243,7 +237,7 @@ class Cluster:
                 self.reader,
                 step_times=self.measures.steps,
                 is_stale=self._is_stale,
-                allocators=self.allocators,
+                allocation=self._allocation if definition.strategy.allocates else None,
                 others=self._store_of,
             )
             return Endpoint(definition, version, objects, from_stored, self.compiler)
