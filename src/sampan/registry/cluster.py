@@ -6,8 +6,8 @@ state belongs to the `Cluster` object, so a process may have many clusters.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from typing import Final
 
 from sampan.core.object import Object
@@ -34,6 +34,8 @@ from sampan.storage.store import Store, Untransformable
 
 Attempt = Callable[[str, Callable[[], Awaitable[None]]], Awaitable[None]]
 """Runs a startup step, given the name of the step (for the log) and the function."""
+Settled = Callable[[], Awaitable[None]]
+"""Waits until all writes of a resource are in effect. For CRDs: until the declared resources are served."""
 _log = logging.getLogger(__name__)
 
 
@@ -75,6 +77,7 @@ class Cluster:
         self.offload = offload or Offload()
         self.webhooks = WebhookClients(ServiceResolver(self.reader), self.measures.requests)
         self.connect: Final[Connect] = connect or self.webhooks.connect
+        self._settled: dict[tuple[str, str], Settled] = {}
         self._endpoints: dict[tuple[str, str, str, str], Endpoint] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -135,6 +138,21 @@ class Cluster:
         task = self._tasks.pop(prefix, None)
         if task is not None:
             task.cancel()
+
+    @contextmanager
+    def settling(self, group: str, resource: str, settled: Settled) -> Iterator[None]:
+        """Wait with `settled` before the response to each write of a resource, until the block ends."""
+        self._settled[group, resource] = settled
+        try:
+            yield
+        finally:
+            del self._settled[group, resource]
+
+    async def settle(self, group: str, resource: str) -> None:
+        """Wait until the writes of a resource are in effect."""
+        settled = self._settled.get((group, resource))
+        if settled is not None:
+            await settled()
 
     def reread(self, prefixes: Collection[str] = ()) -> None:
         """List again all caches that contain undecryptable rows, and the caches with these key prefixes.
