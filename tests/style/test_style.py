@@ -187,6 +187,24 @@ def test_a_dependency_that_is_injected_later_is_found(text: str) -> None:
     assert injections(text) == [1]
 
 
+def listeners_added(text: str) -> list[int]:
+    """Lines that add a listener to another object."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".listeners.append")
+    ]
+
+
+@pytest.mark.parametrize("module", COMPOSITION)
+def test_composition_adds_no_listeners(module: str) -> None:
+    assert listeners_added((ROOT / "src/sampan" / module).read_text()) == []
+
+
+def test_a_listener_that_is_added_later_is_found() -> None:
+    assert listeners_added("self.a.listeners.append(self.b.c)") == [1]
+
+
 @pytest.mark.parametrize("module", COMPOSITION)
 def test_composition_completes_no_object_later(module: str) -> None:
     assert late_fields((ROOT / "src/sampan" / module).read_text()) == []

@@ -1,5 +1,6 @@
 """`ApiServer`: the request handler of one cluster, with filters, discovery, health and metrics. No network I/O."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -114,10 +115,9 @@ class ApiServer:
         self.cluster = cluster
         self.lifecycle = Lifecycle()
         self.health = Health(self.lifecycle, self._check_store, cluster.store.ready)
-        self.deadlines = Deadlines(settings.flow_control.request_timeout_s)
-        self.loop_watch = LoopWatch(self.deadlines.request_of)
+        self.loop_watch = LoopWatch(self._request_of)
         """Started by the process if this server is alone on the event loop."""
-        self.deadlines.listeners.append(self.loop_watch.note_request)
+        self.deadlines = Deadlines(settings.flow_control.request_timeout_s, after_idle=self.loop_watch.note_request)
         configured = default_authorizers(cluster.reader) if authorizers is None else authorizers
         self.authorizer = UnionAuthorizer([MastersAuthorizer(), *configured])
         self.metrics = ServerMetrics(
@@ -216,6 +216,9 @@ class ApiServer:
 
     def _paths(self) -> list[str]:
         return [*self.discovery.paths(), *self.health.paths(), *self.routes.paths()]
+
+    def _request_of(self, task: asyncio.Task[object]) -> Request | None:
+        return self.deadlines.request_of(task)
 
     async def _check_store(self) -> None:
         await self.cluster.store.revision()
