@@ -47,6 +47,7 @@ from sampan.server.request import Filter, Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
 from sampan.server.security_metrics import SecurityMetrics
+from sampan.server.shared_settings import cors_allowed_origins_setting, profiling_setting
 from sampan.server.status import text_response
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.scope import Shared
@@ -64,12 +65,10 @@ RESET = "metrics reset\n"
 class ApiServerSettings:
     """Settings of a server."""
 
-    cors_allowed_origins: Sequence[str] = ()
-    """Regular expressions of origins; empty disables CORS."""
+    cors_allowed_origins: Sequence[str] = cors_allowed_origins_setting()
     flags: tuple[tuple[str, str], ...] = ()
     """Flags on /flagz."""
-    profiling: bool = True
-    """Serve /debug/pprof."""
+    profiling: bool = profiling_setting()
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     identity: Identity = field(default_factory=Identity)
     """Issues and reviews tokens."""
