@@ -265,4 +265,5 @@ def _table(endpoint: Endpoint, subresource: str) -> dict[str, Verb] | None:
     if subresource not in definition.subresources:
         return None
     key = (definition.resource, subresource)
-    return SUBRESOURCES.get(key) or CONNECTIONS.get(key, {})
+    connection = CONNECTIONS.get(key)
+    return SUBRESOURCES.get(key, {}) if connection is None else connection.handlers
