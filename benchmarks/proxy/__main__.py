@@ -26,9 +26,9 @@ from sampan.informer import EventHandlerFuncs
 from sampan.loops.resources import ENDPOINT_SLICES, SERVICES
 from sampan.operator.manager import Manager
 from sampan.resource import Object
-from sampan.service_proxy.base_rules import RuleOptions
 from sampan.service_proxy.kernel import Kernel
 from sampan.service_proxy.proxy import ServiceProxy
+from sampan.service_proxy.rule_options import RuleOptions
 from sampan.service_proxy.set_up import set_up
 from sampan.service_proxy.sources import sources_of
 

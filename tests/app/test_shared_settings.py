@@ -1,8 +1,17 @@
-"""Settings that `sampan up` passes to its control loops are declared once."""
+"""Settings that a command passes on, to its control loops, its server or its proxy, are declared once."""
 
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from sampan.app.loops.proxy_settings import ProxyRuleSettings
 from sampan.app.loops.settings import AllLoopsSettings
 from sampan.app.settings import UpSettings
 from sampan.core.settings import settings_of
+from sampan.core.settings.declare import DECLARATION, Declaration
+from sampan.server.apiserver import ApiServerSettings
+from sampan.service_proxy.rule_options import RuleOptions
 
 
 def declarations(root: object) -> dict[str, tuple[object, ...]]:
@@ -15,3 +24,20 @@ def test_both_commands_have_the_same_meaning_and_default_of_a_setting() -> None:
     shared = set(up) & set(loops)
     assert {"controllers", "scheduler", "nodes", "node-runtime", "dns", "dns-address", "service-proxy"} <= shared
     assert {name: up[name] for name in shared} == {name: loops[name] for name in shared}
+
+
+def meanings(part: Any) -> dict[str, tuple[str, object]]:
+    """Return meaning and default of each field that has a default value. A plain field has no meaning."""
+    found: dict[str, tuple[str, object]] = {}
+    for each in fields(part):
+        declared = each.metadata.get(DECLARATION)
+        if isinstance(each.default, bool | int | float | str | tuple):
+            found[each.name] = (declared.help if isinstance(declared, Declaration) else "", each.default)
+    return found
+
+
+@pytest.mark.parametrize(("command", "part"), [(UpSettings, ApiServerSettings), (ProxyRuleSettings, RuleOptions)])
+def test_a_part_has_the_declaration_of_the_command(command: Any, part: Any) -> None:
+    given, used = meanings(command), meanings(part)
+    shared = set(given) & set(used)
+    assert {name: used[name] for name in shared} == {name: given[name] for name in shared}

@@ -167,7 +167,6 @@ async def test_passes_over_the_claims_of_services_that_come_to_nothing_are_count
 
     services = api.cluster.endpoint("", "v1", "services")
     assert services is not None
-    assert api.cluster.claims is not None
     measures = api.cluster.measures
     repair = AllocationRepair(api.cluster.claims, services.store, api.cluster.clock, measures.repair_failed)
     repair.once = away  # type: ignore[method-assign]  # a store that is away

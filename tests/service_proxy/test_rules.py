@@ -11,12 +11,12 @@ from sampan.service_proxy.base_rules import (
     SERVICE_IPS,
     UNSERVED_IPS,
     UNSERVED_NODE_PORTS,
-    RuleOptions,
     base_fragment,
 )
 from sampan.service_proxy.endpoints import Endpoint
 from sampan.service_proxy.family import IPV4
 from sampan.service_proxy.fragment import Fragment
+from sampan.service_proxy.rule_options import RuleOptions
 from sampan.service_proxy.rules import FEW, port_fragment
 from sampan.service_proxy.selection import select
 from sampan.service_proxy.service_ports import ProxiedPort, proxied_ports

@@ -166,6 +166,45 @@ def late_fields(text: str) -> list[str]:
     return late
 
 
+def injections(text: str) -> list[int]:
+    """Lines that put a part of this object, or one of its functions, into another object."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Assign)
+        and ast.unparse(node.value).startswith("self.")
+        and any(isinstance(each, ast.Attribute) and ast.unparse(each.value) != "self" for each in node.targets)
+    ]
+
+
+def test_no_object_of_the_registry_injects_a_dependency_later() -> None:
+    sources = [path for path in SOURCES if name_of(path).startswith("src/sampan/registry/")]
+    assert [f"{name_of(path)}:{line}" for path in sources for line in injections(path.read_text())] == []
+
+
+@pytest.mark.parametrize("text", ["a.b = self.c", "self.a.b = self.c = self.d()"])
+def test_a_dependency_that_is_injected_later_is_found(text: str) -> None:
+    assert injections(text) == [1]
+
+
+def listeners_added(text: str) -> list[int]:
+    """Lines that add a listener to another object."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".listeners.append")
+    ]
+
+
+@pytest.mark.parametrize("module", COMPOSITION)
+def test_composition_adds_no_listeners(module: str) -> None:
+    assert listeners_added((ROOT / "src/sampan" / module).read_text()) == []
+
+
+def test_a_listener_that_is_added_later_is_found() -> None:
+    assert listeners_added("self.a.listeners.append(self.b.c)") == [1]
+
+
 @pytest.mark.parametrize("module", COMPOSITION)
 def test_composition_completes_no_object_later(module: str) -> None:
     assert late_fields((ROOT / "src/sampan" / module).read_text()) == []

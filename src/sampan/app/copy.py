@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sampan.app.engines.contents import OBJECTS
-from sampan.app.engines.sqlite import check_whole
 from sampan.app.errors import StartError
 from sampan.app.lock import locked_directory
 from sampan.app.store_location import StoreLocation
@@ -50,7 +49,7 @@ async def copy_storage(source: StoreLocation, target: StoreLocation, options: Co
     if target.engine.local:
         return await _to_directory(source, target.directory, options, progress)
     if source.engine.local:
-        check_whole(source.directory)
+        source.engine.check_whole(source.directory)
         return await _to_etcd(source.directory, target, options, progress)
     with tempfile.TemporaryDirectory(prefix="sampan-copy-") as scratch:
         # A scratch store orders the rows by revision without holding them in memory.

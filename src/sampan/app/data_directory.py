@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
+from sampan.app.engines import ENGINES
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.server.pki.directory import write_private
@@ -10,6 +11,12 @@ from sampan.storage.sqlite.restore import DATABASE
 
 ENGINE_FILE = "storage"
 """File with the name of the last engine in the directory. It is written once the store is open."""
+
+
+def check_whole(directory: Path) -> None:
+    """Raise `StartError` if the data directory has the unfinished store of any engine."""
+    for engine in ENGINES.values():
+        engine.check_whole(directory)
 
 
 def check_database(settings: UpSettings) -> None:

@@ -31,7 +31,6 @@ from sampan.core.settings.kinds import (
     HOST_AND_PORT,
     NAMES,
     SECONDS,
-    TEXTS,
     VERBOSITY,
     integer,
     list_of,
@@ -41,6 +40,7 @@ from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.proxy.kubelet import KubeletSettings
+from sampan.server.shared_settings import cors_allowed_origins_setting, profiling_setting
 from sampan.server.sni import CertKey, parse_cert_key
 from sampan.server.tls import CIPHER_SUITES, VERSIONS
 
@@ -267,13 +267,7 @@ class UpSettings:
         kind=integer(0, metavar="REQUESTS"),
         group=TLS,
     )
-    cors_allowed_origins: tuple[str, ...] = setting(
-        (),
-        "Regular expression of origins for CORS. Can be repeated.",
-        name="cors-allowed-origin",
-        kind=TEXTS,
-        group=TLS,
-    )
+    cors_allowed_origins: tuple[str, ...] = cors_allowed_origins_setting(group=TLS)
 
     audit: AuditSettings = nested(AuditSettings, prefix="audit-", group="Audit")
     flow_control: FlowControlSettings = nested(FlowControlSettings, group="Flow control")
@@ -293,7 +287,7 @@ class UpSettings:
         kind=VERBOSITY,
         group=OBSERVABILITY,
     )
-    profiling: bool = setting(True, "Serve /debug/pprof/ to users that may do everything.", group=OBSERVABILITY)
+    profiling: bool = profiling_setting(group=OBSERVABILITY)
     tracing_config_file: Path | None = setting(
         None, "TracingConfiguration: where spans of requests are sent.", kind=FILE, group=OBSERVABILITY
     )

@@ -25,8 +25,7 @@ from sampan.app.authorization import authorizers_of, keep_authorizers
 from sampan.app.cert_dir import with_cert_dir
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component, running
-from sampan.app.data_directory import check_database, note_engine
-from sampan.app.engines.sqlite import check_whole
+from sampan.app.data_directory import check_database, check_whole, note_engine
 from sampan.app.errors import StartError, unusable_directory
 from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.listen import advertised_address, bind_socket, client_host, serving_hosts

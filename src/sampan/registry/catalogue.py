@@ -74,6 +74,7 @@ def _definition(kind: Kind, rows: list[Row], schemas: Definitions, ages: Ages) -
         categories=tuple(main.get("categories", ())),
         row_conditions=kind.row_conditions,
         storage_prefix=f"/registry/{kind.storage_prefix or kind.resource}/",
+        old_versions=kind.old_versions,
         storage_group=kind.storage_group,
     )
     for row in rows:

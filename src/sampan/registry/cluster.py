@@ -6,14 +6,14 @@ state belongs to the `Cluster` object, so a process may have many clusters.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from typing import Final
 
 from sampan.core.object import Object
 from sampan.core.offload import Offload
 from sampan.core.time import Clock, SystemClock
-from sampan.registry.allocation.allocators import Allocators
+from sampan.registry.allocation.allocators import Allocation, Allocators
 from sampan.registry.allocation.claims import StoredClaims
 from sampan.registry.allocation.networks import stored_networks
 from sampan.registry.allocation.ports import stored_range
@@ -34,6 +34,8 @@ from sampan.storage.store import Store, Untransformable
 
 Attempt = Callable[[str, Callable[[], Awaitable[None]]], Awaitable[None]]
 """Runs a startup step, given the name of the step (for the log) and the function."""
+Settled = Callable[[], Awaitable[None]]
+"""Waits until all writes of a resource are in effect. For CRDs: until the declared resources are served."""
 _log = logging.getLogger(__name__)
 
 
@@ -70,13 +72,12 @@ class Cluster:
         self.compiler = builtins.compiler
         self.caches: dict[str, WatchCache] = {}
         self.allocators = allocators or Allocators()
-        self.claims: StoredClaims | None = None
-        """Claims of Services to cluster IPs and node ports, in the store; None until the caches are ready."""
         self.reader = CacheReader(self.registry, self.caches)
         self.measures = Measures()
         self.offload = offload or Offload()
         self.webhooks = WebhookClients(ServiceResolver(self.reader), self.measures.requests)
         self.connect: Final[Connect] = connect or self.webhooks.connect
+        self._settled: dict[tuple[str, str], Settled] = {}
         self._endpoints: dict[tuple[str, str, str, str], Endpoint] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -84,6 +85,9 @@ class Cluster:
         self.registry.add(*builtins.definitions)
         for definition in builtins.definitions:
             self.add_cache(definition)
+        self.claims: Final = self._claims()
+        """Claims of Services to cluster IPs and node ports, in the store. Usable when the caches are ready."""
+        self._allocation = Allocation(self.allocators, self.claims)
 
     def add_cache(self, definition: ResourceDefinition) -> WatchCache | None:
         """Return the cache of a resource, created and started if needed. Return None if the resource stores no
@@ -135,6 +139,21 @@ class Cluster:
         if task is not None:
             task.cancel()
 
+    @contextmanager
+    def settling(self, group: str, resource: str, settled: Settled) -> Iterator[None]:
+        """Wait with `settled` before the response to each write of a resource, until the block ends."""
+        self._settled[group, resource] = settled
+        try:
+            yield
+        finally:
+            del self._settled[group, resource]
+
+    async def settle(self, group: str, resource: str) -> None:
+        """Wait until the writes of a resource are in effect."""
+        settled = self._settled.get((group, resource))
+        if settled is not None:
+            await settled()
+
     def reread(self, prefixes: Collection[str] = ()) -> None:
         """List again all caches that contain undecryptable rows, and the caches with these key prefixes.
 
@@ -166,7 +185,7 @@ class Cluster:
                     self._start_cache(prefix, cache)
                 for cache in list(self.caches.values()):
                     await cache.wait_ready()
-                self._prepare_allocators()
+                self.allocators.rebuild(self.reader.list("", "services"))
                 if started is not None:
                     started()
                 await asyncio.get_running_loop().create_future()
@@ -187,13 +206,6 @@ class Cluster:
                 return self.endpoint(group, version, resource)
             endpoint = self._endpoints[key] = self.make_endpoint(*found, part)
         return endpoint
-
-    def _prepare_allocators(self) -> None:
-        """Mark the addresses and ports of the stored Services as allocated, and use the claims in the store from then
-        on.
-        """
-        self.allocators.rebuild(self.reader.list("", "services"))
-        self.allocators.claims = self.claims = self._claims()
 
     async def _adopt_networks(self) -> None:
         """Configure the allocators with the stored networks and port range of the cluster.
@@ -243,7 +255,7 @@ class Cluster:
                 self.reader,
                 step_times=self.measures.steps,
                 is_stale=self._is_stale,
-                allocators=self.allocators,
+                allocation=self._allocation if definition.strategy.allocates else None,
                 others=self._store_of,
             )
             return Endpoint(definition, version, objects, from_stored, self.compiler)

@@ -2,7 +2,7 @@
 converted to a `ResourceDefinition` too.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -164,10 +164,8 @@ class ResourceDefinition:
     """Converts the versions of a custom resource by declared rules; None: they have the same fields."""
     rewritten_after: int = 0
     """Revision up to which stored rows may have another form than new rows, because the CRD has changed since."""
-    settled: Callable[[], Awaitable[None]] | None = None
-    """Waits until a write is in effect, before the response is sent. For a CRD: until the declared resource is
-    served.
-    """
+    old_versions: Mapping[str, Callable[[Object], None]] = field(default_factory=dict)
+    """See `Kind.old_versions`."""
     storage_group: str | None = None
     """Group of the stored form, if it differs from the resource's group (events.k8s.io objects are stored as core
     events).

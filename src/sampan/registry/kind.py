@@ -6,6 +6,7 @@ Names, verbs, scopes and schemas are data. `catalogue.py` joins both into a `Res
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 
+from sampan.core.object import Object
 from sampan.registry.columns.age import Ages
 from sampan.registry.definition import Column, Conversion, RowConditions
 from sampan.registry.strategy import Strategy
@@ -46,6 +47,10 @@ class Kind:
     row_conditions: RowConditions | None = None
     versions: Mapping[str, KindVersion] = field(default_factory=dict)
     """Versions that differ from the kind, and alpha or beta versions to serve, by name."""
+    old_versions: Mapping[str, Callable[[Object], None]] = field(default_factory=dict)
+    """Functions that convert a stored object in place to the newest version, except its `apiVersion`, by the apiVersion
+    of the object. Versions of the same group that differ only in their name need none.
+    """
     subresources: Mapping[str, Strategy] = field(default_factory=dict)
     """Strategies of subresources that are written like the object, by name."""
     storage_prefix: str = ""

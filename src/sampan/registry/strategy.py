@@ -99,6 +99,8 @@ class Strategy:
     """A delete that only marks applies its propagation policy."""
     standard_finalizers = True
     """Each entry of `metadata.finalizers` must have a domain or be a standard finalizer, as in most built-in kinds."""
+    allocates: ClassVar[bool] = False
+    """True if writes allocate cluster IPs and ports."""
     companions: ClassVar[Sequence[tuple[str, str]]] = ()
     """Group and resource of companion objects with the same name and namespace (Endpoints of a Service)."""
     returns_deleted_object = False
@@ -224,15 +226,15 @@ class Strategy:
         """Return the values of the selectable fields, besides metadata.name and metadata.namespace."""
         return {}
 
-    async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
+    async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocation: Any) -> Release | None:
         """Allocate cluster IPs and ports, after admission and before validation."""
         return None
 
     async def begin_update(
-        self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
+        self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocation: Any
     ) -> Release | None:
         """Allocate cluster IPs and ports for an update, after admission and before validation."""
         return None
 
-    async def after_delete(self, obj: Object, allocators: Any) -> None:
+    async def after_delete(self, obj: Object, allocation: Any) -> None:
         """Release the allocations of the object."""

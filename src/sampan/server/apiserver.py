@@ -1,5 +1,6 @@
 """`ApiServer`: the request handler of one cluster, with filters, discovery, health and metrics. No network I/O."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -46,6 +47,7 @@ from sampan.server.request import Filter, Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
 from sampan.server.security_metrics import SecurityMetrics
+from sampan.server.shared_settings import cors_allowed_origins_setting, profiling_setting
 from sampan.server.status import text_response
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.scope import Shared
@@ -63,12 +65,10 @@ RESET = "metrics reset\n"
 class ApiServerSettings:
     """Settings of a server."""
 
-    cors_allowed_origins: Sequence[str] = ()
-    """Regular expressions of origins; empty disables CORS."""
+    cors_allowed_origins: Sequence[str] = cors_allowed_origins_setting()
     flags: tuple[tuple[str, str], ...] = ()
     """Flags on /flagz."""
-    profiling: bool = True
-    """Serve /debug/pprof."""
+    profiling: bool = profiling_setting()
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     identity: Identity = field(default_factory=Identity)
     """Issues and reviews tokens."""
@@ -114,10 +114,9 @@ class ApiServer:
         self.cluster = cluster
         self.lifecycle = Lifecycle()
         self.health = Health(self.lifecycle, self._check_store, cluster.store.ready)
-        self.deadlines = Deadlines(settings.flow_control.request_timeout_s)
-        self.loop_watch = LoopWatch(self.deadlines.request_of)
+        self.loop_watch = LoopWatch(self._request_of)
         """Started by the process if this server is alone on the event loop."""
-        self.deadlines.listeners.append(self.loop_watch.note_request)
+        self.deadlines = Deadlines(settings.flow_control.request_timeout_s, after_idle=self.loop_watch.note_request)
         configured = default_authorizers(cluster.reader) if authorizers is None else authorizers
         self.authorizer = UnionAuthorizer([MastersAuthorizer(), *configured])
         self.metrics = ServerMetrics(
@@ -216,6 +215,9 @@ class ApiServer:
 
     def _paths(self) -> list[str]:
         return [*self.discovery.paths(), *self.health.paths(), *self.routes.paths()]
+
+    def _request_of(self, task: asyncio.Task[object]) -> Request | None:
+        return self.deadlines.request_of(task)
 
     async def _check_store(self) -> None:
         await self.cluster.store.revision()

@@ -100,9 +100,8 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
             if not endpoint.store.cache.newest.retired:
                 raise
             return not_found_page()  # its CRD was deleted while the request was in progress
-        settled = endpoint.definition.settled
-        if settled is not None and info.verb in _WRITES:
-            await settled()
+        if info.verb in _WRITES:
+            await cluster.settle(info.group, info.resource)
         return response
 
     return handle
@@ -266,4 +265,5 @@ def _table(endpoint: Endpoint, subresource: str) -> dict[str, Verb] | None:
     if subresource not in definition.subresources:
         return None
     key = (definition.resource, subresource)
-    return SUBRESOURCES.get(key) or CONNECTIONS.get(key, {})
+    connection = CONNECTIONS.get(key)
+    return SUBRESOURCES.get(key, {}) if connection is None else connection.handlers

@@ -11,12 +11,12 @@ Source: pkg/proxy/nftables/proxier.go `setupNFTables` (1.36).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from sampan.service_proxy.family import Family
 from sampan.service_proxy.fragment import ElementKey, Fragment
 from sampan.service_proxy.node_facts import NodeFacts
+from sampan.service_proxy.rule_options import PRIMARY, RuleOptions
 
 SERVICE_IPS: Final = "service-ips"
 NODE_PORTS: Final = "service-nodeports"
@@ -32,21 +32,6 @@ MARK: Final = 0x4000
 """Bit of the packet mark that requests masquerading. It is the same bit as kube-proxy's, so that rules of other
 programs can test it.
 """
-PRIMARY: Final = "primary"
-
-
-@dataclass(frozen=True, slots=True)
-class RuleOptions:
-    """Options that apply to all Services."""
-
-    cluster_cidrs: tuple[str, ...] = ()
-    """Ranges of the addresses of Pods. Empty: the ranges of this Node."""
-    masquerade_all: bool = False
-    """Masquerade all traffic to cluster IPs, not only that from outside the ranges of Pods."""
-    node_port_addresses: tuple[str, ...] = ()
-    """Ranges of the node's addresses on which NodePorts are open, or `primary` for the addresses of the Node object.
-    Empty: all addresses except loopback.
-    """
 
 
 def pod_ranges(family: Family, options: RuleOptions, node: NodeFacts) -> tuple[str, ...]:

@@ -6,12 +6,13 @@ It performs no I/O: `proxy` passes events to it.
 from collections import defaultdict
 from collections.abc import Iterable, Set
 
-from sampan.service_proxy.base_rules import RuleOptions, base_fragment, pod_ranges
+from sampan.service_proxy.base_rules import base_fragment, pod_ranges
 from sampan.service_proxy.conntrack import Socket, UdpTargets
 from sampan.service_proxy.endpoints import Endpoint, PortName, endpoints_of
 from sampan.service_proxy.family import FAMILIES, Family
 from sampan.service_proxy.fragment import EMPTY, Fragment
 from sampan.service_proxy.node_facts import NodeFacts
+from sampan.service_proxy.rule_options import RuleOptions
 from sampan.service_proxy.rules import port_fragment, union
 from sampan.service_proxy.selection import Selection, select
 from sampan.service_proxy.service_ports import ProxiedPort, proxied_ports

@@ -14,7 +14,6 @@ from typing import Any, Final
 from sampan.core.clock import monotonic, unix_time
 from sampan.informer import EventHandlerFuncs, Ref, Registration, last_known, wait_for_cache_sync
 from sampan.informer.ref import Deletion
-from sampan.service_proxy.base_rules import RuleOptions
 from sampan.service_proxy.errors import NftError
 from sampan.service_proxy.family import Family
 from sampan.service_proxy.health import ProxyHealth
@@ -23,6 +22,7 @@ from sampan.service_proxy.kernel import TABLE, Kernel
 from sampan.service_proxy.metrics import ProxyMetrics
 from sampan.service_proxy.model import Model
 from sampan.service_proxy.node_facts import NodeFacts, node_facts
+from sampan.service_proxy.rule_options import RuleOptions
 from sampan.service_proxy.sources import Sources
 from sampan.service_proxy.table import BASE, Table
 from sampan.service_proxy.views import NODE_VIEW, SERVICE_CIDR_VIEW, SERVICE_NAME, SERVICE_VIEW, SLICE_VIEW

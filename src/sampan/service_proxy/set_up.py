@@ -4,11 +4,11 @@ import logging
 
 from sampan.operator.http import HttpLimits, HttpListener
 from sampan.operator.manager import Group, Manager
-from sampan.service_proxy.base_rules import RuleOptions
 from sampan.service_proxy.errors import ServiceProxyError
 from sampan.service_proxy.kernel import Kernel
 from sampan.service_proxy.metrics import ProxyMetrics
 from sampan.service_proxy.proxy import ServiceProxy
+from sampan.service_proxy.rule_options import RuleOptions
 from sampan.service_proxy.sources import sources_of
 
 _log = logging.getLogger("sampan.proxy")

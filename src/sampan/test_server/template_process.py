@@ -9,7 +9,7 @@ from pathlib import Path
 
 import uvloop
 
-from sampan.app.engines.memory import MemoryEngine
+from sampan.app.engines import MemoryEngine
 from sampan.app.parts import Parts
 from sampan.app.service_ranges import allocators_of
 from sampan.app.settings import UpSettings, without_loops

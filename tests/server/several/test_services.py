@@ -31,7 +31,6 @@ async def addresses(api: Api) -> dict[str, str]:
 
 async def ports(api: Api) -> set[int]:
     """Return the claimed ports."""
-    assert api.cluster.claims is not None
     return await api.cluster.claims.ports.taken()
 
 
@@ -39,7 +38,6 @@ def repair_of(api: Api, **later: float) -> AllocationRepair:
     """A repair, at a later time."""
     cluster = api.cluster
     services = cluster.endpoint("", "v1", "services")
-    assert cluster.claims is not None
     assert services is not None
     return AllocationRepair(cluster.claims, services.store, Later(datetime.timedelta(**later)))
 
@@ -149,7 +147,6 @@ async def test_services_that_were_stored_without_claims_get_them_at_the_start() 
 async def test_something_that_no_service_holds_is_given_back_after_a_grace() -> None:
     async with served() as api:
         claims = api.cluster.claims
-        assert claims is not None
         holder = (await api.create(SERVICES, service("web")))["metadata"]["name"]
         await claims.make(Holder("default", "never-written"), ["10.96.0.9"], [30009])
         await repair_of(api).once()
@@ -167,7 +164,6 @@ async def test_an_address_that_names_another_service_is_repaired() -> None:
     async with served() as api:
         ip = (await api.create(SERVICES, service("web")))["spec"]["clusterIP"]
         await api.delete(f"{ADDRESSES}/{ip}")
-        assert api.cluster.claims is not None
         await api.cluster.claims.make(Holder("default", "gone"), [ip], [])
         await repair_of(api).once()
         assert (await addresses(api))[ip] == "web"

@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import ClassVar, Protocol, TypeVar
 
+from sampan.app.errors import StartError
 from sampan.storage.snapshot.rows import Rows
 from sampan.storage.store import Store
 
@@ -46,6 +47,19 @@ class Engine(ABC):
     def database(self, directory: Path) -> Path | None:
         """Return the database file in a data directory; None if the engine has none."""
         return None
+
+    @classmethod
+    def is_unfinished(cls, directory: Path) -> bool:
+        """Return True if a restore or a copy ended before it had made the store in the data directory."""
+        return False
+
+    @classmethod
+    def check_whole(cls, directory: Path) -> None:
+        """Raise `StartError` if the store in the data directory is unfinished."""
+        if cls.is_unfinished(directory):
+            raise StartError(
+                f"a restore or a copy to {directory} was interrupted: run the command again, which starts over"
+            )
 
     def at(self, place: str) -> tuple["Engine", Path | None]:
         """Return the engine for the place in a store URL, and the data directory if the place is one.

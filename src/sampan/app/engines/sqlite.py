@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.engines.engine import Engine, engine
-from sampan.app.errors import StartError
 from sampan.storage.snapshot.rows import Rows
 from sampan.storage.sqlite import SQLiteStore
 from sampan.storage.sqlite.dump import SQLiteRows
@@ -15,14 +14,6 @@ from sampan.storage.sqlite.restore import DATABASE, is_unfinished
 from sampan.storage.store import Store
 
 _NEVER_S: Final = 1e9
-
-
-def check_whole(directory: Path) -> None:
-    """Raise `StartError` if a restore or a copy ended before it had made the store in the data directory."""
-    if is_unfinished(directory):
-        raise StartError(
-            f"a restore or a copy to {directory} was interrupted: run the command again, which starts over"
-        )
 
 
 @engine
@@ -43,6 +34,11 @@ class SQLiteEngine(Engine):
         """See `Engine`."""
         return directory / DATABASE
 
+    @classmethod
+    def is_unfinished(cls, directory: Path) -> bool:
+        """See `Engine`."""
+        return is_unfinished(directory)
+
     def at(self, place: str) -> tuple[Engine, Path]:
         """See `Engine`."""
         return self, Path(place)
@@ -50,5 +46,5 @@ class SQLiteEngine(Engine):
     @asynccontextmanager
     async def rows(self, directory: Path) -> AsyncIterator[Rows]:
         """See `Engine`."""
-        check_whole(directory)
+        self.check_whole(directory)
         yield SQLiteRows(directory / DATABASE)

@@ -1,15 +1,14 @@
 """Settings of `sampan proxy`, and of the proxy inside `sampan node`."""
 
-import ipaddress
 import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from sampan.app.log_settings import LogSettings
-from sampan.core.settings import Kind, nested, setting
-from sampan.core.settings.kinds import FILE, HOST_AND_PORT, list_of
-from sampan.service_proxy.base_rules import PRIMARY
+from sampan.core.settings import nested, setting
+from sampan.core.settings.kinds import FILE, HOST_AND_PORT
+from sampan.service_proxy.rule_options import RuleOptions
 
 HEALTHZ_ADDRESS: Final = "0.0.0.0:10256"
 METRICS_ADDRESS: Final = "127.0.0.1:10249"
@@ -17,38 +16,11 @@ _RULES: Final = "Rules"
 _PROCESS: Final = "Process"
 
 
-def _read_cidr(text: str) -> str:
-    try:
-        return str(ipaddress.ip_network(text))
-    except ValueError as error:
-        raise ValueError(f"{error}: expected a range such as 10.128.0.0/9") from error
-
-
-def _read_node_addresses(text: str) -> str:
-    return text if text == PRIMARY else _read_cidr(text)
-
-
-_CIDRS: Final = list_of(Kind("CIDR", _read_cidr), metavar="CIDRS")
-_NODE_ADDRESSES: Final = list_of(Kind("CIDR", _read_node_addresses), metavar="CIDRS")
-
-
 @dataclass(frozen=True, slots=True)
 class ProxyRuleSettings:
-    """Settings of the rules that a proxy writes. Names and meanings are kube-proxy's."""
+    """Settings of a proxy: the rules that it writes, and its health."""
 
-    cluster_cidr: tuple[str, ...] = setting(
-        (),
-        "Ranges of the addresses of Pods. Traffic to Services from outside of them is masqueraded.",
-        kind=_CIDRS,
-        default="the Pods' ranges of this Node",
-    )
-    masquerade_all: bool = setting(False, "Masquerade all traffic to cluster IPs.")
-    nodeport_addresses: tuple[str, ...] = setting(
-        (),
-        "Ranges of this node's addresses that accept NodePorts, or 'primary' for those of the Node object.",
-        kind=_NODE_ADDRESSES,
-        default="all addresses but loopback",
-    )
+    options: RuleOptions = nested(RuleOptions)
     healthz_bind_address: str = setting(
         HEALTHZ_ADDRESS, "Address where the proxy answers /healthz and /livez.", kind=HOST_AND_PORT
     )

@@ -49,7 +49,6 @@ from sampan.operator.leader_election import LeaderElectionConfig, LeaderElection
 from sampan.operator.manager import Manager, ManagerOptions, ShutdownTimeout
 from sampan.operator.manager.signals import stop_on_signals
 from sampan.scheduler.set_up import set_up as set_up_scheduler
-from sampan.service_proxy.base_rules import RuleOptions
 from sampan.service_proxy.errors import ServiceProxyError
 from sampan.service_proxy.set_up import set_up as set_up_proxy
 
@@ -156,10 +155,9 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> Nodes | None:
         context.manager.add(CertificateRotation(settings.joined, context.manager.client.direct, name, context.clock))
     if settings.proxy is not None:
         rules = settings.proxy.rules
-        options = RuleOptions(rules.cluster_cidr, rules.masquerade_all, rules.nodeport_addresses)
         name, address = settings.proxy.node_name, rules.healthz_bind_address
         keeps_running = settings.ends_with_stdin
-        set_up_proxy(context.manager, name, options=options, healthz_address=address, keeps_running=keeps_running)
+        set_up_proxy(context.manager, name, options=rules.options, healthz_address=address, keeps_running=keeps_running)
     return nodes
 
 

@@ -9,6 +9,7 @@ Source: pkg/registry/core/service/{ipallocator,portallocator} (1.36).
 import ipaddress
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from sampan.core.object import Object
@@ -54,19 +55,6 @@ class Claims(Protocol):
         """Release the addresses and ports that the holder still has. If that fails, the repair loop releases them
         later.
         """
-
-
-class NoClaims:
-    """`Claims` for a single server, whose memory is sufficient."""
-
-    async def refresh(self, *, ports: bool) -> None:
-        """See `Claims.refresh`."""
-
-    async def make(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
-        """See `Claims.make`."""
-
-    async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
-        """See `Claims.drop`."""
 
 
 class PortAllocator:
@@ -122,7 +110,7 @@ class Allocators:
     last node port. `rand` selects free numbers.
     """
 
-    __slots__ = ("_random", "claims", "ips", "ports", "primary_family")
+    __slots__ = ("_random", "ips", "ports", "primary_family")
 
     def __init__(
         self,
@@ -135,7 +123,6 @@ class Allocators:
         self.primary_family = ""
         self.adopt(cidrs)
         self.ports = PortAllocator(*ports, self._random)
-        self.claims: Claims = NoClaims()
 
     def adopt(self, cidrs: Iterable[str]) -> None:
         """Replace the networks. Assumption: no address is allocated yet."""
@@ -197,6 +184,14 @@ class Allocators:
         allocator = self.allocator_of(ip)
         if allocator is not None:
             allocator.release(ip)
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """Both parts of an allocation: the allocators of this server, and the claims that all servers share."""
+
+    allocators: Allocators
+    claims: Claims
 
 
 def _of(family: str, cidrs: Sequence[str]) -> list[str]:

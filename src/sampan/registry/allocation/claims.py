@@ -29,7 +29,7 @@ class StoredClaims:
         self, store: Store, addresses: ResourceStore, cidrs: ResourceStore, allocators: Allocators, clock: Clock
     ) -> None:
         self.addresses = AddressClaims(addresses, clock)
-        self.ports = PortClaims(store, allocators.ports.first, allocators.ports.last)
+        self.ports = PortClaims(store, allocators)
         self._allocators = allocators
         self._follower = Follower(addresses.cache, self._learn, only_readable=True)
         self._cidrs = cidrs

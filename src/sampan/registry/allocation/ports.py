@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sampan.core.object import Object
-from sampan.registry.allocation.allocators import TakenElsewhere
+from sampan.registry.allocation.allocators import Allocators, TakenElsewhere
 from sampan.storage.encoding import decode, encode
 from sampan.storage.store import Conflict, KeyExists, KeyValue, Store
 
@@ -37,12 +37,11 @@ class _Change:
 
 
 class PortClaims:
-    """Allocated node ports in the store. `first` and `last`: the range."""
+    """Allocated node ports in the store. The allocators have the range, which may change until the cluster serves."""
 
-    def __init__(self, store: Store, first: int, last: int) -> None:
+    def __init__(self, store: Store, allocators: Allocators) -> None:
         self._store = store
-        self._first = first
-        self._last = last
+        self._allocators = allocators
         self._waiting: list[_Change] = []
         self._lock = asyncio.Lock()
 
@@ -99,13 +98,14 @@ class PortClaims:
             await self._store.update(KEY, value, row.mod_revision, frees=frees)
 
     def _record(self, ports: set[int]) -> Object:
-        bits = sum(1 << (port - self._first) for port in ports if self._first <= port <= self._last)
+        first, last = self._allocators.ports.first, self._allocators.ports.last
+        bits = sum(1 << (port - first) for port in ports if first <= port <= last)
         data = bits.to_bytes((bits.bit_length() + 7) // 8, "big")
         return {
             "kind": "RangeAllocation",
             "apiVersion": "v1",
             "metadata": {},
-            "range": f"{self._first}-{self._last}",
+            "range": f"{first}-{last}",
             "data": base64.b64encode(data).decode(),
         }
 

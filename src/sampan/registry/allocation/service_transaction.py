@@ -8,6 +8,7 @@ Source: pkg/registry/core/service/storage/{storage,transaction}.go (1.36).
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NoReturn
 
 from sampan.core import errors as status_errors
@@ -17,6 +18,7 @@ from sampan.core.object import Object
 from sampan.core.offload import offloaded
 from sampan.patch.copying import copy_json
 from sampan.registry.allocation.allocators import (
+    Allocation,
     Allocators,
     Claims,
     Holder,
@@ -51,18 +53,18 @@ class Transaction:
         """Name of the Service."""
         return self.holder.name
 
-    async def claim(self) -> None:
+    async def claim(self, claims: Claims) -> None:
         """Claim the allocations in the store. Raises `TakenElsewhere`."""
         if not self.dry_run and (self.taken_ips or self.taken_ports):
-            await self.allocators.claims.make(self.holder, self.taken_ips, self.taken_ports)
+            await claims.make(self.holder, self.taken_ips, self.taken_ports)
 
-    async def finish(self, success: bool) -> None:
+    async def finish(self, claims: Claims, success: bool) -> None:
         """Commit or revert, in this server's memory and in the store."""
         self.settle(success)
         ips = self.released_ips if success else self.taken_ips
         ports = self.released_ports if success else self.taken_ports
         if not self.dry_run and (ips or ports):
-            await self.allocators.claims.drop(self.holder, ips, ports)
+            await claims.drop(self.holder, ips, ports)
 
     def settle(self, success: bool) -> None:
         """Commit or revert, in this server's memory."""
@@ -151,14 +153,14 @@ async def hold(service: Object, claims: Claims, allocate: Callable[[], Transacti
         service["spec"] = await offloaded(copy_json, spec)
         txn = allocate()
         try:
-            await txn.claim()
+            await txn.claim(claims)
         except TakenElsewhere:
             txn.settle(False)
             continue
         except BaseException:
             txn.settle(False)
             raise
-        return txn.finish
+        return partial(txn.finish, claims)
     raise status_errors.conflict(_RESOURCE, service["metadata"]["name"], "the addresses or ports were taken meanwhile")
 
 
@@ -169,18 +171,18 @@ async def hold_changes(service: Object, claims: Claims, allocate: Callable[[], T
     with suppress(status_errors.StatusError):
         txn = allocate()
         if not txn.taken_ips and not txn.taken_ports:
-            return txn.finish
+            return partial(txn.finish, claims)
         txn.settle(False)
     service["spec"] = spec
     return await hold(service, claims, allocate)
 
 
-async def give_back(service: Object, allocators: Allocators) -> None:
+async def give_back(service: Object, allocation: Allocation) -> None:
     """Release the addresses and ports of a deleted Service."""
-    txn = Transaction(allocators, holder_of(service), dry_run=False)
+    txn = Transaction(allocation.allocators, holder_of(service), dry_run=False)
     txn.released_ips.extend(held_ips(service))
     txn.released_ports.extend(held_ports(service))
-    await txn.finish(True)
+    await txn.finish(allocation.claims, True)
 
 
 def holder_of(service: Object) -> Holder:

@@ -84,10 +84,12 @@ class CrdController:
 
     async def run(self) -> None:
         """Follow the CRDs until cancelled."""
-        definition = self._endpoint.definition
-        definition.settled = self.settled
-        await self._hubs.begin()
-        try:
+        cluster = self._cluster
+        with (
+            cluster.settling(_GROUP, _RESOURCE, self.settled),
+            cluster.settling(HUB_GROUP, HUB_RESOURCE, self._hubs.settled),
+        ):
+            await self._hubs.begin()
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._hubs.run(), name="hub conversion controller")
                 while True:
@@ -95,8 +97,6 @@ class CrdController:
                         await self._follow(group)
                     except (CacheReset, WatcherTooSlow):
                         _log.info("watch of CRDs was reset; listing again")
-        finally:
-            definition.settled = None
 
     async def settled(self) -> None:
         """Wait until all writes of CRDs up to now are in effect, but at most `SETTLE_TIMEOUT_S`."""

@@ -45,3 +45,8 @@ def persistent_volume_claim(obj: Object) -> None:
         spec["dataSourceRef"] = dict(source)
     elif reference and not source and not reference.get("namespace"):
         spec["dataSource"] = {name: value for name, value in reference.items() if name != "namespace"}
+
+
+def event(obj: Object) -> None:
+    """Read an Event of v1beta1 as one of v1, which the server converts to the stored form."""
+    obj["apiVersion"] = "events.k8s.io/v1"

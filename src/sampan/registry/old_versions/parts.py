@@ -23,3 +23,7 @@ def default(obj: Object, **values: Any) -> None:
     for name, value in values.items():
         if obj.get(name) in (None, "", 0, [], {}):
             obj[name] = value
+
+
+def unchanged(obj: Object) -> None:
+    """Leave an object as it is. Its version differs from the newest one only in the name of the group."""

@@ -8,12 +8,11 @@ Source: apiserver pkg/server/storage/resource_encoding_config.go, apimachinery p
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sampan.core.object import Object
 from sampan.registry.builtins import Builtins
 from sampan.registry.definition import ResourceDefinition
-from sampan.registry.old_versions import group_now, in_served_version
 from sampan.registry.old_versions.core import service
 from sampan.registry.old_versions.stored_metadata import repaired
 from sampan.schema.compile import DecodeError
@@ -33,11 +32,7 @@ class BuiltinUpgrade:
         """`primary_family` returns the IP family of the cluster's first network."""
         self._primary_family = primary_family
         self._compiler = builtins.compiler
-        self._definitions = {
-            (definition.group, definition.kind): definition
-            for definition in builtins.definitions
-            if definition.storage_prefix
-        }
+        self._definitions = definitions_by_kind(builtins.definitions)
 
     def __call__(self, obj: Object) -> Object:
         """See `Upgrade`."""
@@ -47,7 +42,9 @@ class BuiltinUpgrade:
         if not supports(obj["apiVersion"], obj["kind"]):
             raise Unknown(f'no kind "{obj["kind"]}" is registered for version "{obj["apiVersion"]}"')
         try:
-            in_served_version(obj)
+            change = definition.old_versions.get(obj["apiVersion"])
+            if change is not None:
+                change(obj)
             if definition.kind == "Service":
                 service(obj, self._primary_family())
             obj = self._converted(obj, definition)
@@ -67,15 +64,14 @@ class BuiltinUpgrade:
         return obj
 
     def _definition(self, obj: Object) -> ResourceDefinition | None:
-        api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
-        return self._definitions.get((group_now(api_version, kind), kind))
+        return self._definitions.get((_group(str(obj.get("apiVersion"))), str(obj.get("kind"))))
 
     def _converted(self, obj: Object, definition: ResourceDefinition) -> Object:
         """Convert to the stored version. Versions that are not served here differ from it in their name only."""
         if obj["apiVersion"] == definition.storage_api_version:
             return obj
-        version = obj["apiVersion"].rpartition("/")[2]
-        known = definition.versions.get(version)
+        group, _, version = obj["apiVersion"].rpartition("/")
+        known = definition.versions.get(version) if group == definition.group else None
         if known is not None and known.conversion is not None:
             self._decode(obj, definition, version)
             return known.conversion.to_hub(obj)
@@ -84,3 +80,13 @@ class BuiltinUpgrade:
 
     def _decode(self, obj: Object, definition: ResourceDefinition, version: str) -> None:
         self._compiler.compile(definition.versions[version].schema()).decode(obj)
+
+
+def definitions_by_kind(definitions: Iterable[ResourceDefinition]) -> dict[tuple[str, str], ResourceDefinition]:
+    """Return the definitions of stored resources by group and kind, also by the groups of their old versions."""
+    stored = [each for each in definitions if each.storage_prefix]
+    return {(group, each.kind): each for each in stored for group in (each.group, *map(_group, each.old_versions))}
+
+
+def _group(api_version: str) -> str:
+    return api_version.rpartition("/")[0]

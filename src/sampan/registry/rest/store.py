@@ -40,7 +40,7 @@ class ResourceStore:
         "_empty_status",
         "_from_stored",
         "_to_stored",
-        "allocators",
+        "allocation",
         "api_version",
         "cache",
         "definition",
@@ -65,7 +65,7 @@ class ResourceStore:
         step_times: StepTimes,
         api_version: str = "",
         is_stale: "IsStale | None" = None,
-        allocators: Any = None,
+        allocation: Any = None,
         others: "Others | None" = None,
         from_stored: Convert | None = None,
         to_stored: Convert | None = None,
@@ -77,7 +77,7 @@ class ResourceStore:
         self.cache = cache
         self.reader = reader
         self.step_times = step_times
-        self.allocators = allocators
+        self.allocation = allocation
         self.api_version = api_version
         self.is_stale = is_stale
         """Predicate for keys whose value must be written again even if the object is unchanged. None: there are no such

@@ -67,7 +67,7 @@ async def allocate(write: Write) -> None:
     """Allocate what the object needs (cluster IPs, ports). Raises `StatusError`."""
     store = write.store
     write.ctx.reader = store.reader
-    write.release = await store.strategy.begin_create(write.ctx, write.desired, store.reader, store.allocators)
+    write.release = await store.strategy.begin_create(write.ctx, write.desired, store.reader, store.allocation)
 
 
 def validate(write: Write) -> Awaitable[None] | None:

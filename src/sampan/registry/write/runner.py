@@ -105,7 +105,7 @@ async def _observed(write: Write, steps: Sequence[Ready], observer: Observer) ->
 async def _after_removal(write: Write) -> None:
     """Release the allocations of the removed object, and delete its companion objects of the same name."""
     store, obj = write.store, write.present
-    await store.strategy.after_delete(obj, store.allocators)
+    await store.strategy.after_delete(obj, store.allocation)
     if store.others is None:
         return
     metadata = obj["metadata"]

@@ -96,7 +96,7 @@ async def allocate(write: Write) -> None:
     write.ctx.reader = store.reader
     if write.part is not Part.STATUS:
         write.release = await store.strategy.begin_update(
-            write.ctx, write.desired, write.present, store.reader, store.allocators
+            write.ctx, write.desired, write.present, store.reader, store.allocation
         )
 
 

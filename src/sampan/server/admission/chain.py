@@ -87,8 +87,10 @@ class Plugin(Protocol):
     name: ClassVar[str]
     """Name for --enable-admission-plugins."""
     operations: ClassVar[frozenset[str]]
-    resources: ClassVar[frozenset[tuple[str, str]] | None]
-    """Pairs of group and resource to admit; None: all."""
+
+    @property
+    def resources(self) -> frozenset[tuple[str, str]] | None:
+        """Pairs of group and resource to admit; None: all."""
 
 
 @runtime_checkable

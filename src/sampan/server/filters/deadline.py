@@ -22,16 +22,18 @@ _WRITES = frozenset({"create", "update", "patch", "delete"})
 
 
 class Deadlines:
-    """Requests with a deadline. One task runs `run()`; the filter adds and removes requests."""
+    """Requests with a deadline. One task runs `run()`; the filter adds and removes requests.
 
-    def __init__(self, maximum_s: float = REQUEST_TIMEOUT_S) -> None:
+    The first request after an idle phase calls `after_idle`.
+    """
+
+    def __init__(self, maximum_s: float = REQUEST_TIMEOUT_S, *, after_idle: Callable[[], None] | None = None) -> None:
         self.maximum_s = maximum_s
+        self._after_idle = after_idle
         self._under_way: dict[asyncio.Task[object], Request] = {}
         self._expired: set[asyncio.Task[object]] = set()
         self._idle: asyncio.Future[None] | None = None
         """Future that the next request completes. None while requests are checked."""
-        self.listeners: list[Callable[[], None]] = []
-        """Functions that the first request after an idle phase calls."""
 
     async def run(self) -> None:
         """Cancel late requests. Runs until cancelled."""
@@ -47,8 +49,8 @@ class Deadlines:
         idle, self._idle = self._idle, None
         if idle is not None and not idle.done():
             idle.set_result(None)
-            for listener in self.listeners:
-                listener()
+            if self._after_idle is not None:
+                self._after_idle()
 
     def expire(self, now: float) -> None:
         """Cancel the requests whose deadline is before loop time `now`."""

@@ -53,7 +53,7 @@ async def _ensure_service(services: Endpoint, port: int, clock: Clock) -> None:
     """
     for _ in range(_CLAIM_TRIES):
         try:
-            await _ensure(services, _kubernetes_service(port, services.store.allocators.first), clock)
+            await _ensure(services, _kubernetes_service(port, services.store.allocation.allocators.first), clock)
         except StatusError as error:
             if error.reason is not Reason.INVALID:
                 raise

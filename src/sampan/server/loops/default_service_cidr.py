@@ -21,7 +21,6 @@ _USER = "system:apiserver"
 
 async def prepare_allocation(cluster: Cluster) -> AllocationRepair:
     """Create the missing ServiceCIDR and claims. Return the repair loop, which the caller must run."""
-    assert cluster.claims is not None
     services = cluster.endpoint("", "v1", "services")
     service_cidrs = cluster.endpoint("networking.k8s.io", "v1", "servicecidrs")
     assert services is not None

@@ -17,8 +17,9 @@ from sampan.server.openapi.operations import (
     object_parameters,
     operation_id,
 )
+from sampan.server.verbs.connections import CONNECTIONS
 
-ANY_METHOD = ("delete", "get", "head", "options", "patch", "post", "put")
+_ANY_METHOD = ("delete", "get", "head", "options", "patch", "post", "put")
 _STREAM_METHODS = ("get", "post")
 _CONTAINER = Parameter("container", "string", "Container of the Pod; may be left out if there is one.")
 _STREAMS = (
@@ -43,19 +44,12 @@ _LOG = (
     Parameter("tailLines", "integer", "Number of lines from the end of the log."),
     Parameter("timestamps", "boolean", "Begin each line with its time."),
 )
-_CONNECTIONS: dict[tuple[str, str], tuple[str, tuple[str, ...], tuple[Parameter, ...]]] = {
-    ("pods", "attach"): ("PodAttachOptions", _STREAM_METHODS, _STREAMS),
-    ("pods", "exec"): ("PodExecOptions", _STREAM_METHODS, (_COMMAND, *_STREAMS)),
-    ("pods", "portforward"): (
-        "PodPortForwardOptions",
-        _STREAM_METHODS,
-        (Parameter("ports", "integer", "Ports to forward; required for a WebSocket."),),
-    ),
-    ("pods", "proxy"): ("PodProxyOptions", ANY_METHOD, (_PATH,)),
-    ("services", "proxy"): ("ServiceProxyOptions", ANY_METHOD, (_PATH,)),
-    ("nodes", "proxy"): ("NodeProxyOptions", ANY_METHOD, (_PATH,)),
+_OPTIONS = {
+    "PodAttachOptions": _STREAMS,
+    "PodExecOptions": (_COMMAND, *_STREAMS),
+    "PodPortForwardOptions": (Parameter("ports", "integer", "Ports to forward; required for a WebSocket."),),
 }
-"""(resource, subresource) -> the kind of its options, its methods, and the parameters of the options."""
+"""Parameters by kind of options; those of a proxy are `_PATH`."""
 
 
 def connect_items(definition: ResourceDefinition, version: VersionDefinition) -> Iterator[PathItem]:
@@ -65,15 +59,16 @@ def connect_items(definition: ResourceDefinition, version: VersionDefinition) ->
     for name in definition.subresources:
         if (definition.group, definition.resource, name) == ("", "pods", "log"):
             yield _log(definition, version, root)
-        found = _CONNECTIONS.get((definition.resource, name)) if not definition.group else None
-        if found is None:
+        found = CONNECTIONS.get((definition.resource, name)) if not definition.group else None
+        if found is None or not found.options_kind:
             continue
-        kind, methods, options = found
+        kind = found.options_kind
+        methods, options = (_ANY_METHOD, (_PATH,)) if found.any_method else (_STREAM_METHODS, _OPTIONS[kind])
         gvk = GroupVersionKind("", version.name, kind)
         shared = object_parameters(definition, kind)
         path = f"{root}/{{name}}/{name}"
         yield PathItem(path, _operations(definition, version, name, gvk, methods), (*options, *shared))
-        if methods is ANY_METHOD:
+        if found.any_method:
             below = _operations(definition, version, name, gvk, methods, "WithPath")
             yield PathItem(f"{path}/{{path}}", below, (_REST, *shared, *options))
 

@@ -3,7 +3,7 @@
 import asyncio
 import copy
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sampan.core.errors import StatusError
 from sampan.core.object import Object
-from sampan.registry.allocation.allocators import Allocators
+from sampan.registry.allocation.allocators import Allocation, Allocators, Holder
 from sampan.registry.allocation.ip_allocator import RangeFull
 from sampan.registry.allocation.services import allocate_create
 from sampan.registry.strategy import Context, ObjectReader, Release
@@ -40,6 +40,19 @@ class NoReader:
         raise AssertionError
 
 
+class NoClaims:
+    """Claims of a single server, whose memory is sufficient."""
+
+    async def refresh(self, *, ports: bool) -> None:
+        pass
+
+    async def make(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
+        pass
+
+    async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
+        pass
+
+
 READER: ObjectReader = NoReader()
 Finish = Callable[[bool], None]
 
@@ -65,7 +78,7 @@ def finish(release: Release | None) -> Finish:
 
 def begin(obj: Object, pool: Allocators, *, ctx: Context = CONTEXT) -> tuple[Object, Finish]:
     made = created("services", obj)
-    release = asyncio.run(strategy("services").begin_create(ctx, made, READER, pool))
+    release = asyncio.run(strategy("services").begin_create(ctx, made, READER, Allocation(pool, NoClaims())))
     return made, finish(release)
 
 
@@ -81,7 +94,9 @@ def change(old: Object, mutation: Mutation, pool: Allocators) -> Object:
     mutation(obj)
     strategy("services").default(obj)
     strategy("services").prepare_for_update(CONTEXT, obj, old)
-    release = finish(asyncio.run(strategy("services").begin_update(CONTEXT, obj, old, READER, pool)))
+    release = finish(
+        asyncio.run(strategy("services").begin_update(CONTEXT, obj, old, READER, Allocation(pool, NoClaims())))
+    )
     assert strategy("services").validate_update(CONTEXT, obj, old) == []
     release(True)
     return obj
@@ -324,7 +339,7 @@ def test_two_families_get_two_addresses() -> None:
 def test_deletion_releases_allocations() -> None:
     pool = allocators()
     obj = make(plain(type="LoadBalancer", externalTrafficPolicy="Local"), pool)
-    asyncio.run(strategy("services").after_delete(obj, pool))
+    asyncio.run(strategy("services").after_delete(obj, Allocation(pool, NoClaims())))
     assert (len(pool.ips["IPv4"]), len(pool.ports)) == (0, 0)
 
 

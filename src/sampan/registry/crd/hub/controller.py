@@ -54,7 +54,6 @@ class HubConversionController:
         cluster = self._cluster
         object_meta = cluster.schemas.schema(_OBJECT_META)
         definition, self._strategy = hub_conversions(cluster.reader, cluster.compiler, object_meta, cluster.connect)
-        definition.settled = self.settled
         await cluster.serve(definition)
 
     def spec_of(self, name: str) -> object:

@@ -111,14 +111,14 @@ class HubConversionStrategy(CustomResourceStrategy):
             return found
         return self.faults(obj)
 
-    async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
+    async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocation: Any) -> Release | None:
         """Compute the result that `validate` needs, without blocking the event loop."""
         if not super().validate(ctx, obj):
             await self.check_rules(obj)
         return None
 
     async def begin_update(
-        self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
+        self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocation: Any
     ) -> Release | None:
         """Compute the result as for create."""
         if obj.get("spec") != old.get("spec") and not super().validate_update(ctx, obj, old):

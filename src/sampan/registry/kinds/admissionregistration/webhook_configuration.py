@@ -25,6 +25,7 @@ from sampan.registry.kinds.admissionregistration.rules import (
 )
 from sampan.registry.kinds.rules.fields import Errors, check_label_selector
 from sampan.registry.kinds.rules.selectors import has_invalid_selector
+from sampan.registry.old_versions.webhooks import webhook_configuration
 from sampan.registry.strategy import Context, Strategy
 
 _WEBHOOKS = Path("webhooks")
@@ -214,12 +215,14 @@ KINDS: Final = (
         "admissionregistration.k8s.io",
         "validatingwebhookconfigurations",
         WebhookConfigurationStrategy(mutating=False),
+        old_versions={"admissionregistration.k8s.io/v1beta1": webhook_configuration},
         columns=_columns,
     ),
     Kind(
         "admissionregistration.k8s.io",
         "mutatingwebhookconfigurations",
         WebhookConfigurationStrategy(mutating=True),
+        old_versions={"admissionregistration.k8s.io/v1beta1": webhook_configuration},
         columns=_columns,
     ),
 )

@@ -28,6 +28,7 @@ from sampan.registry.kinds.rules.fields import (
     not_supported,
 )
 from sampan.registry.kinds.rules.selectors import check_selects_template, has_invalid_selector, selector_or_none
+from sampan.registry.old_versions.workloads import daemon_set
 from sampan.registry.strategy import Context
 
 
@@ -146,6 +147,7 @@ KINDS: Final = (
         "apps",
         "daemonsets",
         DaemonSetStrategy(),
+        old_versions={"extensions/v1beta1": daemon_set},
         columns=lambda ages: (
             NAME,
             integer("Desired", at("status", "desiredNumberScheduled", default=0)),

@@ -13,6 +13,7 @@ from sampan.registry.kinds.pod_spec import templates
 from sampan.registry.kinds.rules.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
 from sampan.registry.kinds.rules.counts import check_counts
 from sampan.registry.kinds.rules.fields import Errors, not_supported
+from sampan.registry.old_versions.workloads import deployment, deployment_of_extensions
 from sampan.registry.strategy import Context
 
 _STRATEGY = Path("spec", "strategy")
@@ -108,6 +109,7 @@ KINDS: Final = (
         "apps",
         "deployments",
         DeploymentStrategy(),
+        old_versions={"apps/v1beta1": deployment, "extensions/v1beta1": deployment_of_extensions},
         columns=lambda ages: (
             NAME,
             column("Ready", ready_of_desired),

@@ -12,6 +12,7 @@ from sampan.registry.kinds.pod_spec import templates
 from sampan.registry.kinds.rules.counts import check_counts
 from sampan.registry.kinds.rules.fields import Errors, not_supported
 from sampan.registry.kinds.rules.selectors import check_required_selector, check_selects_template, selector_or_none
+from sampan.registry.old_versions.workloads import replica_set
 from sampan.registry.strategy import Context
 
 
@@ -88,6 +89,7 @@ KINDS: Final = (
         "apps",
         "replicasets",
         ReplicaSetStrategy(),
+        old_versions={"extensions/v1beta1": replica_set},
         columns=lambda ages: (*replica_columns(ages), selector_column("spec", "selector")),
     ),
 )

@@ -23,6 +23,7 @@ from sampan.registry.kinds.rules.fields import (
     not_supported,
 )
 from sampan.registry.kinds.rules.selectors import check_required_selector, check_selects_template, selector_or_none
+from sampan.registry.old_versions.workloads import stateful_set
 from sampan.registry.strategy import Context
 
 _CLAIMS = Path("spec", "volumeClaimTemplates")
@@ -236,6 +237,7 @@ KINDS: Final = (
         "apps",
         "statefulsets",
         StatefulSetStrategy(),
+        old_versions={"apps/v1beta1": stateful_set},
         columns=lambda ages: (
             NAME,
             column("Ready", ready_of_desired),

@@ -17,6 +17,7 @@ from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, difference, not_supported
 from sampan.registry.kinds.rules.signers import check_signer_name
+from sampan.registry.old_versions.signing_request import signing_request
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -339,6 +340,7 @@ KINDS: Final = (
         "certificates.k8s.io",
         "certificatesigningrequests",
         CertificateSigningRequestStrategy(),
+        old_versions={"certificates.k8s.io/v1beta1": signing_request},
         columns=lambda ages: (
             NAME,
             ages.column,

@@ -17,6 +17,7 @@ from sampan.registry.definition import Column
 from sampan.registry.kind import Kind, KindVersion
 from sampan.registry.kinds.core.event_conversion import EventConversion
 from sampan.registry.kinds.rules.semantics import same
+from sampan.registry.old_versions.core import event
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
@@ -250,6 +251,7 @@ KINDS: Final = (
         "events.k8s.io",
         "events",
         NewEventStrategy(),
+        old_versions={"events.k8s.io/v1beta1": event},
         columns=_converted_columns,
         versions={"v1": KindVersion(conversion=EventConversion())},
         storage_group="",

@@ -19,6 +19,7 @@ from sampan.registry.kinds.pod_spec.warnings import claim_spec_warnings
 from sampan.registry.kinds.rules.fields import check_immutable, check_label_selector, difference, not_supported
 from sampan.registry.kinds.rules.quantities import amount, round_up_to_milli
 from sampan.registry.kinds.rules.semantics import same
+from sampan.registry.old_versions.core import persistent_volume_claim
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
@@ -230,6 +231,7 @@ KINDS: Final = (
         "",
         "persistentvolumeclaims",
         PersistentVolumeClaimStrategy(),
+        old_versions={"v1": persistent_volume_claim},
         columns=lambda ages: (
             NAME,
             column("Status", phase),

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 from sampan.core.field import FieldError, Path
 from sampan.core.names import dns1035_label_errors, dns1123_label_errors
 from sampan.core.object import Object
-from sampan.registry.allocation.allocators import Allocators
+from sampan.registry.allocation.allocators import Allocation
 from sampan.registry.allocation.service_transaction import give_back, hold, hold_changes
 from sampan.registry.allocation.services import allocate_create, allocate_update
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNKNOWN, at, column, labels_text, load_balancer_text
@@ -34,6 +34,7 @@ class ServiceStrategy(Strategy):
     has_generation = False
     allow_create_on_update = True
     returns_deleted_object = True
+    allocates = True
     companions: ClassVar[Sequence[tuple[str, str]]] = (("", "endpoints"),)
     labels: ClassVar[Sequence[str]] = ("spec.clusterIP", "spec.type")
 
@@ -86,22 +87,23 @@ class ServiceStrategy(Strategy):
         spec = obj.get("spec") or {}
         return {"spec.clusterIP": spec.get("clusterIP", ""), "spec.type": spec.get("type", "")}
 
-    async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocators: Any) -> Release | None:
-        if not isinstance(allocators, Allocators):
+    async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocation: Any) -> Release | None:
+        if not isinstance(allocation, Allocation):
             return None
-        return await hold(obj, allocators.claims, partial(allocate_create, obj, allocators, dry_run=ctx.dry_run))
+        allocate = partial(allocate_create, obj, allocation.allocators, dry_run=ctx.dry_run)
+        return await hold(obj, allocation.claims, allocate)
 
     async def begin_update(
-        self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocators: Any
+        self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocation: Any
     ) -> Release | None:
-        if not isinstance(allocators, Allocators):
+        if not isinstance(allocation, Allocation):
             return None
-        allocate = partial(allocate_update, obj, old, allocators, dry_run=ctx.dry_run)
-        return await hold_changes(obj, allocators.claims, allocate)
+        allocate = partial(allocate_update, obj, old, allocation.allocators, dry_run=ctx.dry_run)
+        return await hold_changes(obj, allocation.claims, allocate)
 
-    async def after_delete(self, obj: Object, allocators: Any) -> None:
-        if isinstance(allocators, Allocators):
-            await give_back(obj, allocators)
+    async def after_delete(self, obj: Object, allocation: Any) -> None:
+        if isinstance(allocation, Allocation):
+            await give_back(obj, allocation)
 
 
 def _hide_internal_policy(spec: Object) -> None:

@@ -18,6 +18,7 @@ from sampan.registry.kinds.rules.fields import (
     not_supported,
 )
 from sampan.registry.kinds.rules.ip_addresses import check_endpoint_ip, check_ip, ip_warnings, is_ipv6, parse_ip
+from sampan.registry.old_versions.endpoint_slice import endpoint_slice
 from sampan.registry.strategy import Context, Strategy
 
 _ADDRESS_TYPE = Path("addressType")
@@ -214,6 +215,7 @@ KINDS: Final = (
         "discovery.k8s.io",
         "endpointslices",
         EndpointSliceStrategy(),
+        old_versions={"discovery.k8s.io/v1beta1": endpoint_slice},
         columns=lambda ages: (
             NAME,
             column("AddressType", at("addressType")),

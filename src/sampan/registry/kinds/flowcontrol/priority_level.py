@@ -10,6 +10,7 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP, MANDATORY, priority_levels
 from sampan.registry.kinds.flowcontrol.flow_schema import check_condition_types, keep_all_metadata, same_spec
 from sampan.registry.kinds.rules.fields import Errors, not_supported
+from sampan.registry.old_versions.flow_control import assured_shares, nominal_shares
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -167,6 +168,11 @@ KINDS: Final = (
         FLOW_CONTROL_GROUP,
         "prioritylevelconfigurations",
         PriorityLevelConfigurationStrategy(),
+        old_versions={
+            "flowcontrol.apiserver.k8s.io/v1beta1": assured_shares,
+            "flowcontrol.apiserver.k8s.io/v1beta2": assured_shares,
+            "flowcontrol.apiserver.k8s.io/v1beta3": nominal_shares,
+        },
         columns=lambda ages: (
             NAME,
             column("Type", at("spec", "type")),

@@ -18,6 +18,7 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds import feature_gates as gates
 from sampan.registry.kinds.rules.fields import Errors, check_subdomain, not_supported
 from sampan.registry.kinds.rules.ip_addresses import check_ip, ip_warnings, parse_ip
+from sampan.registry.old_versions.ingress import ingress
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -262,6 +263,7 @@ KINDS: Final = (
         "networking.k8s.io",
         "ingresses",
         IngressStrategy(),
+        old_versions={"extensions/v1beta1": ingress, "networking.k8s.io/v1beta1": ingress},
         columns=lambda ages: (
             NAME,
             column("Class", at("spec", "ingressClassName", default=NONE)),

@@ -13,6 +13,7 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import Errors, check_label_selector, not_supported
 from sampan.registry.kinds.rules.ip_addresses import check_cidr, cidr_warnings, parse_ip
 from sampan.registry.kinds.rules.selectors import has_invalid_selector
+from sampan.registry.old_versions.parts import unchanged
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -164,6 +165,7 @@ KINDS: Final = (
         "networking.k8s.io",
         "networkpolicies",
         NetworkPolicyStrategy(),
+        old_versions={"extensions/v1beta1": unchanged},
         columns=lambda ages: (
             NAME,
             column("Pod-Selector", lambda obj: selector_or_none(obj.get("spec", EMPTY).get("podSelector"))),

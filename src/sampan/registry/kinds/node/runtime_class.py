@@ -12,6 +12,7 @@ from sampan.registry.kinds.pod_spec.options import STRICT_TEMPLATE
 from sampan.registry.kinds.pod_spec.resources import validate_requirements
 from sampan.registry.kinds.pod_spec.scheduling import validate_tolerations
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_labels
+from sampan.registry.old_versions.runtime_class import runtime_class
 from sampan.registry.strategy import Context, Strategy
 
 _HANDLER = Path("handler")
@@ -70,6 +71,7 @@ KINDS: Final = (
         "node.k8s.io",
         "runtimeclasses",
         RuntimeClassStrategy(),
+        old_versions={"node.k8s.io/v1alpha1": runtime_class},
         columns=lambda ages: (NAME, column("Handler", at("handler")), ages.column),
     ),
 )

@@ -12,6 +12,7 @@ from sampan.registry.kinds.rules.conditions import check_conditions
 from sampan.registry.kinds.rules.counts import check_counts
 from sampan.registry.kinds.rules.fields import Errors, check_label_selector, not_supported
 from sampan.registry.kinds.rules.selectors import has_invalid_selector
+from sampan.registry.old_versions.disruption_budget import disruption_budget
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -67,6 +68,7 @@ KINDS: Final = (
         "policy",
         "poddisruptionbudgets",
         PodDisruptionBudgetStrategy(),
+        old_versions={"policy/v1beta1": disruption_budget},
         columns=lambda ages: (
             NAME,
             column("Min Available", lambda obj: str(_MINIMUM(obj))),

@@ -10,6 +10,7 @@ from sampan.registry.columns.cells import NAME, Cell, column
 from sampan.registry.definition import Column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.rules.fields import Errors, not_supported
+from sampan.registry.old_versions.role_binding import role_binding
 from sampan.registry.strategy import Context, Strategy
 
 _GROUP = "rbac.authorization.k8s.io"
@@ -107,11 +108,18 @@ def _columns(ages: Ages) -> tuple[Column, ...]:
 
 
 KINDS: Final = (
-    Kind(_GROUP, "rolebindings", BindingStrategy(namespaced=True), columns=_columns),
+    Kind(
+        _GROUP,
+        "rolebindings",
+        BindingStrategy(namespaced=True),
+        old_versions={"rbac.authorization.k8s.io/v1alpha1": role_binding},
+        columns=_columns,
+    ),
     Kind(
         _GROUP,
         "clusterrolebindings",
         BindingStrategy(namespaced=False),
+        old_versions={"rbac.authorization.k8s.io/v1alpha1": role_binding},
         columns=_columns,
     ),
 )

@@ -27,6 +27,7 @@ from sampan.registry.kinds.rules.fields import (
     check_subdomain,
     not_supported,
 )
+from sampan.registry.old_versions.devices import resource_claim, resource_claim_template
 from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 
 _SPEC = Path("spec")
@@ -225,12 +226,14 @@ KINDS: Final = (
         "resource.k8s.io",
         "resourceclaims",
         ResourceClaimStrategy(),
+        old_versions={"resource.k8s.io/v1beta1": resource_claim},
         columns=lambda ages: (NAME, column("State", _state), ages.column),
     ),
     Kind(
         "resource.k8s.io",
         "resourceclaimtemplates",
         ResourceClaimTemplateStrategy(),
+        old_versions={"resource.k8s.io/v1beta1": resource_claim_template},
         columns=lambda ages: (NAME, ages.column),
     ),
 )

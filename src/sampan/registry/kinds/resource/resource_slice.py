@@ -14,6 +14,7 @@ from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
 from sampan.registry.kinds.resource.devices import check_counters, check_device
 from sampan.registry.kinds.resource.rules import check_list, check_pool_name, check_unique
 from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_subdomain
+from sampan.registry.old_versions.devices import resource_slice
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")
@@ -164,6 +165,7 @@ KINDS: Final = (
         "resource.k8s.io",
         "resourceslices",
         ResourceSliceStrategy(),
+        old_versions={"resource.k8s.io/v1beta1": resource_slice},
         columns=lambda ages: (
             NAME,
             column("Node", at("spec", "nodeName")),

@@ -29,34 +29,22 @@ class NodeRestriction:
 
     name: ClassVar[str] = "NodeRestriction"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE"})
-    resources: ClassVar[frozenset[tuple[str, str]] | None] = frozenset(
-        {
-            ("", "pods"),
-            ("", "nodes"),
-            ("", "persistentvolumeclaims"),
-            ("", "serviceaccounts"),
-            ("coordination.k8s.io", "leases"),
-            ("storage.k8s.io", "csinodes"),
-            ("resource.k8s.io", "resourceslices"),
-            ("certificates.k8s.io", "certificatesigningrequests"),
-            ("certificates.k8s.io", "podcertificaterequests"),
-        }
-    )
 
     def __init__(self, reader: CacheReader, authorizer: Authorizer) -> None:
         self._reader = reader
         tokens = TokenCheck(reader, authorizer)
-        self._checks: dict[str, Callable[[str, Attributes], Awaitable[None]]] = {
-            "pods": self._check_pod,
-            "nodes": _check_node,
-            "persistentvolumeclaims": _check_claim,
-            "serviceaccounts": tokens.check,
-            "leases": _check_lease,
-            "csinodes": _check_csi_node,
-            "resourceslices": _check_resource_slice,
-            "certificatesigningrequests": _check_request,
-            "podcertificaterequests": _check_pod_certificate_request,
+        self._checks: dict[tuple[str, str], Callable[[str, Attributes], Awaitable[None]]] = {
+            ("", "pods"): self._check_pod,
+            ("", "nodes"): _check_node,
+            ("", "persistentvolumeclaims"): _check_claim,
+            ("", "serviceaccounts"): tokens.check,
+            ("coordination.k8s.io", "leases"): _check_lease,
+            ("storage.k8s.io", "csinodes"): _check_csi_node,
+            ("resource.k8s.io", "resourceslices"): _check_resource_slice,
+            ("certificates.k8s.io", "certificatesigningrequests"): _check_request,
+            ("certificates.k8s.io", "podcertificaterequests"): _check_pod_certificate_request,
         }
+        self.resources = frozenset(self._checks)
 
     async def admit(self, attributes: Attributes) -> None:
         """Check a write. **Raises** 403, and 404 for a missing Pod or Node."""
@@ -66,7 +54,7 @@ class NodeRestriction:
         if not node:
             assert attributes.user is not None
             raise refusal(attributes, f"could not determine node from user {quote(attributes.user.name)}")
-        await self._checks[attributes.gvr.resource](node, attributes)
+        await self._checks[attributes.gvr.group, attributes.gvr.resource](node, attributes)
 
     async def _check_pod(self, node: str, attributes: Attributes) -> None:
         check_pod(self._reader, node, attributes)
