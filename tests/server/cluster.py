@@ -248,9 +248,9 @@ async def served(
 ) -> AsyncIterator[Api]:
     """A server that has started; ends with the block. It also accepts the tokens of `identity`.
 
-    Without `store` it has a copy of `NEW_STORE`.
+    Without `store` it has a copy of `NEW_STORE`, if its settings allow that.
     """
-    if store is None and at_rest is None:
+    if store is None and at_rest is None and allocators is None:  # a store has the networks of its first start
         store = NEW_STORE.fork()
     builtins = Builtins(SCHEMAS, DEFINITIONS)
     layer = (at_rest or Unencrypted()).layer(store or MemoryStore(), builtins.definitions)
