@@ -127,21 +127,16 @@ class LimitedReads(ssl.SSLObject):
         size = self._incoming.pending
         if not size:
             return False
-        room = PIECE_BYTES - self._records.pending
+        size = min(size, PIECE_BYTES - self._records.pending)
         transport = self._transport
         if transport is not None:
             shared = self._shared
-            left = (OWN_BYTES_PER_TURN if shared.spent else BYTES_PER_TURN) - self._fed_bytes
-            if left < room:
-                room = left
-            if room <= 0:
+            size = min(size, (OWN_BYTES_PER_TURN if shared.spent else BYTES_PER_TURN) - self._fed_bytes)
+            if size <= 0:
                 self._continue_later(transport)
                 return False
-            size = size if size < room else room
             self._fed_bytes += size
             shared.spend(size // BYTES_PER_READ)
-        else:
-            size = min(size, room)
         self._records.write(self._incoming.read(size))
         return True
 
