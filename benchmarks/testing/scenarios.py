@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.testing import campaign, draws
+from benchmarks.testing import campaign, container, draws
 from sampan.testing import Cluster, ClusterOptions, run_virtual
 
 _FIRST = """
@@ -191,6 +191,7 @@ def _in_process(code: str) -> float:
 
 SCENARIOS = (
     TestingScenario("import", "import of the plug-in where it is not used", plug_in_import, 5, " ms"),
+    TestingScenario("container", "processor time of one test in a fresh container", container.measure, 1.5, " s"),
     TestingScenario("first", "first cluster of a process, after imports", first, 400, " ms"),
     TestingScenario("start", "start of a cluster", start, 10, " ms"),
     TestingScenario("end", "end of a cluster", end, 2, " ms"),

@@ -5,10 +5,18 @@
 
 The asynchronous test and its fixtures run in the event loop of pytest-asyncio, anyio, or this plug-in if no other
 plug-in runs it. A plain test uses `cluster.blocking`.
+
+Cost: an environment with Sampan pays for the import of this module, and the first test with a cluster for the import of
+the server. Pytest rewrites the assertions of every module in the distribution of a plug-in, which here is the server.
+That would take seconds of processor time, in a container in every run; `_PlainImport` avoids it. See ADR 30.
 """
 
-from collections.abc import Callable, Generator, Iterator
+import gc
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
 from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,8 +24,54 @@ import pytest
 _FIXTURES = frozenset({"cluster", "cluster_factory"})
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the plug-in."""
+class _LastingImport(SourceFileLoader):
+    """Loader of a package whose import loads the server. It exempts the modules from garbage collection.
+
+    They live until the process ends. Otherwise, collections traverse 100,000 objects that are no garbage: some during
+    the import, and five in full when pytest ends. The garbage of earlier tests is collected first, so that no warning
+    of an unclosed resource is lost.
+    """
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute the module."""
+        gc.collect()
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            super().exec_module(module)
+        finally:
+            gc.freeze()
+            if was_enabled:
+                gc.enable()
+
+
+class _PlainImport:
+    """Finder that imports the modules of Sampan as Python does, from compiled files, before pytest's finder sees them.
+
+    It is a plug-in too, which ends with the run of pytest.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Return the module's specification; None for modules of other packages."""
+        if not name.startswith("sampan."):
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if name == "sampan.testing" and spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _LastingImport(spec.loader.name, spec.loader.path)
+        return spec
+
+    def pytest_unconfigure(self) -> None:
+        """Remove the finder at the end of the run."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the options of the plug-in, and its finder: this hook runs before the imports of conftest files."""
+    finder = _PlainImport()
+    sys.meta_path.insert(0, finder)
+    pluginmanager.register(finder)
     group = parser.getgroup("sampan", "clusters of Sampan")
     group.addoption(
         "--cluster",
