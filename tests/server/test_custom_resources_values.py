@@ -298,3 +298,90 @@ async def test_below_a_scalar_every_field_is_unknown(api: Api, node: Any, value:
     response = await api.post(f"{SHIRTS}?fieldValidation=Strict", shirt(spec={"a": value}))
     place = "spec.a[0].x" if isinstance(value, list) else "spec.a.x"
     assert (response.code, response.message.endswith(f'strict decoding error: unknown field "{place}"')) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        pytest.param(
+            {"properties": {"apiVersion": {"type": "string", "pattern": "^other/v1$"}}},
+            f"apiVersion: Invalid value: \"{GROUP}/v1\": apiVersion in body should match '^other/v1$'",
+            id="apiVersion",
+        ),
+        pytest.param(
+            {"properties": {"kind": {"type": "string", "maxLength": 1}}},
+            "kind: Too long: may not be more than 1 bytes",
+            id="kind",
+        ),
+        pytest.param({"minProperties": 9}, "<nil>: Invalid value: 4: ", id="root"),
+        pytest.param({"required": ["status"]}, "status: Required value", id="required"),
+        pytest.param(
+            {"x-kubernetes-validations": [{"rule": "self.metadata.name == 'y'", "message": "is y"}]},
+            "<nil>: Invalid value: is y",
+            id="rule",
+        ),
+    ],
+)
+async def test_errors_at_the_root_are_not_let_through_if_nothing_changed(api: Api, rule: Any, expected: str) -> None:
+    await define(api)
+    body = await api.create(SHIRTS, shirt("x", {"color": "blue"}))
+    stricter = schema({"color": STRING})
+    properties = {**stricter["properties"], **rule.get("properties", {})}
+    await change(
+        api,
+        lambda obj: obj["spec"]["versions"][0].update(version("v1", {**stricter, **rule, "properties": properties})),
+    )
+    for response in (await api.patch(f"{SHIRTS}/x", {"i": 1}), await api.put(f"{SHIRTS}/x", body)):
+        assert (response.code, [message.startswith(expected) for message in messages(response)]) == (
+            422,
+            [True],
+        ), messages(response)
+
+
+async def test_names_are_checked_as_the_schema_declares_them(api: Api) -> None:
+    names = {"type": "object", "properties": {"name": {"type": "string", "pattern": "^a"}}}
+    openapi = schema({"color": STRING})
+    openapi["properties"]["metadata"] = names
+    await define(api, openapi)
+    assert (await api.post(SHIRTS, shirt("a"))).code == 201
+    refused = await api.post(SHIRTS, shirt("b"))
+    assert messages(refused) == ["metadata.name: Invalid value: \"b\": metadata.name in body should match '^a'"]
+
+
+@pytest.mark.parametrize(
+    ("node", "given"),
+    [
+        pytest.param(
+            {
+                "properties": {
+                    "metadata": {
+                        "type": "object",
+                        "properties": {name: {"type": "string", "default": "x"} for name in ("name", "unknown")},
+                    }
+                }
+            },
+            {"metadata": {}},
+            id="fields",
+        ),
+        pytest.param(
+            {"properties": {"metadata": {"type": "object", "default": {"name": "x", "unknown": "x"}}}},
+            {},
+            id="metadata",
+        ),
+        pytest.param(
+            {
+                "x-kubernetes-preserve-unknown-fields": True,
+                "default": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "unknown": "x"}},
+            },
+            None,
+            id="object",
+        ),
+    ],
+)
+async def test_defaults_of_embedded_metadata_have_only_fields_of_metadata(api: Api, node: Any, given: Any) -> None:
+    embedded = {"type": "object", "x-kubernetes-embedded-resource": True, **node}
+    await define(api, schema({"list": {"type": "array", "items": {"type": "object", "properties": {"a": embedded}}}}))
+    if given is not None:
+        given = {"a": {"apiVersion": "v1", "kind": "Pod", **given}}
+    created = await api.create(SHIRTS, shirt("x", {"list": [given or {}]}))
+    assert created["spec"]["list"][0]["a"]["metadata"] == {"name": "x"}

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from tests.server.cluster import Api
-from tests.server.custom_resources import CRDS, GROUP, SHIRTS, change, crd, schema, shirt, version
+from tests.server.custom_resources import CRDS, GROUP, SHIRTS, change, crd, eventually, schema, shirt, version
 from tests.server.verbs.conftest import api
 
 __all__ = ["api"]
@@ -47,7 +47,7 @@ async def test_conversion_none_changes_the_api_version_alone(api: Api) -> None:
 async def test_a_version_shows_only_what_its_schema_has(api: Api) -> None:
     await two(api, schema({"a": STRING, "b": STRING}), schema({"a": STRING, "c": {"type": "string", "default": "x"}}))
     await api.create(SHIRTS, shirt("a", {"a": "1", "b": "2"}))
-    assert (await api.get(f"{SHIRTS_2}/a")).body["spec"] == {"a": "1", "c": "x"}
+    assert (await api.get(f"{SHIRTS_2}/a")).body["spec"] == {"a": "1"}
     assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"a": "1", "b": "2"}
 
 
@@ -135,3 +135,43 @@ async def test_no_version_is_made_up_where_a_webhook_should_convert(api: Api) ->
     response = await api.get(f"{SHIRTS_2}/a")
     assert (response.code, response.reason) == (500, "")
     assert f"conversion webhook for {GROUP}/v1, Kind=Shirt failed" in response.message
+
+
+def _with_default(name: str, value: str) -> Any:
+    texts: dict[str, Any] = {key: {"type": "string"} for key in ("a", "b", "c")}
+    texts[name]["default"] = value
+    return schema(texts)
+
+
+async def test_a_read_has_the_defaults_of_the_stored_version_only(api: Api) -> None:
+    await two(api, _with_default("b", "stored"), _with_default("c", "other"))
+    await api.create(SHIRTS, shirt("x", {"a": "1"}))
+    found = (await api.get(f"{SHIRTS_2}/x")).body
+    assert (found["apiVersion"], found["spec"]) == (f"{GROUP}/v2", {"a": "1", "b": "stored"})
+    items = (await api.get(SHIRTS_2)).body["items"]
+    assert [item["spec"] for item in items] == [{"a": "1", "b": "stored"}]
+
+
+async def test_a_write_has_the_defaults_of_its_version_and_then_of_the_stored_one(api: Api) -> None:
+    await two(api, _with_default("b", "stored"), _with_default("c", "other"))
+    created = await api.create(SHIRTS_2, shirt("x", {"a": "1"}, api="v2"))
+    assert created["spec"] == {"a": "1", "b": "stored", "c": "other"}
+    patched = (await api.patch(f"{SHIRTS_2}/x", {"spec": {"c": None}})).body
+    assert patched["spec"] == {"a": "1", "b": "stored", "c": "other"}
+    assert (await api.patch(f"{SHIRTS}/x", {"spec": {"c": None}})).body["spec"] == {"a": "1", "b": "stored"}
+
+
+async def test_an_older_row_has_the_defaults_of_the_version_that_it_was_stored_in(api: Api) -> None:
+    await two(api, _with_default("b", "first"), schema({key: {"type": "string"} for key in ("a", "b", "c")}))
+    await api.create(SHIRTS, shirt("x", {"a": "1"}))
+    changed = await change(api, lambda obj: _move_storage(obj, _with_default("c", "first")))
+    assert changed.code == 200, changed.body
+    found = await eventually(lambda: api.get(f"{SHIRTS}/x"), lambda response: response.body["spec"].get("c") == "first")
+    assert found.body["spec"] == {"a": "1", "b": "first", "c": "first"}
+    found = await api.get(f"{SHIRTS_2}/x")
+    assert found.body["spec"] == {"a": "1", "b": "first", "c": "first"}
+
+
+def _move_storage(obj: Any, first: Any) -> None:
+    obj["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = first
+    store_v2(obj)

@@ -18,7 +18,7 @@ from sampan.registry.allocation.claims import StoredClaims
 from sampan.registry.allocation.networks import stored_networks
 from sampan.registry.allocation.ports import stored_range
 from sampan.registry.builtins import Builtins
-from sampan.registry.crd.reading import converter
+from sampan.registry.crd.reading import converter, storing_converter
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.measures import Measures
@@ -271,7 +271,7 @@ class Cluster:
             is_stale=self._is_stale,
             api_version=version.api_version_of(definition.group),
             from_stored=from_stored,
-            to_stored=converter(definition, version, storage),
+            to_stored=storing_converter(definition, version),
         )
         return Endpoint(definition, version, objects, from_stored, self.compiler)
 

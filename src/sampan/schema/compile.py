@@ -70,8 +70,10 @@ class CompiledSchema:
     `prune`, `default`, `validate`, and then the CEL rules (`x-kubernetes-validations`) if there are no errors.
     """
 
-    def __init__(self, schema: Schema, compiler: SchemaCompiler) -> None:
+    def __init__(self, schema: Schema, compiler: SchemaCompiler, *, checked: Schema | None = None) -> None:
+        """`checked` is the root that `validate` uses, if it is not `schema`."""
         self.schema = schema
+        self._checked = schema if checked is None else checked
         self._compiler = compiler
         self._is_builtin = bool(schema.name)
         self._decoder: Decoder | None = None
@@ -131,13 +133,13 @@ class CompiledSchema:
         if self._is_builtin:
             return list(required_errors(self.schema, obj, path or Path()))
         if not self._has_check:
-            self._check = compile_check(self.schema)
+            self._check = compile_check(self._checked)
             self._has_check = True
         if self._check is None:
             return []
         steps = begin_steps()
         try:
-            return [] if self._check(obj) else validation_errors(self.schema, obj, path, old)
+            return [] if self._check(obj) else validation_errors(self._checked, obj, path, old)
         finally:
             end_steps(steps)
 

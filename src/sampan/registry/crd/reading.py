@@ -27,9 +27,12 @@ def strategy_of(version: VersionDefinition) -> CustomResourceStrategy:
     return strategy
 
 
-def converter(definition: ResourceDefinition, source: VersionDefinition, target: VersionDefinition) -> Convert:
+def converter(
+    definition: ResourceDefinition, source: VersionDefinition, target: VersionDefinition, *, prunes: bool = True
+) -> Convert:
     """Return the conversion of strategy None: it changes the apiVersion and drops fields that are not in the target's
-    schema.
+    schema, unless `prunes` is False. It sets no defaults: requests get those of their version, stored objects those of
+    the storage version.
 
     With a webhook or a HubConversion the object has already been converted. An object in another version is then
     refused, because an error is better than a wrong object.
@@ -47,13 +50,30 @@ def converter(definition: ResourceDefinition, source: VersionDefinition, target:
         if definition.hub is not None:
             return definition.hub.convert(obj, api_version)
         obj = {**obj, "apiVersion": api_version}
-        if not alike:
+        if prunes and not alike:
             obj = decode(wire_json.encode(obj))
             schema.compiled.prune(obj)
-            schema.compiled.default(obj)
         return obj
 
     return convert
+
+
+def storing_converter(definition: ResourceDefinition, source: VersionDefinition) -> Convert:
+    """Return the conversion to the storage version, with its defaults.
+
+    Kubernetes sets these when it reads the object from the store. Here the store has the object as it is read.
+    """
+    storage = definition.versions[definition.storage_version]
+    convert = converter(definition, source, storage)
+    schema = strategy_of(storage).schema
+
+    def store(obj: Object) -> Object:
+        converted = convert(obj)
+        if definition.hub is None:
+            schema.compiled.default(converted)
+        return converted
+
+    return store
 
 
 def record_extractor(definition: ResourceDefinition) -> Extract:
@@ -66,23 +86,28 @@ def record_extractor(definition: ResourceDefinition) -> Extract:
     api_version = definition.storage_api_version
     schema = strategy_of(storage).schema
     limit = definition.rewritten_after
-    known = {version.api_version_of(definition.group) for version in definition.versions.values()}
+    known = {version.api_version_of(definition.group): version for version in definition.versions.values()}
 
     def extract(row: KeyValue) -> Record:
         if row.mod_revision > limit:
             return plain(row)
         obj: Object = decode(row.value)
-        if definition.webhook is not None and obj["apiVersion"] != api_version:
-            return plain(row)
-        if definition.hub is not None and obj["apiVersion"] in known:
+        own = known.get(obj["apiVersion"])
+        if definition.hub is not None and own is not None:
             try:
                 obj = definition.hub.convert(obj, api_version)
             except errors.StatusError:
                 # A row that cannot be converted now must not keep the others from being read.
                 return plain(row)
+        elif own is not None:
+            strategy_of(own).schema.compiled.prune(obj)
+            strategy_of(own).schema.compiled.default(obj)
+        if definition.webhook is not None and obj["apiVersion"] != api_version:
+            return plain(row if own is None else row._replace(value=encode(obj)))
         obj["apiVersion"] = api_version
         schema.compiled.prune(obj)
-        schema.compiled.default(obj)
+        if own is None or own is storage:
+            schema.compiled.default(obj)
         return plain(row._replace(value=encode(obj)))
 
     return extract

@@ -1,6 +1,7 @@
 """Schema of one version of a CRD, and everything that is compiled from it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -9,6 +10,7 @@ from sampan.core.object import Object
 from sampan.schema.cel.validation import Validator
 from sampan.schema.compile import CompiledSchema, SchemaCompiler
 from sampan.schema.openapi import parse
+from sampan.schema.prune_defaults import prune_defaults
 from sampan.schema.structural import Schema
 
 CHECKS_OF_A_VALUE = 8
@@ -42,6 +44,7 @@ class VersionSchema:
     """
 
     __slots__ = (
+        "_checked",
         "_checks_of_a_value",
         "_compiled",
         "_compiled_status",
@@ -63,6 +66,7 @@ class VersionSchema:
         self._object_meta = object_meta
         self._compiler = compiler
         self._schema: Schema | None = None
+        self._checked: Schema | None = None
         self._compiled: CompiledSchema | None = None
         self._compiled_status: CompiledSchema | None = None
         self._rules: Validator | None = None
@@ -94,11 +98,21 @@ class VersionSchema:
             self._schema = self._build()
         return self._schema
 
+    def checked(self) -> Schema:
+        """Return the root schema that validation uses, which has the metadata only as the CRD declares it.
+
+        So patterns of names are checked, and an object never equals its old one: errors at the root are not ratcheted.
+        Source: apiserver pkg/cel/common/equality.go (1.36).
+        """
+        self.get()
+        assert self._checked is not None
+        return self._checked
+
     @property
     def compiled(self) -> CompiledSchema:
         """Return the compiled schema, which validates, prunes and applies defaults."""
         if self._compiled is None:
-            self._compiled = CompiledSchema(self.get(), self._compiler)
+            self._compiled = CompiledSchema(self.get(), self._compiler, checked=self.checked())
         return self._compiled
 
     def prune(self, obj: Object) -> None:
@@ -119,7 +133,7 @@ class VersionSchema:
     def rules(self) -> Validator:
         """Return the validator of the CEL rules."""
         if self._rules is None:
-            self._rules = Validator(self.get(), times=self._compiler.cel_times)
+            self._rules = Validator(self.checked(), times=self._compiler.cel_times)
         return self._rules
 
     def same_as(self, other: "VersionSchema") -> bool:
@@ -131,12 +145,11 @@ class VersionSchema:
         if self.preserve:
             _keep_everything(root)
         root.type = root.type or "object"
-        root.properties = {
-            **root.properties,
-            "apiVersion": Schema(type="string"),
-            "kind": Schema(type="string"),
-            "metadata": self._object_meta,
-        }
+        text = Schema(type="string")
+        declared = {"apiVersion": text, "kind": text, **root.properties}
+        self._checked = replace(root, properties=declared)
+        root.properties = {**declared, "metadata": self._object_meta}
+        prune_defaults(root, self._compiler.object_meta())
         return root
 
 

@@ -113,4 +113,4 @@ async def _converted(obj: Object, source: Endpoint, target: Endpoint) -> Object:
     definition = target.definition
     if definition.webhook is not None:
         return (await definition.webhook.convert([obj], target.api_version))[0]
-    return converter(definition, source.version, target.version)(obj)
+    return converter(definition, source.version, target.version, prunes=False)(obj)
