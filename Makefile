@@ -12,18 +12,27 @@ JOBS ?= logical
 # Files of tests go to processes, in the order of tests/conftest.py: the slow ones come first.
 PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: clients cluster up demo test fuzz check bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean
+SLOW := process or explore or e2e
+FAST := -m "not ($(SLOW))" --ignore=tests/style
 
-$(VENV)/.ready: pyproject.toml hatch_build.py
+.PHONY: clients cluster up demo test test-rest test-all fuzz check bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean
+
+# What a server needs, with nodes for containers and etcd.
+$(VENV)/.server: pyproject.toml hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "Sampan needs $(PYTHON) on PATH (or: make PYTHON=python3.12 ...)" >&2; exit 1; }
-	@echo "setting up $(VENV) (once; about a minute)" >&2
+	@echo "setting up $(VENV) (once; 10 to 30 seconds)" >&2
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=24"
-	@$(BIN)/python scripts/install/pip_progress.py $(VENV) --editable '.[dev]'
-	@$(BIN)/python -m compileall -q src
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=24.1"
+	@$(BIN)/python scripts/install/pip_progress.py $(VENV) --editable '.[cri,etcd]'
 	@touch $@
 
-up: $(VENV)/.ready
+# What tests, checks and benchmarks need as well.
+$(VENV)/.ready: $(VENV)/.server
+	@echo "adding the tools of developers to $(VENV) (once; about a minute)" >&2
+	@$(BIN)/python scripts/install/pip_progress.py $(VENV) --editable '.[dev]'
+	@touch $@
+
+up: $(VENV)/.server
 	@$(BIN)/python -m compileall -q src
 	@exec $(BIN)/sampan up --data $(DATA) $(ARGS)
 
@@ -35,8 +44,16 @@ demo: $(VENV)/.ready
 cluster: $(VENV)/.ready
 	@exec $(BIN)/python -m tests.e2e.cri $(ARGS)
 
+# Tests in the test's own process: minutes. ARGS with a path runs all tests there.
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
+	@$(BIN)/python -m compileall -q src
+	$(BIN)/python -m pytest $(PARALLEL) $(if $(ARGS),$(ARGS),$(FAST))
+
+# The others: tests that start processes, use kubectl and containers, or explore faults.
+test-rest: $(VENV)/.ready
+	$(BIN)/python -m pytest $(PARALLEL) -m "$(SLOW)" $(ARGS)
+
+test-all: test test-rest
 
 # Clients in Rust and Java, if their compilers are installed. The first builds take minutes.
 clients: $(VENV)/.ready

@@ -11,6 +11,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
+from tests.marks import marks_of
+from tests.progress import register
+
 FIRST: Final = [
     "testing/explore/test_explore.py",
     "e2e/cri/test_two_nodes.py",
@@ -30,6 +33,11 @@ settings.register_profile(
 settings.load_profile("suite")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Show the progress instead of dots."""
+    register(config)
+
+
 def pytest_sessionstart() -> None:
     """Fix the constants of Hypothesis: it would take them from the loaded modules, which are not always the same.
 
@@ -40,9 +48,16 @@ def pytest_sessionstart() -> None:
         providers._get_local_constants = Constants
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files `FIRST` first."""
+    """Put the files `FIRST` first, and mark the slow ones."""
     folder = Path(__file__).parent
+    marks = {file: marks_of(file.relative_to(folder).as_posix()) for file in {item.path for item in items}}
+    for item in items:
+        for mark in marks[item.path]:
+            item.add_marker(mark)
+        if "etcd_pool" in getattr(item, "fixturenames", ()):
+            item.add_marker("process")
     order = {folder / name: place for place, name in enumerate(FIRST)}
     items.sort(key=lambda item: order.get(item.path, len(order)))
 

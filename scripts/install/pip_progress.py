@@ -19,6 +19,8 @@ INTERVAL_S = 0.2
 LINE_INTERVAL_S = 10.0
 LAST_LINES = 20
 _INSTALLING = "Installing collected packages: "
+_MB = 1_000_000
+_SLOW_S = 5.0
 
 
 class Progress:
@@ -29,42 +31,79 @@ class Progress:
 
     def __init__(self, installed: Callable[[], int], clock: Callable[[], float] = time.monotonic) -> None:
         self._installed, self._clock = installed, clock
-        self._before, self._began = installed(), clock()
+        self._began = clock()
         self._found = 0
-        self._total = 0
-        self._download = ""
+        self._file, self._file_bytes, self._file_size = "", 0, 0
+        self._finished_bytes = 0
+        self._total = self._before = self._done = 0
+        self._changed = self._began
         self.lines: list[str] = []
 
     def read(self, lines: Iterable[str]) -> None:
         """Read the output to its end."""
         for line in lines:
-            self.lines = [*self.lines[1 - LAST_LINES :], line.rstrip()]
             text = line.strip()
+            if text.startswith("Progress "):
+                self._file_bytes, self._file_size = (int(word) for word in text.split()[1::2])
+                continue
+            self.lines = [*self.lines[1 - LAST_LINES :], line.rstrip()]
             if text.startswith("Collecting "):
                 self._found += 1
             elif text.startswith("Downloading "):
-                self._download = text.removeprefix("Downloading ").split("-")[0]
+                self._end_file()
+                self._file = text.removeprefix("Downloading ").split("-")[0]
             elif text.startswith(_INSTALLING):
-                self._before, self._began = self._installed(), self._clock()
+                self._end_file()
+                self._before, self._changed = self._installed(), self._clock()
+                self._began = self._changed
                 self._total = len(text.removeprefix(_INSTALLING).split(","))
 
+    def _end_file(self) -> None:
+        self._finished_bytes += self._file_bytes
+        self._file, self._file_bytes, self._file_size = "", 0, 0
+
     def text(self) -> str:
-        """Return the present step: `installing 40 of 120 packages, 9 s left`."""
-        if not self._total:
-            download = f", downloading {self._download}" if self._download else ""
-            return f"found {self._found} packages{download}"
-        done = min(max(0, self._installed() - self._before), self._total)
+        """Return the present step, such as `installing 40 of 120 packages, 9 s left`.
+
+        The remaining time of a download is that of its file, at the rate of all bytes so far.
+        """
+        return self._installing() if self._total else self._downloading()
+
+    def _downloading(self) -> str:
+        line = f"found {self._found} packages"
+        loaded = self._finished_bytes + self._file_bytes
+        if loaded:
+            line += f", downloaded {loaded / _MB:.0f} MB"
+        if not self._file:
+            return line
+        if not self._file_bytes:
+            return f"{line}, downloading {self._file}"
+        left_s = (self._clock() - self._began) * (self._file_size - self._file_bytes) / loaded
+        size = f"{self._file_bytes / _MB:.0f} of {self._file_size / _MB:.0f} MB"
+        return f"{line}, {self._file}: {size}, {_seconds(left_s)} left"
+
+    def _installing(self) -> str:
+        done, now = min(max(0, self._installed() - self._before), self._total), self._clock()
+        if done != self._done:
+            self._done, self._changed = done, now
         line = f"installing {done} of {self._total} packages"
         if not 0 < done < self._total:
             return line
-        left_s = (self._clock() - self._began) * (self._total - done) / done
-        return f"{line}, {max(1, round(left_s))} s left"
+        each_s = (self._changed - self._began) / done
+        # A package that takes much longer than those before it makes their rate useless.
+        if now - self._changed > max(_SLOW_S, 3 * each_s):
+            return f"{line}, the present one for {round(now - self._changed)} s"
+        return f"{line}, {_seconds((self._total - done) * each_s)} left"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{max(1, round(seconds))} s"
 
 
 def install(venv: Path, arguments: Sequence[str]) -> int:
     """Run pip and return its exit code. If it fails, print the end of its output."""
     python = venv / "bin" / "python"
-    command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar=off", *arguments]
+    command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar=raw", *arguments]
     progress = Progress(lambda: sum(1 for _ in venv.glob("lib/python3*/site-packages/*.dist-info")))
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace", env=environment) as process:

@@ -9,7 +9,7 @@ from sampan.app.data_directory import check_whole
 from sampan.app.engines import ENGINES, URL_FORMS
 from sampan.app.errors import StartError
 from sampan.storage.sqlite.restore import COPYING
-from tests.style.test_style import SOURCES, name_of
+from tests.style.sources import SOURCES, name_of
 
 NAMES = set(ENGINES) - {"memory"}
 """Names that mean an engine wherever they are; `memory` is also a resource of Pods."""

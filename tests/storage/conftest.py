@@ -48,7 +48,7 @@ def etcd(etcd_pool: EtcdPool) -> Iterator[Member]:
     member.discard()
 
 
-@pytest.fixture(params=["memory", "sqlite", "etcd"])
+@pytest.fixture(params=["memory", "sqlite", pytest.param("etcd", marks=pytest.mark.process)])
 def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

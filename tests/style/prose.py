@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tests.style.sources import ROOT, parse, text_of
+
 SENTENCE_WORDS_MAX: Final = 25
 LOG_METHODS: Final = {"debug", "info", "warning", "error", "exception", "critical"}
 
@@ -102,7 +104,7 @@ def faults_of(path: Path, root: Path) -> Iterator[Fault]:
 
 def document_texts(path: Path) -> Iterator[Text]:
     """Yield the paragraphs of a document, without code, tables and link targets."""
-    text = _MARKDOWN_CODE.sub(lambda block: "\n" * block.group().count("\n"), path.read_text())
+    text = _MARKDOWN_CODE.sub(lambda block: "\n" * block.group().count("\n"), text_of(path))
     text = re.sub(r"\]\([^)]*\)", "]", text)
     line = 1
     for paragraph in re.split(r"(\n\s*\n)", text):
@@ -113,8 +115,8 @@ def document_texts(path: Path) -> Iterator[Text]:
 
 def python_texts(path: Path) -> Iterator[Text]:
     """Yield docstrings (also those of attributes), comments, log messages and help texts."""
-    source = path.read_text()
-    for node in ast.walk(ast.parse(source)):
+    source = text_of(path)
+    for node in ast.walk(parse(source)):
         yield from _docstrings(node)
         if isinstance(node, ast.Call):
             yield from _call_texts(node)
@@ -151,7 +153,6 @@ def _constant(node: ast.expr) -> str | None:
 
 
 if __name__ == "__main__":
-    ROOT = Path(__file__).parents[2]
     for argument in sys.argv[1:] or ["src"]:
         target = Path(argument).resolve()
         for file in [target] if target.is_file() else sorted([*target.rglob("*.py"), *target.rglob("*.md")]):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.style.test_style import SOURCES, name_of
+from tests.style.sources import SOURCES, name_of, parse, text_of
 
 PLACES = {
     "src/sampan/core/go_text.py",
@@ -37,7 +37,7 @@ GO_TEXT = re.compile(
 
 def texts(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of each string, except docstrings. Values in f-strings are `VALUE`."""
-    tree = ast.parse(source)
+    tree = parse(source)
     skipped: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr):
@@ -91,5 +91,5 @@ def test_other_texts_are_not_found(source: str) -> None:
 
 
 def test_texts_of_go_are_made_in_one_module() -> None:
-    found = {name_of(path): go_texts(path.read_text()) for path in SOURCES if name_of(path) not in PLACES}
+    found = {name_of(path): go_texts(text_of(path)) for path in SOURCES if name_of(path) not in PLACES}
     assert {name: lines for name, lines in found.items() if lines} == {}, "use core/go_text.py, or write a sentence"

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.style.sources import ROOT, parse, text_of
+
 FOLDERS = ("src", "tests", "benchmarks", "examples", "scripts")
 # fmt: off
 DIALECT = frozenset({
@@ -51,7 +52,7 @@ def counts() -> dict[str, dict[str, int]]:
     for folder in FOLDERS:
         words: Counter[str] = Counter()
         for path in (ROOT / folder).rglob("*.py"):
-            for name in (path.stem, *names_of(ast.parse(path.read_text()))):
+            for name in (path.stem, *names_of(parse(text_of(path)))):
                 words.update(DIALECT.intersection(parts_of(name)))
         found[folder] = dict(sorted(words.items()))
     return found

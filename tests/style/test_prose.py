@@ -1,12 +1,10 @@
 """Plain English in code and documents, as far as a program can see it."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.style.prose import event, faults_of, opening, sentences, words
+from tests.style.sources import ROOT
 
-ROOT = Path(__file__).parents[2]
 SOURCES = [path for folder in ("src", "examples", "tests") for path in sorted((ROOT / folder).rglob("*.py"))]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*/README.md")])
 

@@ -7,23 +7,12 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
+from tests.style.sources import ROOT, SOURCES, name_of, parse, text_of
+
 RATCHET = json.loads((Path(__file__).parent / "ratchet.json").read_text())
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 50
-DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "misc"}
-CLOCK = "src/sampan/core/clock.py"
-CLOCK_READS = {
-    "time.time",
-    "time.time_ns",
-    "time.monotonic",
-    "datetime.now",
-    "datetime.utcnow",
-    "datetime.today",
-    "date.today",
-}
 COMPOSITION = (
     "app/at_rest.py",
     "app/audit.py",
@@ -42,52 +31,24 @@ COMPOSITION = (
 """Modules that make the parts of a server: a part gets what it needs when it is made."""
 
 
-def name_of(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
 @dataclass(slots=True)
 class Faults:
-    """Faults of all sources. Each file is parsed once, for all tests."""
+    """Files and functions of all sources that are too long."""
 
     files: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
-    inner_imports: list[str] = field(default_factory=list)
-    clock_reads: list[str] = field(default_factory=list)
-    undocumented: set[str] = field(default_factory=set)
 
     def look_at(self, path: Path) -> None:
-        text, name = path.read_text(), name_of(path)
-        tree = ast.parse(text)
+        name = name_of(path)
         # Comments do not count: a limit must not be a reason to leave one out.
-        if sum(not line.lstrip().startswith("#") for line in text.splitlines()) > FILE_LINES_MAX:
+        if sum(not line.lstrip().startswith("#") for line in text_of(path).splitlines()) > FILE_LINES_MAX:
             self.files.add(name)
-        if text.strip() and ast.get_docstring(tree) is None:
-            self.undocumented.add(name)
-        for top in tree.body:
-            if isinstance(top, DEFINITIONS) and not top.name.startswith("_") and ast.get_docstring(top) is None:
-                self.undocumented.add(f"{name}:{top.name}")
-        for node in ast.walk(tree):
-            self._look_at_node(node, name)
-
-    def _look_at_node(self, node: ast.AST, name: str) -> None:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if (node.end_lineno or 0) - node.lineno > FUNCTION_LINES_MAX:
+        for node in ast.walk(parse(text_of(path))):
+            if (
+                isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                and (node.end_lineno or 0) - node.lineno > FUNCTION_LINES_MAX
+            ):
                 self.functions.add(f"{name}:{node.name}")
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            if node.col_offset:
-                self.inner_imports.append(f"{name}:{node.lineno}")
-            if isinstance(node, ast.ImportFrom) and {f"{node.module}.{each.name}" for each in node.names} & CLOCK_READS:
-                self.clock_reads.append(f"{name}:{node.lineno}")
-        elif isinstance(node, ast.Attribute) and f"{_last_name(node.value)}.{node.attr}" in CLOCK_READS:
-            self.clock_reads.append(f"{name}:{node.lineno}")
-
-
-def _last_name(node: ast.expr) -> str:
-    """Return `b` for the expressions `b` and `a.b`."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 @pytest.fixture(scope="module")
@@ -109,49 +70,29 @@ def test_no_room_is_called_utils() -> None:
     assert [name_of(path) for path in SOURCES if FORBIDDEN_NAMES & set(path.with_suffix("").parts)] == []
 
 
-def test_nothing_is_left_to_do_on_main() -> None:
-    marks = ("TO" + "DO", "FIX" + "ME", "XX" + "X")
-    assert [name_of(path) for path in SOURCES if any(mark in path.read_text() for mark in marks)] == []
-
-
-def test_imports_stand_at_the_top(faults: Faults) -> None:
-    assert faults.inner_imports == []
-
-
-def test_only_the_clock_module_reads_the_time(faults: Faults) -> None:
-    """Else virtual time is not the only time of a test: use the functions of `core/clock.py`."""
-    assert [found for found in faults.clock_reads if not found.startswith(f"{CLOCK}:")] == []
-
-
 def test_no_detours_around_the_type_checker() -> None:
     mark = "TYPE_" + "CHECKING"
-    assert [name_of(path) for path in SOURCES if mark in path.read_text()] == []
-
-
-def test_public_names_report_what_they_are_for(faults: Faults) -> None:
-    found, known = faults.undocumented, set(RATCHET["undocumented"])
-    assert not found - known, "public names without a docstring"
-    assert not known - found, "these have a docstring now: take them off tests/style/ratchet.json"
+    assert [name_of(path) for path in SOURCES if mark in text_of(path)] == []
 
 
 def foreign_assignments(text: str) -> list[int]:
     """Lines that set an attribute of an object other than `self`."""
     return [
         node.lineno
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parse(text))
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) != "self"
     ]
 
 
 @pytest.mark.parametrize("module", COMPOSITION)
 def test_composition_hands_dependencies_to_constructors(module: str) -> None:
-    assert foreign_assignments((ROOT / "src/sampan" / module).read_text()) == []
+    assert foreign_assignments(text_of(ROOT / "src/sampan" / module)) == []
 
 
 def late_fields(text: str) -> list[str]:
     """Attributes that the constructor sets to None, and a plain public method to something else."""
     late = []
-    for made in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)):
+    for made in (node for node in ast.walk(parse(text)) if isinstance(node, ast.ClassDef)):
         methods = {each.name: each for each in made.body if isinstance(each, ast.FunctionDef)}
         empty = {
             ast.unparse(each.target)
@@ -170,7 +111,7 @@ def injections(text: str) -> list[int]:
     """Lines that put a part of this object, or one of its functions, into another object."""
     return [
         node.lineno
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parse(text))
         if isinstance(node, ast.Assign)
         and ast.unparse(node.value).startswith("self.")
         and any(isinstance(each, ast.Attribute) and ast.unparse(each.value) != "self" for each in node.targets)
@@ -179,7 +120,7 @@ def injections(text: str) -> list[int]:
 
 def test_no_object_of_the_registry_injects_a_dependency_later() -> None:
     sources = [path for path in SOURCES if name_of(path).startswith("src/sampan/registry/")]
-    assert [f"{name_of(path)}:{line}" for path in sources for line in injections(path.read_text())] == []
+    assert [f"{name_of(path)}:{line}" for path in sources for line in injections(text_of(path))] == []
 
 
 @pytest.mark.parametrize("text", ["a.b = self.c", "self.a.b = self.c = self.d()"])
@@ -191,14 +132,14 @@ def listeners_added(text: str) -> list[int]:
     """Lines that add a listener to another object."""
     return [
         node.lineno
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parse(text))
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".listeners.append")
     ]
 
 
 @pytest.mark.parametrize("module", COMPOSITION)
 def test_composition_adds_no_listeners(module: str) -> None:
-    assert listeners_added((ROOT / "src/sampan" / module).read_text()) == []
+    assert listeners_added(text_of(ROOT / "src/sampan" / module)) == []
 
 
 def test_a_listener_that_is_added_later_is_found() -> None:
@@ -207,7 +148,7 @@ def test_a_listener_that_is_added_later_is_found() -> None:
 
 @pytest.mark.parametrize("module", COMPOSITION)
 def test_composition_completes_no_object_later(module: str) -> None:
-    assert late_fields((ROOT / "src/sampan" / module).read_text()) == []
+    assert late_fields(text_of(ROOT / "src/sampan" / module)) == []
 
 
 def test_a_field_that_a_setter_fills_is_found() -> None:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from itertools import combinations
 
-from tests.style.test_style import SOURCES, name_of
+from tests.style.sources import SOURCES, name_of, parse, text_of
 
 KEYS_MIN = 5
 SHARE_MAX = 0.8
@@ -25,7 +25,7 @@ def key_of(node: ast.expr | None) -> tuple[str, ...] | None:
 
 def tables(text: str) -> Iterator[tuple[int, frozenset[tuple[str, ...]]]]:
     """Yield the line and the keys of each literal table, which is no object with a kind."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse(text)):
         if not isinstance(node, ast.Dict | ast.Set):
             continue
         nodes: list[ast.expr | None] = [*(node.keys if isinstance(node, ast.Dict) else node.elts)]
@@ -45,7 +45,7 @@ def repeated(files: dict[str, str]) -> list[str]:
 
 
 def test_no_two_tables_by_resource_have_the_same_keys() -> None:
-    files = {name_of(path): path.read_text() for path in SOURCES if name_of(path).startswith(FOLDERS)}
+    files = {name_of(path): text_of(path) for path in SOURCES if name_of(path).startswith(FOLDERS)}
     assert repeated(files) == []
 
 

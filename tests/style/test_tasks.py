@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.style.test_style import SOURCES, name_of
+from tests.style.sources import SOURCES, name_of, parse, text_of
 
 ALLOWED = {"src/sampan/core/task_scope.py"}
 """The parent type itself."""
@@ -24,14 +24,14 @@ def orphans(text: str) -> list[int]:
     """Return the lines that create a task without a parent."""
     return [
         node.lineno
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parse(text))
         if isinstance(node, ast.Attribute)
         and (node.attr == "ensure_future" or (node.attr == "create_task" and last_name(node.value) in LOOPS))
     ]
 
 
 def test_every_task_has_a_parent() -> None:
-    found = [f"{name_of(path)}:{line}" for path in SOURCES for line in orphans(path.read_text())]
+    found = [f"{name_of(path)}:{line}" for path in SOURCES for line in orphans(text_of(path))]
     assert [each for each in found if each.rpartition(":")[0] not in ALLOWED] == []
 
 

@@ -1,0 +1,72 @@
+"""Marks of slow tests, by file: `make test` runs the others, `make test-rest` these.
+
+`tests/style/test_marks.py` finds files that start processes and are absent here.
+"""
+
+from fnmatch import fnmatch
+from typing import Final
+
+MARKS: Final[dict[str, tuple[str, ...]]] = {
+    # With kubectl, clients in other languages, and containers.
+    "e2e": ("e2e/*",),
+    # Many runs of one scenario.
+    "explore": (
+        "testing/explore/*",
+        "testing/generated/test_campaign.py",
+        "testing/own_loops/*",
+        "testing/plugin/test_six_steps.py",
+    ),
+    # With processes: servers, control loops, etcd, commands, nodes.
+    "process": (
+        "app/test_free_memory.py",
+        "app/test_leave.py",
+        "attack/*",
+        "benchmarks/*",
+        "cli/kubectl/*",
+        "cli/objects/*",
+        "cli/plugins/*",
+        "cli/test_authentication.py",
+        "cli/test_commands.py",
+        "cli/test_configuration_guide.py",
+        "cli/test_entry.py",
+        "cli/test_join.py",
+        "cli/test_loops.py",
+        "cli/test_names.py",
+        "cli/test_roles.py",
+        "cli/test_running_guide.py",
+        "cli/test_signals.py",
+        "cli/test_snapshot.py",
+        "cli/test_status.py",
+        "cli/test_storage*.py",
+        "cli/test_up*.py",
+        "client/test_e2e_client.py",
+        "client/test_exec_plugin.py",
+        "*/test_public_names.py",
+        "core/test_child_process.py",
+        "csi/*",
+        "examples/*",
+        "generate/test_clients.py",
+        "generate/test_models.py",
+        "machines/*",
+        "node/cri/*",
+        "node/csi/*",
+        "node/process/*",
+        "node/server/*",
+        "node/test_private_volumes.py",
+        "node/test_process_pods.py",
+        "packaging/*",
+        "recipes/*",
+        "robustness/*",
+        "schema/regex/test_engines.py",
+        "storage/etcd/*",
+        "storage/snapshot/test_documented.py",
+        "storage/test_crash.py",
+        "storage/test_sqlite_faults.py",
+        "test_server/*",
+    ),
+}
+
+
+def marks_of(file: str) -> list[str]:
+    """Return the marks of a file; its path is below `tests/`."""
+    return [mark for mark, patterns in MARKS.items() if any(fnmatch(file, pattern) for pattern in patterns)]
