@@ -18,6 +18,7 @@ from sampan.core.clock import monotonic
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
 from sampan.registry.endpoint import Endpoint
+from sampan.server.admission.coverage import covers
 from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.request import UserInfo
 
@@ -90,7 +91,7 @@ class Plugin(Protocol):
 
     @property
     def resources(self) -> frozenset[tuple[str, str]] | None:
-        """Pairs of group and resource to admit; None: all."""
+        """Pairs of group and resource to admit; None: all. `coverage.LEFT_OUT` has exceptions."""
 
 
 @runtime_checkable
@@ -233,7 +234,7 @@ class AdmissionChain:
                 plugin
                 for plugin in self.plugins
                 if operation in plugin.operations
-                and (plugin.resources is None or (gvr.group, gvr.resource) in plugin.resources)
+                and covers(plugin.name, plugin.resources, gvr.group, gvr.resource)
                 and self._has_work(plugin)
             ]
             mutating = tuple(plugin for plugin in plugins if isinstance(plugin, MutatingPlugin))

@@ -16,7 +16,7 @@ from sampan.storage.records import Record
 IMMORTAL_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
 _NAMESPACES = GroupResource("", "namespaces")
 _KNOWN_MAX = 10_000
-_ACCESS_REVIEWS = frozenset({"localsubjectaccessreviews"})
+_ACCESS_REVIEWS = frozenset({("authorization.k8s.io", "localsubjectaccessreviews")})
 
 
 class NamespaceLifecycle:
@@ -37,9 +37,10 @@ class NamespaceLifecycle:
                 self._refuse_immortal(attributes.name)
             return
         namespace = attributes.namespace
-        if not namespace or attributes.gvr.resource in _ACCESS_REVIEWS:
+        gvr = attributes.gvr
+        if not namespace or (gvr.group, gvr.resource) in _ACCESS_REVIEWS:
             return
-        if attributes.gvr.resource == "namespaces" and attributes.gvr.group == "":
+        if gvr.resource == "namespaces" and gvr.group == "":
             return
         found = self._reader.record("", "namespaces", "", namespace)
         if found is None:

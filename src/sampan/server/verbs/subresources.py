@@ -26,7 +26,7 @@ from sampan.server.verbs.access_reviews import (
     self_subject_rules_review,
     subject_access_review,
 )
-from sampan.server.verbs.admit import binding_attributes
+from sampan.server.verbs.admit import admit, binding_attributes, validate
 from sampan.server.verbs.body import decoded_kind
 from sampan.server.verbs.component_statuses import get_component_status, list_component_statuses
 from sampan.server.verbs.eviction import create_eviction
@@ -75,7 +75,10 @@ async def create_binding(scope: Scope) -> Response:
 
 async def self_subject_review(scope: Scope) -> Response:
     """Handle POST selfsubjectreviews: return the authenticated user (`kubectl auth whoami`)."""
-    await decoded_kind(scope, _SELF_REVIEW, write_options(scope.request, "CreateOptions"))
+    options = write_options(scope.request, "CreateOptions")
+    review = await decoded_kind(scope, _SELF_REVIEW, options)
+    review = await admit(scope, "CREATE", review, None, options.dry_run)
+    await validate(scope, "CREATE", review, None, options.dry_run)
     user = scope.request.user
     assert user is not None
     review = {

@@ -13,27 +13,7 @@ from sampan.server.admission.chain import Attributes
 from sampan.server.admission.derived_cache import DerivedCache
 from sampan.server.admission.matching.rule import NAMESPACES
 
-_EXEMPT = frozenset(
-    {
-        "validatingwebhookconfigurations",
-        "mutatingwebhookconfigurations",
-        "validatingadmissionpolicies",
-        "validatingadmissionpolicybindings",
-        "mutatingadmissionpolicies",
-        "mutatingadmissionpolicybindings",
-    }
-)
 _NAMESPACES = GroupResource("", "namespaces")
-
-
-def is_exempt(attributes: Attributes) -> bool:
-    """Return True for objects that configure webhooks and policies: an invalid webhook or policy must not block its own
-    correction.
-
-    Source: apiserver pkg/admission/plugin/webhook/predicates/rules/rules.go (1.36).
-    """
-    gvr = attributes.gvr
-    return gvr.group == "admissionregistration.k8s.io" and gvr.resource in _EXEMPT
 
 
 class Equivalent(NamedTuple):

@@ -16,7 +16,7 @@ from sampan.server.admission.expressions.activation import Activation, request_o
 from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.expressions.conditions import ConditionsFailed
 from sampan.server.admission.matching.forms import Forms
-from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings, is_exempt
+from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings
 from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.admission.policy.mutations import MutatingPolicy, MutationFailed
 from sampan.server.admission.policy.params import ConfigurationError, Params
@@ -51,7 +51,7 @@ class MutatingAdmissionPolicy:
     async def admit(self, attributes: Attributes) -> None:
         """Apply the policies. **Raises** 403 if a policy with failurePolicy Fail cannot be applied."""
         policies = self._policies.all()
-        if not policies or is_exempt(attributes):
+        if not policies:
             return
         authority = Authority(self._authorizer, attributes.user)
         run = _Run(Subject(attributes, self._surroundings), authority, params=self._params, metrics=self._metrics)

@@ -11,7 +11,7 @@ from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.activation import Activation, request_of
 from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.matching.forms import Forms
-from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings, is_exempt
+from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings
 from sampan.server.admission.metrics import AdmissionMetrics
 from sampan.server.admission.policy.params import ConfigurationError, Params
 from sampan.server.admission.policy.policy import Binding, Bound, Policies
@@ -51,7 +51,7 @@ class ValidatingAdmissionPolicy:
     async def validate(self, attributes: Attributes) -> None:
         """Evaluate the policies. **Raises** the first refusal, with all refusals as causes."""
         policies = self._policies.all()
-        if not policies or is_exempt(attributes):
+        if not policies:
             return
         subject, authority = Subject(attributes, self._surroundings), Authority(self._authorizer, attributes.user)
         review = _Review(subject, authority, params=self._params, metrics=self._metrics)

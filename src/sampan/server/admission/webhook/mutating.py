@@ -14,7 +14,7 @@ from sampan.patch import json_patch
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.matching.forms import Forms
-from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings, is_exempt
+from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings
 from sampan.server.admission.reinvocation import Reinvocation
 from sampan.server.admission.webhook.caller import Caller, failure_of, refuse_late
 from sampan.server.admission.webhook.errors import CallFailed, Rejected
@@ -50,7 +50,7 @@ class MutatingAdmissionWebhook:
     async def admit(self, attributes: Attributes) -> None:
         """Call the webhooks. **Raises** the refusal of a webhook, and 500 if a required call fails."""
         hooks = self._hooks.all()
-        if not hooks or is_exempt(attributes):
+        if not hooks:
             return
         run = _Run(self._caller, Subject(attributes, self._surroundings), Authority(self._authorizer, attributes.user))
         run.reinvocation.begin(attributes)

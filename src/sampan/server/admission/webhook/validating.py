@@ -14,7 +14,7 @@ from sampan.core.errors import StatusError
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.matching.forms import Forms, Versioned
-from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings, is_exempt
+from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings
 from sampan.server.admission.webhook.caller import Caller, failure_of, refuse_late
 from sampan.server.admission.webhook.errors import CallFailed, Rejected
 from sampan.server.admission.webhook.gone import refuse_abandoned
@@ -50,7 +50,7 @@ class ValidatingAdmissionWebhook:
     async def validate(self, attributes: Attributes) -> None:
         """Call the webhooks. **Raises** the refusal of the first webhook that refuses."""
         hooks = self._hooks.all()
-        if not hooks or is_exempt(attributes):
+        if not hooks:
             return
         subject, forms = Subject(attributes, self._surroundings), Forms(attributes)
         authority = Authority(self._authorizer, attributes.user)
