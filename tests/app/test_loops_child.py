@@ -12,7 +12,7 @@ import pytest
 from sampan.app.engines import EtcdEngine
 from sampan.app.log_settings import LogSettings
 from sampan.app.loops import child
-from sampan.app.loops.child import LoopsChild, command_of, components_of
+from sampan.app.loops.child import NETWORK_LOOPS, LoopsChild, command_of, components_of, network_command_of
 from sampan.app.loops.cidr_settings import NodeCidrSettings
 from sampan.app.settings import UpSettings
 
@@ -189,3 +189,45 @@ def test_on_a_store_that_servers_share_the_loops_are_led() -> None:
     alone = command_of(UpSettings())
     assert alone is not None
     assert "--leader-elect" not in alone
+
+
+def test_dns_and_service_proxy_have_a_process_without_control_loops() -> None:
+    settings = UpSettings(data=Path("d"), dns=True, dns_address="127.0.0.1:5353", service_proxy=True, nodes=2)
+    assert not any("dns" in word or "proxy" in word for word in command_of(settings) or ())
+    command = network_command_of(settings)
+    assert command is not None
+    assert command[3:] == [
+        "loops",
+        "--kubeconfig=d/kubeconfig",
+        "--controllers=",
+        "--no-scheduler",
+        "--nodes=0",
+        "--dns=true",
+        "--dns-address=127.0.0.1:5353",
+        "--service-proxy=true",
+        "--service-proxy-node=node-1",
+        "--log-level=info",
+        "--log-format=auto",
+    ]
+
+
+def test_without_dns_and_service_proxy_there_is_no_process_for_them() -> None:
+    assert network_command_of(UpSettings()) is None
+
+
+def test_without_control_loops_dns_still_runs() -> None:
+    settings = UpSettings(controllers="", scheduler=False, nodes=0, dns=True)
+    assert command_of(settings) is None
+    assert "--dns=true" in (network_command_of(settings) or ())
+
+
+def test_each_process_has_its_own_health_and_metrics() -> None:
+    settings = UpSettings(dns=True, loops_probe_address="127.0.0.1:8080", network_probe_address="127.0.0.1:8081")
+    assert "--probe-address=127.0.0.1:8080" in (command_of(settings) or ())
+    assert "--probe-address=127.0.0.1:8081" in (network_command_of(settings) or ())
+
+
+async def test_messages_name_the_process() -> None:
+    network = LoopsChild(python("import sys; sys.exit(2)"), NETWORK_LOOPS)
+    await network.run()
+    assert network.fault() == "the network loops ended with code 2"

@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.attack.authorization import limited, one_right_each
 from tests.attack.bombs import explode
 from tests.attack.catalogue import prepare, resources
+from tests.attack.dns import attack_dns, server_with_dns
 from tests.attack.escalation import escalate
 from tests.attack.floods import flood
 from tests.attack.front_proxy import Proxies, pretend
@@ -19,7 +20,7 @@ from tests.attack.model import grant
 from tests.attack.report import Count
 from tests.attack.server import Attacked, attacked, give
 
-CLASSES = ("authorization", "escalation", "bombs", "floods", "memory", "front-proxy")
+CLASSES = ("authorization", "escalation", "bombs", "floods", "memory", "front-proxy", "dns")
 FILES = 8000
 
 
@@ -74,6 +75,9 @@ def main() -> int:
             counts.append(asyncio.run(retained(target, arguments.repeats, arguments.rest)))
     if "front-proxy" in classes:
         counts.append(_by_front_proxies())
+    if "dns" in classes:
+        with server_with_dns() as (target, port):
+            counts.append(asyncio.run(attack_dns(target, port)))
     print(f"{'class':40} {'attempts':>8} {'refused':>8} {'findings':>8}")
     for count in counts:
         print(count)

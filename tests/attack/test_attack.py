@@ -9,6 +9,7 @@ import pytest
 from tests.attack.authorization import limited, one_right_each
 from tests.attack.bombs import explode
 from tests.attack.catalogue import prepare, resources
+from tests.attack.dns import attack_dns, server_with_dns
 from tests.attack.escalation import escalate
 from tests.attack.front_proxy import Proxies, pretend
 from tests.attack.model import grant
@@ -64,3 +65,8 @@ async def test_only_a_front_proxy_names_users_in_headers(tmp_path: Path) -> None
 async def test_odd_requests_cost_little_and_show_nothing_of_others(target: Attacked) -> None:
     await give(target, {0: [grant("*", "", "configmaps", "mine")]})
     check(await explode(target))
+
+
+async def test_queries_for_thousands_of_endpoints_delay_neither_control_loops_nor_other_queries() -> None:
+    with server_with_dns() as (running, port):
+        check(await attack_dns(running, port, seconds=1.5))

@@ -48,6 +48,11 @@ def _addresses(slice: EndpointSlice) -> list[str]:
     return [address for endpoint in slice.endpoints or () for address in endpoint.addresses or ()]
 
 
+def address(number: int) -> ipaddress.IPv4Address:
+    """Return the address of the endpoint with this number, from 0."""
+    return ipaddress.IPv4Address("10.0.0.1") + number
+
+
 def service(name: str, *addresses: str, **spec: Any) -> Service:
     """Return a Service; without addresses it is headless."""
     ports = [{"name": "http", "port": 80, "protocol": "TCP"}, {"port": 53, "protocol": "UDP"}]

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sampan.core.errors import StatusError
+from sampan.core.loop_turns import LoopTurns
 from sampan.server.compression import SIZE_MIN_BYTES
 from sampan.server.connection_owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX
 from sampan.server.listener import HttpServer
-from sampan.server.loop_turns import LoopTurns
 from sampan.server.reading import SLICE_BYTES_MAX
 from sampan.server.request import Handler, Request, Response
 from sampan.server.settings import HttpSettings

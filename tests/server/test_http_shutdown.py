@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from h2.events import ConnectionTerminated
 
+from sampan.core.loop_turns import LoopTurns
 from sampan.server.listener import HttpServer
-from sampan.server.loop_turns import LoopTurns
 from sampan.server.reading import SLICE_BYTES_MAX
 from sampan.server.request import Request, Response
 from sampan.server.settings import HttpSettings

@@ -174,6 +174,14 @@ class UpSettings:
     dns: bool = dns_setting(group=LOOPS)
     dns_address: str = dns_address_setting(group=LOOPS)
     service_proxy: bool = service_proxy_setting(group=LOOPS)
+    network_probe_address: str = setting(
+        "",
+        "Address where the process of the DNS server and the Service proxy answers /healthz, /readyz and /metrics, "
+        "without TLS.",
+        kind=HOST_AND_PORT,
+        group=LOOPS,
+        default="none",
+    )
 
     authentication: AuthenticationSettings = nested(AuthenticationSettings, group="Authentication")
 

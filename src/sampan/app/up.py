@@ -30,7 +30,7 @@ from sampan.app.errors import StartError, unusable_directory
 from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.listen import advertised_address, bind_socket, client_host, serving_hosts
 from sampan.app.lock import locked_directory
-from sampan.app.loops.child import LoopsChild, command_of, components_of
+from sampan.app.loops.child import LoopsChild, command_of, components_of, processes_of
 from sampan.app.observability import Observability
 from sampan.app.parts import Parts
 from sampan.app.presence import Presence
@@ -132,7 +132,10 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce, 
                 await http.start(sock, tls.context)
                 await api.begin()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
-                await _until_stopped(api, loops, partial(parts.beside, api, credentials.admin_token))
+                # They end before the server, so that they can still write their results.
+                beside = partial(parts.beside, api, credentials.admin_token)
+                async with running((*processes_of(settings, loops), Component("next to the server", beside))):
+                    await api.lifecycle.stop_requested.wait()
                 await presence.leave()
                 await _end(api, http, settings)
 
@@ -207,19 +210,6 @@ def _api_settings(
         audit=observability.audit,
         tracer=observability.tracer,
     )
-
-
-async def _until_stopped(api: ApiServer, loops: LoopsChild, beside: Callable[[], Awaitable[None]]) -> None:
-    """Serve, with the control loops next to the server.
-
-    The loops end first, so that they can still write their results.
-    """
-    next_to_it = (("control loops", loops.run), ("next to the server", beside))
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(Component(name, run).live(), name=name) for name, run in next_to_it]
-        await api.lifecycle.stop_requested.wait()
-        for task in tasks:
-            task.cancel()
 
 
 async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:

@@ -1,4 +1,4 @@
-"""`sampan loops`: the control loops that `sampan up` starts next to the server. Ends when its standard input ends."""
+"""`sampan loops`: the loops that `sampan up` starts next to the server. Ends when its standard input ends."""
 
 import click
 
@@ -7,16 +7,16 @@ from sampan.app.loops.choice import UnknownController, chosen_controllers
 from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import AllLoopsSettings, LoopSettings, NodeSettings
+from sampan.app.loops.shared_settings import node_names
 from sampan.cli.dns import dns_at
 from sampan.cli.settings_command import SettingsCommand
 from sampan.controllers.catalogue import CONTROLLERS
-from sampan.node.set_up import node_names
 from sampan.server.verbs.components import CONTROLLER_MANAGER_LEASE
 
 
 @click.command("loops", cls=SettingsCommand, root=AllLoopsSettings(), hidden=True)
 def loops_command(configuration: Configuration) -> None:
-    """Run controllers, scheduler and nodes in one process with shared caches.
+    """Run controllers, scheduler and nodes, or DNS server and Service proxy, in one process with shared caches.
 
     Exits with `USAGE_ERROR` for a wrong command line, so that the server does not start it again.
     """
@@ -32,15 +32,13 @@ def loops_command(configuration: Configuration) -> None:
     # Without a node-ipam-controller in this process, nodes need not wait for address ranges.
     node = NodeSettings(settings.node_runtime, root=settings.node_root, cri=settings.cri, range_wait_s=0.0)
     count = min(settings.nodes, 1) if node.runtime != "simulated" else settings.nodes
-    names = tuple(node_names(count, "node-1" if count == 1 else "node")) if count else ()
-    # The server's machine is the first node. Without a node, no endpoint is local.
-    proxy = NodeProxy(names[0] if names else "", ProxyRuleSettings(healthz_bind_address=""))
+    proxy = NodeProxy(settings.service_proxy_node, ProxyRuleSettings(healthz_bind_address=""))
     run_loops(
         LoopSettings(
             settings.process,
             chosen,
             settings.scheduler,
-            names,
+            node_names(count),
             node,
             proxy=proxy if settings.service_proxy else None,
             lease=CONTROLLER_MANAGER_LEASE if settings.leader_elect else "",

@@ -6,6 +6,7 @@ Source: RFC 1035 (section 4), RFC 6891 (EDNS0), RFC 2782 (SRV).
 
 import enum
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -118,13 +119,19 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """Sections of a response."""
+    """Sections of a response.
+
+    The records may be made while the response is encoded, so that no more are made than fit. Iterate over them once:
+    first over the answers.
+    """
 
     rcode: int = Rcode.NOERROR
-    answers: tuple[Record, ...] = ()
-    authority: tuple[Record, ...] = ()
-    additional: tuple[Record, ...] = ()
+    answers: Iterable[Record] = ()
+    authority: Iterable[Record] = ()
+    additional: Iterable[Record] = ()
     authoritative: bool = False
+    alias: Name | None = None
+    """Target of the CNAME record that ends the answers."""
 
 
 class NotAQuery(ValueError):
@@ -186,12 +193,9 @@ def encode_response(query: Query, response: Response, size_max: int) -> bytes:
     Records that do not fit are omitted; TC is set if an omitted record belongs to the answer.
     """
     writer = _Writer(query.question, size_max - (_OPT_BYTES if query.edns else 0))
-    counts, whole = [], True
-    for section in (response.answers, response.authority):
-        written = writer.write(section)
-        counts.append(written)
-        whole = whole and written == len(section)
-    counts.append(writer.write(response.additional) if whole else 0)
+    counts = [writer.write(response.answers), writer.write(response.authority)]
+    whole = not writer.is_full
+    counts.append(writer.write(response.additional))
     flags = QR | RA | query.flags & (RD | CD) | response.rcode & 0xF
     flags |= (AA if response.authoritative else 0) | (0 if whole else TC)
     return header(query, flags, counts) + writer.body + opt(query, response.rcode)
@@ -226,22 +230,30 @@ class _Writer:
     def __init__(self, question: Question, size_max: int) -> None:
         self.body = bytearray(question.encoded())
         self._left = size_max - HEADER.size - len(self.body)
+        self.is_full = False
+        """True after a record that does not fit."""
         self._offsets: dict[Name, int] = {}
         self._note(question.name, QUESTION_START)
 
-    def write(self, records: tuple[Record, ...]) -> int:
-        """Write records while there is room. Return the number of written records."""
-        for number, record in enumerate(records):
+    def write(self, records: Iterable[Record]) -> int:
+        """Write records while there is room. Return the number of written records.
+
+        After a record that does not fit, nothing is written.
+        """
+        written = 0
+        for record in () if self.is_full else records:
             name = self._compressed(record.name)
             size = len(name) + _RECORD.size + len(record.data)
             if size > self._left:
-                return number
+                self.is_full = True
+                break
             self._note(record.name, HEADER.size + len(self.body))
             self._left -= size
             self.body += name
             self.body += _RECORD.pack(record.type, IN, record.ttl, len(record.data))
             self.body += record.data
-        return len(records)
+            written += 1
+        return written
 
     def _note(self, name: Name, offset: int) -> None:
         """Record the offsets of a name and of its suffixes, unless they are known."""

@@ -81,8 +81,8 @@ class Endpoint(msgspec.Struct, gc=False):
             yield address, (self.hostname or address.replace(".", "-").replace(":", "-")).lower()
 
 
-class EndpointSlice(msgspec.Struct, rename="camel", gc=False):
-    """Fields of an EndpointSlice that DNS records depend on."""
+class EndpointSlice(msgspec.Struct, rename="camel", gc=False, eq=False):
+    """Fields of an EndpointSlice that DNS records depend on. Not equal to any other, so it is a key of caches."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     address_type: str = ""

@@ -4,6 +4,7 @@ import logging
 import struct
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from sampan.dns.forwarder import Forwarder, NoResponse
@@ -19,7 +20,7 @@ from sampan.dns.message import (
     Type,
     encode_response,
 )
-from sampan.dns.names import MalformedName, Name, address_of_reverse, read_name
+from sampan.dns.names import MalformedName, Name, address_of_reverse
 from sampan.dns.relayed import failure
 from sampan.dns.zone import ClusterZone
 
@@ -85,20 +86,19 @@ class Resolver:
     def _followed(self, question: Question) -> Response:
         """Return the zone's answer; CNAME records to other names of the zone are followed."""
         response = self._zone.respond(question.name, question.type)
-        records: tuple[Record, ...] = response.answers
+        aliases: tuple[Record, ...] = ()
         for _ in range(ALIASES_MAX):
-            target = alias_of(records, question.type)
-            if target is None or not self._zone.contains(target):
-                return replace(response, answers=records)
+            target = response.alias
+            if target is None or not self._zone.contains(target) or question.type in (Type.CNAME, Type.ANY):
+                return replace(response, answers=chain(aliases, response.answers))
+            aliases = (*aliases, *response.answers)
             response = self._zone.respond(target, question.type)
-            records = (*records, *response.answers)
         return Response(Rcode.SERVFAIL)
 
     def _foreign_alias(self, query: Query, response: Response) -> Name | None:
         """Return the name outside the zone that an answer ends with, if upstreams can resolve it."""
-        target = alias_of(response.answers, query.question.type)
         desired = query.question.type in (Type.A, Type.AAAA) and self._forwarder.has_upstreams
-        return target if desired else None
+        return response.alias if desired else None
 
     async def _with_target(self, query: Query, response: Response) -> Response:
         """Return the answer with the addresses of its target.
@@ -125,10 +125,3 @@ class Resolver:
         """
         missing = address_of_reverse(question.name) is not None and not self._forwarder.has_upstreams
         return Rcode.NXDOMAIN if missing else Rcode.SERVFAIL
-
-
-def alias_of(records: tuple[Record, ...], type: int) -> Name | None:
-    """Return the target of the CNAME record that ends an answer, unless the query is for CNAME records."""
-    if not records or records[-1].type != Type.CNAME or type in (Type.CNAME, Type.ANY):
-        return None
-    return read_name(records[-1].data, 0)[0]

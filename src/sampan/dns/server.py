@@ -1,9 +1,11 @@
 """`DnsServer`: receives queries over UDP and TCP.
 
 Concurrency: `run` owns the sockets and one `TaskGroup`, with a task for each connection and for each datagram that
-waits for an upstream. Answers of the zone are sent at once, without a task. Bounds: at most `WAITING_MAX` datagrams
-wait; further ones are dropped. At most `CONNECTIONS_MAX` connections are open, and `CONNECTIONS_OF_ADDRESS_MAX` from
-one address; further ones are closed. A connection is closed if its client neither sends nor reads for `IDLE_S`.
+waits for an upstream. Answers of the zone are sent at once, without a task. Bounds: in one turn of the event loop,
+answers over UDP take at most `TURN_MICROSECONDS`, and so do answers over TCP; further queries wait for the next turns.
+At most `WAITING_MAX` datagrams wait for a turn, and as many for upstreams; further ones are dropped. At most
+`CONNECTIONS_MAX` connections are open, and `CONNECTIONS_OF_ADDRESS_MAX` from one address; further ones are closed. A
+connection is closed if its client neither sends nor reads for `IDLE_S`.
 """
 
 import asyncio
@@ -13,8 +15,10 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from time import perf_counter
 from typing import Any, Final
 
+from sampan.core.loop_turns import LoopTurns
 from sampan.dns.message import MESSAGE_BYTES_MAX, BadQuery, NotAQuery, Query, Rcode, parse_query
 from sampan.dns.names import format_name
 from sampan.dns.relayed import failure
@@ -25,6 +29,7 @@ CONNECTIONS_MAX: Final = 256
 CONNECTIONS_OF_ADDRESS_MAX: Final = 64
 IDLE_S: Final = 10.0
 BACKLOG: Final = 128
+TURN_MICROSECONDS: Final = 5000
 
 Send = Callable[[bytes], None]
 """Sends a response to a client."""
@@ -43,6 +48,8 @@ class DnsServer:
         self._listening = asyncio.Event()
         self._connections: Counter[str] = Counter()
         self._waiting = 0
+        self._held = 0
+        """Datagrams that wait for a turn."""
 
     def __str__(self) -> str:
         return "dns server"
@@ -54,6 +61,7 @@ class DnsServer:
     async def run(self) -> None:
         """Serve until cancelled. Raises `OSError` if a socket cannot be bound."""
         loop = asyncio.get_running_loop()
+        self._udp, self._tcp = (LoopTurns(loop, TURN_MICROSECONDS) for _ in range(2))
         with ExitStack() as sockets:
             bound = [sockets.enter_context(sock) for sock in self._bind()]
             async with asyncio.TaskGroup() as tasks:
@@ -65,7 +73,7 @@ class DnsServer:
                         tasks.create_task(self._accept(sock, tasks))
                 self._listening.set()
                 _log.info("serving DNS", extra={"addresses": ", ".join(self._hosts), "port": self.port})
-                await asyncio.get_running_loop().create_future()
+                await loop.create_future()
 
     def _bind(self) -> list[socket.socket]:
         """Return a UDP and a TCP socket for each address. Raises `OSError`."""
@@ -82,7 +90,25 @@ class DnsServer:
         return bound
 
     def respond_to_datagram(self, data: bytes, tasks: asyncio.TaskGroup, send: Send) -> None:
-        """Send the response to a datagram, now or when an upstream has answered."""
+        """Send the response to a datagram: now, in a later turn of the event loop, or when an upstream has answered."""
+        if self._udp.open:
+            self._process(data, tasks, send)
+        elif self._held < WAITING_MAX:
+            self._held += 1
+            self._udp.wait(lambda: self._process_held(data, tasks, send))
+
+    def _process_held(self, data: bytes, tasks: asyncio.TaskGroup, send: Send) -> None:
+        self._held -= 1
+        self._process(data, tasks, send)
+
+    def _process(self, data: bytes, tasks: asyncio.TaskGroup, send: Send) -> None:
+        began = perf_counter()
+        try:
+            self._begin_response(data, tasks, send)
+        finally:
+            self._udp.spend(_microseconds_since(began))
+
+    def _begin_response(self, data: bytes, tasks: asyncio.TaskGroup, send: Send) -> None:
         try:
             query = parse_query(data)
         except BadQuery as error:
@@ -102,6 +128,26 @@ class DnsServer:
             send(await self._respond(query, query.udp_bytes_max))
         finally:
             self._waiting -= 1
+
+    async def _respond_in_turn(self, query: Query) -> bytes | None:
+        """Return the result of `_respond_now` for a connection. Waits for a turn of the event loop."""
+        if self._tcp.open:
+            return self._respond_and_spend(query)
+        response: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
+
+        def respond() -> None:
+            if not response.done():  # the connection may have ended meanwhile
+                response.set_result(self._respond_and_spend(query))
+
+        self._tcp.wait(respond)
+        return await response
+
+    def _respond_and_spend(self, query: Query) -> bytes | None:
+        began = perf_counter()
+        try:
+            return self._respond_now(query, MESSAGE_BYTES_MAX)
+        finally:
+            self._tcp.spend(_microseconds_since(began))
 
     def _respond_now(self, query: Query, size_max: int) -> bytes | None:
         """Return the response, or None if an upstream must be queried.
@@ -155,7 +201,7 @@ class DnsServer:
                     (size,) = struct.unpack("!H", await reader.readexactly(2))
                     data = await reader.readexactly(size)
                 query = parse_query(data)
-                response = self._respond_now(query, MESSAGE_BYTES_MAX)
+                response = await self._respond_in_turn(query)
                 if response is None:
                     response = await self._respond(query, MESSAGE_BYTES_MAX)
                 writer.write(struct.pack("!H", len(response)) + response)
@@ -179,6 +225,10 @@ class _Datagrams(asyncio.DatagramProtocol):
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         """Send the response to a query."""
         self._server.respond_to_datagram(data, self._tasks, lambda response: self._transport.sendto(response, addr))
+
+
+def _microseconds_since(began: float) -> int:
+    return 1 + int((perf_counter() - began) * 1e6)
 
 
 def _unexpected(query: Query, size_max: int) -> bytes:

@@ -4,14 +4,23 @@ Source: kubernetes/dns docs/specification.md (1.1.0); CoreDNS plugin/kubernetes 
 """
 
 import ipaddress
-import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
+from sampan.dns.endpoints import (
+    SliceNames,
+    addresses_at,
+    addresses_of,
+    has_port,
+    names_of,
+    random_addresses,
+    targets_of,
+    weight_of,
+)
 from sampan.dns.message import Rcode, Record, Response, Type
-from sampan.dns.names import Address, MalformedName, Name, parse_name, read_name, reverse_name
-from sampan.dns.objects import EndpointSlice, Port, Service, ZoneObjects
+from sampan.dns.names import Address, MalformedName, Name, parse_name, reverse_name
+from sampan.dns.objects import Port, Service, ZoneObjects
 from sampan.dns.record_data import (
     address_record,
     name_record,
@@ -22,22 +31,15 @@ from sampan.dns.record_data import (
 
 SCHEMA_VERSION: Final = "1.1.0"
 _ADDRESSES: Final = (Type.A, Type.AAAA)
-_SRV_NUMBERS_BYTES: Final = 6
-_WEIGHTS: Final = 100
-"""Sum of the weights of all SRV records of a name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Endpoint of a Service: the name and address of an SRV record, with its port."""
-
-    label: str
-    address: str
-    port: int
+_SLICES_MAX: Final = 4096
+"""Maximum number of slices whose names are kept. The names of other slices are prepared for each query."""
 
 
 class ClusterZone:
-    """Answers questions for names of the cluster's domain. All answers are computed from the current objects."""
+    """Answers questions for names of the cluster's domain. All answers are computed from the current objects.
+
+    Responses with the endpoints of a Service are lazy: a record is made when the response is encoded, if it fits.
+    """
 
     def __init__(
         self,
@@ -54,6 +56,7 @@ class ClusterZone:
         self._ttl = ttl_s
         self._servers = servers
         self._serial = serial
+        self._names_of = lru_cache(_SLICES_MAX)(names_of)
 
     def contains(self, name: Name) -> bool:
         """Return True if the name is below the cluster's domain."""
@@ -61,14 +64,26 @@ class ClusterZone:
 
     def respond(self, name: Name, type: int) -> Response:
         """Return the answer for a name of the domain. A CNAME record is not followed."""
-        found = self._records(name[: -len(self.domain)], name)
-        if found is None:
+        labels = name[: -len(self.domain)]
+        match labels:
+            case (service, namespace, "svc"):
+                found = self._objects.service(namespace, service)
+                if found is not None and found.spec.type == "ExternalName":
+                    return self._alias(found, name)
+                if found is not None and found.is_headless:
+                    return self._headless(found, name, type)
+            case (port, protocol, service, namespace, "svc") if port[0] == protocol[0] == "_":
+                found = self._objects.service(namespace, service)
+                if found is not None and found.is_headless:
+                    return self._srv_of_endpoints(found, port[1:], protocol[1:], name, type)
+        records = self._records(labels, name)
+        if records is None:
             return self._negative(Rcode.NXDOMAIN)
-        records = tuple(record for record in found if type in (record.type, Type.ANY) or record.type == Type.CNAME)
-        if not records:
+        desired = tuple(record for record in records if type in (record.type, Type.ANY))
+        if not desired:
             return self._negative(Rcode.NOERROR)
-        additional = tuple(self._additional(records)) if type in (Type.SRV, Type.NS) else ()
-        return Response(answers=records, additional=additional, authoritative=True)
+        additional = self._targets(labels, name) if type in (Type.SRV, Type.NS) else ()
+        return Response(answers=desired, additional=additional, authoritative=True)
 
     def reverse(self, address: Address) -> Response | None:
         """Return the PTR records of an address, or None if it belongs to no Service of the cluster."""
@@ -79,7 +94,7 @@ class ClusterZone:
         if not targets:
             return None
         records = (name_record(name, Type.PTR, self._ttl, (*target, *self.domain)) for target in targets)
-        return Response(answers=tuple(records), authoritative=True)
+        return Response(answers=records, authoritative=True)
 
     def _negative(self, rcode: Rcode) -> Response:
         """Return an answer without records. Its SOA record limits the time for which clients keep it."""
@@ -101,14 +116,14 @@ class ClusterZone:
             case ("dns",) | ("svc",) | ("pod",):
                 return []
             case ("ns", "dns"):
-                return [address_record(name, self._ttl, address) for address in self._servers()]
+                return self._at(name, self._servers())
             case (namespace, "svc" | "pod"):
                 return [] if self._objects.has_namespace(namespace) else None
             case (address, namespace, "pod"):
                 return self._pod(address, namespace, name)
             case (service, namespace, "svc"):
                 found = self._objects.service(namespace, service)
-                return None if found is None else self._service(found, name)
+                return None if found is None else self._at(name, found.addresses)
             case (first, service, namespace, "svc"):
                 found = self._objects.service(namespace, service)
                 return None if found is None else self._below_service(found, first, name)
@@ -117,71 +132,83 @@ class ClusterZone:
                 return None if found is None else self._port(found, port[1:], protocol[1:], name)
         return None
 
-    def _service(self, service: Service, name: Name) -> list[Record] | None:
-        if service.spec.type == "ExternalName":
-            return self._alias(service, name)
-        if not service.is_headless:
-            return [address_record(name, self._ttl, address) for address in service.addresses]
-        found = {address for slice in self._slices(service) for address, _ in _ready(service, slice)}
-        records = [address_record(name, self._ttl, address) for address in found]
-        random.shuffle(records)
-        return records or None
+    def _at(self, name: Name, addresses: Iterable[str]) -> list[Record]:
+        return [address_record(name, self._ttl, address) for address in addresses]
 
-    def _alias(self, service: Service, name: Name) -> list[Record] | None:
+    def _headless(self, service: Service, name: Name, type: int) -> Response:
+        """Return the addresses of the endpoints, in random order."""
+        slices = self._slices(service)
+        if not any(each.labels for each in slices):
+            return self._negative(Rcode.NXDOMAIN)
+        types = [each for each in _ADDRESSES if type in (each, Type.ANY)]
+        if not any(each.addresses[desired] for each in slices for desired in types):
+            return self._negative(Rcode.NOERROR)
+        records = (Record(name, each, self._ttl, data) for each in types for data in random_addresses(slices, each))
+        return Response(answers=records, authoritative=True)
+
+    def _alias(self, service: Service, name: Name) -> Response:
         try:
-            return [name_record(name, Type.CNAME, self._ttl, parse_name(service.spec.external_name))]
+            target = parse_name(service.spec.external_name)
         except MalformedName:
-            return None
+            return self._negative(Rcode.NXDOMAIN)
+        record = name_record(name, Type.CNAME, self._ttl, target)
+        return Response(answers=(record,), authoritative=True, alias=target)
 
     def _below_service(self, service: Service, label: str, name: Name) -> list[Record] | None:
         """Return the addresses of the endpoints with a name, or an empty list for a label such as `_tcp`, which has
         names below it. None if the name does not exist.
         """
         if label[0] == "_":
-            return [] if self._has_port(service, None, label[1:]) else None
-        found = {
-            address for slice in self._slices(service) for address, named in _ready(service, slice) if named == label
-        }
-        return [address_record(name, self._ttl, address) for address in sorted(found)] or None
+            return [] if self._has_port(service, label[1:]) else None
+        found = sorted(addresses_at(self._slices(service), label))
+        return [Record(name, type, self._ttl, data) for type, data in found] or None
 
     def _port(self, service: Service, port: str, protocol: str, name: Name) -> list[Record] | None:
-        """Return the SRV records of a port: one for the Service, or one for each endpoint if it is headless."""
-        parent = name[2:]
-        if not service.is_headless:
-            found = [each for each in service.spec.ports or () if _matches(each, port, protocol)]
-            numbers = [each.port for each in found if each.port]
-            return [self._srv(name, number, parent, len(numbers)) for number in numbers] or None
-        targets = {(each.label, each.port) for each in self._targets(service, port, protocol)}
-        records = [self._srv(name, number, (label, *parent), len(targets)) for label, number in targets]
-        random.shuffle(records)
-        return records or None
+        """Return the SRV records of a port of a Service with an address."""
+        found = [each for each in service.spec.ports or () if _matches(each, port, protocol)]
+        numbers = [each.port for each in found if each.port]
+        weight = weight_of(len(numbers))
+        target = name[2:]
+        return [service_record(name, self._ttl, weight=weight, port=each, target=target) for each in numbers] or None
 
-    def _srv(self, name: Name, port: int, target: Name, count: int) -> Record:
-        return service_record(name, self._ttl, weight=max(1, _WEIGHTS // count), port=port, target=target)
+    def _srv_of_endpoints(self, service: Service, port: str, protocol: str, name: Name, type: int) -> Response:
+        """Return the SRV records of a port of a headless Service, with the addresses of their names."""
+        slices = self._slices(service)
+        targets = targets_of(slices, port, protocol)
+        if not targets:
+            return self._negative(Rcode.NXDOMAIN)
+        if type not in (Type.SRV, Type.ANY):
+            return self._negative(Rcode.NOERROR)
+        written: list[str] = []
 
-    def _has_port(self, service: Service, port: str | None, protocol: str) -> bool:
+        def numbered() -> Iterator[Record]:
+            weight = targets.weight
+            for label, number in targets.in_random_order():
+                target = label, *name[2:]
+                yield service_record(name, self._ttl, weight=weight, port=number, target=target)
+                written.append(label)
+
+        def addressed() -> Iterator[Record]:
+            for label, (found, data) in addresses_of(slices, written):
+                yield Record((label, *name[2:]), found, self._ttl, data)
+
+        additional = addressed() if type == Type.SRV else ()
+        return Response(answers=numbered(), additional=additional, authoritative=True)
+
+    def _has_port(self, service: Service, protocol: str) -> bool:
         if service.is_headless:
-            return any(self._targets(service, port, protocol))
-        return any(_matches(each, port, protocol) for each in service.spec.ports or ())
+            return has_port(self._slices(service), protocol)
+        return any(_matches(each, None, protocol) for each in service.spec.ports or ())
 
-    def _targets(self, service: Service, port: str | None, protocol: str) -> Iterator[Target]:
-        for slice in self._slices(service):
-            numbers = [each.port for each in slice.ports or () if _matches(each, port, protocol) and each.port]
-            for address, label in _ready(service, slice):
-                yield from (Target(label, address, number) for number in numbers)
+    def _slices(self, service: Service) -> Sequence[SliceNames]:
+        found = self._objects.slices(service.metadata.namespace, service.metadata.name)
+        return [self._names_of(each, service.spec.publish_not_ready_addresses) for each in found]
 
-    def _slices(self, service: Service) -> list[EndpointSlice]:
-        return self._objects.slices(service.metadata.namespace, service.metadata.name)
-
-    def _additional(self, records: tuple[Record, ...]) -> Iterator[Record]:
-        """Yield the addresses of the names in SRV and NS records."""
-        names: dict[Name, None] = {}
-        for record in records:
-            if record.type in (Type.SRV, Type.NS):
-                names[_target(record)] = None
-        for name in names:
-            found = self._records(name[: -len(self.domain)], name) or ()
-            yield from (record for record in found if record.type in _ADDRESSES)
+    def _targets(self, labels: Name, name: Name) -> list[Record]:
+        """Return the addresses of the name in SRV and NS records that do not name endpoints."""
+        target = ("ns", "dns", *self.domain) if not labels else name[2:]
+        found = self._records(target[: -len(self.domain)], target) or ()
+        return [record for record in found if record.type in _ADDRESSES]
 
     def _pod(self, label: str, namespace: str, name: Name) -> list[Record] | None:
         """Return the address that a Pod's name contains. The Pod may not exist."""
@@ -195,18 +222,9 @@ class ClusterZone:
             namespace = slice.metadata.namespace
             service = self._objects.service(namespace, slice.service)
             if service is not None and service.is_headless:
-                for found, label in _ready(service, slice):
-                    if ipaddress.ip_address(found) == address:
-                        yield label, slice.service, namespace, "svc"
-
-
-def _ready(service: Service, slice: EndpointSlice) -> Iterator[tuple[str, str]]:
-    """Yield address and label of the endpoints that are ready, or of all endpoints if the Service publishes addresses
-    that are not ready.
-    """
-    for endpoint in slice.endpoints or ():
-        if endpoint.is_ready or service.spec.publish_not_ready_addresses:
-            yield from endpoint.names()
+                found = self._names_of(slice, service.spec.publish_not_ready_addresses)
+                for label in found.by_address.get(address.packed, ()):
+                    yield label, slice.service, namespace, "svc"
 
 
 def _matches(port: Port, name: str | None, protocol: str) -> bool:
@@ -223,8 +241,3 @@ def _dashed_address(label: str) -> str | None:
         except ValueError:
             continue
     return None
-
-
-def _target(record: Record) -> Name:
-    """Return the name in an SRV or NS record."""
-    return read_name(record.data, _SRV_NUMBERS_BYTES if record.type == Type.SRV else 0)[0]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sampan.core.errors import StatusError
+from sampan.core.loop_turns import LoopTurns
 from sampan.core.task_scope import TaskScope
 from sampan.server.incoming import Incoming
-from sampan.server.loop_turns import LoopTurns
 from sampan.server.request import Handler, Request, Response, WireRequest
 from sampan.server.request_info import RequestTarget, TargetCache
 from sampan.server.response_heads import ResponseHeads

@@ -12,8 +12,8 @@ it gets the received bytes in pieces, and the bytes of a turn are limited too.
 import ssl
 from typing import Any, Final, Self
 
+from sampan.core.loop_turns import LoopTurns
 from sampan.server.held_transport import HeldTransport
-from sampan.server.loop_turns import LoopTurns
 
 READS_PER_TURN: Final = 32
 """Maximum number for one connection. Small ones take about 0.1 ms. 32 records of full size are 512 KiB."""

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import cast
 
 from sampan.core.clock import monotonic
+from sampan.core.loop_turns import LoopTurns
 from sampan.core.task_scope import TaskScope
 from sampan.server.accept_filter import drop_new_connections, has_pending_connection
 from sampan.server.connection_owner import ServedConnection
@@ -19,7 +20,6 @@ from sampan.server.held_transport import HeldTransport, hold
 from sampan.server.http import Connection
 from sampan.server.http2.connection import Http2Connection
 from sampan.server.limited_reads import ALL_READS_PER_TURN, LimitedReads
-from sampan.server.loop_turns import LoopTurns
 from sampan.server.request import Handler
 from sampan.server.request_info import TargetCache
 from sampan.server.response_heads import ResponseHeads

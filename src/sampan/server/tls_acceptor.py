@@ -16,10 +16,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from sampan.core.loop_turns import LoopTurns
 from sampan.core.task_scope import TaskScope
 from sampan.server.held_transport import handshake
 from sampan.server.limited_reads import LimitedReads
-from sampan.server.loop_turns import LoopTurns
 from sampan.server.settings import HttpSettings
 
 _log = logging.getLogger("sampan.http")

@@ -1,4 +1,7 @@
-"""`LoopsChild`: the process of control loops next to a server, restarted when it dies.
+"""`LoopsChild`: a process of loops next to a server, restarted when it dies.
+
+There are two such processes, each only if it has something to run: the control loops, and the network loops, which are
+the DNS server and the Service proxy. The latter receive what any Pod sends, so they must not delay the former.
 
 Concurrency: `run` owns the process; its cancellation ends the process. The process also ends when its standard input
 closes, which happens if this process is killed.
@@ -11,8 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from sampan.app.components import Component as RunningComponent
 from sampan.app.log import format_of
 from sampan.app.loops.settings import USAGE_ERROR
+from sampan.app.loops.shared_settings import node_names
 from sampan.app.settings import UpSettings
 from sampan.core.child_process import ChildProcess
 from sampan.core.settings import settings_of
@@ -27,6 +32,8 @@ from sampan.server.verbs.components import (
     Components,
 )
 
+CONTROL_LOOPS: Final = "control loops"
+NETWORK_LOOPS: Final = "network loops"
 BACKOFF_FIRST_S: Final = 1.0
 BACKOFF_MAX_S: Final = 30.0
 STABLE_S: Final = 60.0
@@ -40,15 +47,10 @@ _log = logging.getLogger("sampan.app")
 
 def command_of(settings: UpSettings) -> list[str] | None:
     """Return the command line of the control loops, or None if the server runs none."""
-    loops = settings.controllers.strip(), settings.scheduler, settings.nodes, settings.dns, settings.service_proxy
-    if not any(loops):
+    if not any((settings.controllers.strip(), settings.scheduler, settings.nodes)):
         return None
     return [
-        sys.executable,
-        "-m",
-        "sampan.cli",
-        "loops",
-        f"--kubeconfig={Path(settings.data) / 'kubeconfig'}",
+        *_program(settings),
         f"--controllers={settings.controllers}",
         "--scheduler" if settings.scheduler else "--no-scheduler",
         f"--nodes={settings.nodes}",
@@ -57,10 +59,35 @@ def command_of(settings: UpSettings) -> list[str] | None:
         f"--cluster-signing-key-file={Path(settings.data) / 'pki' / 'ca.key'}",
         *_cidr_options(settings),
         *_node_options(settings),
-        *(["--dns=true", f"--dns-address={settings.dns_address}"] if settings.dns else []),
-        *(["--service-proxy=true"] if settings.service_proxy else []),
-        *([f"--probe-address={settings.loops_probe_address}"] if settings.loops_probe_address else []),
         *(["--leader-elect"] if settings.storage.shared else []),
+        *_process_options(settings, settings.loops_probe_address),
+    ]
+
+
+def network_command_of(settings: UpSettings) -> list[str] | None:
+    """Return the command line of the DNS server and the Service proxy, or None if the server runs neither."""
+    if not (settings.dns or settings.service_proxy):
+        return None
+    # The server's machine is the first node. Without a node, no endpoint is local.
+    node = node_names(settings.nodes)[0] if settings.nodes else ""
+    return [
+        *_program(settings),
+        "--controllers=",
+        "--no-scheduler",
+        "--nodes=0",
+        *(["--dns=true", f"--dns-address={settings.dns_address}"] if settings.dns else []),
+        *(["--service-proxy=true", f"--service-proxy-node={node}"] if settings.service_proxy else []),
+        *_process_options(settings, settings.network_probe_address),
+    ]
+
+
+def _program(settings: UpSettings) -> list[str]:
+    return [sys.executable, "-m", "sampan.cli", "loops", f"--kubeconfig={Path(settings.data) / 'kubeconfig'}"]
+
+
+def _process_options(settings: UpSettings, probe_address: str) -> list[str]:
+    return [
+        *([f"--probe-address={probe_address}"] if probe_address else []),
         f"--log-level={_log_level(settings)}",
         f"--log-format={settings.log.format}",
     ]
@@ -121,9 +148,11 @@ def _changed(settings: object) -> list[str]:
 class LoopsChild:
     """Keeps one process running. `command` None: there is no process."""
 
-    def __init__(self, command: Sequence[str] | None) -> None:
+    def __init__(self, command: Sequence[str] | None, name: str = CONTROL_LOOPS) -> None:
+        """`name`: for messages."""
         self._command = command
-        self._fault = "the control loops have not been started"
+        self._name = name
+        self._fault = f"the {name} have not been started"
 
     def fault(self) -> str:
         """Reason why the process does not run; empty if it runs."""
@@ -139,11 +168,11 @@ class LoopsChild:
             began = loop.time()
             code = await self._run_once(self._command)
             if code == USAGE_ERROR:
-                _log.error("cannot start the control loops: usage error; not retrying")
+                _log.error("cannot start the %s: usage error; not retrying", self._name)
                 return
             if loop.time() - began >= STABLE_S:
                 backoff_s = BACKOFF_FIRST_S
-            _log.error("control loops ended; restarting", extra={"code": code, "seconds": backoff_s})
+            _log.error("the %s ended; restarting", self._name, extra={"code": code, "seconds": backoff_s})
             await asyncio.sleep(backoff_s)
             backoff_s = min(BACKOFF_MAX_S, backoff_s * 2)
 
@@ -152,14 +181,14 @@ class LoopsChild:
         try:  # Ctrl-C must not reach it: the server ends it in order
             process = ChildProcess(command)
         except OSError as error:
-            _log.error("cannot start the control loops: %s", error)
-            self._fault = f"cannot start the control loops: {error}"
+            _log.error("cannot start the %s: %s", self._name, error)
+            self._fault = f"cannot start the {self._name}: {error}"
             return _NOT_STARTED
         self._fault = ""
-        _log.debug("control loops started", extra={"pid": process.pid})
+        _log.debug("the %s started", self._name, extra={"pid": process.pid})
         try:
             code = await process.wait()
-            self._fault = f"the control loops ended with code {code}"
+            self._fault = f"the {self._name} ended with code {code}"
             return code
         finally:
             await _end(process)
@@ -176,3 +205,9 @@ async def _end(process: ChildProcess) -> None:
     except TimeoutError:
         process.kill()
         await process.wait()
+
+
+def processes_of(settings: UpSettings, loops: LoopsChild) -> tuple[RunningComponent, RunningComponent]:
+    """Return the processes next to a server, as its components."""
+    network = LoopsChild(network_command_of(settings), NETWORK_LOOPS)
+    return RunningComponent(CONTROL_LOOPS, loops.run), RunningComponent(NETWORK_LOOPS, network.run)

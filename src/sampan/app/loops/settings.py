@@ -335,7 +335,7 @@ class LeaveSettings:
 
 @dataclass(frozen=True, slots=True)
 class AllLoopsSettings:
-    """Options of `sampan loops`, which `sampan up` starts."""
+    """Options of `sampan loops`, which `sampan up` starts: once for control loops, once for DNS and Service proxy."""
 
     controllers: str = controllers_setting(group=CONTROLLERS)
     scheduler: bool = scheduler_setting(group=CONTROLLERS)
@@ -345,6 +345,9 @@ class AllLoopsSettings:
     dns: bool = dns_setting(group=DNS)
     dns_address: str = dns_address_setting(group=DNS)
     service_proxy: bool = service_proxy_setting(group=NODES)
+    service_proxy_node: str = setting(
+        "", "Name of the Node of this machine, for the Service proxy. Its Pods are the local endpoints.", group=NODES
+    )
     cri: CriNodeSettings = nested(CriNodeSettings, group=CRI_NODES)
     leader_elect: bool = setting(
         False, "Elect a leader, because other servers use the same store and have loops too.", group=CONTROLLERS

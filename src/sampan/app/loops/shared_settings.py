@@ -44,3 +44,8 @@ dns_address_setting = partial(
 service_proxy_setting = partial(
     setting, False, "Make Services reachable on this machine, as `sampan proxy` does. Needs root."
 )
+
+
+def node_names(count: int) -> tuple[str, ...]:
+    """Return the names of the nodes next to a server: `node-1`, `node-2` …"""
+    return tuple(f"node-{number}" for number in range(1, count + 1))

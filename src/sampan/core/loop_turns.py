@@ -13,7 +13,7 @@ class LoopTurns:
     """Queue of the connections that wait for a turn. Used on the event loop only."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, units_per_turn: int) -> None:
-        """Allow `units_per_turn` units of work in each turn. A unit is, for example, a frame or a handshake."""
+        """Allow `units_per_turn` units of work in each turn. A unit is, for example, a frame, a handshake or a µs."""
         self._loop = loop
         self._units_per_turn = self._left = units_per_turn
         self._waiting: deque[Callable[[], None]] = deque()
