@@ -62,6 +62,20 @@ async def test_it_is_created_then_updated_then_left_alone(
 
 
 @pytest.mark.parametrize("make", [create_or_update, create_or_patch], ids=["update", "patch"])
+async def test_another_type_of_a_value_is_written(client: Client, make: Make) -> None:
+    classes = await client.resource_for("deviceclasses")
+
+    def mutate(value: object) -> Mutate:
+        config = {"opaque": {"driver": "x.io", "parameters": {"v": value}}}
+        named = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "a"}}
+        return lambda present: {**(present or named), "spec": {"config": [config]}}
+
+    await make(classes, "a", mutate(True))
+    obj, result = await make(classes, "a", mutate(1))
+    assert (result, obj["spec"]["config"][0]["opaque"]["parameters"]["v"] is True) == (OperationResult.UPDATED, False)
+
+
+@pytest.mark.parametrize("make", [create_or_update, create_or_patch], ids=["update", "patch"])
 async def test_a_name_cannot_be_changed(config_maps: ResourceClient[Object], make: Make) -> None:
     with pytest.raises(ValueError, match="from 'b' to 'a'"):
         await make(config_maps, "b", data())

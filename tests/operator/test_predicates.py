@@ -93,6 +93,11 @@ def test_a_path_may_name_keys_with_dots() -> None:
     assert FieldChanged(("metadata", "annotations", "a.b/c")).update(before, after)
 
 
+def test_a_field_that_changes_only_its_type_has_changed() -> None:
+    before, after = (ref(version=n, generation=n, spec={"x": value}) for n, value in ((1, True), (2, 1)))
+    assert FieldChanged("spec.x").update(before, after)
+
+
 def test_a_selector_passes_what_is_or_was_selected() -> None:
     predicate = label_selector("a in (1,2)")
     other = ref(version=2, labels={"a": "3"})

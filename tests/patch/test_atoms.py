@@ -9,7 +9,8 @@ import orjson
 import pytest
 from hypothesis import given
 
-from sampan.patch.atom import Atom, ElementError, same_value
+from sampan.core.json_values import same_by_number
+from sampan.patch.atom import Atom, ElementError
 from sampan.patch.atom_schema import atom_of, root_atom
 from sampan.patch.copying import copy_json
 from sampan.patch.fieldset import LEAF, FieldSet, leaves, parse, paths
@@ -434,4 +435,4 @@ def test_computed_sets_are_canonical(old: Any, new: Any) -> None:
 @given(json_objects, json_objects)
 def test_values_without_a_schema_differ_only_if_a_change_is_found(old: Any, new: Any) -> None:
     changed, removed = root_atom(None).compare(old, new)
-    assert (changed is None and removed is None) == same_value(old, new)
+    assert (changed is None and removed is None) == same_by_number(old, new)

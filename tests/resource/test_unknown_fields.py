@@ -77,6 +77,10 @@ def test_an_unchanged_object_is_written_as_it_was_read() -> None:
     assert written(read()) == STORED
 
 
+def test_a_value_with_another_type_is_written() -> None:
+    assert with_unknown({"a": True, "b": 2}, {"a": True}, {"a": 1})["a"] is not True
+
+
 def test_a_change_changes_only_its_field() -> None:
     hull = read()
     hull.spec.length = 4

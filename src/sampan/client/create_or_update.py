@@ -19,6 +19,7 @@ from sampan.client.patch import MergePatch, merge_patch_between
 from sampan.client.resource_client import ResourceClient
 from sampan.client.resource_endpoint import names_of
 from sampan.client.retry_on_conflict import retry_on
+from sampan.core.json_values import same
 from sampan.resource import Object
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ async def create_or_update(client: ResourceClient[T], name: str, mutate: Mutate[
         before, after = await _desired(client, name, mutate)
         if before is None:
             return await client.create(after), OperationResult.CREATED
-        if before == client.to_dict(after):
+        if same(before, client.to_dict(after)):
             return after, OperationResult.NONE
         return await client.update(after), OperationResult.UPDATED
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sampan.client.patch import JsonPatch
+from sampan.core.json_values import same
 from sampan.resource import Object
 from sampan.wire import json
 
@@ -52,7 +53,7 @@ def upgrade_managed_fields(
     after = before
     for updater in updaters:
         after = _upgraded(after, updater, manager, subresource)
-    if after == before:
+    if same(after, before):
         return None
     version = (obj.get("metadata") or {}).get("resourceVersion", "")
     return JsonPatch(
@@ -117,5 +118,5 @@ def _extracted_items(items: list[Any], children: Fields) -> Iterator[Any]:
         for form, value, inner in desired:
             if form == "k:" and isinstance(item, dict) and all(item.get(key) == each for key, each in value.items()):
                 yield {**value, **_extracted(item, inner)}
-            elif (form == "v:" and item == value) or (form == "i:" and index == value):
+            elif (form == "v:" and same(item, value)) or (form == "i:" and index == value):
                 yield _extracted(item, inner)

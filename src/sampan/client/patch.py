@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from sampan.core.json_values import same
 from sampan.resource import Object
 from sampan.wire import json
 
@@ -93,16 +94,7 @@ def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any
     fields: dict[str, Any] = {key: None for key, value in old.items() if value is not None and new.get(key) is None}
     for key, value in new.items():
         before = old.get(key)
-        if value is None or _equal(value, before):
+        if value is None or same(value, before):
             continue
         fields[key] = _difference(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
     return fields
-
-
-def _equal(one: Any, other: Any) -> bool:
-    """Return True if the values are equal in JSON, where true is not 1."""
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(value, other[key]) for key, value in one.items())
-    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)

@@ -3,6 +3,7 @@
 from typing import Any, TypeVar
 
 from sampan.client import ResourceClient, merge_patch_between
+from sampan.core.json_values import same
 from sampan.core.time import Clock, timestamp
 from sampan.patch.copying import copy_json
 from sampan.resource import Object, meta
@@ -21,7 +22,7 @@ async def write_status(
     `TransportError`.
     """
     before = obj.get("status") or {}
-    if before == status:
+    if same(before, status):
         return None
     metadata = meta(obj)
     read = {"resourceVersion": metadata.resource_version}

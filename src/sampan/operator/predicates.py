@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
+from sampan.core.json_values import same
 from sampan.core.selectors import Selector, parse_labels
 from sampan.informer.ref import Ref
 
@@ -132,7 +133,7 @@ class FieldChanged(Predicate[Any]):
         if self._only_spec and old.generation == new.generation > 0:
             return False  # A change of the spec raises the generation, if the kind has one.
         before, after = msgspec.json.decode(old.raw), msgspec.json.decode(new.raw)
-        return any(_field(before, path) != _field(after, path) for path in self._paths)
+        return any(not same(_field(before, path), _field(after, path)) for path in self._paths)
 
 
 _ABSENT: Final = object()

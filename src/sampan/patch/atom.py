@@ -6,6 +6,7 @@ Source: structured-merge-diff typed/{compare,merge,remove,tofieldset,reconcile_s
 
 from typing import Any, Final
 
+from sampan.core.json_values import same_by_number
 from sampan.patch.copying import copy_json
 from sampan.patch.fieldset import LEAF, FieldSet
 
@@ -21,26 +22,6 @@ MODIFIED: Final[Change] = (LEAF, None)
 
 class ElementError(Exception):
     """A list item has no identity, so the list cannot be merged or owned item by item."""
-
-
-def same_value(old: Any, new: Any) -> bool:
-    """Compare two JSON values: 1 equals 1.0, but 1 does not equal true."""
-    if old.__class__ is new.__class__:
-        if old.__class__ is dict:
-            return len(old) == len(new) and all(key in new and same_value(old[key], new[key]) for key in old)
-        if old.__class__ is list:
-            return len(old) == len(new) and all(map(same_value, old, new))
-        return bool(old == new)
-    return (
-        isinstance(old, int | float)
-        and isinstance(new, int | float)
-        and bool
-        not in (
-            old.__class__,
-            new.__class__,
-        )
-        and old == new
-    )
 
 
 class Atom:
@@ -61,7 +42,7 @@ class Atom:
 
     def compare(self, old: Any, new: Any) -> Change:
         """Return the fields that differ between two values."""
-        return SAME if same_value(old, new) else MODIFIED
+        return SAME if same_by_number(old, new) else MODIFIED
 
     def merge(self, old: Any, new: Any) -> Any:
         """Return `old` with `new` applied to it. May change `old`; does not change `new` and shares nothing with it."""

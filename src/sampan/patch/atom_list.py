@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from sampan.patch.atom import MISSING, MODIFIED, SAME, SCALAR, Atom, Change, ElementError, same_value
+from sampan.core.json_values import same_by_number
+from sampan.patch.atom import MISSING, MODIFIED, SAME, SCALAR, Atom, Change, ElementError
 from sampan.patch.by_text import ByText
 from sampan.patch.copying import copy_json
 from sampan.patch.fieldset import LEAF, FieldSet, in_order, with_self, without_self
@@ -154,7 +155,7 @@ class ListAtom(Atom):
         """Compare items with the same identity. If both lists have several of them, compare them as one value."""
         changed, removed = change
         if len(before) > 1 and len(after) > 1:
-            if not same_value(before, after):
+            if not same_by_number(before, after):
                 changed[element] = LEAF
         elif len(before) > 1:
             changed[element] = self.item.added(after[0])

@@ -15,6 +15,7 @@ import orjson
 from sampan.core.errors import bad_request, request_entity_too_large
 from sampan.core.go_text import invalid_number, unmarshal_text
 from sampan.core.integers import parse_integer
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.patch.errors import not_applicable, result_object
@@ -283,17 +284,6 @@ def _test(state: _State, operation: Object) -> None:
             found = _get(*place)
     if not same(found, operation.get("value")):
         raise TestFailedError(pointer or "")
-
-
-def same(left: Any, right: Any) -> bool:
-    """Compare two JSON values; unlike in Python, 1, 1.0 and true differ."""
-    if left.__class__ is not right.__class__:
-        return False
-    if isinstance(left, dict):
-        return len(left) == len(right) and all(key in right and same(item, right[key]) for key, item in left.items())
-    if isinstance(left, list):
-        return len(left) == len(right) and all(map(same, left, right))
-    return bool(left == right)
 
 
 _OPERATIONS: dict[str, Callable[[_State, Object], None]] = {

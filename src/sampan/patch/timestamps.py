@@ -3,8 +3,8 @@
 Source: apiserver pkg/endpoints/handlers/fieldmanager/equality.go (1.36).
 """
 
+from sampan.core.json_values import same
 from sampan.core.object import Object
-from sampan.patch.atom import same_value
 
 
 def keep_timestamps(live: Object, new: Object) -> None:
@@ -14,12 +14,12 @@ def keep_timestamps(live: Object, new: Object) -> None:
     """
     before = live["metadata"].get("managedFields")
     after = new["metadata"].get("managedFields")
-    if not before or not after or len(before) != len(after) or before == after:
+    if not before or not after or len(before) != len(after) or same(before, after):
         return
     for old, entry in zip(before, after, strict=True):
-        if old.get("time") != entry.get("time") and {**old, "time": ""} != {**entry, "time": ""}:
+        if old.get("time") != entry.get("time") and not same({**old, "time": ""}, {**entry, "time": ""}):
             return
-        if old.get("time") == entry.get("time") and old != entry:
+        if old.get("time") == entry.get("time") and not same(old, entry):
             return
     if _same_but_managed_fields(live, new):
         new["metadata"]["managedFields"] = before
@@ -30,12 +30,12 @@ def _same_but_managed_fields(live: Object, new: Object) -> bool:
         return False
     for name, value in live.items():
         if name != "metadata":
-            if value != new[name] or not same_value(value, new[name]):
+            if not same(value, new[name]):
                 return False
             continue
         metadata = new[name]
         if value.keys() != metadata.keys():
             return False
-        if any(item != metadata[key] for key, item in value.items() if key != "managedFields"):
+        if any(not same(item, metadata[key]) for key, item in value.items() if key != "managedFields"):
             return False
     return True

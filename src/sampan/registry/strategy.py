@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol
 import msgspec
 
 from sampan.core.field import FieldError
+from sampan.core.json_values import same
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object, set_or_drop
 
@@ -180,7 +181,7 @@ class Strategy:
 
     def spec_changed(self, obj: Object, old: Object) -> bool:
         """Return True if the generation grows: something outside metadata and status differs."""
-        return any(obj.get(name) != old.get(name) for name in (obj.keys() | old.keys()) - _NOT_SPEC)
+        return any(not same(obj.get(name), old.get(name)) for name in (obj.keys() | old.keys()) - _NOT_SPEC)
 
     def pending_finalizers(self, obj: Object) -> bool:
         """Return True if more than metadata.finalizers delays the removal of an object with requested deletion."""

@@ -8,6 +8,8 @@ remaining elements are matched by position. An element without a match is new an
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from sampan.core.json_values import same
+
 _KEYS: Final = ("name", "type", "key", "uid", "id", "ip", "mountPath", "containerPort", "port", "topologyKey", "kind")
 """Fields that identify elements of Kubernetes' lists, the most specific first."""
 
@@ -17,7 +19,7 @@ def with_unknown(source: Any, before: Any, after: Any) -> Any:
 
     `source` is an object as it was read, `before` the part that its class defines, `after` the object to write.
     """
-    if before == after:
+    if same(before, after):
         return source
     if isinstance(source, dict) and isinstance(before, dict) and isinstance(after, dict):
         kept = {key: value for key, value in source.items() if key not in before or key in after}
@@ -50,9 +52,9 @@ def _matches(before: Sequence[Any], after: Sequence[Any]) -> list[int | None]:
 
 
 def _equal(before: Sequence[Any], after: Sequence[Any], index: int, value: Any, free: dict[int, None]) -> Iterator[int]:
-    if index in free and before[index] == value:
+    if index in free and same(before[index], value):
         yield index
-    yield from (at for at in free if before[at] == value)
+    yield from (at for at in free if same(before[at], value))
 
 
 def _same_key(
@@ -62,9 +64,9 @@ def _same_key(
         return
     for key in _KEYS:
         if key in value:
-            same = [at for at in free if isinstance(before[at], dict) and before[at].get(key) == value[key]]
-            if len(same) == 1:
-                yield same[0]
+            alike = [at for at in free if isinstance(before[at], dict) and same(before[at].get(key), value[key])]
+            if len(alike) == 1:
+                yield alike[0]
 
 
 def _same_place(

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from sampan.core.json_values import same_by_number
 from sampan.schema.formats import is_known
 from sampan.schema.structural import ListType, Schema
 
@@ -39,9 +40,7 @@ def in_enum(value: Any, allowed: list[Any]) -> bool:
     """Test membership as Go does: numbers by value, booleans are not numbers, null never matches."""
     if value is None:
         return False
-    if isinstance(value, bool):
-        return any(item is value for item in allowed)
-    return any(item == value and not isinstance(item, bool) and item is not None for item in allowed)
+    return any(same_by_number(item, value) for item in allowed)
 
 
 def is_multiple(value: float, factor: float, type_: str) -> bool:

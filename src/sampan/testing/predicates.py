@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from sampan.client.conditions import Condition
 from sampan.core.json_path import JsonPath
+from sampan.core.json_values import same_by_number
 from sampan.resource import Object
 
 _ABSENT: Final = object()
@@ -204,7 +205,7 @@ def _differences(found: Any, desired: Any, path: str) -> Any:
                 yield from _differences(found[key], value, f"{path}.{key}")
             else:
                 yield f"{path}.{key}: missing, expected {value!r}"
-    elif found != desired:
+    elif not same_by_number(found, desired):
         yield f"{path}: {found!r}, expected {desired!r}"
 
 

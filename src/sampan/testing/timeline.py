@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sampan.core.json_values import same
 from sampan.testing.journal import Journal, Write
 from sampan.testing.operators import ReconcileRecord
 from sampan.testing.requests import Requests
@@ -122,7 +123,7 @@ def _owns(entry: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[st
     """Return True if a manager owns a field that differs. Items of lists are not looked at."""
     fields = entry.get("fieldsV1") or {}
     while isinstance(before, Mapping) and isinstance(after, Mapping):
-        owned = [key for key in after if f"f:{key}" in fields and after[key] != before.get(key)]
+        owned = [key for key in after if f"f:{key}" in fields and not same(after[key], before.get(key))]
         if not owned:
             return False
         key = owned[0]
@@ -140,7 +141,7 @@ def _changes(before: Any, after: Any, path: str, secret: bool) -> Iterator[str]:
             new = after.get(key)
             old = before.get(key, {} if isinstance(new, Mapping) else None)
             yield from _changes(old, new, f"{path}.{key}", secret)
-    elif before != after:
+    elif not same(before, after):
         value = "removed" if after is None else MASK if secret and _is_data(path) else repr(after)
         yield f"{path}={value if len(value) <= _VALUE_MAX else value[: _VALUE_MAX - 1] + '…'}"
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampan.core.json_values import same
 from sampan.operator.webhook.admission.json_diff import carried_over, json_patch_between
-from sampan.patch.json_patch import apply, same
+from sampan.patch.json_patch import apply
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.5, 1.0]) | st.text("a/~é", max_size=3)
 KEYS = st.text("ab/~0", max_size=2)

@@ -12,6 +12,7 @@ from typing import Any
 import grpc
 
 from sampan.client import Conflict, MergePatch, NotFound, merge_patch_between
+from sampan.core.json_values import same
 from sampan.core.time import timestamp
 from sampan.csi.errors import UNCERTAIN, CsiError
 from sampan.csi.sidecar import modify_status
@@ -149,7 +150,7 @@ class Modifier:
         """Write a status. Return the claim. Raises `Conflict`."""
         metadata = {"resourceVersion": meta(claim).resource_version}
         before, after = {"metadata": metadata, "status": claim.get("status")}, {"metadata": metadata, "status": status}
-        if before == after:
+        if same(before, after):
             return claim
         client = self._claims.in_namespace(meta(claim).namespace)
         return await client.status.patch(meta(claim).name, merge_patch_between(before, after, optimistic_lock=True))

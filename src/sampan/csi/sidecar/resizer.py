@@ -8,6 +8,7 @@ from typing import Any, Final
 import grpc
 
 from sampan.client import Conflict, MergePatch, NotFound, merge_patch_between
+from sampan.core.json_values import same
 from sampan.core.quantity import Quantity
 from sampan.core.time import timestamp
 from sampan.csi.capabilities import volume_capability
@@ -162,7 +163,7 @@ class Resizer:
             | {"annotations": {key: value for key, value in desired.items() if value is not None}},
             "status": status,
         }
-        if before == after:
+        if same(before, after):
             return claim
         client = self._claims.in_namespace(meta(claim).namespace)
         return await client.status.patch(meta(claim).name, merge_patch_between(before, after, optimistic_lock=True))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from sampan.core.errors import Reason, StatusError
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.core.offload import begin_work, is_large, note_size, offloaded
 from sampan.core.time import format_time
@@ -227,7 +228,7 @@ class CrdController:
         desired: Object = await offloaded(self._with_status, crd, naming, now)
         if is_true(desired, "Established"):
             await self._serve(desired)
-        if desired["status"] != crd.get("status") and not self._read_only:
+        if not same(desired["status"], crd.get("status")) and not self._read_only:
             await self._write_status(desired)
         if released:
             await self._reconsider(crd, group)

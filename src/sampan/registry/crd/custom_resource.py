@@ -8,6 +8,7 @@ from typing import Any
 from sampan.core.field import ErrorType, FieldError, Path
 from sampan.core.go_text import NIL
 from sampan.core.json_path import JsonPath
+from sampan.core.json_values import same
 from sampan.core.metadata import finalizer_warnings
 from sampan.core.object import Object
 from sampan.registry.crd.hub.preserved import ANNOTATION as PRESERVED
@@ -120,7 +121,7 @@ class CustomResourceStrategy(Strategy):
 
     def spec_changed(self, obj: Object, old: Object) -> bool:
         """Return True for any change outside metadata. Ignore status if it is a subresource."""
-        if not self.status and obj.get("status") != old.get("status"):
+        if not self.status and not same(obj.get("status"), old.get("status")):
             return True
         return super().spec_changed(obj, old)
 

@@ -10,6 +10,7 @@ from typing import Any
 from sampan.core import errors, field
 from sampan.core.field import FieldError, Path, bounded
 from sampan.core.gvk import GroupKind
+from sampan.core.json_values import same
 from sampan.core.object import Object, set_or_drop
 from sampan.core.offload import compute, offloaded
 from sampan.patch.timestamps import keep_timestamps
@@ -158,7 +159,7 @@ def _is_last_finalizer_gone(store: ResourceStore, obj: Object, old: Object) -> b
 def is_unchanged(obj: Object, old: Object) -> bool:
     """Return True if `obj` differs from `old` at most in managedFields timestamps. Reset these timestamps."""
     keep_timestamps(old, obj)
-    return obj == old
+    return same(obj, old)
 
 
 async def _is_stored_otherwise(write: Write) -> bool:
@@ -176,7 +177,7 @@ async def _is_stored_otherwise(write: Write) -> bool:
 
 
 def _differs(store: ResourceStore, raw: bytes, obj: Object) -> bool:
-    return bool(decode(raw) != decode(store.encode(obj)))
+    return not same(decode(raw), decode(store.encode(obj)))
 
 
 async def encode(write: Write) -> None:

@@ -5,6 +5,7 @@ Source: apiserver pkg/admission/plugin/webhook/mutating/reinvocationcontext.go (
 
 from collections.abc import Hashable
 
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.server.admission.chain import Attributes
@@ -28,7 +29,7 @@ class Reinvocation:
 
     def begin(self, attributes: Attributes) -> None:
         """Begin a run. If other plug-ins have changed the object since the first run, all calls must be repeated."""
-        if attributes.is_reinvocation and self._output != attributes.obj:
+        if attributes.is_reinvocation and not same(self._output, attributes.obj):
             self.changed()
 
     def is_due(self, key: Hashable) -> bool:

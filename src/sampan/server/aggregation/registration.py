@@ -14,6 +14,7 @@ import logging
 from typing import Final
 
 from sampan.core.errors import Reason, StatusError
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.definition import ResourceDefinition
@@ -80,7 +81,7 @@ class Registration:
                 before = present.get(name)
                 if before is None:
                     group.create_task(self._create(obj))
-                elif before["spec"] != obj["spec"] and _is_kept(before, started):
+                elif not same(before["spec"], obj["spec"]) and _is_kept(before, started):
                     group.create_task(self._repair(name, obj))
             for name, obj in present.items():
                 if name not in desired and _is_kept(obj, started):

@@ -1,6 +1,7 @@
 """Write the condition Available of an APIService."""
 
 from sampan.core.errors import Reason, StatusError
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
@@ -29,7 +30,7 @@ async def write_verdict(cluster: Cluster, api_service: ApiService, verdict: Avai
     endpoint = endpoint_of(cluster)
     now = format_time(cluster.clock.now())
     present = cluster.reader.get(GROUP, RESOURCE, "", api_service.name)
-    if present is None or present == _with_condition(present, api_service, verdict, now):
+    if present is None or same(present, _with_condition(present, api_service, verdict, now)):
         return
 
     def edit(obj: Object, old: Object) -> Object:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.registry.endpoint import Endpoint
@@ -175,7 +176,7 @@ class KubernetesService:
         metadata = present["metadata"]
         labels = {**(metadata.get("labels") or {}), **desired["labels"]}
         updated = {**present, **desired["content"], "metadata": {**metadata, "labels": labels}}
-        if updated == present:
+        if same(updated, present):
             return
         try:
             await store.store.update(row.key, encode(updated), row.mod_revision)

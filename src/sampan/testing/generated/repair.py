@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from sampan.core.field import ErrorType, FieldError
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.schema.structural import Schema
@@ -87,7 +88,7 @@ def _repair(
         for number, change in enumerate(_changes(subject, obj, base, faults, choices, meanings)):
             changed = copy_json(obj)
             change(changed)
-            if changed == obj:
+            if same(changed, obj):
                 continue
             left, calls_left = subject.faults(changed), calls_left - 1
             if best is None or len(left) < len(best[1]):

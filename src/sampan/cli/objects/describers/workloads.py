@@ -21,6 +21,7 @@ from sampan.cli.objects.describers.values import (
     pods_of,
 )
 from sampan.client import ListOptions
+from sampan.core.json_values import same
 from sampan.core.label_selectors import selector_text
 from sampan.resource import Object
 
@@ -68,7 +69,7 @@ def _replica_sets(subject: Subject) -> Iterator[str]:
     if not found:
         return
     template = at(subject.obj, "spec.template")
-    new = [each for each in found if _template_of_deployment(each) == template][:1]
+    new = [each for each in found if same(_template_of_deployment(each), template)][:1]
     for label, chosen in (("OldReplicaSets", [each for each in found if each not in new]), ("NewReplicaSet", new)):
         texts = [
             f"{each['metadata']['name']} ({_count(each, 'status.replicas')}/{_count(each, 'spec.replicas')} "

@@ -7,6 +7,7 @@ from typing import Any
 
 from sampan.core.errors import internal_error
 from sampan.core.field import FieldError, Path, invalid
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.registry.crd.custom_resource import CustomResourceStrategy
 from sampan.registry.crd.hub.losses import losses
@@ -107,7 +108,7 @@ class HubConversionStrategy(CustomResourceStrategy):
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """Check as for create."""
         found = super().validate_update(ctx, obj, old)
-        if found or obj.get("spec") == old.get("spec"):
+        if found or same(obj.get("spec"), old.get("spec")):
             return found
         return self.faults(obj)
 
@@ -121,7 +122,7 @@ class HubConversionStrategy(CustomResourceStrategy):
         self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocation: Any
     ) -> Release | None:
         """Compute the result as for create."""
-        if obj.get("spec") != old.get("spec") and not super().validate_update(ctx, obj, old):
+        if not same(obj.get("spec"), old.get("spec")) and not super().validate_update(ctx, obj, old):
             await self.check_rules(obj)
         return None
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from sampan.core.field import Path, invalid, required
 from sampan.core.integers import integer_or
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.registry.columns.cells import (
     EMPTY,
@@ -106,7 +107,7 @@ class DaemonSetStrategy(WorkloadStrategy):
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
         """Increment the template generation if the template changed."""
         super().prepare_for_update(ctx, obj, old)
-        changed = obj["spec"].get("template") != old["spec"].get("template")
+        changed = not same(obj["spec"].get("template"), old["spec"].get("template"))
         generation = _template_generation(old) + changed
         obj["metadata"]["annotations"][_GENERATION] = str(generation)
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from sampan.core.domains import fully_qualified_domain_name_errors
 from sampan.core.field import Path, duplicate, invalid, required, too_many
+from sampan.core.json_values import same
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors, label_value_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, column, some_of
@@ -160,7 +161,7 @@ class EndpointSliceStrategy(Strategy):
         """Return True also if labels changed."""
         if obj["metadata"].get("labels", {}) != old["metadata"].get("labels", {}):
             return True
-        return any(name not in _NOT_SPEC and obj.get(name) != old.get(name) for name in obj.keys() | old.keys())
+        return any(name not in _NOT_SPEC and not same(obj.get(name), old.get(name)) for name in obj.keys() | old.keys())
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
         """Check a new slice."""

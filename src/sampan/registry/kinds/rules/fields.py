@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from sampan.core.field import ErrorType, FieldError, Path, forbidden, invalid, quote, required
+from sampan.core.json_values import same
 from sampan.core.names import (
     dns1123_label_errors,
     dns1123_subdomain_errors,
@@ -109,7 +110,7 @@ def check_not_negative(value: int, path: Path, errors: Errors) -> None:
 
 def check_immutable(new: object, old: object, path: Path, errors: Errors) -> None:
     """Check that a value did not change."""
-    if new != old:
+    if not same(new, old):
         errors.append(invalid(path, new, IMMUTABLE))
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from sampan.core.field import Path, duplicate, forbidden, invalid, required, too_long
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, at, column, name_of
 from sampan.registry.kind import Kind
@@ -118,7 +119,7 @@ class VolumeAttributesClassStrategy(Strategy):
         """Check an update: no field may change."""
         if obj.get("driverName", "") != old.get("driverName", ""):
             errors.append(forbidden(Path("driverName"), "updates to driverName are forbidden."))
-        if (obj.get("parameters") or {}) != (old.get("parameters") or {}):
+        if not same(obj.get("parameters") or {}, old.get("parameters") or {}):
             errors.append(forbidden(Path("parameters"), "updates to parameters are forbidden."))
         self.check(ctx, obj, errors)
 

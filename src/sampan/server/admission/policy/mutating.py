@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.field import quote
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.schema.structural import Schema
 from sampan.server.admission.chain import Attributes
@@ -158,9 +159,9 @@ class _Run:
                 continue
             finally:
                 self._metrics.policies.mutated((policy.name, invocation.binding.name, failure), perf_counter() - began)
-            if changed != obj:
+            if not same(changed, obj):
                 await self._forms.put(changed, invocation.matched, strict=mutation.strict)
-        if (await self._forms.of(invocation.matched)).obj != before:
+        if not same((await self._forms.of(invocation.matched)).obj, before):
             self.reinvocation.changed()
             attributes.reinvoke = True
         if policy.may_be_applied_again:

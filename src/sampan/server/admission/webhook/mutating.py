@@ -10,6 +10,7 @@ from sampan.core import errors
 from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
 from sampan.core.field import quote
+from sampan.core.json_values import same
 from sampan.patch import json_patch
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.authority import Authority
@@ -127,7 +128,7 @@ class _Run:
             raise errors.internal_error(error.message) from None
         await self._forms.put(patched, matched)
         self._annotate(_PATCH + place, hook, {"patch": patch, "patchType": "JSONPatch"})
-        return (await self._forms.of(matched)).obj != before
+        return not same((await self._forms.of(matched)).obj, before)
 
     def _annotate(self, key: str, hook: Hook, more: dict[str, Any]) -> None:
         """Add audit annotations. Annotations with the patch are added only to events that contain bodies."""

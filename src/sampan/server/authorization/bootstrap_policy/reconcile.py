@@ -9,6 +9,7 @@ Source: kubernetes pkg/registry/rbac/rest/storage_rbac.go, component-helpers aut
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
+from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.core.policy_rules import uncovered
 from sampan.core.time import Clock
@@ -57,7 +58,7 @@ def _outstanding(endpoint: Endpoint, objects: Iterable[Object]) -> Iterable[tupl
             yield expected, None
             continue
         existing = decode(record.value)
-        if _annotations(existing).get(AUTO_UPDATE) != "false" and merged(existing, expected) != existing:
+        if _annotations(existing).get(AUTO_UPDATE) != "false" and not same(merged(existing, expected), existing):
             yield expected, existing
 
 

@@ -5,6 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sampan.core.json_values import contains, same
 from sampan.core.object import Object
 from sampan.schema.structural import Schema, ValueValidations
 from sampan.testing.generated.choices import Complete, Seeded
@@ -85,7 +86,11 @@ def _valid(
         if len(found) >= values_max:
             break
         made = _changed(base, path_of(field.place), field.place, value)
-        if made.obj != base and made.obj not in [each.obj for each in found] and not subject.faults(made.obj):
+        if (
+            not same(made.obj, base)
+            and not contains([each.obj for each in found], made.obj)
+            and not subject.faults(made.obj)
+        ):
             found.append(made)
     return found
 
