@@ -4,8 +4,9 @@ import itertools
 import json
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -38,8 +39,8 @@ class SmallDisk(Disk):
         self.prefix = ("nsenter", f"--target={holder}", "--mount")
 
     @contextmanager
-    def server(self) -> Iterator[Server]:
-        with running(self.mounted, prefix=self.prefix) as server:
+    def server(self, *, loops: bool = False) -> Iterator[Server]:
+        with running(self.mounted, prefix=self.prefix, loops=loops) as server:
             yield replace(server, data=self.directory)
 
 
@@ -166,6 +167,73 @@ def test_a_restart_on_a_full_disk_serves_reads_and_deletes(disk: SmallDisk, numb
         assert request(server, "DELETE", f"{PATH}/before")[0] == 200
         disk.free()
         assert created(server, "after")[0] == 201
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "ended"])
+def test_large_objects_can_be_deleted_after_each_start_while_others_take_all_space(
+    disk: SmallDisk, number: signal.Signals
+) -> None:
+    """Nothing but the store's own files is left to it: whatever it returns to the disk is gone."""
+    remaining = [f"large{number}" for number in range(24)]
+    with disk.server() as server:
+        for name in remaining:
+            body = {"metadata": {"name": name, "finalizers": ["example.com/hold"]}, "data": {"v": "x" * 700_000}}
+            assert request(server, "POST", PATH, body)[0] == 201
+        disk.fill()
+        refusal(server)
+        for _ in range(3):
+            remove_held(disk, server, [remaining.pop() for _ in range(3)])
+        stop(server, number)
+    for _ in range(3):
+        disk.fill()
+        checked = [*disk.prefix, sys.executable, "-m", "sampan.cli", "storage", "check", str(disk.mounted)]
+        done = subprocess.run(checked, capture_output=True, text=True, timeout=START_TIMEOUT_S, check=False)
+        assert (done.returncode, done.stdout[-12:]) == (0, "all is well\n"), done.stderr
+        disk.fill()
+        with disk.server() as server:
+            disk.fill()
+            assert set(remaining) <= names(server)
+            remove_held(disk, server, [remaining.pop() for _ in range(3)])
+            stop(server, number)
+
+
+def remove_held(disk: SmallDisk, server: Server, objects: Sequence[str]) -> None:
+    """Delete objects with a finalizer. The disk is filled before each request."""
+    for name in objects:
+        disk.fill()
+        assert request(server, "DELETE", f"{PATH}/{name}")[0] == 200
+        _, _, held = request(server, "GET", f"{PATH}/{name}")
+        held["metadata"]["finalizers"] = []
+        disk.fill()
+        assert request(server, "PUT", f"{PATH}/{name}", held)[0] == 200
+
+
+def stop(server: Server, number: signal.Signals) -> None:
+    server.process.send_signal(number)
+    server.process.wait(START_TIMEOUT_S)
+
+
+def test_a_namespace_with_pods_of_controllers_disappears_on_a_full_disk(disk: SmallDisk) -> None:
+    container = {"name": "main", "image": "example.com/app"}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
+    spec = {"replicas": 10, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    pods = "/api/v1/namespaces/one/pods"
+    with disk.server(loops=True) as server:
+        request(server, "POST", "/api/v1/namespaces", {"metadata": {"name": "one"}})
+        body = {"metadata": {"name": "web"}, "spec": spec}
+        assert request(server, "POST", "/apis/apps/v1/namespaces/one/deployments", body)[0] == 201
+        wait_until(lambda: len(server.status(pods, server.token)["items"]) == 10)
+        disk.fill()
+        refusal(server)
+        assert request(server, "DELETE", "/api/v1/namespaces/one")[0] == 200
+        wait_until(lambda: request(server, "GET", "/api/v1/namespaces/one")[0] == 404)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + COMPACTED_WITHIN_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
 
 
 def test_a_first_start_on_a_full_disk_names_the_path_and_succeeds_when_there_is_space(disk: SmallDisk) -> None:

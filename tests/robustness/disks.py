@@ -7,7 +7,7 @@ import fcntl
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _FREEZE, _THAW = 0xC0045877, 0xC0045878
@@ -27,14 +27,12 @@ class Disk:
 
     def fill(self) -> None:
         """Nothing is left."""
-        file = os.open(self._ballast, os.O_CREAT | os.O_WRONLY)
+        file = os.open(self._ballast, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
         try:
-            size = os.fstatvfs(file).f_bavail * _BLOCK
-            os.posix_fallocate(file, 0, size)
-            while True:
-                os.write(file, bytes(_BLOCK))
-        except OSError:
-            pass  # that is what it is for
+            for size in (_BLOCK << 8, _BLOCK, 1):
+                with suppress(OSError):  # that is what it is for
+                    while True:
+                        os.write(file, bytes(size))
         finally:
             os.close(file)
 

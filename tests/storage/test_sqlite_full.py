@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sampan.storage.sqlite import SQLiteStore, queue
+from sampan.storage.sqlite import SQLiteStore, compaction, queue
 from sampan.storage.sqlite.space import START_BYTES, DiskSpace
 from sampan.storage.sqlite.writer import Job, Row, commit
 from sampan.storage.store import StoreFull, StoreUnavailable
@@ -34,7 +34,7 @@ class Disk:
     def _allocate(self, descriptor: int, start: int, size: int) -> None:
         if self.error:
             raise OSError(self.error, os.strerror(self.error))
-        os.truncate(descriptor, size)
+        os.truncate(descriptor, start + size)
 
     def _commit(self, rows: list[Row]) -> Job:
         def job(connection: sqlite3.Connection) -> object:
@@ -130,9 +130,30 @@ async def test_a_new_store_is_not_begun_on_a_full_disk(disk: Disk) -> None:
     assert list(disk.path.parent.iterdir()) == []
 
 
-async def test_a_closed_store_keeps_little_more_than_its_database(disk: Disk) -> None:
+async def test_a_closed_store_keeps_its_reserve_for_a_start_on_a_full_disk(disk: Disk) -> None:
     store = SQLiteStore(disk.path, space=disk.space)
     await store.open()
     assert disk.reserve_bytes == 16 << 20
     await store.close()
-    assert disk.reserve_bytes == START_BYTES
+    assert disk.reserve_bytes == disk.space.size_bytes
+
+
+async def test_a_compaction_returns_many_pages_in_each_step(disk: Disk) -> None:
+    store = SQLiteStore(disk.path, space=disk.space)
+    await store.open()
+    revision = await store.create(A, b"x" * (2 << 20))
+    await store.delete(A, revision)
+    steps = 0
+    trace = compaction.vacuum
+
+    def counted(connection: sqlite3.Connection, *, pages_left_full: int | None = None) -> bool:
+        nonlocal steps
+        steps += 1
+        return trace(connection, pages_left_full=pages_left_full)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compaction, "vacuum", counted)
+        await store.compact(await store.revision())
+    await store.close()
+    assert disk.path.stat().st_size < 1 << 20
+    assert 1 < steps < 8

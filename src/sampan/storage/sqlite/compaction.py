@@ -2,6 +2,8 @@
 
 import sqlite3
 
+from sampan.storage.sqlite.growth import stop_growth
+
 SWEEP_REVISIONS = 250
 SWEEP_REVISIONS_FULL = 10
 """Revisions of one step on a full disk. The write-ahead log gets every changed page, so a step must fit the reserve."""
@@ -29,17 +31,21 @@ def sweep(connection: sqlite3.Connection, after: int, until: int) -> None:
     connection.execute("COMMIT")
 
 
-def vacuum(connection: sqlite3.Connection, *, hurry: bool) -> bool:
-    """Return free pages to the file system if there are many; with `hurry` (on a full disk), if there are any.
+def vacuum(connection: sqlite3.Connection, *, pages_left_full: int | None = None) -> bool:
+    """Return free pages to the file system if there are many; on a full disk, all but `pages_left_full`.
 
     Return False when nothing is left to do.
     """
-    free = connection.execute("PRAGMA freelist_count").fetchone()[0]
+    hurry = pages_left_full is not None
+    free: int = connection.execute("PRAGMA freelist_count").fetchone()[0]
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    if free <= (0 if hurry else max(pages * _FREE_MAX, _VACUUM_PAGES)):
+    if free <= (max(pages * _FREE_MAX, _VACUUM_PAGES) if pages_left_full is None else pages_left_full):
         if hurry:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # the file shrinks only at a checkpoint
+            stop_growth(connection)
         return False
-    pages = _VACUUM_PAGES_FULL if hurry else _VACUUM_PAGES
-    connection.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
-    return True
+    step = _VACUUM_PAGES_FULL if hurry else _VACUUM_PAGES
+    # A script, because the pragma returns a row without columns for each page, and `execute` stops at the first one.
+    connection.executescript(f"PRAGMA incremental_vacuum({step});")
+    left: int = connection.execute("PRAGMA freelist_count").fetchone()[0]
+    return left < free

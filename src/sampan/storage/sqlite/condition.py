@@ -11,11 +11,13 @@ from contextlib import closing, suppress
 
 from sampan.storage.sqlite.damage import damaged, is_damage
 from sampan.storage.sqlite.database import open_reader
-from sampan.storage.sqlite.space import START_BYTES, DiskSpace
+from sampan.storage.sqlite.growth import PAGES_MAX, keep_free_pages, limit_growth, stop_growth
+from sampan.storage.sqlite.space import DiskSpace
 from sampan.storage.store import StoreDamaged, StoreFull, StoreUnavailable
 
 _log = logging.getLogger("sampan.storage")
 
+_PAGE_BYTES = 4096
 _SPACE_ERRORS = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 
@@ -28,6 +30,7 @@ class Condition:
         self._bounded = bounded
         self._space = space or DiskSpace(path)
         self._damage: StoreDamaged | None = None
+        self._pages_max = PAGES_MAX
         self._identity: tuple[int, int] | None = None
         self._checking: sqlite3.Connection | None = None
 
@@ -49,6 +52,7 @@ class Condition:
         self._identity = _identity(self._path)
         pages = self._space.log_bytes_max // connection.execute("PRAGMA page_size").fetchone()[0]
         connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+        self._pages_max = connection.execute("PRAGMA max_page_count").fetchone()[0]
         if self._space.hold():
             return
         if new:
@@ -56,18 +60,19 @@ class Condition:
                 f"{self._path}: no space left on the disk: a new store needs {self._space.desired}: free space "
                 "there, or choose another directory with --data"
             )
+        self._use_released_space(connection)
         _log.error("store accepts only reads and deletes: %s", self._space.error)
 
     def end(self) -> None:
-        """Release the reserve, except for the space that the next start needs. The database must be closed."""
+        """Keep the reserve for the next start. The database must be closed."""
         with suppress(OSError):
-            self._space.release(START_BYTES)
+            self._space.refill()
 
-    def give_up_reserve(self) -> None:
-        """Use all of the reserve to open the database."""
-        self._space.release(0)
+    def use_reserve(self) -> None:
+        """Use a piece of the reserve to open the database."""
+        self._space.release_for_start()
 
-    def look(self, _: sqlite3.Connection) -> None:
+    def look(self, writer: sqlite3.Connection) -> None:
         """Check the file and the space again. Raises `StoreDamaged`, `StoreFull`."""
         if self._damage is None and self._identity != _identity(self._path):
             self._note(damaged(self._path, "the file was deleted or replaced while the server runs"))
@@ -77,6 +82,7 @@ class Condition:
             return
         if not self._space.hold():
             raise self._space.error
+        limit_growth(writer, self._pages_max)
         _log.warning("store accepts writes again: %s has enough space", self._path)
 
     def explain(self, error: Exception, writer: sqlite3.Connection | None = None) -> Exception:
@@ -90,14 +96,15 @@ class Condition:
         reported: Exception
         if is_damage(error):
             reported = self._note(damaged(self._path, error))
-        elif not self._bounded and (code == sqlite3.SQLITE_FULL or self._is_for_lack_of_space(code)):
-            reported = self._fill()
-            if writer is not None:
-                with suppress(sqlite3.Error):  # an empty log has room for deletes without growing
-                    writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        elif self._is_for_lack_of_space(code):
+            reported = self._fill(writer)
+        elif code == sqlite3.SQLITE_FULL:
+            reported = StoreFull(
+                f"{self._path}: the store has reached its maximum size: delete objects; until then only reads and "
+                "deletes are accepted"
+            )
         else:
-            kind = StoreFull if code == sqlite3.SQLITE_FULL else StoreUnavailable
-            reported = kind(f"{self._path}: {error}")
+            reported = StoreUnavailable(f"{self._path}: {error}")
         reported.__cause__ = error
         return reported
 
@@ -126,14 +133,45 @@ class Condition:
             with suppress(sqlite3.Error):
                 connection.interrupt()
 
+    @property
+    def free_pages_min(self) -> int | None:
+        """Free pages that the database keeps while the disk is full: for a step of a deletion (None: it is not full).
+
+        They have three quarters of the log's size, because one commit in the log creates them.
+        """
+        return self._space.log_bytes_max * 3 // 4 // _PAGE_BYTES if self.full else None
+
     def _is_for_lack_of_space(self, code: int) -> bool:
+        if code == sqlite3.SQLITE_FULL:
+            return self.full or not self._bounded or self._space.is_exhausted()
         return code in _SPACE_ERRORS and self._space.is_exhausted()
 
-    def _fill(self) -> StoreFull:
-        if self._space.error is None:
-            _log.error("store accepts only reads and deletes: %s", self._space.exhaust())
+    def _fill(self, writer: sqlite3.Connection | None) -> StoreFull:
+        before, full = self._space.error, self._space.exhaust()
+        if before is None:
+            _log.error("store accepts only reads and deletes: %s", full)
         self._space.release()
-        return self._space.exhaust()
+        if writer is not None:
+            self._use_released_space(writer)
+        return full
+
+    def _use_released_space(self, writer: sqlite3.Connection) -> None:
+        """Take the space of the reserve for the database, before other processes take it.
+
+        The log moves to the database, so that deletes fill its file from the start.
+        """
+        with suppress(sqlite3.Error, OSError):
+            limit_growth(writer, self._pages_max)
+            writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            writer.execute("UPDATE state SET swept = swept")  # begins the log: it may have no file yet
+            self._space.extend_log()
+        with suppress(sqlite3.Error, OSError):
+            keep_free_pages(writer, self.free_pages_min or 0, self._space.room)
+        with suppress(sqlite3.Error):
+            if writer.in_transaction:
+                writer.rollback()
+            writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            stop_growth(writer)
 
     def _note(self, damage: StoreDamaged) -> StoreDamaged:
         if self._damage is None:

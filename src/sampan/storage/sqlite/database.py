@@ -7,9 +7,13 @@ one transaction. Compaction deletes superseded rows from the log. `state` has on
 """
 
 import errno
+import fcntl
 import os
 import sqlite3
 from contextlib import suppress
+from urllib.parse import quote
+
+from sampan.storage.sqlite.growth import limit_growth
 
 APPLICATION_ID = 0x53414D50
 SCHEMA_VERSION = 1
@@ -49,19 +53,22 @@ SELECT max({FIRST_REVISION}, compacted, coalesce((SELECT max(revision) FROM log)
 """Query of the revision, the compacted revision, and the revision up to which rows have been deleted."""
 
 
-def lock(path: str) -> sqlite3.Connection:
-    """Lock the store for this process until the result is closed (or the process dies).
+def lock(path: str) -> int:
+    """Lock the store until the returned descriptor is closed (or the process dies). Needs no space on the disk.
 
-    Raises `BlockingIOError` if another store has the lock.
+    Raises `BlockingIOError` if another store has the lock, `OSError`.
     """
     _create(path + "-lock")
-    connection = sqlite3.connect(path + "-lock", timeout=0, isolation_level=None, check_same_thread=False)
+    descriptor = os.open(path + "-lock", os.O_RDWR | os.O_CLOEXEC)
     try:
-        connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        connection.close()
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
         raise BlockingIOError(errno.EAGAIN, "the store is in use by another process", path) from error
-    return connection
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def open_writer(path: str, size_bytes_max: int) -> sqlite3.Connection:
@@ -78,12 +85,14 @@ def open_writer(path: str, size_bytes_max: int) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA journal_size_limit = 67108864")
+        # Some builds overwrite deleted values with zeros: a sweep would then write as much to the log as it frees.
+        connection.execute("PRAGMA secure_delete = FAST").fetchall()
         connection.execute("PRAGMA cache_size = -16384")
         if new:
             connection.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
         if size_bytes_max:
             page_size = connection.execute("PRAGMA page_size").fetchone()[0]
-            connection.execute(f"PRAGMA max_page_count = {max(size_bytes_max // page_size, 1)}").fetchall()
+            limit_growth(connection, max(size_bytes_max // page_size, 1))
     except BaseException:
         connection.close()
         raise
@@ -91,10 +100,31 @@ def open_writer(path: str, size_bytes_max: int) -> sqlite3.Connection:
 
 
 def open_reader(path: str) -> sqlite3.Connection:
-    """Open a connection that only reads."""
-    connection = _connect(path)
-    connection.execute("PRAGMA query_only = 1")
-    connection.execute("PRAGMA cache_size = -4096")
+    """Open a connection that only reads. It may move the log to the database when it is closed last."""
+    return _reader(path, "rw", alone=False)
+
+
+def open_present_reader(path: str) -> sqlite3.Connection:
+    """Open a connection that only reads, and needs no space on the disk. It keeps the log as it is, if there is one."""
+    try:
+        return _reader(path, "ro" if os.path.exists(path + "-wal") else "rw", alone=False)
+    except sqlite3.OperationalError:
+        # SQLite shares its index of the log in a file, which cannot be created on a full disk. The only process that
+        # uses a store may keep the index in memory; while a server runs, the file exists.
+        return _reader(path, "rw", alone=True)
+
+
+def _reader(path: str, mode: str, *, alone: bool) -> sqlite3.Connection:
+    connection = _connect(path, mode)
+    try:
+        if alone:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+        connection.execute("PRAGMA query_only = 1")
+        connection.execute("PRAGMA cache_size = -4096")
+        connection.execute("PRAGMA user_version").fetchall()
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -119,8 +149,15 @@ def remove(path: str) -> None:
             os.unlink(path + suffix)
 
 
-def _connect(path: str) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False, cached_statements=600)
+def _connect(path: str, mode: str = "rw") -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"file:{quote(os.path.abspath(path))}?mode={mode}",
+        uri=True,
+        timeout=5,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=600,
+    )
 
 
 def _is_new(connection: sqlite3.Connection, path: str) -> bool:

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, closing
 
 from sampan.storage.snapshot.format import Row
 from sampan.storage.snapshot.rows import PAGE, RowSnapshot
-from sampan.storage.sqlite.database import APPLICATION_ID, SCHEMA_VERSION, SNAPSHOT, open_reader
+from sampan.storage.sqlite.database import APPLICATION_ID, SCHEMA_VERSION, SNAPSHOT, open_present_reader
 
 _ROWS = """
 SELECT c.key, l.value, c.create_revision, c.revision, c.expires_at
@@ -56,10 +56,10 @@ def open_present(path: str) -> sqlite3.Connection:
     """Open a connection that reads an existing store. Raises `OSError` if there is none, `sqlite3.Error`."""
     if not os.path.isfile(path):
         raise FileNotFoundError(errno.ENOENT, "the store does not exist", path)
-    connection = open_reader(path)
+    connection = open_present_reader(path)
     try:
         form = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
-    except sqlite3.Error:
+    except BaseException:
         connection.close()
         raise
     if form != [APPLICATION_ID, SCHEMA_VERSION]:

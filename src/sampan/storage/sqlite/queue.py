@@ -88,6 +88,7 @@ class WriteQueue:
         self._last_revision = broadcaster.revision
         self._pending: dict[str, KeyValue | None] = {}
         self._queue: list[_Write] = []
+        self._group_bytes_max = _GROUP_BYTES_MAX
         self._closed = False
         self._busy = False
         self._idle = asyncio.Event()
@@ -166,6 +167,7 @@ class WriteQueue:
         group = self._take_group()
         if not group:
             self._busy = False
+            self._group_bytes_max = _GROUP_BYTES_MAX
             self._idle.set()
             return
         rows = list(_rows(group))
@@ -179,7 +181,7 @@ class WriteQueue:
         for at, write in enumerate(self._queue):
             size += len(write.value or b"")
             # `at and`: a single write above the size limit still forms a group.
-            if at and (at == _GROUP_MAX or size > _GROUP_BYTES_MAX):
+            if at and (at == _GROUP_MAX or size > self._group_bytes_max):
                 group = self._queue[:at]
                 del self._queue[:at]
                 return group
@@ -237,6 +239,7 @@ class WriteQueue:
             failed = [write for write in failed if not write.frees]
             failed += [write for write in again if not write.frees]
             again = [write for write in again if write.frees]
+            self._group_bytes_max = 0  # one value in each commit: there may be room for one, but not for all
             # One retry only: with `frees` still set, a disk that stays full would loop for ever.
             for write in again:
                 write.frees = False

@@ -8,8 +8,11 @@ flapping while the disk has only the space of the released reserve.
 Half of the reserve is for the database, to which a checkpoint moves the whole write-ahead log; `log_bytes_max` keeps
 the log that short. The other half is for the rows that deletes add.
 
-A small part remains for a restart: SQLite cannot open a database in WAL mode, not even for reading, without a little
-space for its index of the log.
+Other processes may take what the store releases. So the store takes most of it for its own files at once: a checkpoint
+moves the log to the database, and `extend_log` makes the file of the log as long as it may become.
+
+A small part remains for a restart: SQLite cannot open a database in WAL mode without a little space for its index of
+the log. A closed store keeps the whole reserve, because its disk may be full at the next start.
 
 Concurrency: `hold` and `release` block and run in the writer thread, or before it exists.
 """
@@ -24,6 +27,9 @@ from sampan.storage.store import StoreFull
 
 RESERVE_BYTES = 16 << 20
 START_BYTES = 256 << 10
+_OPEN_BYTES = START_BYTES // 2
+"""Released for one start: several times what SQLite needs."""
+_STEP_BYTES = 64 << 10
 _SHARE = 16
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _ZEROS = bytes(64 << 10)
@@ -70,13 +76,31 @@ class DiskSpace:
         self.error = None
         return True
 
-    def release(self, keep_bytes: int = START_BYTES) -> None:
-        """Release the reserve, except `keep_bytes`."""
-        with suppress(FileNotFoundError):
-            if keep_bytes == 0:
-                os.unlink(self._path)
-            elif os.stat(self._path).st_size > keep_bytes:
-                os.truncate(self._path, keep_bytes)
+    def release(self) -> None:
+        """Release the reserve, except for the space that the next start needs."""
+        if _size(self._path) > START_BYTES:
+            os.truncate(self._path, START_BYTES)
+
+    def release_for_start(self) -> None:
+        """Release a piece of the reserve that SQLite needs to open the database.
+
+        The rest remains for the next starts, whose server may have been killed.
+        """
+        present = _size(self._path)
+        if present:
+            os.truncate(self._path, max(present - _OPEN_BYTES, 0))
+
+    def refill(self) -> None:
+        """Allocate as much of the reserve as the disk has room for."""
+        self._lengthen(self._path, self.size_bytes)
+
+    def extend_log(self) -> None:
+        """Give the file of the write-ahead log its greatest length, or what the disk has room for.
+
+        SQLite ignores what is behind the last frame. Only the thread that writes may call this.
+        """
+        if _size(self._database + "-wal") > 0:
+            self._lengthen(self._database + "-wal", self.log_bytes_max)
 
     def exhaust(self) -> StoreFull:
         """Count as full until `hold` succeeds. Return the error."""
@@ -85,18 +109,37 @@ class DiskSpace:
         return self.error
 
     def is_exhausted(self) -> bool:
-        """Return True if the disk has no room for one more block."""
+        """Return True if the disk has no room for a few more blocks."""
+        try:
+            return self.room(START_BYTES) == 0
+        except OSError:
+            return False
+
+    def room(self, size: int) -> int:
+        """Return how much of a size in bytes the disk has room for, in large steps."""
         probe = self._path + "-probe"
         try:
             descriptor = os.open(probe, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                self._allocate(descriptor, 0, START_BYTES)
+                while size > 0 and not self._fits(descriptor, 0, size):
+                    size -= _STEP_BYTES
             finally:
                 os.close(descriptor)
                 os.unlink(probe)
         except OSError as error:
-            return error.errno in _FULL
-        return False
+            if error.errno not in _FULL:
+                raise
+            return 0
+        return max(size, 0)
+
+    def _fits(self, descriptor: int, present: int, size: int) -> bool:
+        try:
+            self._extend(descriptor, present, size)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            return False
+        return True
 
     @cached_property
     def size_bytes(self) -> int:
@@ -121,13 +164,26 @@ class DiskSpace:
             if present > size:
                 os.ftruncate(descriptor, size)
             elif present < size:
-                try:
-                    self._allocate(descriptor, 0, size)
-                except OSError:
-                    os.ftruncate(descriptor, present)  # blocks beyond the end of the file would stay allocated
-                    raise
+                self._extend(descriptor, present, size)
         finally:
             os.close(descriptor)
+
+    def _lengthen(self, path: str, size: int) -> None:
+        """Make a file as long as `size`, or as the disk has room for."""
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            present = os.fstat(descriptor).st_size
+            while size > present and not self._fits(descriptor, present, size):
+                size -= _STEP_BYTES
+        finally:
+            os.close(descriptor)
+
+    def _extend(self, descriptor: int, present: int, size: int) -> None:
+        try:
+            self._allocate(descriptor, present, size - present)
+        except OSError:
+            os.ftruncate(descriptor, present)  # blocks beyond the end of the file would stay allocated
+            raise
 
     def _full(self, error: OSError) -> StoreFull:
         return StoreFull(

@@ -61,7 +61,7 @@ class SQLiteStore:
         self._broadcaster = WatchBroadcaster(self._history, buffer_max=watch_buffer_max)
         self._compacted = 0
         self._compacting = asyncio.Lock()
-        self._lock: sqlite3.Connection | None = None
+        self._lock: int | None = None
         self._writer: Writer
         self._reader: Reader
         self._queue: WriteQueue
@@ -137,13 +137,16 @@ class SQLiteStore:
         """See `Store.update`."""
         if self._condition.fault is not None and not (frees and self._condition.full):
             await self._look()
-        return await self._queue.replace(key, value, expected, self._expiry.due_at(ttl_s), frees=frees)
+        expires_at = self._expiry.due_at(ttl_s)
+        if frees:
+            return await self._free(key, value, expected, expires_at)
+        return await self._queue.replace(key, value, expected, expires_at, frees=False)
 
     async def delete(self, key: str, expected: int) -> Revision:
         """See `Store.delete`."""
         if self._condition.fault is not None and not self._condition.full:
             await self._look()
-        return await self._queue.replace(key, None, expected, 0, frees=True)
+        return await self._free(key, None, expected, 0)
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """See `Store.watch`."""
@@ -166,7 +169,7 @@ class SQLiteStore:
                 until = min(swept + step, revision)
                 await self._writer.run(partial(compaction.sweep, after=swept, until=until))
                 swept = until
-            while await self._writer.run(partial(compaction.vacuum, hurry=self._condition.full)):
+            while await self._writer.run(partial(compaction.vacuum, pages_left_full=self._condition.free_pages_min)):
                 pass
 
     @property
@@ -190,6 +193,20 @@ class SQLiteStore:
         if not future.cancelled() and not isinstance(future.exception(), StoreError | None):
             self._expiry.add(0, key, revision)
 
+    async def _free(self, key: str, value: bytes | None, expected: int, expires_at: float) -> Revision:
+        """Write a step of a deletion. If even the reserve has no room for it, compact the history and try again."""
+        try:
+            return await self._queue.replace(key, value, expected, expires_at, frees=True)
+        except StoreFull:
+            with suppress(StoreFull):  # it has made some room, if not all
+                await self._compact_all()
+            return await self._queue.replace(key, value, expected, expires_at, frees=True)
+
+    async def _compact_all(self) -> None:
+        """Compact the whole history, unless another task has just done it."""
+        with suppress(Compacted):
+            await self.compact(self._broadcaster.revision)
+
     async def _look(self) -> None:
         """Return freed space to the disk, then raise the reason for refusing writes if it persists."""
         try:
@@ -197,7 +214,7 @@ class SQLiteStore:
         except StoreFull:
             if self._compacting.locked() or self._compacted >= self._broadcaster.revision:
                 raise
-            await self.compact(self._broadcaster.revision)
+            await self._compact_all()
             await self._writer.run(self._condition.look)
 
     def _load(self, new: bool) -> tuple[sqlite3.Connection, dict[str, IndexEntry]]:
@@ -210,7 +227,7 @@ class SQLiteStore:
                 if new:
                     raise
                 # SQLite needs some space to open the database, and on a full disk only the reserve provides it.
-                self._condition.give_up_reserve()
+                self._condition.use_reserve()
                 connection, index = self._read_index()
         except sqlite3.Error as error:
             raise damaged(self._path, error) if is_damage(error) else self._condition.explain(error) from error
@@ -242,5 +259,5 @@ class SQLiteStore:
 
     def _unlock(self) -> None:
         if self._lock is not None:
-            self._lock.close()
+            os.close(self._lock)
             self._lock = None
