@@ -91,6 +91,21 @@ async def test_a_claim_that_waits_for_its_pod_gets_the_selected_node() -> None:
         assert await bound(work, "web") == "node-1"
 
 
+async def test_a_node_without_storage_drivers_takes_pods_with_claims() -> None:
+    late = {"provisioner": "sampan.dev/host-path", "volumeBindingMode": "WaitForFirstConsumer"}
+    async with cluster(set_up) as work:
+        await make_nodes(work, node_object("node-1"))
+        await work.create(CSI_NODES, {"metadata": {"name": "node-1"}, "spec": {"drivers": None}})
+        await work.create(STORAGE_CLASSES, {"metadata": {"name": "late"}, **late})
+        await work.create(PERSISTENT_VOLUME_CLAIMS, claim("data", "late"))
+        await make_pods(work, with_claim("data"))
+        await work.until(
+            PERSISTENT_VOLUME_CLAIMS,
+            "data",
+            lambda claim: "volume.kubernetes.io/selected-node" in claim["metadata"].get("annotations", {}),
+        )
+
+
 async def test_a_static_volume_is_bound_where_it_is_accessible() -> None:
     local = {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
     async with cluster(set_up) as work:

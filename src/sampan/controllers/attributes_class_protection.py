@@ -15,6 +15,7 @@ from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES,
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import meta
+from sampan.resource.view import view_decoder
 
 FINALIZER: Final = "kubernetes.io/vac-protection"
 INDEX: Final = "attributes-class"
@@ -79,7 +80,7 @@ class _Named(msgspec.Struct):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
-_named = msgspec.json.Decoder(_Named)
+_named = view_decoder(_Named)
 
 
 def classes_of(ref: Ref[Any]) -> Iterable[str]:
@@ -87,7 +88,7 @@ def classes_of(ref: Ref[Any]) -> Iterable[str]:
     # A cheap test of the raw bytes. The `v` is left out, because the three field names have it in upper or lower case.
     if b"olumeAttributesClassName" not in ref.raw:
         return ()
-    found = _named.decode(ref.raw)
+    found = _named(ref.raw)
     target = found.status.modify_volume_status
     names = (
         found.spec.volume_attributes_class_name,

@@ -120,9 +120,9 @@ def mirror_of(endpoints: Object) -> Mirror:
     """Compute the mirror of an Endpoints object."""
     mirror = Mirror()
     for subset in in_order(endpoints.get("subsets") or ()):
-        ports = [_port(port) for port in subset.get("ports", ())]
-        pairs = [(address, True) for address in subset.get("addresses", ())]
-        pairs += [(address, False) for address in subset.get("notReadyAddresses", ())]
+        ports = [_port(port) for port in (subset.get("ports") or ())]
+        pairs = [(address, True) for address in (subset.get("addresses") or ())]
+        pairs += [(address, False) for address in (subset.get("notReadyAddresses") or ())]
         added = 0
         for address, ready in pairs:
             family = address_type_of(address["ip"])

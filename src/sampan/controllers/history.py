@@ -156,13 +156,13 @@ class History:
     async def _patch(self, revision: Object, change: Object) -> Object:
         metadata = meta(revision)
         lock = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
-        patch = MergePatch({**change, "metadata": {**change.get("metadata", {}), **lock}})
+        patch = MergePatch({**change, "metadata": {**(change.get("metadata") or {}), **lock}})
         return await self._revisions.in_namespace(metadata.namespace).patch(metadata.name, patch)
 
 
 def _revision(owner: Object, data: Object, number: int, *, label: tuple[str, str]) -> Object:
     name, hashed = label
-    labels = data["spec"]["template"].get("metadata", {}).get("labels") or {}
+    labels = (data["spec"]["template"].get("metadata") or {}).get("labels") or {}
     metadata: dict[str, Any] = {
         "name": f"{meta(owner).name[:_PREFIX_LENGTH_MAX]}-{hashed}",
         "namespace": meta(owner).namespace,

@@ -19,6 +19,7 @@ from sampan.loops.resources import IP_ADDRESSES, SERVICE_CIDRS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
+from sampan.resource.view import view_decoder
 
 NAME: Final = "service-cidr-controller"
 FINALIZER: Final = "networking.k8s.io/service-cidr-finalizer"
@@ -173,8 +174,8 @@ class _Ranges(msgspec.Struct):
     spec: _Spec = msgspec.field(default_factory=_Spec)
 
 
-_ranges = msgspec.json.Decoder(_Ranges)
+_ranges = view_decoder(_Ranges)
 
 
 def _networks_of_ref(ref: Ref[Any]) -> list[Network]:
-    return [ipaddress.ip_network(text) for text in _ranges.decode(ref.raw).spec.cidrs]
+    return [ipaddress.ip_network(text) for text in _ranges(ref.raw).spec.cidrs]

@@ -16,6 +16,7 @@ from sampan.loops.views import Pod
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request
 from sampan.resource import Object
+from sampan.resource.view import view_decoder
 
 HEADLESS_LABEL: Final = "service.kubernetes.io/headless"
 _TCP: Final = "TCP"
@@ -71,13 +72,13 @@ class _Container(msgspec.Struct):
     ports: list[dict[str, Any]] = msgspec.field(default_factory=list)
 
 
-_container = msgspec.json.Decoder(_Container)
+_container = view_decoder(_Container)
 
 
 def _container_ports(pod: Pod) -> Iterator[dict[str, Any]]:
     """Yield the ports of the containers, then those of the sidecars."""
     for raw in pod.spec.containers:
-        yield from _container.decode(raw).ports
+        yield from _container(raw).ports
     for init in pod.spec.init_containers:
         if init.restart_policy == "Always":
             yield from init.ports

@@ -20,6 +20,7 @@ from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result
 from sampan.resource import Object
+from sampan.resource.view import view_decoder
 
 NAME: Final = "taint-eviction-controller"
 NO_EXECUTE: Final = "NoExecute"
@@ -73,7 +74,7 @@ class TaintEvictionController:
             return None
         node = self._nodes.get(pod.spec.node_name)
         taints = no_execute_taints(node.decode()) if node is not None and _is_tainted(node) else []
-        tolerated_s = tolerated_for_s(taints, _tolerations.decode(ref.raw).spec.tolerations) if taints else None
+        tolerated_s = tolerated_for_s(taints, _tolerations(ref.raw).spec.tolerations) if taints else None
         if tolerated_s is None:
             if self._since.pop(request, None) is not None:
                 note = f"Cancelling deletion of Pod {request.key}"
@@ -156,7 +157,7 @@ class _Tolerating(msgspec.Struct):
     spec: _Spec
 
 
-_tolerations = msgspec.json.Decoder(_Tolerating)
+_tolerations = view_decoder(_Tolerating)
 
 
 def _named(pod: Pod) -> Object:

@@ -16,6 +16,7 @@ from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
+from sampan.resource.view import view_decoder
 from sampan.wire import json
 
 CLAIM_FINALIZER: Final = "kubernetes.io/pvc-protection"
@@ -145,14 +146,14 @@ class _PodVolumes(msgspec.Struct):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
-_pod_volumes = msgspec.json.Decoder(_PodVolumes)
+_pod_volumes = view_decoder(_PodVolumes)
 
 
 def _names(raw: bytes) -> list[str]:
     """Return the claims a Pod uses: those it references, and its ephemeral ones unless it has ended."""
     if b'"persistentVolumeClaim"' not in raw and b'"ephemeral"' not in raw:
         return []
-    pod = _pod_volumes.decode(raw)
+    pod = _pod_volumes(raw)
     ended = pod.status.phase in ("Succeeded", "Failed")
     return [
         volume.persistent_volume_claim.claim_name

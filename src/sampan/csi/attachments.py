@@ -8,6 +8,7 @@ import msgspec
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.request import Request
+from sampan.resource.view import view_decoder
 
 VOLUME_INDEX: Final = "volume"
 """Index of VolumeAttachments by their PersistentVolume."""
@@ -26,7 +27,7 @@ class _Attachment(msgspec.Struct, gc=False):
     spec: _Spec
 
 
-_attachment = msgspec.json.Decoder(_Attachment)
+_attachment = view_decoder(_Attachment)
 
 
 def index_by_volume(informer: SharedInformer[Any]) -> None:
@@ -42,9 +43,9 @@ def volume_of(ref: Ref[Any]) -> Iterable[Request]:
 
 def node_name_of(ref: Ref[Any]) -> str:
     """Return the name of the Node of a VolumeAttachment."""
-    return _attachment.decode(ref.raw).spec.node_name
+    return _attachment(ref.raw).spec.node_name
 
 
 def _volume_name(ref: Ref[Any]) -> Iterable[str]:
-    name = _attachment.decode(ref.raw).spec.source.persistent_volume_name
+    name = _attachment(ref.raw).spec.source.persistent_volume_name
     return (name,) if name else ()

@@ -12,6 +12,7 @@ from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.resources import ENDPOINT_SLICES, SERVICES
 from sampan.resource import ObjectMeta, ObjectType
+from sampan.resource.view import view_decoder
 
 SERVICE_NAME_LABEL: Final = "kubernetes.io/service-name"
 _SERVICE: Final = "dns-service"
@@ -100,8 +101,8 @@ def _read_only(obj: Any) -> bytes:
     raise ValueError("a view cannot be written")
 
 
-SERVICE_VIEW: Final = ObjectType(SERVICES, msgspec.json.Decoder(Service).decode, _read_only)
-SLICE_VIEW: Final = ObjectType(ENDPOINT_SLICES, msgspec.json.Decoder(EndpointSlice).decode, _read_only)
+SERVICE_VIEW: Final = ObjectType(SERVICES, view_decoder(Service), _read_only)
+SLICE_VIEW: Final = ObjectType(ENDPOINT_SLICES, view_decoder(EndpointSlice), _read_only)
 
 
 class ZoneObjects(Protocol):

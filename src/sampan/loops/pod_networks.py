@@ -11,6 +11,7 @@ import msgspec
 
 from sampan.loops.resources import NODES
 from sampan.resource import ObjectMeta, ObjectType
+from sampan.resource.view import view_decoder
 
 NAMESPACE: Final = "kube-system"
 CONFIG_MAP: Final = "sampan-pod-networks"
@@ -59,7 +60,7 @@ def _read_only(obj: Any) -> bytes:
     raise ValueError("a view cannot be written")
 
 
-NETWORK_NODE_VIEW: ObjectType[NetworkNode] = ObjectType(NODES, msgspec.json.Decoder(NetworkNode).decode, _read_only)
+NETWORK_NODE_VIEW: ObjectType[NetworkNode] = ObjectType(NODES, view_decoder(NetworkNode), _read_only)
 
 
 def to_data(networks: Mapping[str, PodNetworkOf]) -> dict[str, str]:

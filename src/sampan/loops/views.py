@@ -11,6 +11,7 @@ import msgspec
 from sampan.core.tolerations import Taint
 from sampan.loops.resources import NODES, PODS
 from sampan.resource import ObjectMeta, ObjectType
+from sampan.resource.view import view_decoder
 
 
 class PodCondition(msgspec.Struct, rename="camel", gc=False):
@@ -124,17 +125,17 @@ class _WithNode(msgspec.Struct, gc=False):
     spec: _Bound = _Bound()
 
 
-_bound = msgspec.json.Decoder(_WithNode)
+_bound = view_decoder(_WithNode)
 
 
 def node_name_of(raw: bytes) -> str:
     """Return the node a Pod is bound to, decoded from the Pod's JSON; empty if the Pod is not bound."""
-    return _bound.decode(raw).spec.node_name
+    return _bound(raw).spec.node_name
 
 
 def _read_only(obj: Any) -> bytes:
     raise ValueError("a view cannot be written: patch the object, or read all of it")
 
 
-POD_VIEW: ObjectType[Pod] = ObjectType(PODS, msgspec.json.Decoder(Pod).decode, _read_only)
-NODE_VIEW: ObjectType[Node] = ObjectType(NODES, msgspec.json.Decoder(Node).decode, _read_only)
+POD_VIEW: ObjectType[Pod] = ObjectType(PODS, view_decoder(Pod), _read_only)
+NODE_VIEW: ObjectType[Node] = ObjectType(NODES, view_decoder(Node), _read_only)

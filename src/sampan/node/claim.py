@@ -143,7 +143,7 @@ class NodeClaim:
         return True
 
     def _look_at(self, lease: Object, holder: str) -> None:
-        spec = dict(lease.get("spec", {}), holder=holder)
+        spec = dict((lease.get("spec") or {}), holder=holder)
         if spec != self._foreign:
             self._foreign, self._foreign_since = spec, asyncio.get_running_loop().time()
         if holder != self._logged:
@@ -165,8 +165,8 @@ class NodeClaim:
         Its resourceVersion makes all but one of several writers fail.
         """
         metadata = {**lease["metadata"]}
-        metadata["annotations"] = {**metadata.get("annotations", {}), **self.annotations}
-        return {**lease, "metadata": metadata, "spec": {**lease.get("spec", {}), **self._spec()}}
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), **self.annotations}
+        return {**lease, "metadata": metadata, "spec": {**(lease.get("spec") or {}), **self._spec()}}
 
     def _lease(self) -> Object:
         metadata = {"name": self._name, "namespace": LEASE_NAMESPACE, "annotations": self.annotations}

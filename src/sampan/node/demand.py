@@ -6,6 +6,7 @@ from sampan.core.node_affinity import Affinity
 from sampan.core.pod_resources import PodParts, pod_requests
 from sampan.core.resource_amounts import Amounts, amounts
 from sampan.core.tolerations import Toleration
+from sampan.resource.view import view_decoder
 
 HostPort = tuple[str, str, int]
 """Protocol, address, port."""
@@ -63,12 +64,12 @@ class _PodWithDemand(msgspec.Struct, gc=False):
     spec: DemandSpec
 
 
-_decoder = msgspec.json.Decoder(_PodWithDemand)
+_decoder = view_decoder(_PodWithDemand)
 
 
 def demand_of(raw: bytes) -> DemandSpec:
     """Decode a Pod. Raises msgspec's `ValueError`."""
-    return _decoder.decode(raw).spec
+    return _decoder(raw).spec
 
 
 def _requests(resources: _Resources | None) -> Amounts:

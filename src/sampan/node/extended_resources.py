@@ -19,6 +19,7 @@ from sampan.loops.resources import NODES
 from sampan.operator.controller import Controller, ControllerOptions
 from sampan.operator.request import Request, Result
 from sampan.operator.source import KindSource
+from sampan.resource.view import view_decoder
 
 _NATIVE: Final = "kubernetes.io/"
 
@@ -32,7 +33,7 @@ class _Node(msgspec.Struct):
     status: _Amounts = msgspec.field(default_factory=_Amounts)
 
 
-_nodes = msgspec.json.Decoder(_Node)
+_nodes = view_decoder(_Node)
 
 
 class ExtendedResources:
@@ -69,7 +70,7 @@ class ExtendedResources:
 
 def allocatable_change(raw: bytes) -> Mapping[str, Any]:
     """Return the amounts to merge into the allocatable of a Node; None removes a resource."""
-    status = _nodes.decode(raw).status
+    status = _nodes(raw).status
     capacity = {name: value for name, value in status.capacity.items() if is_extended(name)}
     gone = (name for name in status.allocatable if is_extended(name) and name not in capacity)
     changed = {name: value for name, value in capacity.items() if status.allocatable.get(name) != value}

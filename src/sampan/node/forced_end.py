@@ -26,7 +26,7 @@ class ForcedEnd:
         """Return the condition DisruptionTarget."""
         if not self.is_disruption:
             return []
-        present = (each for each in pod.status.get("conditions", ()) if each["type"] == "DisruptionTarget")
+        present = (each for each in (pod.status.get("conditions") or ()) if each["type"] == "DisruptionTarget")
         before = next(present, None)
         kept = before is not None and before["status"] == "True"
         return [

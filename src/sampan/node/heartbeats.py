@@ -210,8 +210,8 @@ class Heartbeats:
         self._uids[member.name] = meta(node).uid
         status = node_status(member.name, self._where(member), self._shape_now())
         now = format_time(self._clock.now())
-        before = node.get("status", {})
-        status["conditions"] = self._conditions(now, before.get("conditions", []))
+        before = node.get("status") or {}
+        status["conditions"] = self._conditions(now, (before.get("conditions") or []))
         if self._images is not None:
             with contextlib.suppress(OSError):
                 status["images"] = reported(await self._images())

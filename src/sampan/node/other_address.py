@@ -28,7 +28,7 @@ def address_next_to(first: str, interfaces: Sequence[Mapping[str, Any]]) -> str:
         return ""
     desired = "inet" if ":" in first else "inet6"
     for interface in interfaces:
-        addresses = interface.get("addr_info", ())
+        addresses = interface.get("addr_info") or ()
         if not any(each.get("local") == first for each in addresses):
             continue
         for each in addresses:

@@ -100,7 +100,7 @@ class NodePodCidrs:
             # A node that has joined may read only itself. Nodes start at different CIDRs, so conflicts are unlikely.
             nodes = [await self._nodes.get(member.name) for member in self._members]
             start = zlib.crc32(self._members[0].name.encode()) % POD_CIDRS_MAX
-        assigned = {node["metadata"]["name"]: node.get("spec", {}).get("podCIDR", "") for node in nodes}
+        assigned = {node["metadata"]["name"]: (node.get("spec") or {}).get("podCIDR", "") for node in nodes}
         used = set(assigned.values())
         for member in self._members:
             if assigned.get(member.name) != "" or self._addresses[member.name].cidr:

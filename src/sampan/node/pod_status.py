@@ -96,7 +96,7 @@ def pod_status(pod: Pod, observed: Observation) -> Status:
 
 def _add_resources(pod: Pod, status: Status, observed: Observation) -> None:
     """Add the resources that apply to the containers, and those that the node has allocated for them."""
-    for each in (*status["containerStatuses"], *status.get("initContainerStatuses", ())):
+    for each in (*status["containerStatuses"], *(status.get("initContainerStatuses") or ())):
         spec = pod.spec.container(each["name"]).resources
         found = observed.resources.get(each["name"], spec)
         resources = {
@@ -118,7 +118,7 @@ def difference(pod: Pod, status: Status) -> Status:
         # stores the directive itself.
         if name in changed and pod.status.get(name):
             changed[name] = [REPLACE, *changed[name]]
-    before = {condition["type"]: condition for condition in pod.status.get("conditions", ())}
+    before = {condition["type"]: condition for condition in (pod.status.get("conditions") or ())}
     conditions = [
         change for each in status["conditions"] if (change := _condition_change(before.get(each["type"], {}), each))
     ]
@@ -235,7 +235,7 @@ def _duration(seconds: float) -> str:
 
 def _conditions(pod: Pod, phase: str, observed: Observation) -> list[Status]:
     """Return the agent's own conditions. Those with an unchanged status keep their transition time."""
-    before = {condition["type"]: condition for condition in pod.status.get("conditions", ())}
+    before = {condition["type"]: condition for condition in (pod.status.get("conditions") or ())}
     containers_ready = _containers_ready(pod, phase, observed)
     lives = phase in ("Pending", "Running")
     values = {

@@ -18,6 +18,7 @@ from sampan.loops.resources import (
     VOLUME_ATTACHMENTS,
 )
 from sampan.resource import ObjectMeta, ObjectType, ResourceInfo
+from sampan.resource.view import view_decoder
 
 T = TypeVar("T")
 
@@ -174,7 +175,7 @@ def _read_only(obj: Any) -> bytes:
 
 
 def _view(info: ResourceInfo, type: type[T]) -> ObjectType[T]:
-    return ObjectType(info, msgspec.json.Decoder(type).decode, _read_only)
+    return ObjectType(info, view_decoder(type), _read_only)
 
 
 CONFIG_MAP_VIEW = _view(CONFIG_MAPS, ConfigMap)

@@ -24,6 +24,7 @@ from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.runtime import ContainerRecord, ResizeError
 from sampan.node.views import Pod
+from sampan.resource.view import view_of
 
 PENDING: Final = "PodResizePending"
 IN_PROGRESS: Final = "PodResizeInProgress"
@@ -188,12 +189,12 @@ def _first(pod: Pod) -> _State:
     allocated before.
     """
     reported = {}
-    for each in (*pod.status.get("initContainerStatuses", ()), *pod.status.get("containerStatuses", ())):
+    for each in (*(pod.status.get("initContainerStatuses") or ()), *(pod.status.get("containerStatuses") or ())):
         if each.get("resources"):
-            reported[each["name"]] = msgspec.convert(each["resources"], Resources)
+            reported[each["name"]] = view_of(each["resources"], Resources)
     allocated = {each.name: reported.get(each.name, each.resources) for each in _containers(pod)}
     state = _State(allocated, dict(allocated))
-    conditions = {each["type"] for each in pod.status.get("conditions", ())}
+    conditions = {each["type"] for each in (pod.status.get("conditions") or ())}
     if IN_PROGRESS in conditions:
         state.in_progress = ResizeCondition(IN_PROGRESS, pod.metadata.generation or 1)
     return state

@@ -26,7 +26,7 @@ _log = logging.getLogger("sampan.node")
 def status_records(pod: Pod) -> Iterator[ContainerRecord]:
     """Yield the newest run of each container that the status reports; containers that never ran are omitted."""
     status = pod.status
-    for each in (*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())):
+    for each in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
         record = _record(each)
         if record is not None:
             yield record

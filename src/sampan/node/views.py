@@ -8,6 +8,7 @@ from sampan.loops.resources import PODS
 from sampan.node.container_view import Container, Resources, SecurityContext
 from sampan.node.volumes.sources import Volume
 from sampan.resource import ObjectMeta, ObjectType
+from sampan.resource.view import view_decoder
 
 
 class ReadinessGate(msgspec.Struct, rename="camel", gc=False):
@@ -109,4 +110,4 @@ def _read_only(obj: Pod) -> bytes:
     raise ValueError("a view cannot be written: patch the object")
 
 
-NODE_POD_VIEW: ObjectType[Pod] = ObjectType(PODS, msgspec.json.Decoder(Pod).decode, _read_only)
+NODE_POD_VIEW: ObjectType[Pod] = ObjectType(PODS, view_decoder(Pod), _read_only)

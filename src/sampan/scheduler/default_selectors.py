@@ -13,6 +13,7 @@ from sampan.core.label_selectors import Selector, selector_from_label_selector, 
 from sampan.core.recent import Recent
 from sampan.informer.indexer import NAMESPACE_INDEX, Indexer
 from sampan.informer.ref import Ref
+from sampan.resource.view import view_decoder
 from sampan.scheduler.pod_info import PodInfo
 
 _KEPT_MAX: Final = 4096
@@ -36,8 +37,8 @@ class _SelectsBySelector(msgspec.Struct, gc=False):
     spec: _SelectorSpec = msgspec.field(default_factory=_SelectorSpec)
 
 
-_by_labels = msgspec.json.Decoder(_SelectsByLabels).decode
-_by_selector = msgspec.json.Decoder(_SelectsBySelector).decode
+_by_labels = view_decoder(_SelectsByLabels)
+_by_selector = view_decoder(_SelectsBySelector)
 
 
 class DefaultSelectors:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from sampan.informer.ref import Deletion, Ref
+from sampan.resource.view import view_decoder
 from sampan.scheduler.cache.cache import Cache
 from sampan.scheduler.framework.plugin import ClusterEvent
 from sampan.scheduler.pod_info import ENDED, PodInfo, read_pod
@@ -37,7 +38,7 @@ class _PodSummary(msgspec.Struct, gc=False):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
-_summary = msgspec.json.Decoder(_PodSummary).decode
+_summary = view_decoder(_PodSummary)
 
 
 class PodHandler:

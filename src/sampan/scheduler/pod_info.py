@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from sampan.resource.meta import OwnerReference
+from sampan.resource.view import view_decoder
 from sampan.scheduler.constraints import AffinityTerm, Constraints, WeightedTerm, constraints_of
 from sampan.scheduler.views import Condition, Labels, PodHead, decode_pod_head
 
@@ -71,7 +72,7 @@ class _Placed(msgspec.Struct, rename="camel", gc=False):
     node_name: str = ""
 
 
-_decode_placed = msgspec.json.Decoder(_Placed).decode
+_decode_placed = view_decoder(_Placed)
 
 
 def _without_node_name(spec: bytes) -> tuple[bytes, str]:

@@ -11,6 +11,7 @@ import msgspec
 from sampan.core.node_affinity import NodeSelector, NodeTerm
 from sampan.core.tolerations import Taint, Toleration
 from sampan.resource.meta import OwnerReference
+from sampan.resource.view import view_decoder
 
 Labels = dict[str, str]
 
@@ -223,6 +224,6 @@ class Node(msgspec.Struct, gc=False):
     status: NodeStatus = msgspec.field(default_factory=NodeStatus)
 
 
-decode_pod_head = msgspec.json.Decoder(PodHead).decode
-decode_pod_spec = msgspec.json.Decoder(PodSpec).decode
-decode_node = msgspec.json.Decoder(Node).decode
+decode_pod_head = view_decoder(PodHead)
+decode_pod_spec = view_decoder(PodSpec)
+decode_node = view_decoder(Node)

@@ -6,6 +6,7 @@ import msgspec
 
 from sampan.loops.resources import ENDPOINT_SLICES, NODES, SERVICE_CIDRS, SERVICES
 from sampan.resource import ObjectMeta, ObjectType
+from sampan.resource.view import view_decoder
 
 SERVICE_NAME: Final = "kubernetes.io/service-name"
 """Label of an EndpointSlice: name of its Service."""
@@ -166,11 +167,7 @@ def _read_only(obj: Any) -> bytes:
     raise ValueError("a view cannot be written")
 
 
-SERVICE_VIEW: ObjectType[Service] = ObjectType(SERVICES, msgspec.json.Decoder(Service).decode, _read_only)
-SLICE_VIEW: ObjectType[EndpointSlice] = ObjectType(
-    ENDPOINT_SLICES, msgspec.json.Decoder(EndpointSlice).decode, _read_only
-)
-NODE_VIEW: ObjectType[Node] = ObjectType(NODES, msgspec.json.Decoder(Node).decode, _read_only)
-SERVICE_CIDR_VIEW: ObjectType[ServiceCidr] = ObjectType(
-    SERVICE_CIDRS, msgspec.json.Decoder(ServiceCidr).decode, _read_only
-)
+SERVICE_VIEW: ObjectType[Service] = ObjectType(SERVICES, view_decoder(Service), _read_only)
+SLICE_VIEW: ObjectType[EndpointSlice] = ObjectType(ENDPOINT_SLICES, view_decoder(EndpointSlice), _read_only)
+NODE_VIEW: ObjectType[Node] = ObjectType(NODES, view_decoder(Node), _read_only)
+SERVICE_CIDR_VIEW: ObjectType[ServiceCidr] = ObjectType(SERVICE_CIDRS, view_decoder(ServiceCidr), _read_only)

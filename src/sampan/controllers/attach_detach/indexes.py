@@ -12,6 +12,7 @@ from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.loops.views import POD_VIEW
 from sampan.operator.request import Request
+from sampan.resource.view import view_decoder
 
 NODE_INDEX: Final = "node"
 """Index of VolumeAttachments by their Node."""
@@ -27,7 +28,7 @@ class _Claim(msgspec.Struct, gc=False):
     spec: _ClaimSpec
 
 
-_claim = msgspec.json.Decoder(_Claim)
+_claim = view_decoder(_Claim)
 
 
 def add_indexes(context: ControllerContext) -> None:
@@ -53,7 +54,7 @@ def node_of_attachment(ref: Ref[Any]) -> Iterable[Request]:
 
 def volume_of_claim(ref: Ref[Any]) -> Iterable[Request]:
     """Return the volume of a claim; nothing if it has none."""
-    name = _claim.decode(ref.raw).spec.volume_name if b'"volumeName"' in ref.raw else ""
+    name = _claim(ref.raw).spec.volume_name if b'"volumeName"' in ref.raw else ""
     return (Request("", name),) if name else ()
 
 

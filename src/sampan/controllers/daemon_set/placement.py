@@ -18,6 +18,7 @@ from sampan.core.node_affinity import NAME_FIELD, Affinity, NodeSelector, named_
 from sampan.core.tolerations import NO_EXECUTE, NO_SCHEDULE, Toleration, untolerated, with_toleration
 from sampan.loops.views import Node, Pod
 from sampan.resource import Object, meta
+from sampan.resource.view import view_decoder, view_of
 
 GENERATION_ANNOTATION: Final = "deprecated.daemonset.template.generation"
 """Annotation of a DaemonSet that counts the changes of its template."""
@@ -33,7 +34,7 @@ _ALWAYS_TOLERATED: Final = (
     (f"{_NODE}/unschedulable", NO_SCHEDULE),
 )
 _TOLERATED_ON_HOST_NETWORK: Final = (f"{_NODE}/network-unavailable", NO_SCHEDULE)
-_affinity = msgspec.json.Decoder(Affinity)
+_affinity = view_decoder(Affinity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Placement:
 def placement_of(daemon_set: Object) -> Placement:
     """Return the constraints of a DaemonSet's template, with the tolerations that all DaemonSet Pods get."""
     spec = daemon_set["spec"]["template"]["spec"]
-    affinity = msgspec.convert(spec.get("affinity") or {}, Affinity)
+    affinity = view_of(spec.get("affinity") or {}, Affinity)
     return Placement(spec.get("nodeName") or "", spec.get("nodeSelector") or {}, affinity.required, _tolerations(spec))
 
 
@@ -97,7 +98,7 @@ def target_node(pod: Pod) -> str | None:
     """Return the Node a Pod is on or is meant for; None if it names none."""
     if pod.spec.node_name:
         return pod.spec.node_name
-    required = _affinity.decode(pod.spec.affinity).required
+    required = _affinity(pod.spec.affinity).required
     return named_node(required) if required is not None else None
 
 
@@ -116,7 +117,7 @@ def is_updated(pod: Pod, hashed: str, generation: str | None) -> bool:
 
 
 def _tolerations(spec: Object) -> list[Toleration]:
-    tolerations = msgspec.convert(spec.get("tolerations") or [], list[Toleration])
+    tolerations = view_of(spec.get("tolerations") or [], list[Toleration])
     tolerated = (*_ALWAYS_TOLERATED, _TOLERATED_ON_HOST_NETWORK) if spec.get("hostNetwork") else _ALWAYS_TOLERATED
     for key, effect in tolerated:
         tolerations = with_toleration(tolerations, Toleration(key, "Exists", effect=effect))

@@ -30,12 +30,12 @@ def status_count(replica_set: Object, field: str) -> int:
 
 def is_rolling(deployment: Object) -> bool:
     """Return True if the strategy is RollingUpdate."""
-    return bool(deployment["spec"].get("strategy", {}).get("type", _ROLLING) == _ROLLING)
+    return bool((deployment["spec"].get("strategy") or {}).get("type", _ROLLING) == _ROLLING)
 
 
 def _limits(deployment: Object) -> tuple[int, int]:
     """Return `maxSurge` and `maxUnavailable` as numbers of Pods."""
-    rolling = deployment["spec"].get("strategy", {}).get("rollingUpdate") or {}
+    rolling = (deployment["spec"].get("strategy") or {}).get("rollingUpdate") or {}
     total = desired(deployment)
     surge = scaled_value(rolling.get("maxSurge"), total, round_up=True)
     unavailable = scaled_value(rolling.get("maxUnavailable"), total, round_up=False)
@@ -74,7 +74,7 @@ def new_size(deployment: Object, every: Sequence[Object], new_desired: int) -> i
     if not is_rolling(deployment) or new_desired >= total:
         return total
     present = sum(map(desired, every))
-    rolling = deployment["spec"].get("strategy", {}).get("rollingUpdate") or {}
+    rolling = (deployment["spec"].get("strategy") or {}).get("rollingUpdate") or {}
     room = total + scaled_value(rolling.get("maxSurge"), total, round_up=True) - present
     return new_desired + min(room, total - new_desired) if room > 0 else new_desired
 

@@ -47,7 +47,7 @@ def in_order(subsets: Iterable[Object]) -> list[Object]:
         if subset.get("ports"):
             ordered["ports"] = sorted(subset["ports"], key=_port_order)
         found.append(ordered)
-    return sorted(found, key=lambda subset: [_port_order(port) for port in subset.get("ports", ())])
+    return sorted(found, key=lambda subset: [_port_order(port) for port in (subset.get("ports") or ())])
 
 
 def address_of(service: Object, pod: Pod) -> Object | None:
@@ -67,8 +67,8 @@ def truncated(subsets: Sequence[Object]) -> list[Object] | None:
 
     Addresses that are not ready are dropped first.
     """
-    ready = sum(len(subset.get("addresses", ())) for subset in subsets)
-    not_ready = sum(len(subset.get("notReadyAddresses", ())) for subset in subsets)
+    ready = sum(len(subset.get("addresses") or ()) for subset in subsets)
+    not_ready = sum(len(subset.get("notReadyAddresses") or ()) for subset in subsets)
     if ready + not_ready <= CAPACITY_MAX:
         return None
     field, total, room = "notReadyAddresses", not_ready, CAPACITY_MAX - ready

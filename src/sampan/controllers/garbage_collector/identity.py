@@ -11,6 +11,7 @@ import msgspec
 from sampan.core.recent import Recent
 from sampan.informer.ref import read_metadata
 from sampan.resource import ObjectMeta, ResourceInfo
+from sampan.resource.view import view_decoder
 from sampan.wire.json import UNREADABLE
 
 ORPHAN: Final = "orphan"
@@ -101,7 +102,7 @@ class _Object(msgspec.Struct, gc=False):
     metadata: _Metadata
 
 
-_decoder = msgspec.json.Decoder(_Object)
+_decoder = view_decoder(_Object)
 _SHARED_OWNERS_MAX: Final = 1024
 _SHARED_OWNERS_S: Final = 300.0
 """Time in seconds after which owners that no object names any more are dropped."""
@@ -122,7 +123,7 @@ class StateReader:
     def read(self, raw: bytes) -> State:
         """Decode the state from an object's JSON. Raises `UnreadableObject`."""
         try:
-            metadata = _decoder.decode(raw).metadata
+            metadata = _decoder(raw).metadata
         except UNREADABLE:
             return state_of(self._info, read_metadata(raw))  # Some servers write nulls, which `_decoder` rejects.
         finalizers = metadata.finalizers or ()

@@ -27,6 +27,7 @@ from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result
 from sampan.resource import Object
+from sampan.resource.view import view_decoder
 
 NAME: Final = "horizontal-pod-autoscaler-controller"
 COMPONENT: Final = "horizontal-pod-autoscaler"
@@ -52,7 +53,7 @@ class _Read(msgspec.Struct):
     spec: msgspec.Raw = msgspec.Raw()
 
 
-_read = msgspec.json.Decoder(_Read)
+_read = view_decoder(_Read)
 
 
 def _spec_changed(old: Ref[Any], new: Ref[Any]) -> bool:
@@ -60,7 +61,7 @@ def _spec_changed(old: Ref[Any], new: Ref[Any]) -> bool:
 
     The controller's own status updates must not trigger a reconciliation outside the sync period.
     """
-    return old is new or old.uid != new.uid or _read.decode(old.raw) != _read.decode(new.raw)
+    return old is new or old.uid != new.uid or _read(old.raw) != _read(new.raw)
 
 
 class _Failed(Exception):

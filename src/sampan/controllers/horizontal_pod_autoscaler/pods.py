@@ -12,6 +12,7 @@ from sampan.core.quantity import parse
 from sampan.core.time import parse_time
 from sampan.loops.views import PodStatus
 from sampan.resource import ObjectMeta
+from sampan.resource.view import view_decoder
 
 CPU: Final = "cpu"
 MILLI: Final = -3
@@ -63,12 +64,12 @@ class ScaledPod(msgspec.Struct):
         )
 
 
-_decoder: Final = msgspec.json.Decoder(ScaledPod)
+_decoder: Final = view_decoder(ScaledPod)
 
 
 def decode_pod(raw: bytes) -> ScaledPod:
     """Decode a Pod from JSON."""
-    return _decoder.decode(raw)
+    return _decoder(raw)
 
 
 @dataclass(slots=True)

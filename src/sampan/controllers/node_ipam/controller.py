@@ -22,6 +22,7 @@ from sampan.loops.resources import NODES
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import meta
+from sampan.resource.view import view_decoder
 
 NAME: Final = "node-ipam-controller"
 WORKERS: Final = 8
@@ -41,7 +42,7 @@ class _NodeRanges(msgspec.Struct, gc=False):
     spec: _Spec = msgspec.field(default_factory=_Spec)
 
 
-_decode = msgspec.json.Decoder(_NodeRanges).decode
+_decode = view_decoder(_NodeRanges)
 
 
 def set_up(context: ControllerContext) -> None:

@@ -13,6 +13,7 @@ from sampan.controllers.node_lifecycle.health import Probe, probe_of
 from sampan.core.time import Clock
 from sampan.informer.ref import Deletion, Ref
 from sampan.resource import Object, meta
+from sampan.resource.view import view_decoder
 
 LEASE_NAMESPACE = "kube-node-lease"
 
@@ -25,7 +26,7 @@ class _Lease(msgspec.Struct, gc=False):
     spec: _LeaseSpec = msgspec.field(default_factory=_LeaseSpec)
 
 
-_decode = msgspec.json.Decoder(_Lease).decode
+_decode = view_decoder(_Lease)
 
 
 class Probes:

@@ -13,6 +13,7 @@ from sampan.controllers.history import POD_HASH_LABEL
 from sampan.controllers.pod_control import pod_from_template
 from sampan.loops.views import Pod
 from sampan.resource import Object, meta
+from sampan.resource.view import view_decoder
 
 POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
@@ -29,7 +30,7 @@ class _Volume(msgspec.Struct, rename="camel", gc=False):
     persistent_volume_claim: _ClaimSource | None = None
 
 
-_volumes = msgspec.json.Decoder(list[_Volume])
+_volumes = view_decoder(list[_Volume])
 
 
 def parent_and_ordinal(pod_name: str) -> tuple[str, int]:
@@ -124,7 +125,7 @@ def has_storage(stateful_set: Object, pod: Pod) -> bool:
     templates = stateful_set["spec"].get("volumeClaimTemplates") or ()
     if not templates:
         return True
-    found = {volume.name: volume.persistent_volume_claim for volume in _volumes.decode(pod.spec.volumes)}
+    found = {volume.name: volume.persistent_volume_claim for volume in _volumes(pod.spec.volumes)}
     for template in templates:
         name = template["metadata"]["name"]
         source = found.get(name)

@@ -69,7 +69,7 @@ def matching(data: Mapping[str, bytes], image: str) -> Iterator[tuple[int, AnyMe
 def _entries(data: Mapping[str, bytes]) -> dict[str, Any]:
     try:
         if ".dockerconfigjson" in data:
-            found = json.loads(data[".dockerconfigjson"]).get("auths", {})
+            found = json.loads(data[".dockerconfigjson"]).get("auths") or {}
         else:
             found = json.loads(data.get(".dockercfg", b"{}"))
     except (ValueError, AttributeError):

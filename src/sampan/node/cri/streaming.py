@@ -119,7 +119,7 @@ def exit_code_of(text: bytes) -> int:
         status: Any = json.loads(text)
         if status["status"] == "Success":
             return 0
-        for cause in status.get("details", {}).get("causes", ()):
+        for cause in (status.get("details") or {}).get("causes") or ():
             if cause.get("reason") == "ExitCode":
                 return int(cause["message"])
         raise SessionFailed(str(status.get("message", "")))

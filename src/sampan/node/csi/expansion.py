@@ -111,8 +111,8 @@ class Expansion:
             await self._fail(volume, claim, error)
             return
         self._retries.pop(volume.key, None)
-        conditions = [each for each in claim.status.get("conditions", ()) if each["type"] not in _RESIZE_CONDITIONS]
-        capacity = {**claim.status.get("capacity", {}), "storage": size}
+        conditions = [each for each in (claim.status.get("conditions") or ()) if each["type"] not in _RESIZE_CONDITIONS]
+        capacity = {**(claim.status.get("capacity") or {}), "storage": size}
         done = {"capacity": capacity, "conditions": conditions, "allocatedResourceStatuses": {"storage": None}}
         await self._write(claim, done)
         text = f'MountVolume.NodeExpandVolume succeeded for volume "{volume.spec_name}"'
@@ -135,10 +135,10 @@ class Expansion:
 
 def _is_pending(claim: Claim, size: str) -> bool:
     """Return whether the node must expand the volume of a claim to a size."""
-    state = claim.status.get("allocatedResourceStatuses", {}).get("storage", "")
+    state = (claim.status.get("allocatedResourceStatuses") or {}).get("storage", "")
     if state == "NodeResizeInfeasible" or state.startswith("Controller"):
         return False
     if state.startswith("NodeResize"):
         return True
-    current = claim.status.get("capacity", {}).get("storage")
+    current = (claim.status.get("capacity") or {}).get("storage")
     return current is not None and parse(str(current)).value() < parse(size).value()

@@ -92,7 +92,7 @@ class NodeObject:
     async def attached(self) -> frozenset[str]:
         """Return the volumes that the attach-detach controller keeps attached. Raises `ClientError`."""
         node = await self._nodes.get(self._node)
-        return frozenset(each["name"] for each in node.get("status", {}).get("volumesAttached") or ())
+        return frozenset(each["name"] for each in (node.get("status") or {}).get("volumesAttached") or ())
 
     async def _write_node(self, name: str, driver: DriverFacts | None) -> None:
         node = await self._nodes.get(self._node)

@@ -11,6 +11,7 @@ import msgspec
 
 from sampan.loops.resources import SERVICES
 from sampan.resource import ObjectMeta, ObjectType
+from sampan.resource.view import view_decoder
 
 _API_SERVER: Final = ("default", "kubernetes")
 
@@ -41,7 +42,7 @@ def _read_only(obj: Any) -> bytes:
     raise ValueError("a view cannot be written")
 
 
-SERVICE_VIEW: ObjectType[Service] = ObjectType(SERVICES, msgspec.json.Decoder(Service).decode, _read_only)
+SERVICE_VIEW: ObjectType[Service] = ObjectType(SERVICES, view_decoder(Service), _read_only)
 
 
 def at(services: Iterable[Service], url: str) -> list[Service]:

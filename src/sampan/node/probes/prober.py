@@ -189,7 +189,7 @@ class Prober:
 def _status_of(pod: Pod, record: ContainerRecord) -> Mapping[str, Any]:
     """Return the container status of exactly this run from the Pod; empty if the Pod has none."""
     status = pod.status
-    found = (*status.get("containerStatuses", ()), *status.get("initContainerStatuses", ()))
+    found = (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ()))
     return next((each for each in found if each.get("containerID") == record.id), {})
 
 

@@ -124,7 +124,7 @@ class Handlers:
             return Response(400, str(error).encode())
         pod, runtime = self._pod(steps[:-1], "pod does not exist")
         container = steps[-1]
-        command = request.query.get("command", [])
+        command = request.query.get("command") or []
         if kind == "exec" and not command:
             return Response(400, b"you must specify at least one command for the container")
         record = runtime.containers(pod.metadata.uid).get(container)

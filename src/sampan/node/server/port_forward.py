@@ -56,7 +56,7 @@ def serve_port_forward(request: Request, pod: str, dial: Dial) -> AnyResponse:
     if TUNNEL_PROTOCOL in request.headers.get("sec-websocket-protocol", ""):
         return accept_websocket(request, (TUNNEL_PROTOCOL,), tunnelled)
     try:
-        ports = _ports(request.query.get("port", []))
+        ports = _ports(request.query.get("port") or [])
     except BadPort as error:
         return Response(400, str(error).encode())
 

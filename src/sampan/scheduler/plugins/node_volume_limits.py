@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from sampan.informer.indexer import Indexer
+from sampan.resource.view import view_decoder
 from sampan.scheduler.cache.arrays import Ints
 from sampan.scheduler.framework.cycle import Cycle
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint, WhatIf, always
@@ -34,7 +35,7 @@ class _CSINode(msgspec.Struct, gc=False):
     spec: _Spec = msgspec.field(default_factory=_Spec)
 
 
-_decode = msgspec.json.Decoder(_CSINode).decode
+_decode = view_decoder(_CSINode)
 _Attached = set[tuple[str, str]]
 """Pairs of a driver and the identity of a volume."""
 

@@ -10,6 +10,7 @@ import msgspec
 
 from sampan.core.label_selectors import NOTHING, Selector, selector_from_label_selector
 from sampan.informer.ref import Ref
+from sampan.resource.view import view_decoder
 from sampan.scheduler.amounts import amount
 
 _Quantity = str | int | float
@@ -56,8 +57,8 @@ class StorageCapacity(msgspec.Struct, rename="camel", gc=False):
             return NOTHING
 
 
-decode_driver = msgspec.json.Decoder(CsiDriver).decode
-decode_capacity = msgspec.json.Decoder(StorageCapacity).decode
+decode_driver = view_decoder(CsiDriver)
+decode_capacity = view_decoder(StorageCapacity)
 
 
 def with_room(capacities: Iterable[StorageCapacity], storage_class: str, size: int) -> list[Selector]:

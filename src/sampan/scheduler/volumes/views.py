@@ -3,6 +3,7 @@
 import msgspec
 
 from sampan.core.node_affinity import NodeSelector
+from sampan.resource.view import view_decoder
 from sampan.scheduler.amounts import amount
 from sampan.scheduler.views import Labels, Requirements
 
@@ -150,6 +151,6 @@ class StorageClass(msgspec.Struct, rename="camel", gc=False):
         return self.provisioner not in ("", "kubernetes.io/no-provisioner")
 
 
-decode_claim = msgspec.json.Decoder(Claim).decode
-decode_volume = msgspec.json.Decoder(PersistentVolume).decode
-decode_storage_class = msgspec.json.Decoder(StorageClass).decode
+decode_claim = view_decoder(Claim)
+decode_volume = view_decoder(PersistentVolume)
+decode_storage_class = view_decoder(StorageClass)
