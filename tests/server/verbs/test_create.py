@@ -98,6 +98,43 @@ async def test_a_resource_version_is_refused(api: Api) -> None:
     assert response.message == "resourceVersion should not be set on objects to be created"
 
 
+@pytest.mark.parametrize("version", ["0", "abc", "-1", "00", "18446744073709551616"])
+async def test_a_resource_version_that_is_no_revision_is_ignored(api: Api, version: str) -> None:
+    response = await api.post(CONFIG_MAPS, config_map(resourceVersion=version))
+    assert response.code == 201
+    assert response.metadata["resourceVersion"] not in (version, "")
+
+
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/a"
+
+
+@pytest.mark.parametrize("method", ["PUT", "apply"])
+@pytest.mark.parametrize(("version", "code"), [("5", 201), ("0", 201), ("", 201), ("abc", 500), ("-1", 500)])
+async def test_an_update_that_creates_ignores_the_revision_of_another_cluster(
+    api: Api, method: str, version: str, code: int
+) -> None:
+    lease = {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "a", "resourceVersion": version},
+    }
+    response = await (api.apply(LEASE, lease) if method == "apply" else api.put(LEASE, lease))
+    assert response.code == code
+    stored = await api.get(LEASE)
+    assert (stored.code, code == 500 or stored.metadata["resourceVersion"] != version) == (
+        200 if code == 201 else 404,
+        True,
+    )
+
+
+async def test_an_applied_object_of_another_cluster_is_created(api: Api) -> None:
+    exported = config_map(resourceVersion="12345")
+    response = await api.apply(
+        f"{CONFIG_MAPS}/{exported['metadata']['name']}", {"apiVersion": "v1", "kind": "ConfigMap", **exported}
+    )
+    assert (response.code, response.metadata["resourceVersion"] != "12345") == (201, True)
+
+
 async def test_another_namespace_is_refused(api: Api) -> None:
     response = await api.post(CONFIG_MAPS, config_map(namespace="other"))
     assert (response.code, response.reason) == (400, "BadRequest")

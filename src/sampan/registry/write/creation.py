@@ -12,6 +12,7 @@ from sampan.core.field import FieldError, bounded
 from sampan.core.names import generate_name
 from sampan.core.object import Object
 from sampan.core.offload import compute, offloaded
+from sampan.core.resource_version import parse_resource_version
 from sampan.registry.rest.metadata import fill_system_fields, match_namespace, metadata_of
 from sampan.registry.rest.metadata_faults import object_faults
 from sampan.registry.rest.size import stored_bytes
@@ -27,16 +28,35 @@ _RANDOM: Random = SystemRandom()
 
 
 def identify(write: Write) -> None:
-    """Give the object its identity: uid and creation time. Raises 500 if a create sets a resourceVersion."""
+    """Give the object its identity: uid and creation time. Raises 500 if a create sets a resourceVersion, or if an
+    update or apply that creates the object has an invalid one.
+    """
     metadata = metadata_of(write.desired)
-    if write.kind is not Kind.CREATE and not revision_of(metadata.get("resourceVersion", "")):
-        metadata.pop("resourceVersion", None)
-    if metadata.get("resourceVersion") and not write.dry_run:
-        raise errors.StatusError(
-            errors.Reason.UNKNOWN, 500, "resourceVersion should not be set on objects to be created"
-        )
+    given = metadata.pop("resourceVersion", "")
+    if write.kind in _CREATES:
+        if _is_revision(given) and not write.dry_run:
+            raise errors.StatusError(
+                errors.Reason.UNKNOWN, 500, "resourceVersion should not be set on objects to be created"
+            )
+    else:
+        revision_of(given)
     fill_system_fields(metadata, write.clock)
     write.generates_name = not metadata.get("name") and bool(metadata.get("generateName"))
+
+
+_CREATES = (Kind.CREATE, Kind.OWN_CREATE)
+
+
+def _is_revision(resource_version: str) -> bool:
+    """Return True if the storage of Kubernetes refuses a create with it: it ignores what is not a positive number.
+
+    Updates and applies that create do not come to that check. Source: apiserver pkg/storage/etcd3/store.go Create,
+    updateState (1.36).
+    """
+    try:
+        return parse_resource_version(resource_version) != 0
+    except ValueError:
+        return False
 
 
 def give_name(write: Write) -> None:
