@@ -94,3 +94,15 @@ def test_text_does_not_have_the_format(name: str, text: str) -> None:
 )
 def test_format_is_defined_for_a_type(name: str, type_: str, known: bool) -> None:
     assert is_known(name, type_) is known
+
+
+SKIPS_SPACE = frozenset(("password", "duration", "isbn", "isbn10", "isbn13", "creditcard"))
+"""Formats whose checks in Go skip white space, or that accept any text."""
+
+
+@pytest.mark.parametrize(("name", "text"), [row for row in rows(GOOD) if row[0] not in SKIPS_SPACE])
+def test_a_newline_at_the_end_is_not_part_of_a_format(name: str, text: str) -> None:
+    check = string_format(name)
+    assert check is not None
+    assert check(text)
+    assert not check(f"{text}\n")

@@ -88,7 +88,7 @@ def escape_field_value(value: str) -> str:
     return value.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")
 
 
-_split_terms = re.compile(r"(?:[^\\,]|\\.|\\$)+", re.DOTALL).findall
+_split_terms = re.compile(r"(?:[^\\,]|\\.|\\\Z)+", re.DOTALL).findall
 _split_term = re.compile(r"(.*?)(!=|==|=)(.*)", re.DOTALL).fullmatch
 _FIELD_OPERATORS = {"!=": Operator.NOT_EQUALS, "==": Operator.EQUALS, "=": Operator.EQUALS}
 

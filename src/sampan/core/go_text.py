@@ -74,6 +74,19 @@ def boxed_syntax(value: Any) -> str:
     return f"&value.valueUnstructured{{Value:{syntax(value)}}}"
 
 
+_TOO_LARGE: Final = "into Go value of type float64"
+
+
+def number_too_large(text: str) -> str:
+    """Return the error of the JSON decoder for a number that no float holds."""
+    return kind_text(f"number {text}", "float64")
+
+
+def is_number_too_large(error: str) -> bool:
+    """Return True if an error is that of `number_too_large`."""
+    return error.endswith(_TOO_LARGE)
+
+
 def type_name(value: Any) -> str:
     """Return the Go type of a decoded JSON value, like %T."""
     if value is None:

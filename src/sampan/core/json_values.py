@@ -10,10 +10,8 @@ from typing import Any, Final
 
 import orjson
 
-_INT64_MIN: Final = -(1 << 63)
-_INT64_MAX: Final = (1 << 63) - 1
-_PLAIN_MAX: Final = 1e21
-"""Go writes floats from here on with an exponent."""
+from sampan.core.integers import INT64_MAX, INT64_MIN
+
 _EXACT_MAX: Final = 1 << 53
 """Largest number up to which all integers are floats."""
 
@@ -83,22 +81,28 @@ def contains(values: list[Any], value: Any) -> bool:
 
 
 def whole_number(value: float) -> float:
-    """Return a number as Go writes it to JSON and reads it again: 2.0 is the integer 2, and so is 1e6 an integer.
+    """Return a number as Go has it after it has written and read it: an integer if it fits in int64, else a float.
 
-    Go decodes integers beyond int64 as floats, so they have the digits of one: 18446744073709551615 becomes
-    18446744073709552000. Booleans are no numbers and stay.
+    2.0 and 1e3 are 2 and 1000; 2**63 is a float. Booleans are no numbers and stay.
     Source: sigs.k8s.io/json decode.go convertNumber; Go's encoding/json floatEncoder.
     """
     kind = value.__class__
     if kind is float:
-        if not (value.is_integer() and -_PLAIN_MAX < value < _PLAIN_MAX):
+        if not (value.is_integer() and INT64_MIN < value < INT64_MAX):
             return value
-    elif kind is not int or _INT64_MIN <= value <= _INT64_MAX:
+        if -_EXACT_MAX <= value <= _EXACT_MAX:
+            return int(value)
+        # Go writes the shortest digits that identify the float, filled up with zeros.
+        return int(decimal.Decimal(repr(value)))
+    return value if kind is not int or INT64_MIN <= value <= INT64_MAX else _float(value)
+
+
+def _float(value: float) -> float:
+    """Return an integer as a float. One that is too large for a float cannot come from JSON, and stays."""
+    try:
+        return float(value)
+    except OverflowError:
         return value
-    number = float(value)
-    if not -_PLAIN_MAX < number < _PLAIN_MAX:
-        return number
-    return int(number) if -_EXACT_MAX <= number <= _EXACT_MAX else int(decimal.Decimal(repr(number)))
 
 
 def with_whole_numbers(value: Any) -> Any:

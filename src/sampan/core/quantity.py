@@ -8,6 +8,9 @@ Source: apimachinery pkg/api/resource/quantity.go, suffix.go, amount.go (1.36).
 import decimal
 import enum
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 _FORMAT_ERROR = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -26,7 +29,9 @@ _BITS_MAX: Final = (10**_DIGITS_MAX).bit_length()
 _NANO: Final = -9
 _DIGITS = "0123456789"
 _SUFFIX_LETTERS = "eEinumkKMGTP"
-_SPACES = " \t\n\v\f\r\x85\xa0"
+_SPACES = " \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""Spaces around a quantity that are ignored. Others, such as newlines, are escaped in JSON, and Go parses the JSON."""
+_escaped: ContextVar[frozenset[str]] = ContextVar("texts with escapes", default=frozenset())
 
 
 class Format(enum.Enum):
@@ -157,15 +162,31 @@ def parse(text: str) -> Quantity:
 def canonical(value: str | int | float) -> str:
     """Return the canonical form that Kubernetes stores: `"1000m"` → `"1"`, `0.5` → `"500m"`.
 
-    Spaces around the text are ignored. Raises `ValueError` with Kubernetes' message.
+    Spaces around the text are ignored. Raises `ValueError` with Kubernetes' message, also for a text of
+    `refusing_escaped`.
     """
     if isinstance(value, str):
+        if value in _escaped.get():
+            raise ValueError(_FORMAT_ERROR)
         return _canonical_cached(value) if len(value) <= 24 else str(parse(value.strip(_SPACES)))
     if isinstance(value, int):
         if value.bit_length() > 3 * _DIGITS_MAX:
             raise ValueError(_NUMERIC_ERROR)
         return str(parse(str(value)))
     return str(parse(_float_text(value)))
+
+
+@contextmanager
+def refusing_escaped(texts: frozenset[str]) -> Iterator[None]:
+    """Let `canonical` refuse these texts: the JSON has escapes in them, which Go does not decode in a quantity.
+
+    Source: apimachinery pkg/api/resource/quantity.go UnmarshalJSON (1.36).
+    """
+    token = _escaped.set(texts)
+    try:
+        yield
+    finally:
+        _escaped.reset(token)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sampan.core.go_text import conversion_text, json_kind, json_number
+from sampan.core.json_values import with_whole_numbers
 from sampan.core.object import Object
 from sampan.core.quantity import canonical as canonical_quantity
 from sampan.core.time import canonical_duration, canonical_micro_time, canonical_time
@@ -116,7 +117,7 @@ class DecoderCompiler:
         if schema.type == "integer":
             low, high = _INT32 if schema.validations and schema.validations.format == "int32" else _INT64
             return int, _integer(low, high, go_type)
-        return {"string": (str, None), "boolean": (bool, None), "number": (float, None)}.get(
+        return {"string": (str, None), "boolean": (bool, None), "number": (float, _whole)}.get(
             schema.type, (object, None)
         )
 
@@ -124,6 +125,8 @@ class DecoderCompiler:
         if schema.scalar == "json-schema-or":
             assert schema.items is not None
             return dict, self._object(schema.items)
+        if schema.scalar == "raw" and not schema.type:
+            return dict, _whole
         return _SCALARS[schema.scalar]
 
     def _map(self, schema: Schema, go_type: str) -> Decoder:
@@ -192,7 +195,7 @@ def _object_decoder(
                     obj[key] = value = other(value, lost)
                 elif decode is not None:
                     value = decode(value, lost)
-                    if expected is str:
+                    if expected is str or expected is float:
                         obj[key] = value
                 if not value and not keep_empty:
                     drop.append(key)
@@ -220,6 +223,8 @@ def _integer(low: int, high: int, go_type: str) -> Decoder:
 
 def _other(expected: type, decode: Decoder | None, go_type: str, schema: Schema) -> Decoder:
     """Return the decoder of values that do not have the expected type."""
+    if schema.scalar == "raw" and not schema.type:
+        return _whole
     scalar = _OTHER_SCALARS.get(schema.scalar)
     if scalar is not None:
         return scalar
@@ -329,6 +334,11 @@ def _null() -> None:
 
 def _keep(value: Any, lost: Lost) -> Any:
     return value
+
+
+def _whole(value: Any, lost: Lost) -> Any:
+    """Decode numbers, and JSON that Go decodes and encodes again. The text of a RawExtension stays as it is."""
+    return with_whole_numbers(value)
 
 
 _SCALARS: dict[str, tuple[type, Decoder | None]] = {

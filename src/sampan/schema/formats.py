@@ -35,7 +35,7 @@ def _pattern(pattern: str) -> FormatCheck:
     return lambda text: search(text) is not None
 
 
-_TIME = re.compile(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$", re.ASCII)
+_TIME = re.compile(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))\Z", re.ASCII)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _DURATION = re.compile(r"(?<!\d)(\d+)\s*([A-Za-zµ]+)", re.ASCII)
 _DURATION_UNITS = (
@@ -48,13 +48,13 @@ _DURATION_UNITS = (
     ("d", "day"),
     ("w", "wk", "week"),
 )
-_EMAIL = re.compile(r"^(?:(?:[^<>@,;:\"]*+|\"[^\"]*\")\s*+<([^<>@\s]+@[^<>@\s]+)>|([^<>@\s]+@[^<>@\s]+))$")
+_EMAIL = re.compile(r"^(?:(?:[^<>@,;:\"]*+|\"[^\"]*\")\s*+<([^<>@\s]+@[^<>@\s]+)>|([^<>@\s]+@[^<>@\s]+))\Z")
 _MAC = re.compile(
-    r"^(?:[0-9a-f]{2}([:-]))(?:[0-9a-f]{2}\1)*[0-9a-f]{2}$|^[0-9a-f]{4}(?:\.[0-9a-f]{4})+$", re.IGNORECASE
+    r"^(?:[0-9a-f]{2}([:-]))(?:[0-9a-f]{2}\1)*[0-9a-f]{2}\Z|^[0-9a-f]{4}(?:\.[0-9a-f]{4})+\Z", re.IGNORECASE
 )
 _CARD = re.compile(
     r"^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
-    r"|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$"
+    r"|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})\Z"
 )
 
 
@@ -96,7 +96,7 @@ def _is_uri(text: str) -> bool:
 
 
 def _is_email(text: str) -> bool:
-    match = _EMAIL.match(text.strip())
+    match = _EMAIL.match(text.strip(" \t"))
     if match is None:
         return False
     try:
@@ -197,7 +197,7 @@ def _is_unit(unit: str) -> bool:
     return any(unit in variants or unit.startswith(variants[-1]) for variants in _DURATION_UNITS)
 
 
-_UUID = r"(?i)^[0-9a-f]{{8}}-?[0-9a-f]{{4}}-?{0}-?{1}-?[0-9a-f]{{12}}$"
+_UUID = r"(?i)^[0-9a-f]{{8}}-?[0-9a-f]{{4}}-?{0}-?{1}-?[0-9a-f]{{12}}\Z"
 _ANY = "[0-9a-f]{4}"
 _BYTE = r"(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])"
 _FORMATS: dict[str, FormatCheck] = {

@@ -1,5 +1,7 @@
 """Prune custom resources: drop unknown fields and nulls that the schema does not allow, and decode the metadata.
 
+Also gives numbers the form that Go writes: 2.0 is 2, at every node.
+
 Source: apiextensions-apiserver pkg/apiserver/schema/{pruning,objectmeta,defaulting}/ (1.36).
 """
 
@@ -7,6 +9,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sampan.core.field import FieldError, Path, invalid
+from sampan.core.integers import INT64_MAX, INT64_MIN
+from sampan.core.json_values import whole_number, with_whole_numbers
 from sampan.schema.decode import Decoder, Lost
 from sampan.schema.decode_error import DecodeError
 from sampan.schema.structural import UNSET, Schema
@@ -17,7 +21,6 @@ Pruner = Callable[[Any, Lost], None]
 Raises `DecodeError` when the metadata of an embedded resource has a wrong type.
 """
 
-_WHOLE_MAX = 2**53
 _META = frozenset(("apiVersion", "kind", "metadata"))
 
 
@@ -44,7 +47,7 @@ def _node(schema: Schema, object_meta: Decoder) -> Pruner | None:
     other = _other(schema, object_meta)
     if other.kept and other.prune is None and not any(known.values()) and not droppable and not other.drops_null:
         return None if schema.items is None else _list(schema, object_meta)
-    items = _list(schema, object_meta) if schema.items is not None else None
+    items = _list(schema, object_meta) if schema.items is not None else _unknown_list(schema)
     return _object(known, droppable, other, items)
 
 
@@ -73,7 +76,14 @@ def _other(schema: Schema, object_meta: Decoder) -> _Other:
     if isinstance(additional, Schema):
         return _Other(True, compile_value_pruner(additional, object_meta), _drops_null(additional))
     kept = schema.preserve_unknown_fields or additional is not None
-    return _Other(kept, None if schema.preserve_unknown_fields or additional is None else _clear, False)
+    if schema.preserve_unknown_fields:
+        return _Other(kept, _whole, False)
+    return _Other(kept, None if additional is None else _clear, False)
+
+
+def _unknown_list(schema: Schema) -> Pruner | None:
+    """Return the pruner of a list at a node that may be of any type."""
+    return _whole if schema.preserve_unknown_fields and not schema.type else None
 
 
 def _object(
@@ -107,8 +117,8 @@ def _object(
                 continue
             if prune is not None and (type(item) is dict or type(item) is list):
                 prune(item, lost)
-            elif type(item) is float and item.is_integer() and abs(item) <= _WHOLE_MAX:
-                value[key] = int(item)
+            elif item.__class__ is float or (item.__class__ is int and not INT64_MIN <= item <= INT64_MAX):
+                value[key] = whole_number(item)
         for key in drop:
             del value[key]
 
@@ -124,21 +134,28 @@ def _list(schema: Schema, object_meta: Decoder) -> Pruner | None:
 
     def prune_list(value: Any, lost: Lost) -> None:
         if type(value) is list:
-            for item in value:
+            for index, item in enumerate(value):
                 if type(item) is dict or type(item) is list:
                     prune(item, lost)
+                elif type(item) is float or type(item) is int:
+                    value[index] = whole_number(item)
         elif not schema.preserve_unknown_fields:
             _clear(value, lost)
 
     return prune_list
 
 
+def _whole(value: Any, lost: Lost) -> None:
+    """Keep a value without a schema, with its numbers as Go writes them."""
+    with_whole_numbers(value)
+
+
 def _whole_items(value: Any, lost: Lost) -> None:
     """Write whole numbers without a fraction, as Go does: typed clients cannot decode 3.0 as an integer."""
     if type(value) is list:
         for index, item in enumerate(value):
-            if type(item) is float and item.is_integer() and abs(item) <= _WHOLE_MAX:
-                value[index] = int(item)
+            if type(item) is float or type(item) is int:
+                value[index] = whole_number(item)
             elif type(item) is dict or type(item) is list:
                 _clear(item, lost)
     else:

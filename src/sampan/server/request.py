@@ -155,6 +155,8 @@ class Request(msgspec.Struct, eq=False):
     """
     deadline: float = 0.0
     """Loop time of the request's deadline; 0 = long-running."""
+    escaped_texts: frozenset[str] = frozenset()
+    """Short texts of a JSON body that are written with escapes, and begin like a number."""
     body_size_bytes: int = -1
     """Size of the body in bytes, or -1 if no object was read from it."""
     component: str = OWN

@@ -7,12 +7,13 @@ Source: sigs.k8s.io/json; apimachinery pkg/runtime/serializer/json (1.36).
 """
 
 import json as stdlib_json
+import math
 import re
 from typing import Any, Final, NoReturn
 
 import orjson
 
-from sampan.core.go_text import END_OF_JSON, invalid_character
+from sampan.core.go_text import END_OF_JSON, invalid_character, number_too_large
 from sampan.wire.json_syntax import duplicate_fields, syntax_error
 
 DEPTH_MAX: Final = 254
@@ -125,11 +126,25 @@ def _decode_leniently(body: bytes, error: orjson.JSONDecodeError) -> Any:
 def _explain(body: bytes, message: str) -> str:
     if not body.strip(b" \t\r\n"):
         return END_OF_JSON
+    if "infinity" in message:
+        return _number_beyond_floats(body) or message
     if "depth" in message:
         return "exceeded max depth"
     if len(body) > _EXPLAINED_SIZE_MAX:
         return message
     return syntax_error(body) or message
+
+
+_strings_and_numbers = re.compile(rb'"(?:[^"\\]|\\.)*"?|-?[0-9][0-9.eE+-]*', re.DOTALL).finditer
+
+
+def _number_beyond_floats(body: bytes) -> str:
+    """Return Go's error for the first number that no float holds."""
+    for found in _strings_and_numbers(body):
+        text = found.group().decode("latin-1")
+        if text[0] != '"' and math.isinf(float(text)):
+            return number_too_large(text)
+    return ""
 
 
 def encode(value: Any) -> bytes:

@@ -5,6 +5,7 @@ add, so that a small body cannot expand to a large value.
 Source: sigs.k8s.io/yaml, go.yaml.in/yaml/v2 decode.go (1.36 uses 1.6.0 and 2.4.3).
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -71,8 +72,10 @@ class _Open:
 class _Builder:
     """Builder of the value of one document."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str | None = None) -> None:
+        """`text` is the document, if it may have escapes that YAML 1.1 does not have."""
         self.duplicates: list[str] = []
+        self._text = text
         self._stack: list[_Open] = []
         self._anchors: dict[str, _Sized | None] = {}
         self._aliased_nodes = 0
@@ -100,6 +103,8 @@ class _Builder:
             elif kind is AliasEvent:
                 done = self._alias(event)
             else:
+                if kind is DocumentStartEvent:
+                    _check_version(event)
                 continue
             if done is None:
                 continue
@@ -125,6 +130,8 @@ class _Builder:
         """Return a scalar value; or record a key and return None."""
         text: str = event.value
         plain: bool = event.implicit[0]
+        if self._text is not None and event.style == '"':
+            _check_escapes(self._text, event)
         if self._stack and self._expects_key():
             self._note_key(text, event.tag, plain)
             if event.anchor is not None:
@@ -242,7 +249,7 @@ def _read(body: bytes) -> tuple[Any, list[str]]:
     try:
         loader = CSafeLoader(body)
         try:
-            builder = _Builder()
+            builder = _Builder(body.decode("utf-8", "replace") if b"\\/" in body else None)
             events = _events(loader)
             value = builder.read(events)
             _reject_more_documents(events)
@@ -257,6 +264,28 @@ def _read(body: bytes) -> tuple[Any, list[str]]:
     except UnicodeDecodeError:
         raise DecodeError("yaml: invalid Unicode character") from None
     return value, builder.duplicates
+
+
+def _check_version(event: Any) -> None:
+    """Refuse a document of another version of YAML. libyaml also reads 1.2."""
+    if event.version not in (None, (1, 1)):
+        raise DecodeError(f"yaml: {_line(event.start_mark.line)}found incompatible YAML document")
+
+
+def _check_escapes(text: str, event: Any) -> None:
+    """Refuse an escaped slash, which JSON and YAML 1.2 have. libyaml accepts it."""
+    start = event.start_mark.index
+    for found in _escape(text, start, event.end_mark.index):
+        if found.group() == "\\/":
+            line = event.start_mark.line + text.count("\n", start, found.start())
+            raise DecodeError(f"yaml: {_line(line + 1 if line else 0)}found unknown escape character")
+
+
+_escape = re.compile(r"\\.", re.DOTALL).finditer
+
+
+def _line(number: int) -> str:
+    return f"line {number}: " if number else ""
 
 
 def _events(loader: CSafeLoader) -> Iterator[Any]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from sampan.core.field import show_float
 from sampan.core.go_text import unsupported_number
+from sampan.core.json_values import whole_number
 from sampan.wire.json import DecodeError
 
 _TAG_PREFIX: Final = "tag:yaml.org,2002:"
@@ -110,7 +111,7 @@ def json_number(value: Any) -> Any:
         return value
     if not math.isfinite(value):
         raise DecodeError(unsupported_number(value))
-    return int(value) if value.is_integer() and abs(value) < 2**63 else value
+    return whole_number(value)
 
 
 def key_text(text: str, tag: str | None, *, plain: bool) -> tuple[str, str]:

@@ -30,7 +30,7 @@ BEING_DELETED: Final = f"{_ANNOTATION}/volumesnapshot-being-deleted"
 DEFAULT_CLASS: Final = f"{_ANNOTATION}/is-default-class"
 DELETION_SECRET: Final = f"{_ANNOTATION}/deletion-secret"
 _USE: Final = "snapshotter"
-_OWN: Final = re.compile(rf"{re.escape(PREFIX)}snapshotter(-list)?-secret-(name|namespace)$")
+_OWN: Final = re.compile(rf"{re.escape(PREFIX)}snapshotter(-list)?-secret-(name|namespace)\Z")
 
 
 async def are_served(client: Client) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sampan.core.clock import utc_now
+from sampan.core.go_text import plain
+from sampan.core.integers import INT64_MAX, INT64_MIN
 from sampan.core.json_path import JsonPath
 from sampan.core.object import Object
 from sampan.core.time import human_duration, parse_time
@@ -84,6 +86,8 @@ def _text(value: Any) -> str:
         return value
     if value is None:
         return "<no value>"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return plain(value if INT64_MIN <= value <= INT64_MAX and isinstance(value, int) else float(value))
     return wire_json.encode_sorted(value).decode()
 
 

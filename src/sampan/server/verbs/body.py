@@ -4,12 +4,14 @@ Source: apiserver pkg/endpoints/handlers/{create,update,rest}.go (1.36).
 """
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, Final
 
 from sampan.core import errors
+from sampan.core.go_text import is_number_too_large
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
+from sampan.core.quantity import refusing_escaped
 from sampan.patch.copying import copy_json
 from sampan.registry.dialect import BUILTIN, Dialect
 from sampan.registry.endpoint import Endpoint
@@ -24,6 +26,7 @@ from sampan.server.verbs.scope import Scope
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
 from sampan.wire import yaml as wire_yaml
+from sampan.wire.escaped_numbers import escaped_numbers
 from sampan.wire.negotiation import OFFERED, body_format
 
 BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
@@ -84,6 +87,8 @@ def undecoded(body: bytes, request: Request, endpoint: Endpoint, duplicates: boo
     Raises 400, 415.
     """
     content_type = request.headers.get("content-type", "")
+    if b"\\u" in body and endpoint.dialect is BUILTIN:
+        request.escaped_texts = escaped_numbers(body)
     return _typed(body, content_type, endpoint.definition.kind, duplicates, endpoint.dialect)
 
 
@@ -135,7 +140,7 @@ async def decoded_kind(
     if texts and options.strict:
         raise errors.bad_request(f"{_unhandled(desired)}strict decoding error: {errors.listed(texts)}")
     if options.field_validation == "Warn":
-        scope.request.warnings.extend(texts)
+        scope.request.warnings.extend(warning_texts(texts))
     await offloaded(default, obj)
     return obj
 
@@ -210,7 +215,9 @@ def decode_value(
             check_value(value, body)
         return value, faults
     except wire_json.DecodeError as error:
-        raise Undecodable(f"{NO_TYPE}{error}" if format_ == "json" else str(error), str(error)) from None
+        # The type is read before all numbers are.
+        has_type = format_ != "json" or is_number_too_large(str(error))
+        raise Undecodable(str(error) if has_type else f"{NO_TYPE}{error}", str(error)) from None
 
 
 def _decoded(body: bytes, content_type: str, duplicates: bool) -> tuple[Any, list[str]]:
@@ -226,7 +233,11 @@ def decode_object(
     """
     check_kind(obj, endpoint)
     unknown: list[str] | None = None if options.field_validation == "Ignore" else []
-    normalise(obj, endpoint, unknown)
+    if request.escaped_texts:
+        with refusing_escaped(request.escaped_texts):
+            normalise(obj, endpoint, unknown)
+    else:
+        normalise(obj, endpoint, unknown)
     if unknown is not None:
         _report(endpoint.dialect.strict_faults(faults, unknown), endpoint, options, request)
     if request.body_read is not None:
@@ -262,8 +273,23 @@ def _clears_managed_fields(obj: Object) -> bool:
     return isinstance(metadata, dict) and metadata.get("managedFields") == []
 
 
+_YAML_ERRORS: Final = "yaml: unmarshal errors:\n"
+
+
+def warning_texts(faults: list[str]) -> list[str]:
+    """Return the warnings for faults of strict decoding: those of YAML are one text, with a line for each fault.
+
+    Source: apiserver pkg/endpoints/handlers/rest.go parseYAMLWarnings (1.36).
+    """
+    return [
+        line.strip() if fault.startswith(_YAML_ERRORS) else line
+        for fault in faults
+        for line in (fault.removeprefix(_YAML_ERRORS).split("\n") if fault.startswith(_YAML_ERRORS) else [fault])
+    ]
+
+
 def _report(texts: list[str], endpoint: Endpoint, options: WriteOptions, request: Request) -> None:
     """Add warnings, or with Strict raise 400."""
     if texts and options.strict:
         raise unreadable(endpoint, "strict decoding error: " + errors.listed(texts))
-    request.warnings.extend(texts)
+    request.warnings.extend(warning_texts(texts))

@@ -13,6 +13,7 @@ from sampan.core import errors
 from sampan.core.field import Path, invalid
 from sampan.core.go_text import MAP, plain, unmarshal_text
 from sampan.core.gvk import GroupKind
+from sampan.core.json_values import with_whole_numbers
 from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
 from sampan.patch import json_patch, merge_patch, strategic_merge
@@ -88,7 +89,7 @@ class Patch(Change):
         scope, content_type = self._scope, self._content_type
         try:
             value, faults = _decode_patch(self._body, content_type, self._options)
-            self._mechanism = _mechanism(scope, content_type, value)
+            self._mechanism = _mechanism(scope, content_type, _converted_numbers(value, content_type))
         except errors.StatusError as error:
             self._mechanism, self._refusal = _failing(error), Refusal([], None, shows_patch=False)
             return
@@ -136,6 +137,15 @@ def _decode_patch(body: bytes, content_type: str, options: WriteOptions) -> tupl
         json_patch.check(value)
         return value, [*(f"json patch {fault}" for fault in faults), *json_patch.strict_errors(value or [])]
     return value, faults
+
+
+def _converted_numbers(value: Any, content_type: str) -> Any:
+    """Return the patch with the integers that Go's converter of unstructured objects makes of whole floats.
+
+    It decodes strategic merge patches alone: the results of other patches are encoded, then decoded by type. Source:
+    apimachinery pkg/runtime/converter.go (1.36).
+    """
+    return with_whole_numbers(value) if content_type == STRATEGIC_MERGE_PATCH else value
 
 
 def _mechanism(scope: Scope, content_type: str, value: Any) -> Mechanism:

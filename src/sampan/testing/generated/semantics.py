@@ -34,7 +34,7 @@ class Meaning:
 
 
 def _meaning(name: str, types: str, make: Make) -> Meaning:
-    return Meaning(re.compile(f"^({name})$", re.IGNORECASE), tuple(types.split()), make)
+    return Meaning(re.compile(rf"^({name})\Z", re.IGNORECASE), tuple(types.split()), make)
 
 
 _SECRET_NAMES: Final = ".*secret(name|ref)?"
@@ -130,7 +130,7 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Make], ...]] = (
     (re.compile(r"duration\(self\)"), duration),
     (re.compile(r"format\.dns1123|format\.named"), label),
 )
-_MATCHES: Final = re.compile(r"""^self\.matches\((?:r?'([^'\\]+)'|r?"([^"\\]+)")\)$""")
+_MATCHES: Final = re.compile(r"""^self\.matches\((?:r?'([^'\\]+)'|r?"([^"\\]+)")\)\Z""")
 
 
 @derived

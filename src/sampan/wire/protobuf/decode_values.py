@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from sampan.core.go_text import unsupported_number
+from sampan.core.json_values import whole_number
 from sampan.core.time import format_duration, format_micro_time, format_time
 from sampan.wire import json as wire_json
 from sampan.wire.json import DecodeError
@@ -148,7 +149,7 @@ def read_double(raw: bytes) -> int | float:
     value: float = struct.unpack("<d", raw)[0]
     if not math.isfinite(value):
         raise DecodeError(unsupported_number(value))
-    return int(value) if value.is_integer() and abs(value) < 1e21 else value
+    return whole_number(value)
 
 
 VALUES: Final[dict[str, tuple[Reader, Any]]] = {
