@@ -23,6 +23,8 @@ FORBIDDEN: Final = (
     "ff02::1",
     "255.255.255.255",
 )
+SIMULATED: Final = ("250.0.0.2", "250.128.0.1", "::ffff:250.0.0.2", "64:ff9b::250.0.0.2", "2002:fa00:2::1")
+"""Addresses of simulated Pods."""
 SPELLINGS: Final = ("2852039166", "0xA9FEA9FE", "0251.0376.0251.0376", "169.254.43518", "0xa9.254.0251.254")
 """169.254.169.254, in forms that the C library resolves without a name server."""
 

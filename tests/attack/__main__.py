@@ -19,8 +19,9 @@ from tests.attack.memory import REPEATS, REST_S, retained
 from tests.attack.model import grant
 from tests.attack.report import Count
 from tests.attack.server import Attacked, attacked, give
+from tests.attack.simulated import dial_simulated_pods
 
-CLASSES = ("authorization", "escalation", "bombs", "floods", "memory", "front-proxy", "dns")
+CLASSES = ("authorization", "escalation", "bombs", "floods", "memory", "front-proxy", "dns", "simulated")
 FILES = 8000
 
 
@@ -78,6 +79,9 @@ def main() -> int:
     if "dns" in classes:
         with server_with_dns() as (target, port):
             counts.append(asyncio.run(attack_dns(target, port)))
+    if "simulated" in classes:
+        with attacked("--nodes=1") as target:
+            counts.append(asyncio.run(dial_simulated_pods(target)))
     print(f"{'class':40} {'attempts':>8} {'refused':>8} {'findings':>8}")
     for count in counts:
         print(count)

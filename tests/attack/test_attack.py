@@ -15,6 +15,7 @@ from tests.attack.front_proxy import Proxies, pretend
 from tests.attack.model import grant
 from tests.attack.report import Count
 from tests.attack.server import Attacked, attacked, give
+from tests.attack.simulated import dial_simulated_pods
 
 SEED = int(os.environ.get("SAMPAN_TEST_SEED", "1"))
 USERS = 4
@@ -70,3 +71,8 @@ async def test_odd_requests_cost_little_and_show_nothing_of_others(target: Attac
 async def test_queries_for_thousands_of_endpoints_delay_neither_control_loops_nor_other_queries() -> None:
     with server_with_dns() as (running, port):
         check(await attack_dns(running, port, seconds=1.5))
+
+
+async def test_no_address_of_a_simulated_pod_is_dialled() -> None:
+    with attacked("--nodes=1") as running:
+        check(await dial_simulated_pods(running))

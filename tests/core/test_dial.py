@@ -10,7 +10,7 @@ import pytest
 
 import sampan
 from sampan.core.dial import AddressNotAllowed, check_address, create_connection, open_connection, resolve
-from tests.dialling import FORBIDDEN, SPELLINGS, loopback_only
+from tests.dialling import FORBIDDEN, SIMULATED, SPELLINGS, loopback_only
 
 __all__ = ["loopback_only"]
 pytestmark = pytest.mark.usefixtures("loopback_only")
@@ -38,6 +38,17 @@ async def test_forbidden_address_is_rejected_in_every_spelling(host: str) -> Non
         await open_connection(host, 80)
     with pytest.raises(AddressNotAllowed, match=r"^address not allowed$"):
         await create_connection(asyncio.Protocol, host, 80)
+
+
+@pytest.mark.parametrize("host", SIMULATED)
+async def test_address_of_a_simulated_pod_is_rejected_with_what_to_do(host: str) -> None:
+    reason = r"^the pod at .* is simulated and has no network: .*--node-runtime process or cri$"
+    with pytest.raises(AddressNotAllowed, match=reason):
+        await open_connection(host, 80)
+    with pytest.raises(AddressNotAllowed, match=reason):
+        await create_connection(asyncio.Protocol, host, 80)
+    with pytest.raises(AddressNotAllowed, match=reason):
+        await resolve(host)
 
 
 @pytest.mark.parametrize("address", FORBIDDEN)

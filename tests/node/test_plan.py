@@ -77,7 +77,7 @@ def test_addresses_are_reused_only_after_all_others() -> None:
 
 
 def test_nodes_have_different_pod_cidrs() -> None:
-    assert [pod_cidr(number) for number in (0, 256, 32767)] == ["10.128.0.0/24", "10.129.0.0/24", "10.255.255.0/24"]
+    assert [pod_cidr(number) for number in (0, 256, 32767)] == ["250.0.0.0/24", "250.1.0.0/24", "250.127.255.0/24"]
     with pytest.raises(ValueError, match="has only 32768"):
         pod_cidr(32768)
 

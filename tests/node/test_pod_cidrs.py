@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sampan.controllers import node_ipam
+from sampan.core.simulated_pods import POD_CIDRS
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import NODES, PODS
 from sampan.node import addresses as addresses_module
@@ -34,27 +35,28 @@ async def ranges(c: Working, names: Sequence[str]) -> list[str]:
     return [node["spec"]["podCIDR"] for node in has_range]
 
 
-async def test_nodes_of_two_processes_have_different_cidrs_and_pods_have_addresses_of_them() -> None:
-    names = ["a", "b", "c", "d"]
-    async with connected() as (client, _):
-        one, other = working(client, node_ipam.set_up, nodes("a", "b")), working(client, nodes("c", "d"))
-        async with one as c, other:
-            found = dict(zip(names, await ranges(c, names), strict=True))
-            assert len(set(found.values())) == 4
-            for name, cidr in found.items():
-                obj = pod(f"on-{name}")
-                obj["spec"]["nodeName"] = name
-                await c.create(PODS, obj)
-                running = await c.until(PODS, f"on-{name}", is_ready)
-                assert ipaddress.ip_address(running["status"]["podIP"]) in ipaddress.ip_network(cidr)
+async def test_simulated_nodes_choose_ranges_that_no_network_routes_and_real_ones_get_theirs() -> None:
+    names = ["a", "b"]
+    async with connected() as (client, _), working(client, node_ipam.set_up, nodes(*names, range_wait_s=0.05)) as c:
+        await c.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "real"}})
+        assert await ranges(c, ["real"]) == ["10.128.0.0/24"]
+        found = dict(zip(names, await ranges(c, names), strict=True))
+        assert len(set(found.values())) == 2
+        for name, cidr in found.items():
+            assert ipaddress.IPv4Network(cidr).subnet_of(POD_CIDRS)
+            obj = pod(f"on-{name}")
+            obj["spec"]["nodeName"] = name
+            await c.create(PODS, obj)
+            running = await c.until(PODS, f"on-{name}", is_ready)
+            assert ipaddress.ip_address(running["status"]["podIP"]) in ipaddress.ip_network(cidr)
 
 
 async def test_nodes_choose_free_cidrs_without_a_controller() -> None:
     async with connected() as (client, _):
         async with working(client, nodes("a", "b", range_wait_s=0.05)) as c:
-            assert await ranges(c, ["a", "b"]) == ["10.128.0.0/24", "10.128.1.0/24"]
+            assert await ranges(c, ["a", "b"]) == ["250.0.0.0/24", "250.0.1.0/24"]
         async with working(client, nodes("c", range_wait_s=0.05)) as c:
-            assert await ranges(c, ["c"]) == ["10.128.2.0/24"]
+            assert await ranges(c, ["c"]) == ["250.0.2.0/24"]
 
 
 async def test_restarted_node_keeps_its_cidr() -> None:
@@ -66,7 +68,7 @@ async def test_restarted_node_keeps_its_cidr() -> None:
             obj["spec"]["nodeName"] = "b"
             await c.create(PODS, obj)
             running = await c.until(PODS, "web", is_ready)
-            assert running["status"]["podIP"].startswith("10.128.1.")
+            assert running["status"]["podIP"].startswith("250.0.1.")
 
 
 async def test_no_addresses_without_a_cidr(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,8 +39,8 @@ async def test_bound_pod_becomes_running_and_ready() -> None:
     async with simulated() as cluster:
         await create(cluster, "web")
         status = (await cluster.until(PODS, "web", is_ready))["status"]
-        assert (status["phase"], status["hostIP"], status["podIP"]) == ("Running", "172.16.0.1", "10.128.0.2")
-        assert status["podIPs"] == [{"ip": "10.128.0.2"}]
+        assert (status["phase"], status["hostIP"], status["podIP"]) == ("Running", "250.128.0.1", "250.0.0.2")
+        assert status["podIPs"] == [{"ip": "250.0.0.2"}]
         assert {each["type"]: each["status"] for each in status["conditions"]} == dict.fromkeys(CONDITIONS, "True")
         (container,) = status["containerStatuses"]
         assert (container["ready"], container["started"], container["restartCount"]) == (True, True, 0)
@@ -147,7 +147,7 @@ async def test_readiness_gate_delays_ready() -> None:
 
 async def test_deleted_pod_releases_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
     assign = PodAddresses.assign
-    monkeypatch.setattr(PodAddresses, "assign", lambda self, _: assign(self, "10.128.0.0/30"))
+    monkeypatch.setattr(PodAddresses, "assign", lambda self, _: assign(self, "250.0.0.0/30"))
     async with simulated() as cluster:
         await create(cluster, "web")
         only = (await cluster.until(PODS, "web", is_ready))["status"]["podIP"]
@@ -191,7 +191,7 @@ async def test_new_pod_with_the_same_name_is_another_pod() -> None:
         after = await create(cluster, "web")
         pod = await cluster.until(PODS, "web", is_ready)
         assert pod["metadata"]["uid"] == after["metadata"]["uid"] != before["metadata"]["uid"]
-        assert pod["status"]["podIP"] == "10.128.0.3"
+        assert pod["status"]["podIP"] == "250.0.0.3"
 
 
 async def test_runs_continue_after_a_restart_of_the_agent() -> None:
@@ -207,7 +207,7 @@ async def test_runs_continue_after_a_restart_of_the_agent() -> None:
             await cluster.until(PODS, "task", has_phase("Succeeded"))
             after = await cluster.get(PODS, "web")
             assert after["status"] == before["status"]
-            assert new["status"]["podIP"] != after["status"]["podIP"] == "10.128.0.2"
+            assert new["status"]["podIP"] != after["status"]["podIP"] == "250.0.0.2"
 
 
 async def test_nodes_register_and_renew_their_leases() -> None:
@@ -215,8 +215,8 @@ async def test_nodes_register_and_renew_their_leases() -> None:
         node = await cluster.until(NODES, "two", lambda node: condition(node, "Ready").get("status") == "True")
         assert node["status"]["capacity"]["pods"] == node["status"]["allocatable"]["pods"] == "110"
         assert node["metadata"]["labels"]["kubernetes.io/hostname"] == "two"
-        assert node["spec"]["podCIDR"] == "10.128.1.0/24"
-        assert {"type": "InternalIP", "address": "172.16.0.2"} in node["status"]["addresses"]
+        assert node["spec"]["podCIDR"] == "250.0.1.0/24"
+        assert {"type": "InternalIP", "address": "250.128.0.2"} in node["status"]["addresses"]
         leases = cluster.client.resource(LEASES, namespace="kube-node-lease")
         found = await cluster.until_all(NODES, lambda found: len(found) == 2)
         assert [node["metadata"]["name"] for node in found] == ["one", "two"]

@@ -69,3 +69,8 @@ def test_hints_are_read_from_slices() -> None:
     )
     found = endpoints_of([hinted], IPV4, "node-a")[PortName("", "TCP")][0]
     assert (found.zones, found.nodes, found.local) == (("zone-1",), ("node-a",), False)
+
+
+def test_simulated_pods_get_no_traffic() -> None:
+    found = endpoints_of([piece("250.0.0.2", "10.244.0.2")], IPV4, "n1")
+    assert [each.address for endpoints in found.values() for each in endpoints] == ["10.244.0.2"]

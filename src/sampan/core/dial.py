@@ -3,7 +3,7 @@
 The author of such an object chooses where the server connects to. Link-local addresses are refused, because cloud
 providers serve credentials at such addresses; so are the unspecified address, multicast and broadcast. The check
 applies to the address that is dialled, after the name is resolved, so spelling and DNS cannot avoid it. A name is
-refused if any of its addresses is.
+refused if any of its addresses is. Addresses of simulated Pods are refused too (`core.simulated_pods`).
 
 Source: Go net.IP.IsGlobalUnicast, kubernetes pkg/proxy/util IsProxyableIP, IsProxyableHostname (1.36).
 """
@@ -14,6 +14,8 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Final, TypeVar
+
+from sampan.core.simulated_pods import is_simulated_address, not_dialled
 
 P = TypeVar("P", bound=asyncio.BaseProtocol)
 R = TypeVar("R")
@@ -43,7 +45,10 @@ def check_address(text: str, *, allow_loopback: bool = True) -> str:
         if address.scope_id is not None:
             raise AddressNotAllowed(NOT_ALLOWED)
         address = address.ipv4_mapped or address
-    if not all(_is_allowed(each, allow_loopback=allow_loopback) for each in (address, *_embedded(address))):
+    dialled = (address, *_embedded(address))
+    if any(is_simulated_address(each) for each in dialled):
+        raise AddressNotAllowed(not_dialled(f"the pod at {address}"))
+    if not all(_is_allowed(each, allow_loopback=allow_loopback) for each in dialled):
         raise AddressNotAllowed(NOT_ALLOWED)
     return str(address)
 

@@ -4,25 +4,27 @@ import asyncio
 import ipaddress
 from typing import Final
 
+from sampan.core.simulated_pods import POD_CIDRS
 from sampan.operator.request import RetryLater
-
-RANGE: Final = ipaddress.IPv4Network("10.128.0.0/9")
-"""Range of the pod CIDRs of simulated nodes, a /24 each. It does not overlap the Services' 10.96.0.0/12."""
 
 ASSIGNED_WITHIN_S: Final = 2.0
 """Time that a Pod waits for its node's pod CIDR before the agent retries later."""
 
 
-POD_CIDRS_MAX: Final = RANGE.num_addresses // 256
-"""Number of pod CIDRs in `RANGE`."""
+def pod_cidr(number: int, whole: ipaddress.IPv4Network = POD_CIDRS) -> str:
+    """Return the pod CIDR, a /24 of `whole`, of the node with this number, from 0.
 
-
-def pod_cidr(number: int) -> str:
-    """Return the pod CIDR of the node with this number, from 0. Raises `ValueError` if the range is exhausted."""
-    network = ipaddress.IPv4Network((int(RANGE.network_address) + number * 256, 24))
-    if not network.subnet_of(RANGE):
-        raise ValueError(f"no pod CIDR for node {number}: {RANGE} has only {RANGE.num_addresses // 256}")
+    Raises `ValueError` if the range is exhausted.
+    """
+    network = ipaddress.IPv4Network((int(whole.network_address) + number * 256, 24))
+    if not network.subnet_of(whole):
+        raise ValueError(f"no pod CIDR for node {number}: {whole} has only {pod_cidr_count(whole)}")
     return str(network)
+
+
+def pod_cidr_count(whole: ipaddress.IPv4Network) -> int:
+    """Return the number of pod CIDRs in a range."""
+    return whole.num_addresses // 256
 
 
 class AddressesExhausted(RetryLater):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.core.kubernetes_version import KUBERNETES_VERSION
+from sampan.core.simulated_pods import HOSTS
 from sampan.node.addresses import pod_cidr
 from sampan.resource import Object
 
@@ -76,9 +77,8 @@ class NodeAddress:
 
 
 def host_ip(number: int) -> str:
-    """Return the address of the simulated node with this number, from 0."""
-    number += 1
-    return f"172.{16 + (number >> 16) % 16}.{(number >> 8) % 256}.{number % 256}"
+    """Return the address of the simulated node with this number, from 0. Nothing is reachable there."""
+    return str(HOSTS.network_address + 1 + number % (HOSTS.num_addresses - 2))
 
 
 def new_node(name: str, number: int, shape: NodeShape, *, where: NodeAddress, now: str) -> Object:

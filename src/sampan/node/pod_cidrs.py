@@ -9,14 +9,16 @@ import asyncio
 import logging
 import zlib
 from collections.abc import Mapping
+from ipaddress import IPv4Network
 from typing import Any, Final, Protocol
 
 from sampan.client import Client, ClientError, Forbidden, MergePatch
+from sampan.core.simulated_pods import POD_CIDRS
 from sampan.informer.ref import Deletion, Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.resources import NODES
 from sampan.loops.views import NODE_VIEW
-from sampan.node.addresses import POD_CIDRS_MAX, pod_cidr
+from sampan.node.addresses import pod_cidr, pod_cidr_count
 from sampan.node.heartbeats import Member
 from sampan.resource import Object
 
@@ -44,8 +46,19 @@ class NodePodCidrs:
 
     needs_leader_election = False
 
-    def __init__(self, client: Client, addresses: Mapping[Member, TakesCidr], *, wait_s: float | None) -> None:
-        """`wait_s`: seconds that a node waits for its pod CIDR before it chooses one; None to wait forever."""
+    def __init__(
+        self,
+        client: Client,
+        addresses: Mapping[Member, TakesCidr],
+        *,
+        wait_s: float | None,
+        whole: IPv4Network = POD_CIDRS,
+    ) -> None:
+        """`wait_s`: seconds that a node waits for its pod CIDR before it chooses one; None to wait forever.
+
+        `whole`: range to choose from.
+        """
+        self._whole = whole
         self._nodes = client.resource(NODES)
         self._addresses = {member.name: given for member, given in addresses.items()}
         self._members = tuple(addresses)
@@ -99,16 +112,16 @@ class NodePodCidrs:
         except Forbidden:
             # A node that has joined may read only itself. Nodes start at different CIDRs, so conflicts are unlikely.
             nodes = [await self._nodes.get(member.name) for member in self._members]
-            start = zlib.crc32(self._members[0].name.encode()) % POD_CIDRS_MAX
+            start = zlib.crc32(self._members[0].name.encode()) % pod_cidr_count(self._whole)
         assigned = {node["metadata"]["name"]: (node.get("spec") or {}).get("podCIDR", "") for node in nodes}
         used = set(assigned.values())
         for member in self._members:
             if assigned.get(member.name) != "" or self._addresses[member.name].cidr:
                 continue
-            number = (start + member.number) % POD_CIDRS_MAX
-            while pod_cidr(number) in used:
+            number = (start + member.number) % pod_cidr_count(self._whole)
+            while pod_cidr(number, self._whole) in used:
                 number += 1
-            cidr = pod_cidr(number)
+            cidr = pod_cidr(number, self._whole)
             used.add(cidr)
             _log.info("no controller has assigned a pod CIDR to node %s, choosing %s", member.name, cidr)
             await self._nodes.patch(member.name, MergePatch({"spec": {"podCIDR": cidr, "podCIDRs": [cidr]}}))

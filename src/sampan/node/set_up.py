@@ -101,9 +101,11 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
     addresses = {member: PodAddresses(pod_cidr(member.number) if has_ranges else "") for member in members}
     allocatable = nodes.shape.allocatable()
     for member in members:
-        runtime = SimulatedRuntime(addresses[member], context.clock, agent.changed)
+        runtime = SimulatedRuntime(addresses[member], context.clock, agent.changed, host_address=member.host_ip)
         labels = nodes.shape.labels(member.name)
-        homes[member.name] = NodeHome((member.host_ip,), runtime, allocatable, labels)
+        # As in the Node's status. No Pod has this address: it may be that of another program.
+        host_ips = nodes.serve.addresses if nodes.serve is not None else (member.host_ip,)
+        homes[member.name] = NodeHome(host_ips, runtime, allocatable, labels)
     ranges = NodePodCidrs(context.manager.client.direct, addresses, wait_s=None if has_ranges else nodes.range_wait_s)
     ranges.follow(nodes_of(context, nodes.names, nodes.shared_informer))
     context.manager.add(ranges, group=group)

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from sampan.core.simulated_pods import REMEDY
 from sampan.core.time import Clock, parse_time
 from sampan.node.addresses import PodAddresses
 from sampan.node.annotations import Script, script_of
@@ -42,9 +43,15 @@ class _Sandbox:
 class SimulatedRuntime:
     """Runtime of one simulated node."""
 
-    def __init__(self, addresses: PodAddresses, clock: Clock, changed: Callable[[str], None]) -> None:
-        """`changed` is called with a Pod's key when one of its containers has changed."""
+    def __init__(
+        self, addresses: PodAddresses, clock: Clock, changed: Callable[[str], None], *, host_address: str = ""
+    ) -> None:
+        """`changed` is called with a Pod's key when one of its containers has changed.
+
+        `host_address`: address of Pods with hostNetwork; empty for that of the node.
+        """
         self._addresses = addresses
+        self._host_address = host_address
         self._clock = clock
         self._changed = changed
         self._sandboxes: dict[str, _Sandbox] = {}
@@ -80,10 +87,10 @@ class SimulatedRuntime:
                     self._go_on(pod.metadata.uid, sandbox, record)
 
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
-        """Return one address; none for a Pod with hostNetwork."""
+        """Return one address; none for a Pod with hostNetwork that has the address of the node."""
         if pod.spec.host_network:
             self._sandbox(pod)
-            return ()
+            return (self._host_address,) if self._host_address else ()
         await self._addresses.assigned()
         self._sandbox(pod)
         return (self._addresses.take(pod.metadata.uid),)
@@ -169,7 +176,7 @@ class SimulatedRuntime:
             if record.previous is None:
                 raise LookupError(f"previous terminated container {container!r} not found")
             record = record.previous
-        yield f"{record.id} started\n".encode()
+        yield f"{record.id} started. It writes no log, because the pod is simulated: {REMEDY}\n".encode()
         if not record.is_running:
             yield f"{record.id} ended with exit code {record.exit_code}\n".encode()
 
@@ -251,9 +258,7 @@ class SimulatedRuntime:
 
 
 def _no_processes() -> Unsupported:
-    return Unsupported(
-        "containers of simulated nodes are not processes: exec, attach and port-forward are not supported"
-    )
+    return Unsupported(f"exec, attach and port-forward are not supported, because the pod is simulated: {REMEDY}")
 
 
 def _ended(record: ContainerRecord, at: dt.datetime, exit_code: int) -> ContainerRecord:

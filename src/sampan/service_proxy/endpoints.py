@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from sampan.core.simulated_pods import PREFIX
 from sampan.service_proxy.family import ADDRESS_TYPES, Family
 from sampan.service_proxy.views import EndpointSlice, SliceEndpoint
 
@@ -43,6 +44,7 @@ def endpoints_of(
     """Return the endpoints of each port in the order of their addresses.
 
     An endpoint that moves between slices may be in two of them for a short time. In that case, the ready one is used.
+    Simulated Pods are left out, because they have no network.
     """
     found: dict[PortName, dict[tuple[str, int], Endpoint]] = {}
     for piece in slices:
@@ -64,6 +66,8 @@ def _endpoints(each: SliceEndpoint, port: int, family: Family, node_name: str) -
     conditions = each.conditions
     ready = conditions.ready is not False
     for address in family.same(each.addresses[:1]):  # the API defines only the first address
+        if address.startswith(PREFIX):
+            continue
         yield Endpoint(
             address,
             port,

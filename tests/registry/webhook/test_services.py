@@ -29,13 +29,16 @@ def endpoint_slice(name: str = "hook", *, ready: bool | None = True, port_name: 
 class Reader:
     """A few objects."""
 
-    def __init__(self, service: Object | None, endpoints: Object | None, *slices: Object) -> None:
+    def __init__(
+        self, service: Object | None, endpoints: Object | None, *slices: Object, nodes: dict[str, Object] | None = None
+    ) -> None:
         self._found = {"services": service, "endpoints": endpoints}
+        self._nodes = nodes or {}
         self._slices = list(slices)
 
     def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None:
         """One of them."""
-        return self._found[resource]
+        return self._nodes.get(name) if resource == "nodes" else self._found[resource]
 
     def list(self, group: str, resource: str, namespace: str = "") -> list[Object]:
         """The slices."""
@@ -80,3 +83,31 @@ def test_an_unreachable_service_raises_with_the_reason(reader: Reader, port: int
 def test_all_that_answer_for_a_service_are_found() -> None:
     resolver = ServiceResolver(Reader(SERVICE, ENDPOINTS, endpoint_slice(), endpoint_slice(ready=False)))
     assert resolver.all("default", "hook", 443) == [("10.0.1.1", 9443), ("10.0.0.1", 8443), ("10.0.0.2", 8443)]
+
+
+def on_nodes(**addresses: str) -> Object:
+    """Return a slice with an endpoint on each Node."""
+    found = endpoint_slice()
+    found["endpoints"] = [{"addresses": [address], "nodeName": node} for node, address in addresses.items()]
+    return found
+
+
+SIMULATED: Object = {"metadata": {"labels": {"sampan.dev/runtime": "simulated"}}}
+
+
+def test_of_simulated_and_real_pods_only_the_real_ones_are_used() -> None:
+    slices = on_nodes(sim="198.51.100.1", real="198.51.100.2"), on_nodes(gone="198.51.100.3")
+    resolver = ServiceResolver(Reader(SERVICE, None, *slices, nodes={"sim": SIMULATED, "real": {"metadata": {}}}))
+    assert resolver.all("default", "hook", 443) == [("198.51.100.2", 9443), ("198.51.100.3", 9443)]
+
+
+def test_a_service_of_simulated_pods_says_what_to_do() -> None:
+    resolver = ServiceResolver(Reader(SERVICE, None, on_nodes(sim="198.51.100.1"), nodes={"sim": SIMULATED}))
+    with pytest.raises(ServiceError, match=r'every pod of service "hook" is simulated.*--node-runtime process or cri'):
+        resolver("default", "hook", 443)
+
+
+def test_the_runtime_that_a_node_reports_counts_more_than_its_label() -> None:
+    node = {**SIMULATED, "status": {"nodeInfo": {"containerRuntimeVersion": "containerd://2.1.0"}}}
+    resolver = ServiceResolver(Reader(SERVICE, None, on_nodes(real="198.51.100.1"), nodes={"real": node}))
+    assert resolver("default", "hook", 443) == ("198.51.100.1", 9443)

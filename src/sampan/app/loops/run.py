@@ -166,13 +166,12 @@ def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
     node = settings.node
     serve = _serve(node)
     if node.runtime == "simulated":
-        given = None if _IPAM in settings.controllers and settings.node_cidrs.allocate_node_cidrs else node.range_wait_s
         elected = bool(settings.lease)
         return SimulatedNodes(
             settings.nodes,
             shared_informer=shared,
             serve=serve,
-            range_wait_s=given,
+            range_wait_s=node.range_wait_s,
             elected=elected,
             credentials=settings.joined,
         )

@@ -16,8 +16,10 @@ import msgspec
 
 from sampan.client import MergePatch, NotFound
 from sampan.controllers.node_ipam.cidr_set import CidrSet
+from sampan.core.simulated_pods import RUNTIME as SIMULATED
 from sampan.informer.ref import Deletion, Ref
 from sampan.loops.context import ControllerContext
+from sampan.loops.pod_networks import RUNTIME_LABEL
 from sampan.loops.resources import NODES
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result, RetryLater
@@ -71,6 +73,8 @@ class NodeIpamController:
         node = await self._nodes.find(request)
         if node is None or meta(node).deletion_timestamp is not None or (node.get("spec") or {}).get("podCIDRs"):
             return None
+        if meta(node).labels.get(RUNTIME_LABEL) == SIMULATED:
+            return None  # It chooses a range that no network routes, because addresses of its Pods must not be dialled.
         cidrs = self._ranges.take(request.name)
         if not cidrs:
             note = f"Node {request.name} status is now: CIDRNotAvailable"

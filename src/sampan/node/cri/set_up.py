@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from ipaddress import IPv4Network
 from pathlib import PurePosixPath
 
 from sampan.informer.factory import Scope
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.context import ControllerContext
+from sampan.loops.defaults import CLUSTER_CIDR
 from sampan.loops.pod_networks import NETWORK_NODE_VIEW
 from sampan.loops.resources import SERVICES
 from sampan.node.claim import NodeClaim
@@ -152,7 +154,8 @@ def _add_health(
 
 def _add_network(context: ControllerContext, node: CriNode, member: Member) -> None:
     network = PodNetwork(node.name, configurations=node.cni_configurations, leases=node.root.absolute() / "addresses")
-    cidrs = NodePodCidrs(context.manager.client.direct, {member: network}, wait_s=node.range_wait_s)
+    whole = IPv4Network(CLUSTER_CIDR)
+    cidrs = NodePodCidrs(context.manager.client.direct, {member: network}, wait_s=node.range_wait_s, whole=whole)
     cidrs.follow(nodes_of(context, [node.name], node.shared_informer))
     if node.credentials is not None:
         informers = context.manager.informers

@@ -4,9 +4,11 @@ Source: apiserver pkg/util/proxy/proxy.go ResolveEndpoint (1.36).
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from sampan.core.object import Object
+from sampan.core.simulated_pods import not_dialled
+from sampan.registry.simulated_pods import SimulatedPods
 from sampan.registry.strategy import ObjectReader
 
 Resolve = Callable[[str, str, int], tuple[str, int]]
@@ -18,7 +20,10 @@ class ServiceError(Exception):
 
 
 class ServiceResolver:
-    """Resolver that reads a cluster's services, endpoint slices and endpoints. It picks the first ready address."""
+    """Resolver that reads a cluster's services, endpoint slices and endpoints. It picks the first ready address.
+
+    Simulated Pods are left out.
+    """
 
     def __init__(self, reader: ObjectReader) -> None:
         self._reader = reader
@@ -35,12 +40,16 @@ class ServiceResolver:
         spec = service.get("spec") or {}
         if spec.get("type") == "ExternalName":
             return [(spec["externalName"], port)]
-        found = list(self._addresses(namespace, name, _port_name(spec, port, name)))
+        simulated = SimulatedPods(self._reader)
+        ready = list(self._endpoints(namespace, name, _port_name(spec, port, name)))
+        found = [(each.address, each.port) for each in ready if not simulated.is_endpoint(namespace, each.source)]
+        if not found and ready:
+            raise ServiceError(not_dialled(f'every pod of service "{name}"'))
         if not found:
             raise ServiceError(f'no endpoints available for service "{name}"')
         return found
 
-    def _addresses(self, namespace: str, name: str, port_name: str) -> Iterator[tuple[str, int]]:
+    def _endpoints(self, namespace: str, name: str, port_name: str) -> Iterator["_Endpoint"]:
         for endpoint_slice in self._reader.list("discovery.k8s.io", "endpointslices", namespace):
             if (endpoint_slice["metadata"].get("labels") or {}).get("kubernetes.io/service-name") == name:
                 yield from _of_slice(endpoint_slice, port_name)
@@ -48,7 +57,15 @@ class ServiceResolver:
         for subset in endpoints.get("subsets") or ():
             number = _number(subset.get("ports") or (), port_name)
             if number is not None:
-                yield from ((address["ip"], number) for address in subset.get("addresses") or ())
+                yield from (_Endpoint(each["ip"], number, each) for each in subset.get("addresses") or ())
+
+
+class _Endpoint(NamedTuple):
+    """Ready address and port, and the endpoint or address of the object that has it."""
+
+    address: str
+    port: int
+    source: Object
 
 
 def _port_name(spec: dict[str, Any], port: int, name: str) -> str:
@@ -59,13 +76,13 @@ def _port_name(spec: dict[str, Any], port: int, name: str) -> str:
     raise ServiceError(f'no service port {port} found for service "{name}"')
 
 
-def _of_slice(endpoint_slice: Object, port_name: str) -> Iterator[tuple[str, int]]:
+def _of_slice(endpoint_slice: Object, port_name: str) -> Iterator[_Endpoint]:
     number = _number(endpoint_slice.get("ports") or (), port_name)
     if number is None:
         return
     for endpoint in endpoint_slice.get("endpoints") or ():
         if (endpoint.get("conditions") or {}).get("ready") is not False:
-            yield from ((address, number) for address in endpoint.get("addresses") or ())
+            yield from (_Endpoint(address, number, endpoint) for address in endpoint.get("addresses") or ())
 
 
 def _number(ports: Any, name: str) -> int | None:

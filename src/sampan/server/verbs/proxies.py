@@ -14,6 +14,8 @@ from sampan.core import errors
 from sampan.core.field import quote
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
+from sampan.core.simulated_pods import not_dialled
+from sampan.registry.simulated_pods import SimulatedPods
 from sampan.server.proxy.addresses import check_address, resolve
 from sampan.server.proxy.paths import path_behind
 from sampan.server.proxy.target import ProxyTarget
@@ -39,6 +41,8 @@ async def proxy_pod(scope: Scope) -> Response:
     await _admit(scope, "PodProxyOptions")
     desired = _split(scope, "pod")
     pod = await pod_of(scope, desired.name)
+    if SimulatedPods(scope.cluster.reader).has(pod):
+        raise errors.service_unavailable(not_dialled(f"the pod {quote(desired.name)}"))
     port = desired.port or _first_port(pod)
     status = pod.get("status") or {}
     ip = next((entry.get("ip") or "" for entry in status.get("podIPs") or ()), "") or status.get("podIP") or ""
@@ -56,9 +60,14 @@ async def proxy_service(scope: Scope) -> Response:
     subsets = endpoints.get("subsets") or []
     if not subsets:
         raise _no_endpoints(desired.name)
+    simulated, has_simulated = SimulatedPods(scope.cluster.reader), False
     for ip, port in _shuffled(subsets, port_name):
-        if await _is_pod(scope, ip):
+        pod = await _pod_at(scope, ip)
+        if pod is not None and not simulated.has(pod):
             return await _forward(scope, desired.scheme, _address(scope, ip["ip"]), port)
+        has_simulated = has_simulated or pod is not None
+    if has_simulated:
+        raise errors.service_unavailable(not_dialled(f"every pod of service {quote(desired.name)}"))
     raise _no_endpoints(scope.request.info.name)
 
 
@@ -71,6 +80,8 @@ async def proxy_node(scope: Scope) -> Response:
     kubelet = upstreams.kubelets.of(desired.name)
     address = await resolve(kubelet.host, allow_loopback=upstreams.settings.allow_loopback)
     if desired.port and desired.port != str(kubelet.port):
+        if SimulatedPods(scope.cluster.reader).has_node(desired.name):
+            raise errors.service_unavailable(not_dialled(f"the node {quote(desired.name)}"))
         return await _forward(scope, desired.scheme, address, _number(scope, "node", desired.port, desired.scheme))
     prefix, path = _paths(scope)
     target = ProxyTarget(
@@ -183,14 +194,14 @@ def _shuffled(subsets: list[Any], port_name: str) -> Iterator[tuple[Any, int]]:
     return iter(found)
 
 
-async def _is_pod(scope: Scope, address: Object) -> bool:
-    """Return True if the address is that of the Pod that the endpoint refers to. Clients can write any address."""
+async def _pod_at(scope: Scope, address: Object) -> Object | None:
+    """Return the Pod that the endpoint refers to, or None if it has another address. Clients can write any address."""
     target = address.get("targetRef") or {}
     if target.get("namespace") != scope.ctx.namespace or not target.get("name"):
-        return False
+        return None
     pod = await scope.cluster.reader.find("", "pods", scope.ctx.namespace, target["name"])
     ips = (pod.get("status") or {}).get("podIPs") or () if pod is not None else ()
-    return any(entry.get("ip") == address.get("ip") for entry in ips)
+    return pod if any(entry.get("ip") == address.get("ip") for entry in ips) else None
 
 
 def _no_endpoints(name: str) -> errors.StatusError:
