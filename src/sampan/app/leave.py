@@ -3,7 +3,6 @@
 import asyncio
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,9 +12,9 @@ from sampan.app.errors import StartError
 from sampan.app.log import configure_logging
 from sampan.app.loops.settings import LeaveSettings
 from sampan.core.extras import import_extra
+from sampan.node.beneath import detach_all_below, mounts_below, remove_tree
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.runtime_socket import NoRuntime, runtime_socket
-from sampan.node.tmpfs import mounts_below, unmount_all_below
 from sampan.service_proxy.errors import ServiceProxyError
 from sampan.service_proxy.kernel import Kernel
 
@@ -30,11 +29,13 @@ def leave(settings: LeaveSettings) -> None:
         if os.geteuid() == 0:
             _remove_containers(settings, instance_of(root))
             _remove_service_rules()
-        unmount_all_below(root)
+        detach_all_below(root)
         left = mounts_below(root)
         if left:
             raise StartError(f"cannot delete {root}: {left[0]} is mounted; unmount it, and run the command again")
-        shutil.rmtree(root)
+        remove_tree(root)
+        if root.exists():
+            raise StartError(f"cannot delete all files of {root}: delete it, when no program uses it")
 
 
 @contextmanager

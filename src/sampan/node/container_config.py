@@ -4,9 +4,9 @@ Source: kubernetes pkg/kubelet/kuberuntime/kuberuntime_container.go `generateCon
 security_context.go `verifyRunAsNonRoot` (1.36).
 """
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from sampan.core.expansion import expand, from_mappings
 from sampan.core.quantity import parse
@@ -16,6 +16,7 @@ from sampan.node.environment.fields import PodPlace
 from sampan.node.references import References
 from sampan.node.sessions import ContainerConfig, Mount
 from sampan.node.volumes.mounts import MountedVolume, devices_of, mounts_of
+from sampan.node.volumes.parts import Parts
 
 
 class ContainerConfigs:
@@ -28,10 +29,10 @@ class ContainerConfigs:
         volumes: Mapping[str, MountedVolume],
         services: Mapping[str, str],
         references: References,
-        copies: Path,
+        parts: Parts,
         images_have_users: bool = False,
     ) -> None:
-        """`copies`: directory for the Pod's own copies of files below a `subPath`.
+        """`parts`: parts of the Pod's volumes.
 
         `images_have_users`: the runtime checks the user of a container that sets none.
         """
@@ -40,14 +41,14 @@ class ContainerConfigs:
         self._volumes = volumes
         self._services = services
         self._references = references
-        self._copies = copies
+        self._parts = parts
 
     async def config_of(self, container: Container) -> ContainerConfig:
         """Return the configuration. Raises `Missing`, `Unreadable`, `MountError`, `ValueError`, `OSError`."""
         place = self._place
         user, group = _user_and_group(place, container, default_is_root=self._default_is_root)
         env = await environment_of(place, container, self._services, self._references)
-        mounts: Sequence[Mount] = mounts_of(container, self._volumes, env, self._copies / container.name)
+        mounts: Sequence[Mount] = await self._mounts(container, env)
         value_of = from_mappings(env)
         limits = container.resources.limits
         cpu, memory = limits.get("cpu"), limits.get("memory")
@@ -72,6 +73,12 @@ class ContainerConfigs:
             stop_signal=container.lifecycle.stop_signal,
             read_only_root=container.security_context.read_only_root_filesystem,
         )
+
+    async def _mounts(self, container: Container, env: Mapping[str, str]) -> Sequence[Mount]:
+        """Return the mounts. Parts of volumes need the disk, so they are prepared in a thread."""
+        if any(mount.sub_path or mount.sub_path_expr for mount in container.volume_mounts):
+            return await asyncio.to_thread(mounts_of, container, self._volumes, env, self._parts)
+        return mounts_of(container, self._volumes, env, self._parts)
 
 
 def _groups(place: PodPlace) -> Sequence[int]:

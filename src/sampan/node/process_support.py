@@ -126,7 +126,7 @@ class ProcessSupport:
             volumes=self._mounts[uid].mounted,
             services=service_environment(await self._services(), place.pod.metadata.namespace, links=links),
             references=self._references,
-            copies=self._volumes.copies_of(uid, ""),
+            parts=self._volumes.parts_of(uid),
             images_have_users=self._images_have_users,
         )
 

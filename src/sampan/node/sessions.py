@@ -77,6 +77,8 @@ class Mount:
     image: str = ""
     """Image whose files are mounted, instead of those of `host_path`."""
     image_sub_path: str = ""
+    identity: tuple[int, int] | None = None
+    """Device and inode of the file at `host_path`, if containers can replace it: nothing else may be mounted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,6 +198,7 @@ def container_worker(
         changed=changed,
         csi=csi,
         has_devices=not on_host_network,
+        binds=not on_host_network,
     )
     support = ProcessSupport(
         references,

@@ -6,21 +6,20 @@ mounted (the agent is not root, or may not mount), volumes are plain directories
 Source: kubernetes pkg/volume/emptydir/empty_dir.go (1.36).
 """
 
-import ctypes
 import logging
 import os
-import shutil
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
-_MS_NOSUID, _MS_NODEV, _MNT_DETACH = 2, 4, 2
+from sampan.node.beneath import detach, remove_tree
+from sampan.node.beneath.binds import unescaped
+from sampan.node.beneath.system_calls import MS_NODEV, MS_NOSUID, mount
+
 _MOUNT_INFO: Final = "/proc/self/mountinfo"
 _NOT_PERMITTED: Final = (1, 13, 19, 38)
 """Errors that mean that tmpfs cannot be mounted: EPERM, EACCES, ENODEV, ENOSYS."""
 
-# Python has no function to mount, and a process of `mount` would take milliseconds for each volume.
-_libc = ctypes.CDLL(None, use_errno=True)
 _log = logging.getLogger("sampan.node")
 
 
@@ -47,7 +46,7 @@ class TmpfsMounts:
                 raise OSError("the node agent is shutting down")
             if os.path.ismount(path):
                 return True
-            shutil.rmtree(path, ignore_errors=True)  # Files below a mount point would stay on the disk.
+            remove_tree(path)  # Files below a mount point would stay on the disk.
             path.mkdir(parents=True, exist_ok=True)
             return self._mount(path, size_bytes)
 
@@ -65,10 +64,13 @@ class TmpfsMounts:
 
     def _mount(self, path: Path, size_bytes: int | None) -> bool:
         size = "" if size_bytes is None else f",size={size_bytes}"
+        error = 0
         for swap in (",noswap", ""):  # Linux before 6.4 does not have this option.
-            error = _mount(self.source, path, f"mode=0777{size}{swap}")
-            if error == 0:
+            try:
+                mount(self.source, str(path), "tmpfs", MS_NOSUID | MS_NODEV, f"mode=0777{size}{swap}")
                 return True
+            except OSError as fault:
+                error = fault.errno or 0
         if error not in _NOT_PERMITTED:
             raise OSError(error, os.strerror(error), str(path))
         self._permitted = False
@@ -83,28 +85,7 @@ def unmount_below(directory: Path, *, source: str = "") -> None:
     for path in reversed(_tmpfs_mounts(source)):
         if path == prefix or path.startswith(f"{prefix}/"):
             # Detached: a process may still have a file open, which would make an ordinary unmount fail.
-            _libc.umount2(os.fsencode(path), _MNT_DETACH)
-
-
-def mounts_below(directory: Path) -> list[str]:
-    """Return the mount points at or below a directory, of every type, in the order of the mounts."""
-    prefix = os.path.realpath(directory)
-    lines = Path(_MOUNT_INFO).read_text(errors="surrogateescape").splitlines()
-    points = [_unescaped(line.split(" ")[4]) for line in lines]
-    return [path for path in points if path == prefix or path.startswith(f"{prefix}/")]
-
-
-def unmount_all_below(directory: Path) -> None:
-    """Unmount every mount at or below a directory, also those of hostPath volumes, before it is deleted."""
-    for path in reversed(mounts_below(directory)):
-        _libc.umount2(os.fsencode(path), _MNT_DETACH)
-
-
-def _mount(source: str, path: Path, options: str) -> int:
-    """Mount a tmpfs; returns the error number, 0 for success."""
-    flags = ctypes.c_ulong(_MS_NOSUID | _MS_NODEV)
-    done: int = _libc.mount(source.encode(), os.fsencode(path), b"tmpfs", flags, options.encode())
-    return 0 if done == 0 else ctypes.get_errno()
+            detach(path)
 
 
 def _tmpfs_mounts(source: str) -> list[str]:
@@ -114,13 +95,7 @@ def _tmpfs_mounts(source: str) -> list[str]:
     with open(_MOUNT_INFO, encoding="utf-8", errors="surrogateescape") as lines:
         found = [line.split(" - ", 1) for line in lines]
     return [
-        _unescaped(before.split(" ")[4])
+        unescaped(before.split(" ")[4])
         for before, after in found
         if after.startswith(f"tmpfs {source} " if source else "tmpfs ")
     ]
-
-
-def _unescaped(path: str) -> str:
-    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        path = path.replace(code, character)
-    return path

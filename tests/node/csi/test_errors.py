@@ -95,7 +95,7 @@ async def test_next_agent_unmounts_what_a_deleted_pod_has_left() -> None:
             assert "NodeUnstageVolume" not in found.driver.methods()
             await found.remove("stays")
             assert found.driver.methods("NodeUn")[-1] == "NodeUnstageVolume"
-        assert list((found.node / "pods").iterdir()) == []
+        assert list((found.node / "pods").rglob("*")) == []
 
 
 async def test_pod_is_deleted_once_its_driver_is_back() -> None:

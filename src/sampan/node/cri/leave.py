@@ -5,12 +5,12 @@ It removes only Pods whose sandboxes have the annotation of the node's instance.
 
 import logging
 import os
-import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from sampan.node.beneath import remove_tree
 from sampan.node.cri.cgroups import ROOT as CGROUPS
 from sampan.node.cri.client import CriClient
 from sampan.node.cri.messages import AnyMessage
@@ -51,7 +51,7 @@ async def _remove_pod(client: CriClient, sandbox: AnyMessage, logs: Path) -> Non
     await client.stop_pod_sandbox(sandbox.id)
     await client.remove_pod_sandbox(sandbox.id)
     name = "_".join(sandbox.labels.get(label, "") for label in (POD_NAMESPACE, POD_NAME, POD_UID))
-    shutil.rmtree(logs / name, ignore_errors=True)
+    remove_tree(logs / name)
     _log.info("pod removed", extra={"pod": name})
 
 

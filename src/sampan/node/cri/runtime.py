@@ -12,12 +12,12 @@ Source: kubelet pkg/kubelet/kuberuntime (1.36).
 import asyncio
 import contextlib
 import logging
-import shutil
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Final
 
 from sampan.core.resource_amounts import amounts
+from sampan.node.beneath import remove_tree
 from sampan.node.container_view import Container
 from sampan.node.cri.container_config import (
     Start,
@@ -40,9 +40,8 @@ from sampan.node.references import Missing, Unreadable
 from sampan.node.runtime import ContainerRecord, NotCreated, ResizeError, SandboxError
 from sampan.node.sessions import ContainerConfig
 from sampan.node.status_records import lost, status_records
-from sampan.node.tmpfs import unmount_below
 from sampan.node.views import Pod
-from sampan.node.volumes.csi import delete_but_csi
+from sampan.node.volumes.removal import remove_pod
 
 _NETWORK_RETRY_S: Final = 0.5
 _log = logging.getLogger("sampan.node")
@@ -133,10 +132,9 @@ class CriRuntime(CriStreams):
         pods, logs = self._settings.root / "pods", Path(self._settings.logs)
         for directory in pods.iterdir() if pods.is_dir() else ():
             if directory.name not in desired:
-                unmount_below(directory)
-                delete_but_csi(directory)
+                remove_pod(directory)
                 for log_directory in logs.glob(f"*_{directory.name}"):
-                    shutil.rmtree(log_directory, ignore_errors=True)
+                    remove_tree(log_directory)
 
     # ---- sandboxes
 
@@ -237,9 +235,9 @@ class CriRuntime(CriStreams):
             self._pods.drop(uid)
 
     def _drop_files(self, known: CriPod) -> None:
-        shutil.rmtree(self._log_directory(known), ignore_errors=True)
+        remove_tree(self._log_directory(known))
         directory = pod_directory(self._settings.root, known.uid)
-        shutil.rmtree(directory / "containers", ignore_errors=True)
+        remove_tree(directory / "containers")
         hosts_file(self._settings.root, known.uid).unlink(missing_ok=True)
         release(directory)
         with contextlib.suppress(OSError):

@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 from typing import Final, Literal
 
+from sampan.node.beneath import remove_tree
 from sampan.node.process.launch import Launcher, LaunchError, Program, View
-from sampan.node.process.root_directory import delete_tree
 from sampan.node.process.stdio import open_stdio
 from sampan.node.sessions import Streams
 
@@ -34,4 +34,4 @@ async def namespaces_work(launcher: Launcher, directory: Path) -> bool:
         return False
     finally:
         stdio.close()
-        delete_tree(directory)
+        remove_tree(directory)

@@ -212,7 +212,7 @@ def _spec(program: Program) -> dict[str, Any]:
         "namespaces": view is not None,
         "image": view.image if view else "",
         "scratch": view.scratch if view else "",
-        "mounts": [(each.host_path, each.container_path, each.read_only) for each in view.mounts] if view else [],
+        "mounts": [_mount(each) for each in view.mounts] if view else [],
         "host_name": view.host_name if view else "",
         "read_only_root": view is not None and view.read_only_root,
         "hidden": os.path.realpath(view.hidden) if view and view.hidden else "",
@@ -220,3 +220,7 @@ def _spec(program: Program) -> dict[str, Any]:
         "join": program.join,
         "join_flags": _JOIN_ALL | (_JOIN_USERS if program.inner_ids else 0),
     }
+
+
+def _mount(mount: Mount) -> tuple[str, str, bool, tuple[int, int] | None]:
+    return mount.host_path, mount.container_path, mount.read_only, mount.identity

@@ -31,7 +31,10 @@ _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
 _MNT_DETACH, _TIOCSCTTY, _PR_SET_PDEATHSIG, _SIG_SETMASK = 2, 0x540E, 1, 2
 _SIGKILL, _SIGCHLD, _SIGNALS = 9, 17, 64
 _SYSCALLS = {"x86_64": (56, 155), "aarch64": (220, 41)}  # Numbers of the system calls clone and pivot_root.
-_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000
+_OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442  # Numbers of system calls.
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_CLONED = 1 | 0x80000 | _AT_RECURSIVE  # OPEN_TREE_CLONE, OPEN_TREE_CLOEXEC, AT_RECURSIVE
+_FROM_DESCRIPTOR = 4  # MOVE_MOUNT_F_EMPTY_PATH
 _OLD = "/.host"
 _ATTEMPTS_MAX = 10  # Attempts for a directory entry that vanishes and comes back.
 _MEMORY, _ENTRIES_MAX = ".scratch", 256
@@ -53,7 +56,7 @@ class _Spec:
     namespaces: bool
     image: str
     scratch: str
-    mounts: list[tuple[str, str, bool]]
+    mounts: list[tuple[str, str, bool, tuple[int, int] | None]]
     host_name: str
     read_only_root: bool
     hidden: str
@@ -117,17 +120,18 @@ def _make_root(spec: _Spec) -> None:
     for entry in os.scandir(spec.image):
         if entry.name not in _OWN:
             layers.take_over(entry, entry.name)
-    sources = [os.path.realpath(source) for source, _, _ in spec.mounts]
+    trees = [_tree(source, target, identity) for source, target, _, identity in spec.mounts]
     _pivot(root)
     _make_own()
-    for real, (_, target, read_only) in zip(sources, spec.mounts, strict=True):
-        _bind(_OLD + real, target, read_only=read_only, shared=layers.shared)
+    # First: in volumes there may be links, which lead to the machine's files as long as those are mounted.
+    _call("umount", _libc.umount2, os.fsencode(_OLD), _MNT_DETACH)
+    os.rmdir(_OLD)
+    for tree, (_, target, read_only, _) in zip(trees, spec.mounts, strict=True):
+        _attach(tree, target, read_only=read_only, shared=layers.shared)
     if spec.host_name:
         socket.sethostname(spec.host_name)
     if spec.cwd and not _is_in(os.path.realpath(spec.cwd), layers.shared):
         os.makedirs(spec.cwd, exist_ok=True)
-    _call("umount", _libc.umount2, os.fsencode(_OLD), _MNT_DETACH)
-    os.rmdir(_OLD)
     if spec.read_only_root:
         for path in layers.writable:
             _make_read_only(path)
@@ -312,16 +316,31 @@ def _make_own() -> None:
         os.symlink(f"/proc/self/fd{number}", f"/dev/{name}")
 
 
-def _bind(source: str, target: str, *, read_only: bool, shared: list[str]) -> None:
-    """Bind-mount a file or directory of the machine at a path of the container, which is created if it is missing."""
+def _tree(source: str, target: str, identity: "tuple[int, int] | None") -> int:
+    """Return a descriptor of a copy of the mounts at a path of the machine, which is attached nowhere yet.
+
+    `identity`: device and inode that the path must have, because containers can change it.
+    """
+    tree = _call(f"mount {target}", _libc.syscall, _OPEN_TREE, _AT_FDCWD, os.fsencode(source), _CLONED)
+    found = os.fstat(tree)
+    if identity is not None and (found.st_dev, found.st_ino) != tuple(identity):
+        raise _Failure(f"cannot mount {source}: it was replaced meanwhile")
+    return tree
+
+
+def _attach(tree: int, target: str, *, read_only: bool, shared: list[str]) -> None:
+    """Mount a copy of mounts at a path of the container, which is created if it is missing."""
     real = os.path.realpath("/" + target)
     if not os.path.exists(real):
         if _is_in(real, shared):
             raise _Failure(f"cannot mount anything at {target}: the directory belongs to the machine")
-        os.makedirs(os.path.dirname(real) if os.path.isfile(source) else real, exist_ok=True)
-        if os.path.isfile(source):
+        is_directory = stat.S_ISDIR(os.fstat(tree).st_mode)
+        os.makedirs(real if is_directory else os.path.dirname(real), exist_ok=True)
+        if not is_directory:
             _write(real, "")
-    _mount(source, real, flags=_MS_BIND | _MS_REC)
+    arguments = (tree, b"", _AT_FDCWD, os.fsencode(real), _FROM_DESCRIPTOR)
+    _call(f"mount {target}", _libc.syscall, _MOVE_MOUNT, *arguments)
+    os.close(tree)
     if read_only:
         _make_read_only(real, recursive=True)
 

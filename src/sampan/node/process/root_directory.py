@@ -5,11 +5,10 @@ working directory. Nothing outside of the directory is changed.
 """
 
 import os
-import shutil
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
+from sampan.node.beneath import remove_tree
 from sampan.node.process.images import Image
 from sampan.node.sessions import Mount
 
@@ -33,23 +32,6 @@ def working_directory(root: Path, image: Image, path: str) -> str:
     return str(inside)
 
 
-def delete_tree(directory: Path) -> None:
-    """Delete a directory tree, even if it has directories without permissions. Links are not followed.
-
-    Does nothing if the directory does not exist. Entries that cannot be deleted stay.
-    """
-    shutil.rmtree(directory, ignore_errors=True)
-    if not directory.exists():
-        return
-    for path, names, _ in os.walk(directory):
-        for name in names:
-            inner = os.path.join(path, name)
-            if not os.path.islink(inner):
-                with suppress(OSError):
-                    os.chmod(inner, 0o700)
-    shutil.rmtree(directory, ignore_errors=True)
-
-
 def _link(root: Path, container_path: str, target: Path) -> None:
     """Make a path below the root lead to `target`.
 
@@ -71,7 +53,7 @@ def _link(root: Path, container_path: str, target: Path) -> None:
     if place.is_symlink():
         place.unlink()
     elif place.is_dir():
-        shutil.rmtree(place)
+        remove_tree(place)
     place.symlink_to(target)
 
 

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from sampan.node.process.root_directory import delete_tree
+from sampan.node.beneath import remove_tree
 from sampan.node.runtime import ContainerRecord
-from sampan.node.tmpfs import unmount_below
 from sampan.node.views import Pod
-from sampan.node.volumes.csi import delete_but_csi
+from sampan.node.volumes.removal import remove_pod
 from sampan.wire.json import UNREADABLE
 
 _RECORD = "record.json"
@@ -102,7 +101,7 @@ class StateDirectories:
         """Delete the files of earlier runs, and all their logs except the last one."""
         for path in self._container(sandbox.uid, container).iterdir():
             if path.name.isdigit() and int(path.name) < run:
-                delete_tree(path)
+                remove_tree(path)
         for path in (self._log_directory(sandbox) / container).glob("*.log*"):
             number = path.name.partition(".")[0]
             if number.isdigit() and int(number) < run - 1:
@@ -110,9 +109,8 @@ class StateDirectories:
 
     def drop_sandbox(self, sandbox: StoredSandbox) -> None:
         """Delete all files of a Pod, including its volumes."""
-        delete_tree(self._log_directory(sandbox))
-        unmount_below(self._pods / sandbox.uid)
-        delete_but_csi(self._pods / sandbox.uid, delete_tree)
+        remove_tree(self._log_directory(sandbox))
+        remove_pod(self._pods / sandbox.uid)
 
     def _container(self, uid: str, name: str) -> Path:
         return self._pods / uid / "containers" / name

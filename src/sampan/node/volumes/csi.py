@@ -6,11 +6,8 @@ Source: kubernetes pkg/volume/csi/{csi_plugin,csi_mounter}.go (1.36).
 """
 
 import hashlib
-import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 from sampan.node.references import Claim, Missing, PersistentVolume, SecretReference
@@ -146,24 +143,3 @@ def inline(pod: Pod, volume: Volume) -> CsiVolume:
         source.read_only,
         publish_secret=reference,
     )
-
-
-def delete_but_csi(directory: Path, delete: Callable[[Path], None] | None = None) -> None:
-    """Delete a Pod's directory, or its `volumes`, without the volumes of drivers.
-
-    Only drivers may remove such volumes: deleting the directory of a mounted volume would delete its data.
-    `delete`: deletes a directory; None for `shutil.rmtree`.
-    """
-    for path in list(directory.iterdir()) if directory.is_dir() else ():
-        if path.name == "volumes" and path.is_dir():
-            delete_but_csi(path, delete)
-        elif path.is_symlink() or not path.is_dir():
-            path.unlink(missing_ok=True)
-        elif path.name not in (PLUGIN, "volumeDevices"):
-            (delete or _delete)(path)
-    with suppress(OSError):
-        directory.rmdir()
-
-
-def _delete(path: Path) -> None:
-    shutil.rmtree(path, ignore_errors=True)

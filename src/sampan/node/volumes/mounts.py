@@ -3,14 +3,14 @@
 Source: kubernetes pkg/kubelet/kubelet_pods.go `makeMounts`, pkg/volume/util/subpath (1.36).
 """
 
-import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from sampan.core.expansion import expand
 from sampan.node.container_view import Container, VolumeMount
 from sampan.node.sessions import Mount
+from sampan.node.volumes.parts import PartError, Parts
 
 
 class MountError(Exception):
@@ -32,11 +32,11 @@ class MountedVolume:
 
 
 def mounts_of(
-    container: Container, volumes: Mapping[str, MountedVolume], env: Mapping[str, str], copies: Path
+    container: Container, volumes: Mapping[str, MountedVolume], env: Mapping[str, str], parts: Parts
 ) -> Sequence[Mount]:
     """Return the mounts of a container. Raises `MountError`, `OSError`.
 
-    `copies`: directory for this container's copies of parts of volumes that the agent writes. Copies do not change.
+    Blocks, if the container mounts parts of volumes.
     """
     mounts = []
     for number, desired in enumerate(container.volume_mounts):
@@ -49,13 +49,11 @@ def mounts_of(
         if volume.image:
             mounts.append(Mount(desired.name, "", _absolute(desired.mount_path), True, volume.image, sub_path))
             continue
-        path = volume.path
-        if sub_path:
-            path = _part(container.name, desired, volume, sub_path)
-            if volume.is_written:
-                path = _copied(path, copies / str(number))
         read_only = desired.read_only or volume.read_only
-        mounts.append(Mount(desired.name, str(path), _absolute(desired.mount_path), read_only))
+        mount = Mount(desired.name, str(volume.path), _absolute(desired.mount_path), read_only)
+        if sub_path:
+            mount = _part(mount, volume, parts, sub_path, container=container.name, number=number)
+        mounts.append(mount)
     return mounts
 
 
@@ -98,29 +96,14 @@ def _sub_path(desired: VolumeMount, env: Mapping[str, str]) -> str:
     return sub_path
 
 
-def _part(container: str, desired: VolumeMount, volume: MountedVolume, sub_path: str) -> Path:
-    """Return the path of a part of a volume. It is created if it is missing. Links must not lead out of the volume."""
-    whole = volume.path.resolve()
-    path = (volume.path / sub_path).resolve()
-    if not path.is_relative_to(whole):
-        raise MountError(f'failed to prepare subPath for volumeMount "{desired.name}" of container "{container}"')
-    if not path.exists():
+def _part(mount: Mount, volume: MountedVolume, parts: Parts, sub_path: str, *, container: str, number: int) -> Mount:
+    """Return the mount of a part of a volume. It is created if it is missing. Links must not lead out of the volume."""
+    place = f"{container}/{number}"
+    try:
         if volume.is_written:
-            raise MountError(f'failed to prepare subPath for volumeMount "{desired.name}" of container "{container}"')
-        path.mkdir(mode=0o750, parents=True, exist_ok=True)
-        path.chmod(whole.stat().st_mode & 0o7777)
-    return path
-
-
-def _copied(path: Path, copy: Path) -> Path:
-    """Copy a part of a volume, so that it stays unchanged when the volume changes."""
-    if copy.is_dir() and not copy.is_symlink():
-        shutil.rmtree(copy)
-    else:
-        copy.unlink(missing_ok=True)
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    if path.is_dir():
-        shutil.copytree(path, copy)
-    else:
-        shutil.copy2(path, copy)
-    return copy
+            return replace(mount, host_path=str(parts.of_written(volume.path, sub_path, place=place)))
+        path, identity = parts.of_volume(volume.path, sub_path, place=place)
+    except PartError as error:
+        text = f'failed to prepare subPath for volumeMount "{mount.name}" of container "{container}"'
+        raise MountError(text) from error
+    return replace(mount, host_path=str(path), identity=identity)

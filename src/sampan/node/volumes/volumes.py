@@ -7,9 +7,7 @@ Source: kubernetes pkg/kubelet/volumemanager, pkg/volume (1.36).
 """
 
 import asyncio
-import contextlib
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,18 +15,21 @@ from typing import Final
 
 from sampan.core.quantity import parse
 from sampan.core.time import Clock
+from sampan.node.beneath import detach_all_below
 from sampan.node.environment.fields import PodPlace
 from sampan.node.references import Missing, References, Unreadable
 from sampan.node.tasks import Tasks
-from sampan.node.tmpfs import TmpfsMounts, unmount_below
+from sampan.node.tmpfs import TmpfsMounts
 from sampan.node.views import Pod
 from sampan.node.volumes.atomic_writer import write_files
 from sampan.node.volumes.claims import bound_volume, claimed_path
-from sampan.node.volumes.csi import CsiPort, CsiVolume, VolumeFault, claimed, delete_but_csi, inline
+from sampan.node.volumes.csi import CsiPort, CsiVolume, VolumeFault, claimed, inline
 from sampan.node.volumes.followers import Followers, Reference, references_of
 from sampan.node.volumes.host_path import prepare_host_path
 from sampan.node.volumes.mounts import MountedVolume
+from sampan.node.volumes.parts import Parts
 from sampan.node.volumes.payload import Payloads
+from sampan.node.volumes.removal import PARTS, detach_parts, remove_volumes
 from sampan.node.volumes.sources import EmptyDir, ImageSource, Volume
 from sampan.node.volumes.tokens import Tokens
 
@@ -78,16 +79,19 @@ class Volumes:
         changed: Callable[[str], None],
         csi: CsiPort | None = None,
         has_devices: bool = False,
+        binds: bool = False,
     ) -> None:
         """`root`: directory of the runtime, which has a directory for each Pod. `memory`: mounts for volumes in memory.
 
         `csi`: mounts volumes of drivers. `has_devices`: containers can get block devices, and files of images.
+        `binds`: the runtime mounts paths, and does not check what is there by then.
         `changed` is called with a Pod's key when files of its volumes must be written again.
         """
         self._root = root.absolute()
         self._memory = memory
         self._csi = csi
         self._has_devices = has_devices
+        self._binds = binds
         self._references = references
         self._clock = clock
         self._changed = changed
@@ -111,7 +115,7 @@ class Volumes:
             return known.mounted
         self._follow(pod, volumes)
         if _has_copies(pod):
-            self._memory.mount(self.copies_of(uid, ""))
+            self._memory.mount(self._pod(uid) / PARTS)
         known.is_fresh, known.shown, known.renew_at = True, shown, None
         faults = await self._mount_all(place, volumes, known)
         if faults:
@@ -126,20 +130,25 @@ class Volumes:
             return None
         return max(0.1, known.renew_at - self._clock.now().timestamp())
 
-    def copies_of(self, uid: str, container: str) -> Path:
-        """Return the directory for a container's own copies of parts of volumes."""
-        return self._pod(uid) / "volume-subpaths" / container
+    def parts_of(self, uid: str) -> Parts:
+        """Return the parts of a Pod's volumes."""
+        return Parts(self._pod(uid) / PARTS, binds=self._binds)
 
     async def unmount(self, uid: str) -> None:
         """Unmount the volumes of drivers, after the containers of the Pod have ended. Raises `FAULTS`."""
         known = self._known.get(uid)
         if known is not None:
             known.is_fresh = False
+        parts = self._pod(uid) / PARTS
+        if parts.is_dir():
+            # Before the driver's call: a mounted part keeps the volume in use.
+            await asyncio.to_thread(detach_all_below, parts)
         if self._csi is not None:
             await self._csi.unmount(uid)
 
     def recover(self, uids: set[str]) -> None:
         """Unmount the CSI volumes of all other Pods. They have ended while no agent was running."""
+        detach_parts(self._root / "pods", uids)
         if self._csi is not None:
             self._csi.recover(uids)
 
@@ -151,7 +160,7 @@ class Volumes:
         self._tokens.forget(uid)
         directory = self._pod(uid)
         if directory.is_dir():
-            await asyncio.to_thread(_remove, directory)
+            await asyncio.to_thread(remove_volumes, directory)
 
     def _pod(self, uid: str) -> Path:
         return self._root / "pods" / uid
@@ -280,11 +289,3 @@ def _memory_bytes(place: PodPlace, source: EmptyDir) -> int | None:
     """Return the size of an emptyDir in memory: its limit, at most the memory of the node."""
     limits = (source.size_limit, place.allocatable.get("memory"))
     return min((value for limit in limits if limit and (value := parse(str(limit)).value()) > 0), default=None)
-
-
-def _remove(directory: Path) -> None:
-    unmount_below(directory)
-    delete_but_csi(directory / "volumes")
-    shutil.rmtree(directory / "volume-subpaths", ignore_errors=True)
-    with contextlib.suppress(OSError):
-        directory.rmdir()
