@@ -51,6 +51,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "node/cri/*",
         "node/csi/*",
         "node/process/*",
+        "node/races/*",
         "node/server/*",
         "node/test_private_volumes.py",
         "node/test_process_pods.py",
