@@ -28,7 +28,7 @@ def swapping(first: Path, second: Path) -> Iterator[None]:
             process.kill()
 
 
-def rounds(seconds: float) -> Iterator[int]:
+def repetitions(seconds: float) -> Iterator[int]:
     """Yield numbers for a time, and at least 50 of them."""
     end, number = monotonic() + seconds, 0
     while number < 50 or monotonic() < end:

@@ -13,7 +13,7 @@ import pytest
 from sampan.node.beneath import detach_all_below
 from sampan.node.volumes.mounts import MountError
 from sampan.node.volumes.parts import PartError, Parts
-from tests.node.races.swapping import rounds, snapshot, swapping
+from tests.node.races.swapping import repetitions, snapshot, swapping
 
 SECONDS = float(os.environ.get("SAMPAN_RACE_SECONDS", "0.5"))
 OWNED = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount and own files")
@@ -45,7 +45,7 @@ def attack(place: Place, step: Callable[[int], None]) -> None:
     """Repeat a step while the link is swapped. Nothing of the machine may change."""
     before = snapshot(place.machine)
     with swapping(place.volume / "part", place.volume / "other"):
-        for number in rounds(SECONDS):
+        for number in repetitions(SECONDS):
             step(number)
     assert snapshot(place.machine) == before
 
