@@ -34,6 +34,8 @@ class SimulatedNodes:
     """
     credentials: NodeCredentials | None = None
     """Files of a single node that has joined: its server gets a signed certificate."""
+    unsafe_sysctls: Sequence[str] = ()
+    """Sysctls besides the safe ones that Pods may set: names, or patterns that end in `*`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class ProcessNode:
     """Thresholds for evictions. Empty by default: a developer's machine is often short of disk space, and must not stop
     Pods because of that.
     """
+    unsafe_sysctls: Sequence[str] = ()
+    """Sysctls besides the safe ones that Pods may set: names, or patterns that end in `*`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +89,5 @@ class CriNode:
     """Time to wait for a controller to assign a pod CIDR before the node chooses one, in seconds."""
     credentials: NodeCredentials | None = None
     """Files of a node that has joined: it may not read other Nodes, and its server gets a signed certificate."""
+    unsafe_sysctls: Sequence[str] = ()
+    """Sysctls besides the safe ones that Pods may set: names, or patterns that end in `*`."""

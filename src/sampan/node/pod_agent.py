@@ -30,6 +30,7 @@ from sampan.node.pod_status import Observation, Status, difference, pod_status
 from sampan.node.pod_worker import PodWorker, pod_addresses
 from sampan.node.runtime import Runtime
 from sampan.node.server.hosted import HostedPod
+from sampan.node.sysctls import AllowedSysctls
 from sampan.node.views import NODE_POD_VIEW, Pod
 from sampan.operator.controller import Controller, ControllerOptions
 from sampan.operator.request import Request, Result
@@ -66,6 +67,7 @@ class PodAgent:
         state: NodeState | None = None,
         nodes: dict[str, NodeHome] | None = None,
         elected: bool = False,
+        sysctls: AllowedSysctls | None = None,
     ) -> None:
         """`informer` contains at least the Pods of these nodes, in any view.
 
@@ -73,7 +75,7 @@ class PodAgent:
         admitted.
         `state`: state of the only node; a node under pressure refuses Pods.
         `nodes`: nodes by name. The caller may add nodes to it until the manager runs, and with `add_node` after that.
-        `elected`: only the leader reconciles.
+        `elected`: only the leader reconciles. `sysctls`: sysctls that Pods may set; None for all.
         """
         self.nodes: dict[str, NodeHome] = {} if nodes is None else nodes
         self._informer = informer
@@ -82,6 +84,7 @@ class PodAgent:
         self._worker = make_worker(self.changed)
         self._admission = admission
         self._state = state
+        self._sysctls = sysctls
         self._known: dict[str, _Known] = {}
         self._recovered = False
         self._recovery = asyncio.Lock()
@@ -230,6 +233,8 @@ class PodAgent:
         if ref is None or ref.uid != known.uid:
             return None
         refusal = self._state.refusal(pod, ref.raw) if self._state is not None else None
+        if refusal is None and self._sysctls is not None:
+            refusal = self._sysctls.refusal(pod)
         return refusal or self._admission.admit(known.node, known.uid, ref.raw)
 
     def _active_s(self, pod: Pod) -> float:

@@ -5,6 +5,7 @@ nodes with processes it also runs the runtime, the agent's tasks, and the broadc
 """
 
 import ipaddress
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -50,6 +51,7 @@ from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.server import NodeServer
 from sampan.node.server.usage import ReadVolumeStats, no_volume_stats
 from sampan.node.simulated import SimulatedRuntime
+from sampan.node.sysctls import AllowedSysctls
 from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.node.volumes.volumes import Volumes
@@ -94,7 +96,13 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
     homes: dict[str, NodeHome] = {}
     group = Group.LEADER_ELECTED if nodes.elected else Group.OTHERS
     agent = add_agent(
-        context, homes, nodes.names, nodes.shared_informer, partial(_simulation_worker, context), elected=nodes.elected
+        context,
+        homes,
+        nodes.names,
+        nodes.shared_informer,
+        partial(_simulation_worker, context),
+        elected=nodes.elected,
+        sysctls=AllowedSysctls(nodes.unsafe_sysctls),
     )
     members = [Member(name, number, host_ip(number)) for number, name in enumerate(nodes.names)]
     has_ranges = nodes.range_wait_s == 0
@@ -131,7 +139,8 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
     memory = TmpfsMounts(node.root)
     csi, state = CsiNode(node.name), NodeState()
     make_worker = partial(container_worker, context, node.root, memory, node=csi)
-    agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker, state=state)
+    sysctls = AllowedSysctls(node.unsafe_sysctls, kernel=os.uname().release)
+    agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker, state=state, sysctls=sysctls)
     address = node.serve.address
     images = ProcessImages(node.images, directory=node.image_directory)
     pod_ip = node.pod_address or address
@@ -241,8 +250,12 @@ def add_agent(
     *,
     elected: bool = False,
     state: NodeState | None = None,
+    sysctls: AllowedSysctls | None = None,
 ) -> PodAgent:
-    """Return the agent of some nodes. It admits Pods by the labels and taints of their Node objects."""
+    """Return the agent of some nodes. It admits Pods by the labels and taints of their Node objects.
+
+    `sysctls`: None to allow only the safe ones.
+    """
     single = names[0] if len(names) == 1 and not shared else ""
     pods = _informer(context, POD_VIEW, f"spec.nodeName={single}" if single else "")
     nodes = nodes_of(context, names, shared)
@@ -260,7 +273,16 @@ def add_agent(
 
     ExtendedResources(context, nodes, names, elected=elected)
     admission = NodeAdmission(homes, facts)
-    return PodAgent(context, pods, make_worker, admission=admission, state=state, nodes=homes, elected=elected)
+    return PodAgent(
+        context,
+        pods,
+        make_worker,
+        admission=admission,
+        state=state,
+        nodes=homes,
+        elected=elected,
+        sysctls=sysctls or AllowedSysctls(),
+    )
 
 
 def nodes_of(context: ControllerContext, names: Sequence[str], shared: bool) -> SharedInformer[Any]:

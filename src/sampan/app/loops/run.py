@@ -174,6 +174,7 @@ def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
             range_wait_s=node.range_wait_s,
             elected=elected,
             credentials=settings.joined,
+            unsafe_sysctls=node.cri.allowed_unsafe_sysctls,
         )
     # gRPC would log a line for each program that the agent starts.
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
@@ -190,6 +191,7 @@ def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
         pod_address=node.pod_address or own_address(),
         credentials=settings.joined,
         eviction=_eviction(node),
+        unsafe_sysctls=node.cri.allowed_unsafe_sysctls,
     )
 
 
@@ -242,6 +244,7 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
         shutdown=ShutdownPolicy() if settings.ends_with_stdin and not has_systemd() else shutdown,
         range_wait_s=None if assigned else node.range_wait_s,
         credentials=settings.joined,
+        unsafe_sysctls=cri.allowed_unsafe_sysctls,
     )
 
 

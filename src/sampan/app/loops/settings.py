@@ -36,6 +36,7 @@ from sampan.dns.settings import DnsSettings
 from sampan.loops.defaults import LEGACY_TOKEN_CLEAN_UP_PERIOD_S
 from sampan.node.joining.ca_hash import check_hash
 from sampan.node.joining.credentials import NodeCredentials
+from sampan.node.sysctls import AllowedSysctls
 
 USAGE_ERROR = 2
 """Exit code of a process that would fail in the same way if it were started again."""
@@ -135,12 +136,21 @@ class CriNodeSettings:
         default="--address, and the address of the other family on the same interface",
     )
     cgroup_root: str = setting("/", "Cgroup that has the cgroups of all Pods.", kind=Kind("CGROUP", str))
+    allowed_unsafe_sysctls: tuple[str, ...] = setting(
+        (),
+        "Sysctls besides the safe ones that Pods may set: names, or patterns that end in *. For every runtime.",
+        kind=list_of(Kind("SYSCTL", str)),
+    )
     garbage: GarbageSettings = nested(GarbageSettings)
     eviction: EvictionSettings = nested(EvictionSettings)
     shutdown: ShutdownSettings = nested(ShutdownSettings)
 
     def check(self) -> None:
-        """Raise `ValueError` for settings that contradict each other."""
+        """Raise `ValueError` for settings that contradict each other, and for a sysctl that no Pod may set."""
+        try:
+            AllowedSysctls(self.allowed_unsafe_sysctls)
+        except ValueError as error:
+            raise ValueError(f"--allowed-unsafe-sysctls: {error}") from None
         if len(self.node_ip) > len({":" in each for each in self.node_ip}):
             raise ValueError("--node-ip: must be one address, or one of each IP family")
         self.garbage.policy()

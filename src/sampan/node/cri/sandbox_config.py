@@ -14,6 +14,7 @@ from sampan.node.cri.security import is_privileged
 from sampan.node.cri.user_namespaces import user_namespace
 from sampan.node.environment.environment import host_name
 from sampan.node.environment.fields import PodPlace
+from sampan.node.sysctls import normalized
 from sampan.node.views import Pod
 
 POD_NAME: Final = "io.kubernetes.pod.name"
@@ -73,7 +74,7 @@ def sandbox_config(
                 privileged=is_privileged(pod),
                 seccomp=message("SecurityProfile")(profile_type=value("RuntimeDefault")),
             ),
-            sysctls={each.name.replace("/", "."): each.value for each in pod.spec.security_context.sysctls},
+            sysctls={normalized(each.name): each.value for each in pod.spec.security_context.sysctls},
         ),
     )
 

@@ -1,5 +1,6 @@
 """`set_up_cri`: adds a node with a CRI runtime to a manager."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -40,6 +41,7 @@ from sampan.node.references import References
 from sampan.node.set_up import CsiNode, NodeParts, add_agent, add_heartbeats, container_worker, nodes_of
 from sampan.node.shutdown.inhibitor import Inhibitor, has_systemd
 from sampan.node.shutdown.node_shutdown import NodeShutdown
+from sampan.node.sysctls import AllowedSysctls
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.operator.events import CoreEventSink, EventBroadcaster
 from sampan.operator.manager import Group
@@ -57,7 +59,8 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     def make_worker(changed: Callable[[str], None]) -> PodWorker:
         return container_worker(context, node.root, memory, changed, on_host_network=False, node=csi)
 
-    agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker, state=state)
+    sysctls = AllowedSysctls(node.unsafe_sysctls, kernel=os.uname().release)
+    agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker, state=state, sysctls=sysctls)
     instance = instance_of(node.root)
     shape = host_shape("cri", "cri://unknown", node.root)
     client, address = context.manager.client.direct, node.serve.address
