@@ -126,17 +126,17 @@ def test_removal_follows_no_link(root: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
 def test_removal_enters_no_mount(root: Path) -> None:
-    outside = root.parent / "outside"
-    (outside / "kept").touch()
-    with opened(open_directory(outside)) as fd:
+    elsewhere = root.parent / "outside"
+    (elsewhere / "kept").touch()
+    with opened(open_directory(elsewhere)) as fd:
         bind(fd, root / "a" / "mounted")
     try:
         remove_tree(root)
-        assert (outside / "kept").exists()
+        assert (elsewhere / "kept").exists()
         assert [Path(each).name for each in mounts_below(root)] == ["mounted"]
     finally:
         detach_all_below(root)
     assert mounts_below(root) == []
     remove_tree(root)
     assert not root.exists()
-    assert (outside / "kept").exists()
+    assert (elsewhere / "kept").exists()

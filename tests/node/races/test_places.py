@@ -75,14 +75,14 @@ def test_mounted_part_is_never_outside_of_its_volume(place: Place, sub_path: str
 
 
 def test_identity_of_a_part_is_never_that_of_a_file_outside_of_the_volume(place: Place) -> None:
-    outside = {(each.lstat().st_dev, each.lstat().st_ino) for each in (place.machine, *place.machine.rglob("*"))}
+    elsewhere = {(each.lstat().st_dev, each.lstat().st_ino) for each in (place.machine, *place.machine.rglob("*"))}
 
     def step(number: int) -> None:
         try:
             _, identity = Parts(place.agent).of_volume(place.volume, "part/inner", place="main/0")
         except (PartError, MountError):
             return
-        assert identity not in outside
+        assert identity not in elsewhere
 
     attack(place, step)
 

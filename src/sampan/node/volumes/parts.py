@@ -1,8 +1,8 @@
 """`Parts`: parts of volumes (`subPath`), at paths that containers cannot change.
 
-Containers can replace a directory of a volume by a link to any path of the node, between the check of a part and its
-mount. So a part is opened once, below its volume, and everything else uses the descriptor: creation, copies, and the
-mount at a path of the agent, which the runtime gets.
+A container can replace a directory of a volume by a link to any path of the node. It can do so between the check of a
+part and its mount. So a part is opened once, below its volume. Creation, copies and the mount at a path of the agent
+use the descriptor. The runtime gets that path.
 Source: kubernetes pkg/volume/util/subpath/subpath_linux.go (1.36). Runtimes see the mounts because they share the
 agent's mount namespace, as they do for volumes in memory.
 """
