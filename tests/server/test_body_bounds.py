@@ -4,6 +4,7 @@ import pytest
 
 from sampan.core.errors import StatusError
 from sampan.server.verbs.body_bounds import CONTAINERS_MAX, check_json, check_value
+from sampan.wire.json import DecodeError
 from tests.server.cluster import Api
 from tests.server.verbs.conftest import api
 
@@ -48,3 +49,35 @@ def test_values_of_other_formats_are_counted_at_every_depth() -> None:
     check_value([{}] * (CONTAINERS_MAX - 1), body)
     with pytest.raises(StatusError, match="more than 200000"):
         check_value({"a": [{"b": [{}]}] * (CONTAINERS_MAX // 2)}, body)
+
+
+DEEP = "[" * CONTAINERS_MAX * 2
+
+
+@pytest.mark.parametrize(
+    ("verb", "content_type", "body"),
+    [
+        ("POST", "application/json", f'{{"apiVersion":"v1","kind":"ConfigMap","a":{DEEP}{"]" * len(DEEP)}}}'),
+        ("POST", "application/json", f'{{"apiVersion":"v1","kind":"ConfigMap","a":{DEEP}}}'),
+        ("PUT", "application/json", f'{{"apiVersion":"v1","kind":"ConfigMap","a":{DEEP}}}'),
+        ("PATCH", "application/json-patch+json", f'[{{"op":"add","path":"/data","value":{DEEP}}}]'),
+        ("PATCH", "application/merge-patch+json", f'{{"data":{DEEP}}}'),
+        ("PATCH", "application/strategic-merge-patch+json", f'{{"data":{DEEP}}}'),
+        ("PATCH", "application/apply-patch+yaml", f'{{"data":{DEEP}{"]" * len(DEEP)}}}'),
+    ],
+)
+async def test_a_body_that_is_too_deep_for_any_decoder_is_400(
+    api: Api, verb: str, content_type: str, body: str
+) -> None:
+    path = CONFIG_MAPS if verb == "POST" else f"{CONFIG_MAPS}/a?fieldManager=m"
+    await api.create(CONFIG_MAPS, {"metadata": {"name": "a"}})
+    response = await api.fetch(verb, path, body.encode(), content_type=content_type)
+    assert (response.code, response.reason, "exceeded max" in response.message) == (400, "BadRequest", True)
+
+
+def test_deep_nesting_is_found_without_reading_all_brackets() -> None:
+    check_json(b'{"a":"' + b"[" * 2 * CONTAINERS_MAX + b'"}')
+    with pytest.raises(DecodeError, match="exceeded max depth"):
+        check_json(b"[]," * (CONTAINERS_MAX // 2) + DEEP.encode())
+    with pytest.raises(StatusError, match="more than 200000"):
+        check_json(b"[]," * CONTAINERS_MAX * 3 + DEEP.encode())

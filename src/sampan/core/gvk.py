@@ -8,6 +8,11 @@ def package_of(group: str) -> str:
     return group.partition(".")[0] or "core"
 
 
+def canonical(api_version: str) -> str:
+    """Return an `apiVersion` as Kubernetes writes it: `/v1` is `v1`, as both name the core group."""
+    return api_version[1:] if api_version[:1] == "/" and api_version.count("/") == 1 else api_version
+
+
 class GroupVersion(NamedTuple):
     """Group and one of its versions; the core group is the empty string."""
 

@@ -13,7 +13,8 @@ from typing import Final
 from sampan.core.field import quote
 from sampan.core.go_text import END_OF_JSON, invalid_character
 
-_DEPTH_MAX: Final = 10_000
+GO_DEPTH_MAX: Final = 10_000
+"""Levels of nesting that Go's decoder accepts."""
 _DUPLICATES_MAX: Final = 100
 
 _space = re.compile(rb"[ \t\r\n]*").match
@@ -86,7 +87,7 @@ def _value(body: bytes, position: int, closers: list[int]) -> int:
     char = body[position : position + 1]
     if char not in (b"{", b"["):
         return _scalar(body, position)
-    if len(closers) >= _DEPTH_MAX:
+    if len(closers) >= GO_DEPTH_MAX:
         raise _Broken(position, "depth")
     inside = _skip_space(body, position + 1)
     if char == b"[":

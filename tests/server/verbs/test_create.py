@@ -175,6 +175,33 @@ async def test_the_type_of_a_custom_resource_may_not(api: Api) -> None:
     )
 
 
+@pytest.mark.parametrize(("verb", "path"), [("POST", WIDGETS), ("PUT", f"{WIDGETS}/a")])
+async def test_a_custom_resource_of_another_kind_is_invalid(api: Api, verb: str, path: str) -> None:
+    await with_widgets(api)
+    await api.create(WIDGETS, {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}})
+    body = {"apiVersion": "example.com/v1", "kind": "Else", "metadata": {"name": "a", "resourceVersion": "1"}}
+    response = await api.fetch(verb, path, body)
+    assert (response.code, response.message) == (
+        422,
+        'Else.example.com "a" is invalid: kind: Invalid value: "Else": must be Widget',
+    )
+
+
+async def test_a_group_that_is_empty_may_have_its_slash(api: Api) -> None:
+    made = await api.create(CONFIG_MAPS, {"apiVersion": "/v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
+    assert made["apiVersion"] == "v1"
+    made["apiVersion"] = "/v1"
+    assert (await api.put(f"{CONFIG_MAPS}/a", made)).body["apiVersion"] == "v1"
+    for kind in ("merge", "strategic"):
+        patched = await api.patch(f"{CONFIG_MAPS}/a", {"apiVersion": "/v1", "data": {"a": kind}}, kind)
+        assert (patched.code, patched.body["apiVersion"], patched.body["data"]) == (200, "v1", {"a": kind})
+    body = {"apiVersion": "/v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "apply"}}
+    applied = await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m&force=true", body, "apply")
+    assert (applied.code, applied.body.get("apiVersion")) == (200, "v1"), applied.message
+    refused = await api.post(CONFIG_MAPS, {"apiVersion": "//v1", "kind": "ConfigMap", "metadata": {"name": "b"}})
+    assert refused.code == 400
+
+
 UNREAD = "the object provided is unrecognized (must be of type ConfigMap): "
 NO_TYPE = f"{UNREAD}couldn't get version/kind; json parse error: "
 NOT_ANY = "json: cannot unmarshal array into an object"

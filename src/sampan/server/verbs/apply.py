@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from sampan.core import errors
 from sampan.core.go_text import MAP, unmarshal_text
+from sampan.core.gvk import canonical
 from sampan.core.json_values import with_whole_numbers
 from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
@@ -59,6 +60,8 @@ class Application(Change):
         if faults and self._options.strict:
             raise errors.bad_request("error strict decoding YAML: " + errors.listed(faults))
         request.warnings.extend(warning_texts(faults))
+        if isinstance(config.get("apiVersion"), str):
+            config["apiVersion"] = canonical(config["apiVersion"])
         self._config = config
 
     async def make(self, write: Write) -> Object:

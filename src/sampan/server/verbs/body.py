@@ -203,9 +203,9 @@ def decode_value(
     """Decode a body in one of `media_types`, without their parameters. Raises `Undecodable` (400), 413, 415."""
     format_ = body_format(content_type, media_types)
     codec = _CODECS[format_]
-    if format_ == "json":
-        check_json(body)
     try:
+        if format_ == "json":
+            check_json(body)
         faults: list[str] = []
         if duplicates and format_ != "protobuf":
             value, faults = codec.decode_strict(body)

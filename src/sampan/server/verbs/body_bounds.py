@@ -8,23 +8,42 @@ import re
 from typing import Any, Final
 
 from sampan.core.errors import request_entity_too_large
+from sampan.wire.json import DecodeError
+from sampan.wire.json_syntax import GO_DEPTH_MAX
 
 CONTAINERS_MAX: Final = 200_000
 """Limit of objects and lists in one body. An object that can be stored (1.5 MiB) seldom has a tenth of that."""
 _BODY_BYTES_MIN: Final = 2 * CONTAINERS_MAX
 """Shortest body that can exceed the limit: each object or list takes two bytes."""
+_SCANNED_MAX: Final = 2 * CONTAINERS_MAX
+"""Brackets that are searched for deep nesting: about 20 ms."""
+_OPENING: Final = b"{["
+_NO_BRACKETS: Final = bytes(set(range(256)).difference(b"{}[]"))
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\Z)', re.DOTALL)
 """JSON string. An unterminated one matches too: otherwise the match would be retried at each quote in it."""
 
 
 def check_json(body: bytes) -> None:
-    """Raise 413 if a JSON body has too many objects and lists. Brackets inside of strings do not count."""
-    if (
-        len(body) >= _BODY_BYTES_MIN
-        and _brackets(body) > CONTAINERS_MAX
-        and _brackets(_STRING.sub(b"", body)) > CONTAINERS_MAX
-    ):
+    """Raise 413 if a JSON body has too many objects and lists. Brackets inside of strings do not count.
+
+    If they are also nested too deeply for Go's decoder, raise its `DecodeError`, which clients get as 400.
+    """
+    if len(body) < _BODY_BYTES_MIN or _brackets(body) <= CONTAINERS_MAX:
+        return
+    rest = _STRING.sub(b"", body)
+    if _brackets(rest) > CONTAINERS_MAX:
+        if _is_too_deep(rest.translate(None, _NO_BRACKETS)[:_SCANNED_MAX]):
+            raise DecodeError("exceeded max depth")
         raise _too_many()
+
+
+def _is_too_deep(brackets: bytes) -> bool:
+    depth = 0
+    for bracket in brackets:
+        depth += 1 if bracket in _OPENING else -1
+        if depth > GO_DEPTH_MAX:
+            return True
+    return False
 
 
 def check_value(value: Any, body: bytes) -> None:

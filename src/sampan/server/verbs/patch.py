@@ -125,8 +125,8 @@ def patch_type_of(request: Request, endpoint: Endpoint) -> str:
 
 
 def _decode_patch(body: bytes, content_type: str, options: WriteOptions) -> tuple[Any, list[str]]:
-    check_json(body)
     try:
+        check_json(body)
         if options.field_validation == "Ignore":
             return wire_json.decode(body), []
         value, faults = wire_json.decode_strict(body)

@@ -6,15 +6,11 @@ result of other patches is decoded like a body.
 Source: apiserver pkg/endpoints/handlers/patch.go, apiextensions pkg/registry/customresource/validator.go (1.36).
 """
 
-from sampan.core import errors
-from sampan.core.errors import StatusError
-from sampan.core.field import Path, invalid
 from sampan.core.go_text import conversion_text
-from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import match_name
-from sampan.server.verbs.recognition import check_kind, is_known, type_fault, unreadable
+from sampan.server.verbs.recognition import check_kind, invalid_type, is_known, type_fault, unreadable
 from sampan.wire import json as wire_json
 
 
@@ -33,7 +29,7 @@ def settle_type(patched: Object, endpoint: Endpoint, name: str, *, typed: bool) 
     if fault:
         raise unreadable(endpoint, fault)
     if dialect.validates_patched_type:
-        raise _invalid_type(patched, endpoint, name)
+        raise invalid_type(patched, endpoint, name)
     if not patched.get("apiVersion"):
         match_name(name, {})
     if patched.get("kind", "") in ("", endpoint.definition.kind) and is_known(patched["apiVersion"], endpoint):
@@ -52,16 +48,3 @@ def _settle_typed(patched: Object, endpoint: Endpoint) -> None:
 def _version_fault(patched: Object) -> str:
     version = patched.get("apiVersion") or ""
     return f"unexpected GroupVersion string: {version}" if version.count("/") > 1 else ""
-
-
-def _invalid_type(patched: Object, endpoint: Endpoint, name: str) -> StatusError:
-    """Return the error for a wrong type. If the apiVersion is missing, Kubernetes returns 500. This server returns the
-    error for a wrong apiVersion.
-    """
-    kind, version = patched["kind"], patched.get("apiVersion") or ""
-    desired = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version}
-    given = {"kind": kind, "apiVersion": version}
-    faults = [
-        invalid(Path(key), given[key], f"must be {desired[key]}") for key in desired if given[key] != desired[key]
-    ]
-    return errors.invalid(GroupKind(version.rpartition("/")[0], kind), name, faults)

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from sampan.core import errors
 from sampan.core.errors import StatusError
+from sampan.core.field import Path, invalid
 from sampan.core.go_text import unmarshal_text
-from sampan.core.gvk import GroupVersionKind, package_of
+from sampan.core.gvk import GroupKind, GroupVersionKind, canonical, package_of
 from sampan.core.object import Object
 from sampan.patch.errors import not_object_text
 from sampan.registry.dialect import Dialect
@@ -66,7 +67,10 @@ def type_fault(value: Any, body: bytes, dialect: Dialect) -> str:
 
 
 def check_kind(obj: Object, endpoint: Endpoint) -> None:
-    """Check that the object is of the endpoint's kind and version. Built-in types may omit them. Raises 400."""
+    """Check that the object is of the endpoint's kind and version. Built-in types may omit them.
+
+    Raises 400; for another kind of custom resource 422.
+    """
     if obj.get("kind") != endpoint.definition.kind or obj.get("apiVersion") != endpoint.api_version:
         obj["apiVersion"], obj["kind"] = _checked(obj, endpoint)
     if obj.get("metadata") is None:
@@ -77,7 +81,7 @@ def _checked(obj: Object, endpoint: Endpoint) -> tuple[str, str]:
     definition, dialect = endpoint.definition, endpoint.dialect
     kind, api_version = obj.get("kind") or "", obj.get("apiVersion") or ""
     if not dialect.requires_kind:
-        kind, api_version = kind or definition.kind, api_version or endpoint.api_version
+        kind, api_version = kind or definition.kind, canonical(api_version) or endpoint.api_version
     if dialect.has_scheme and not _is_registered(api_version, kind, endpoint):
         text = f'no kind "{kind}" is registered for version "{api_version}"'
         raise _wrong(endpoint, api_version, kind, text)
@@ -87,9 +91,28 @@ def _checked(obj: Object, endpoint: Endpoint) -> tuple[str, str]:
             f"({endpoint.api_version})"
         )
     if kind != definition.kind:
+        if not dialect.has_scheme:
+            metadata = obj.get("metadata")
+            name = metadata.get("name") if isinstance(metadata, dict) else None
+            raise invalid_type(obj, endpoint, name if isinstance(name, str) else "")
         package = dialect.package(definition.group, endpoint.version.name)
         raise _wrong(endpoint, api_version, kind, _unconvertible(api_version, kind, package, definition.kind))
     return api_version, kind
+
+
+def invalid_type(obj: Object, endpoint: Endpoint, name: str) -> StatusError:
+    """Return 422 for a custom resource of another kind or version. If a patch has removed the apiVersion, Kubernetes
+    returns 500, and this server the error for a wrong one.
+
+    Source: apiextensions pkg/registry/customresource/validator.go ValidateTypeMeta (1.36).
+    """
+    kind, version = obj["kind"], obj.get("apiVersion") or ""
+    desired = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version}
+    given = {"kind": kind, "apiVersion": version}
+    faults = [
+        invalid(Path(key), given[key], f"must be {desired[key]}") for key in desired if given[key] != desired[key]
+    ]
+    return errors.invalid(GroupKind(version.rpartition("/")[0], kind), name, faults)
 
 
 def check_other_kind(obj: Object, desired: GroupVersionKind, endpoint: Endpoint) -> None:
