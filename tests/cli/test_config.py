@@ -37,6 +37,7 @@ COMMANDS = {
 }
 SETTINGS = settings_of(UpSettings())
 VALUES = {
+    "strict-transport-security-directives": "max-age=1",
     "bind": "::1",
     "advertise-address": "10.0.0.1",
     "controllers": "*,-job-controller",

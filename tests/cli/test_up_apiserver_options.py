@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from sampan.app.settings import UpSettings
+from sampan.cli.apiserver_options import REFUSED
 from sampan.cli.up import up_command
 from sampan.core.certificates import KeyPair
 from sampan.server.pki.certificates import make_ca, make_client, make_serving
@@ -51,6 +52,14 @@ KUBECTL_SUITE = (
     "--runtime-config=api/v1,apps/v1",
     "--feature-gates=A=true,B=false",
     "--service-cluster-ip-range=10.0.0.0/24",
+    "--service-account-lookup=true",
+    "--storage-media-type=",
+    "--tls-min-version=",
+    "--audit-policy-file=",
+    "--token-auth-file=",
+    "--egress-selector-config-file=",
+    "--strict-transport-security-directives=max-age=31536000,includeSubDomains",
+    "--shutdown-delay-duration=2s",
     "--event-ttl=1h",
     "-v",
     "4",
@@ -75,6 +84,24 @@ def test_command_lines_of_other_programs_are_accepted(settings: list[UpSettings]
     assert invoke(*options) == (0, "")
     [note] = [note for note in settings[0].notes if "storage" in note]
     assert note.startswith("options without effect, as the storage is sqlite (--storage etcd uses them): --etcd-")
+
+
+def test_every_option_of_kube_apiserver_is_accepted_or_refused_with_a_remedy(settings: list[UpSettings]) -> None:
+    names = Path(__file__).with_name("kube_apiserver_options.txt").read_text().split()
+    known = {name for parameter in up_command.params for name in parameter.opts}
+    assert [name for name in names if f"--{name}" not in known] == []
+    for name, remedy in REFUSED.items():
+        code, output = invoke(f"--{name}=x")
+        assert (code, f"not supported: {remedy}" in " ".join(output.split())) == (2, True), output
+        assert invoke(f"--{name}=")[0] == 0
+
+
+def test_empty_values_are_the_defaults(settings: list[UpSettings]) -> None:
+    invoke(*KUBECTL_SUITE)
+    [found] = settings
+    assert (found.storage_media_type, found.tls_min_version) == ("application/json", "VersionTLS12")
+    assert (found.audit.policy_file, found.shutdown_delay_s) == (None, 2.0)
+    assert found.hsts_directives == ("max-age=31536000", "includeSubDomains")
 
 
 def test_options_without_effect_are_named_in_one_note(settings: list[UpSettings]) -> None:
@@ -114,6 +141,7 @@ def test_bind_address_and_secure_port_are_other_names(settings: list[UpSettings]
         ("--cluster-cidr=10.0.0.0/16,fd00::/80", "--cluster-cidr: fd00::/80 has no parts of the size /64"),
         ("--node-cidr-mask-size-ipv6=80", "--node-cidr-mask-size-ipv6: --cluster-cidr has no IPv6 network"),
         ("--node-cidr-mask-size=8", "--cluster-cidr: 10.128.0.0/9 has no parts of the size /8"),
+        ("--strict-transport-security-directives=max-age", "'max-age' is not max-age=SECONDS, includeSubDomains"),
         ("--request-timeout=0s", "0s is not more than zero"),
     ],
 )

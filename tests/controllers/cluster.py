@@ -115,7 +115,7 @@ async def working(
 ) -> AsyncIterator[Working]:
     """Run loops on an existing server, so that tests can stop them and start others."""
     manager = Manager(client, ManagerOptions(graceful_shutdown_timeout_s=1.0))
-    context = ControllerContext(manager, clock or SystemClock(), root_ca)
+    context = ControllerContext(manager, clock or SystemClock(), root_ca, namespace_grace_s=0.0)
     for set_up in loops:
         set_up(context)
     task = asyncio.create_task(manager.run())

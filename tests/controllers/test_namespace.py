@@ -1,7 +1,9 @@
 """Tests of the namespace controller: order of deletion, conditions, restarts."""
 
+import datetime as dt
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,10 +16,15 @@ from sampan.controllers import namespace as namespace_controller
 from sampan.controllers.namespace_conditions import Findings, conditions_after
 from sampan.core.errors import Reason
 from sampan.core.gvk import GroupVersionResource
+from sampan.core.time import parse_time
 from sampan.loops import resources as kinds
+from sampan.loops.context import ControllerContext
+from sampan.loops.defaults import NAMESPACE_GRACE_S
 from sampan.loops.resources import CONFIG_MAPS, NAMESPACES, PODS, SECRETS
+from sampan.operator.request import Request, Result
 from sampan.resource import Object, ResourceInfo
 from tests.client.connected import connected
+from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster, working
 from tests.controllers.faulty import Fault, Faulty
 from tests.server.custom_resources import GROUP, crd
@@ -65,6 +72,23 @@ async def test_an_empty_namespace_is_deleted_and_others_stay() -> None:
         await c.delete(NAMESPACES, "doomed")
         await c.until_gone(NAMESPACES, "doomed")
         assert (await c.get(NAMESPACES, "other"))["status"]["phase"] == "Active"
+
+
+async def test_the_content_of_a_namespace_stays_for_five_seconds() -> None:
+    contexts: list[ControllerContext] = []
+    async with in_namespace(contexts.append) as (c, doomed):
+        await doomed.create(CONFIG_MAPS, named())
+        await c.delete(NAMESPACES, "doomed")
+        deleted_at = parse_time((await c.get(NAMESPACES, "doomed"))["metadata"]["deletionTimestamp"])
+        clock = SetClock(deleted_at + dt.timedelta(seconds=3))
+        controller = namespace_controller.NamespaceController(
+            replace(contexts[0], clock=clock, namespace_grace_s=NAMESPACE_GRACE_S)
+        )
+        assert await controller.reconcile(Request("", "doomed")) == Result(2.0)
+        assert len(await doomed.all(CONFIG_MAPS)) == 1
+        clock.forward(2)
+        assert await controller.reconcile(Request("", "doomed")) is None
+        await c.until_gone(NAMESPACES, "doomed")
 
 
 EVERYTHING: list[tuple[ResourceInfo, Object]] = [

@@ -160,7 +160,7 @@ def test_copy_operation_makes_a_deep_copy() -> None:
 
 def test_unknown_fields_of_operations_are_named() -> None:
     patch = [op("add", "/a", value=1), op("add", "/b", vale=1)]
-    assert json_patch.strict_errors(patch) == ['json patch unknown field "[1].vale"']
+    assert json_patch.strict_errors(patch, []) == ['json patch unknown field "[1].vale"']
 
 
 def test_null_patch_changes_nothing() -> None:

@@ -44,6 +44,7 @@ class Frame:
 
     route: Handler
     cors: tuple[str, ...] = ()
+    hsts: tuple[str, ...] = ()
     timeout_s: float = 60.0
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
@@ -67,6 +68,7 @@ class Frame:
                 self.deadlines,
                 asyncio.get_running_loop().time,
                 self.cors,
+                self.hsts,
                 audit=self.audit,
                 tracer=self.tracer,
             ),

@@ -261,6 +261,15 @@ async def test_a_preflight_needs_no_credentials() -> None:
     assert (response.status, header(response, "Access-Control-Allow-Credentials")) == (204, "true")
 
 
+async def test_hsts_is_on_all_responses_if_it_is_configured() -> None:
+    name = "Strict-Transport-Security"
+    client = Frame(ok, hsts=("max-age=31536000", "includeSubDomains")).client()
+    assert header(await client.get(POD), name) == "max-age=31536000; includeSubDomains"
+    refused = await Frame(ok, hsts=("max-age=1",)).client({}).get(POD)
+    assert (refused.status, header(refused, name)) == (403, "max-age=1")
+    assert header(await Frame(ok).client().get(POD), name) is None
+
+
 async def test_requests_are_counted_under_kubernetes_names() -> None:
     async def served(request: Request) -> Response:
         request.counted = BY_ROUTE

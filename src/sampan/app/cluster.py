@@ -34,13 +34,16 @@ async def run_cluster(
     default_account: bool = False,
     aggregator: Aggregator | None = None,
     bootstrapped: bool = False,
+    extra_apis: bool = True,
 ) -> None:
     """Run until cancelled. `started` is called once all stored objects are served.
 
     `service`: the Service of the server. `default_account`: Pods need a default account from the start. Without
     `aggregator` APIServices are not reconciled. `bootstrapped`: the store is a copy of one that has all bootstrap
-    objects.
+    objects. `extra_apis`: serve APIs that Kubernetes does not have.
     """
+    if not extra_apis:
+        cluster.drop_extra_apis()
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(cluster.run(ready.set, until_done), name="cluster")

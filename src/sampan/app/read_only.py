@@ -17,11 +17,14 @@ from sampan.registry.crd.controller import CrdController
 _log = logging.getLogger("sampan.app")
 
 
-async def run_read_only(cluster: Cluster, started: Callable[[], None]) -> None:
+async def run_read_only(cluster: Cluster, started: Callable[[], None], *, extra_apis: bool = True) -> None:
     """Run until cancelled. `started` is called once all stored objects are served.
 
-    Nothing is bootstrapped, compacted or registered: that is left to the servers that write to the store.
+    Nothing is bootstrapped, compacted or registered: that is left to the servers that write to the store. `extra_apis`:
+    serve APIs that Kubernetes does not have.
     """
+    if not extra_apis:
+        cluster.drop_extra_apis()
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(cluster.run(ready.set, until_done), name="cluster")

@@ -40,7 +40,7 @@ from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.proxy.kubelet import KubeletSettings
-from sampan.server.shared_settings import cors_allowed_origins_setting, profiling_setting
+from sampan.server.shared_settings import cors_allowed_origins_setting, hsts_directives_setting, profiling_setting
 from sampan.server.sni import CertKey, parse_cert_key
 from sampan.server.tls import CIPHER_SUITES, VERSIONS
 
@@ -132,6 +132,13 @@ class UpSettings:
         default="that of --bind",
     )
 
+    extra_apis: bool = setting(
+        True,
+        "Serve APIs that Kubernetes does not serve: v1beta1 CRDs, v1beta1 and v2alpha1 CronJobs, and "
+        "conversion.sampan.dev. The programs of `sampan test assets` serve them only with true.",
+        group=SERVER,
+    )
+
     storage: Engine = variants(
         ENGINES,
         "sqlite",
@@ -143,7 +150,7 @@ class UpSettings:
     storage_media_type: str = setting(
         STORAGE_MEDIA_TYPES[0],
         "Encoding of stored objects of built-in kinds; custom resources are always JSON. Both are read.",
-        kind=one_of(*STORAGE_MEDIA_TYPES),
+        kind=one_of(*STORAGE_MEDIA_TYPES, empty=STORAGE_MEDIA_TYPES[0]),
         group=STORAGE,
     )
     read_only: bool = setting(
@@ -254,7 +261,9 @@ class UpSettings:
         kind=_CERT_KEYS,
         group=TLS,
     )
-    tls_min_version: str = setting("VersionTLS12", "Lowest version of TLS.", kind=one_of(*VERSIONS), group=TLS)
+    tls_min_version: str = setting(
+        "VersionTLS12", "Lowest version of TLS.", kind=one_of(*VERSIONS, empty="VersionTLS12"), group=TLS
+    )
     tls_cipher_suites: tuple[str, ...] = setting(
         (),
         "Cipher suites of TLS 1.2, by their IANA names.",
@@ -276,6 +285,7 @@ class UpSettings:
         group=TLS,
     )
     cors_allowed_origins: tuple[str, ...] = cors_allowed_origins_setting(group=TLS)
+    hsts_directives: tuple[str, ...] = hsts_directives_setting(group=TLS)
 
     audit: AuditSettings = nested(AuditSettings, prefix="audit-", group="Audit")
     flow_control: FlowControlSettings = nested(FlowControlSettings, group="Flow control")
@@ -324,7 +334,11 @@ class UpSettings:
     )
 
     shutdown_delay_s: float = setting(
-        0.0, "Time in which /readyz fails before the server refuses requests.", kind=SECONDS, group=SHUTDOWN
+        0.0,
+        "Time in which /readyz fails before the server refuses requests.",
+        kind=SECONDS,
+        aliases=("shutdown-delay-duration",),
+        group=SHUTDOWN,
     )
     drain_timeout_s: float = setting(
         60.0, "Longest time that requests in progress may take at the end.", kind=SECONDS, group=SHUTDOWN

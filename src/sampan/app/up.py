@@ -180,10 +180,9 @@ def _cluster_run(
 ) -> Callable[[], Awaitable[None]]:
     """Return the function that runs the cluster."""
     if settings.read_only:
-        return partial(run_read_only, api.cluster, started)
-    return partial(
-        run_cluster, api.cluster, service=service, started=started, default_account=accounts, aggregator=api.aggregator
-    )
+        return partial(run_read_only, api.cluster, started, extra_apis=settings.extra_apis)
+    run = partial(run_cluster, service=service, default_account=accounts, extra_apis=settings.extra_apis)
+    return partial(run, api.cluster, started=started, aggregator=api.aggregator)
 
 
 def _api_settings(
@@ -196,6 +195,7 @@ def _api_settings(
     """Return the settings of the API server. Raises `StartError`."""
     return ApiServerSettings(
         cors_allowed_origins=settings.cors_allowed_origins,
+        hsts_directives=settings.hsts_directives,
         flags=settings.flags(),
         profiling=settings.profiling,
         proxy=proxy_settings(settings, credentials),

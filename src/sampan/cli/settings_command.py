@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from sampan.app.configuration import COMMAND_LINE, ConfigError, Configuration, Given, configure, read_config_file
 from sampan.app.errors import StartError
 from sampan.core.settings import ListOf, Setting, settings_of
-from sampan.core.settings.kinds import BOOLEAN
+from sampan.core.settings.kinds import BOOLEAN, FILE
 
 _CONFIG: Final = "config"
 
@@ -24,7 +24,9 @@ class _SettingType(click.ParamType):  # type: ignore[type-arg]  # generic since 
         self._setting = setting
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse a text and return its value."""
+        """Parse a text and return its value. The empty name of a file is that of no file: None."""
+        if value == "" and self._setting.kind is FILE:
+            return None
         try:
             return self._setting.read([value])
         except ValueError as error:

@@ -2,9 +2,9 @@
 
 Source: kube-controller-manager pkg/controller/namespace/namespace_controller.go, deletion (1.36).
 
-Unlike in Kubernetes, a deletion is handled immediately, not after five seconds. Kubernetes waits because an API server
-may see the writes of another one late. Remaining objects are checked again soon, then at growing intervals of at most
-half of the estimated time.
+As in Kubernetes, a deletion is handled after five seconds: an API server may see the writes of another one late, and a
+client that deletes a namespace may be about to finalize it. Remaining objects are checked again soon, then at growing
+intervals of at most half of the estimated time.
 """
 
 import datetime as dt
@@ -53,6 +53,7 @@ class NamespaceController:
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client.direct
         self._clock = context.clock
+        self._grace_s = context.namespace_grace_s
         self._namespaces = client.resource(NAMESPACES)
         self._content = NamespaceContent(client, context.clock)
 
@@ -66,6 +67,9 @@ class NamespaceController:
             deleted_at = meta(namespace).deletion_timestamp
             if not deleted_at or not _has_finalizer(namespace):
                 return None
+            since_s = (self._clock.now() - parse_time(deleted_at)).total_seconds()
+            if since_s < self._grace_s:
+                return Result(self._grace_s - max(since_s, 0.0))
             return await self._empty(namespace, parse_time(deleted_at))
         except NotFound:
             return None

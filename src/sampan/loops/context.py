@@ -5,7 +5,7 @@ from typing import Any
 
 from sampan.core.time import Clock
 from sampan.informer.shared_informer import SharedInformer
-from sampan.loops.defaults import CLUSTER_CIDR, DISCOVERY_PERIOD_S, LEGACY_TOKEN_CLEAN_UP_PERIOD_S
+from sampan.loops.defaults import CLUSTER_CIDR, DISCOVERY_PERIOD_S, LEGACY_TOKEN_CLEAN_UP_PERIOD_S, NAMESPACE_GRACE_S
 from sampan.loops.pod_ranges import PodRange
 from sampan.operator.events import EventRecorder
 from sampan.operator.manager import Manager
@@ -50,6 +50,9 @@ class ControllerContext:
 
     After another period of the same length it is deleted.
     """
+
+    namespace_grace_s: float = NAMESPACE_GRACE_S
+    """Time from the deletion of a namespace, which is in whole seconds, until its content is deleted."""
 
     discovery_period_s: float = DISCOVERY_PERIOD_S
     """Period in which the garbage collector looks for new kinds. It also follows the objects that define kinds."""

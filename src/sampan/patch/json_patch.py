@@ -8,6 +8,7 @@ Source: evanphx/json-patch patch.go (v4); apiserver pkg/endpoints/handlers/patch
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -26,6 +27,7 @@ COPY_BYTES_MAX = 3 * 1024 * 1024
 """Maximum number of JSON bytes that all `copy` operations of one patch together may add."""
 
 _FIELDS = ("op", "path", "from", "value")
+_operation_of = re.compile(r'duplicate field "\[(\d+)\]').match
 _is_index = re.compile(r"[+-]?[0-9]+").fullmatch
 
 
@@ -94,15 +96,21 @@ def check(patch: Any) -> None:
         )
 
 
-def strict_errors(patch: list[Any]) -> list[str]:
-    """Return an error for each unknown field of an operation, for strict field validation."""
-    return [
-        f'json patch unknown field "[{index}].{name}"'
+def strict_errors(patch: list[Any], duplicates: list[str]) -> list[str]:
+    """Return the errors of strict field validation, in the order of the operations: their unknown fields, and the
+    `duplicates` (`duplicate field "[1].path"`).
+    """
+    found = [
+        (index, f'unknown field "[{index}].{name}"')
         for index, operation in enumerate(patch)
         if isinstance(operation, dict)
         for name in operation
         if name not in _FIELDS
     ]
+    for fault in duplicates:
+        match = _operation_of(fault)
+        found.append((int(match[1]) if match else len(patch), fault))
+    return [f"json patch {fault}" for _, fault in sorted(found, key=itemgetter(0))]
 
 
 def _malformed(value: Any, go_type: str, *, field: str = "") -> Exception:

@@ -122,7 +122,7 @@ def _added_version(
     """Add a version that Kubernetes no longer serves and that old manifests still use."""
     current = definition.versions[definition.storage_version]
     schema = current.schema if special.schema is None else _Once(special.schema, schemas)
-    version = VersionDefinition(name, schema, status=current.status, scale=current.scale)
+    version = VersionDefinition(name, schema, extra=True, status=current.status, scale=current.scale)
     definition.versions[name] = version
     return version
 

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import AsyncExitStack, contextmanager
+from copy import copy
 from typing import Final
 
 from sampan.core.object import Object
@@ -85,6 +86,8 @@ class Cluster:
         self.registry.add(*builtins.definitions)
         for definition in builtins.definitions:
             self.add_cache(definition)
+        self.extra_apis = True
+        """Serve APIs that Kubernetes does not have. See `drop_extra_apis`."""
         self.claims: Final = self._claims()
         """Claims of Services to cluster IPs and node ports, in the store. Usable when the caches are ready."""
         self._allocation = Allocation(self.allocators, self.claims)
@@ -105,6 +108,19 @@ class Cluster:
     def _make_cache(self, definition: ResourceDefinition) -> WatchCache:
         extract = definition.extract or extractor(_selectable(definition), definition.strategy.selectable_part)
         return WatchCache(self.store, definition.storage_prefix, extract, respliced_record)
+
+    def drop_extra_apis(self) -> None:
+        """Serve only APIs that Kubernetes serves: no versions that it has removed, and no HubConversions.
+
+        Call it before `run`. Stored objects do not change, because none is stored in a removed version.
+        """
+        self.extra_apis = False
+        for definition in self.registry.definitions():
+            versions = {name: version for name, version in definition.versions.items() if not version.extra}
+            if len(versions) < len(definition.versions):
+                own = copy(definition)
+                own.versions = versions
+                self.registry.add(own)
 
     async def serve(self, definition: ResourceDefinition) -> None:
         """Serve a resource, or replace its definition. Its endpoints appear when its cache is ready.

@@ -86,6 +86,8 @@ class VersionDefinition:
     schema: Callable[[], Schema]
     """The root schema; built on first use."""
     served: bool = True
+    extra: bool = False
+    """True if Kubernetes no longer serves this version."""
     deprecated: bool = False
     deprecation_warning: str = ""
     conversion: Conversion | None = None

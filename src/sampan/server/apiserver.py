@@ -47,7 +47,7 @@ from sampan.server.request import Filter, Request, Response
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
 from sampan.server.security_metrics import SecurityMetrics
-from sampan.server.shared_settings import cors_allowed_origins_setting, profiling_setting
+from sampan.server.shared_settings import cors_allowed_origins_setting, hsts_directives_setting, profiling_setting
 from sampan.server.status import text_response
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.scope import Shared
@@ -66,6 +66,7 @@ class ApiServerSettings:
     """Settings of a server."""
 
     cors_allowed_origins: Sequence[str] = cors_allowed_origins_setting()
+    hsts_directives: Sequence[str] = hsts_directives_setting()
     flags: tuple[tuple[str, str], ...] = ()
     """Flags on /flagz."""
     profiling: bool = profiling_setting()
@@ -152,6 +153,7 @@ class ApiServer:
             self.deadlines,
             monotonic,
             settings.cors_allowed_origins,
+            settings.hsts_directives,
             settings.request_headers,
             self.flow_control.filter,
             settings.audit,

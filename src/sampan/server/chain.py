@@ -18,6 +18,7 @@ from sampan.server.filters.cache_control import cache_control_hook
 from sampan.server.filters.cors import cors_hook
 from sampan.server.filters.deadline import Deadlines
 from sampan.server.filters.error_responses import with_error_responses
+from sampan.server.filters.hsts import hsts_hook
 from sampan.server.filters.impersonation import with_impersonation
 from sampan.server.filters.observe import observe_hook
 from sampan.server.filters.response_headers import response_headers_hook
@@ -43,6 +44,7 @@ class ChainParts:
     clock: Callable[[], float]
     """Returns monotonic seconds, as the event loop does."""
     cors_allowed_origins: Sequence[str] = ()
+    hsts_directives: Sequence[str] = ()
     request_headers: RequestHeaders = STANDARD_HEADERS
     """Names of the headers in which a front proxy passes the user."""
     flow_control: Filter = without_limits
@@ -67,6 +69,7 @@ def build_chain(route: Handler, parts: ChainParts) -> Handler:
                 cache_control_hook(),
                 warnings_hook(),
                 cors_hook(parts.cors_allowed_origins),
+                hsts_hook(parts.hsts_directives),
                 retry_after_hook(parts.lifecycle),
                 response_headers_hook(),
             ]

@@ -8,6 +8,7 @@ from binascii import a2b_qp
 from typing import Final, NamedTuple
 
 from sampan.core.errors import StatusError, bad_request, internal_error
+from sampan.core.field_selectors import parse_fields
 from sampan.core.recent import Recent
 from sampan.server.request import RequestInfo
 
@@ -148,16 +149,13 @@ def _refine_verb(info: RequestInfo, query: dict[str, list[str]]) -> None:
 
 def _exact_name(field_selector: str) -> str:
     """Return the name that a field selector requires, or an empty string."""
-    if "metadata.name" not in field_selector or "\\" in field_selector:
+    if "metadata.name" not in field_selector:
         return ""
-    for term in field_selector.split(","):
-        field, operator, value = term.partition("=")
-        if operator and field == "metadata.name":
-            name = value.removeprefix("=")
-            if name in (".", "..") or "/" in name or "%" in name or "=" in name:
-                return ""
-            return name
-    return ""
+    try:
+        name = parse_fields(field_selector).requires_exact("metadata.name") or ""
+    except ValueError:
+        return ""
+    return "" if name in (".", "..") or "/" in name or "%" in name else name
 
 
 def _origin_form(text: str) -> str:

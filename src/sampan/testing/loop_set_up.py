@@ -33,7 +33,7 @@ def quiet_informers() -> InformerSettings:
 
 def set_up_loops(manager: Manager, names: tuple[str, ...], nodes: int) -> None:
     """Add loops to a manager. `nodes` is the number of simulated nodes."""
-    context = ControllerContext(manager, SystemClock(), discovery_period_s=_FOREVER_S)
+    context = ControllerContext(manager, SystemClock(), namespace_grace_s=0.0, discovery_period_s=_FOREVER_S)
     for name in names:
         if name == SCHEDULER:
             import_module("sampan.scheduler.set_up").set_up(context)

@@ -5,6 +5,7 @@ Source: apiserver pkg/storage/{cacher,etcd3}, pkg/endpoints/handlers/get.go (1.3
 
 import base64
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 import pytest
@@ -431,7 +432,8 @@ async def test_a_table_of_a_list(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "kind"), [("None", None), ("Metadata", "PartialObjectMetadata"), ("Object", "ConfigMap")]
+    ("policy", "kind"),
+    [("None", None), ("", "PartialObjectMetadata"), ("Metadata", "PartialObjectMetadata"), ("Object", "ConfigMap")],
 )
 async def test_a_table_includes_objects_as_requested(api: Api, policy: str, kind: str | None) -> None:
     await some_config_maps(api, 1)
@@ -448,6 +450,24 @@ async def test_a_table_of_one_object(api: Api) -> None:
 async def test_an_unknown_table_policy_is_refused(api: Api) -> None:
     reply = await api.get(f"{CONFIG_MAPS}?includeObject=All", accept=TABLE)
     assert (reply.code, reply.reason) == (400, "BadRequest")
+    assert "Invalid value: \"All\": must be 'Metadata', 'Object', 'None', or empty" in reply.message
+
+
+@pytest.mark.parametrize("names", ["cm-0,metadata.name=cm-1", "cm-1,metadata.name=cm-0", "cm-0,metadata.name==cm-0"])
+async def test_a_name_that_is_selected_twice_is_no_error(api: Api, names: str) -> None:
+    await some_config_maps(api, 2)
+    reply = await api.get(f"{CONFIG_MAPS}?fieldSelector={quote(f'metadata.name={names}')}")
+    expected = ["cm-0"] if names.endswith("==cm-0") else []
+    assert (reply.code, [item["metadata"]["name"] for item in reply.body["items"]]) == (200, expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "code"), [("true", 400), ("1", 400), ("", 400), ("x", 400), ("false", 200), ("False", 200), ("0", 200)]
+)
+async def test_an_object_is_not_exported(api: Api, value: str, code: int) -> None:
+    await some_config_maps(api, 1)
+    reply = await api.get(f"{CONFIG_MAPS}/cm-0?export={value}")
+    assert (reply.code, "no longer supported" in reply.message if code == 400 else True) == (code, True)
 
 
 async def test_metadata_of_a_list(api: Api) -> None:

@@ -312,6 +312,22 @@ async def test_an_unknown_field_of_an_operation_is_refused_when_strict(api: Api)
     assert 'json patch unknown field "[0].why"' in response.message
 
 
+async def test_strict_errors_of_a_json_patch_are_in_the_order_of_its_operations(api: Api) -> None:
+    await api.post(CONFIG_MAPS, config_map())
+    patch = b"""[
+        {"op":"add","path":"/unknown","value":"1","why":"?"},
+        {"op":"add","path":"/b","path":"/data/x","value":"1"},
+        {"op":"add","path":"/data/y","value":"1","what":"?"}
+    ]"""
+    response = await api.fetch(
+        "PATCH", f"{CONFIG_MAPS}/a?fieldValidation=Strict", patch, content_type="application/json-patch+json"
+    )
+    assert (
+        'strict decoding error: json patch unknown field "[0].why", json patch duplicate field "[1].path", '
+        'json patch unknown field "[2].what", unknown field "unknown"' in response.message
+    )
+
+
 async def test_an_applied_null_in_a_map_of_strings_is_the_empty_string(api: Api) -> None:
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": None}}
     response = await api.patch(f"{CONFIG_MAPS}/a?fieldManager=m", config, "application/apply-patch+yaml")

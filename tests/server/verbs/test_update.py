@@ -483,3 +483,15 @@ async def test_a_finalizer_that_is_added_has_a_domain_or_is_kubernetes_own(api: 
     response = await api.put(f"{DEPLOYMENTS}/d", stored)
     assert response.code == 422
     assert [cause["field"] for cause in response.body["details"]["causes"]] == ["metadata.finalizers[0]"]
+
+
+@pytest.mark.parametrize("address", ["None", ""], ids=["headless", "address"])
+async def test_a_put_of_an_old_client_makes_a_service_an_external_name(api: Api, address: str) -> None:
+    """Old clients send clusterIP, but not clusterIPs."""
+    path = "/api/v1/namespaces/default/services"
+    spec = {"ports": [{"port": 80}], "selector": {"a": "b"}, **({"clusterIP": address} if address else {})}
+    made = await api.create(path, {"metadata": {"name": "s"}, "spec": spec})
+    spec = {**spec, "clusterIP": made["spec"]["clusterIP"], "type": "ExternalName", "externalName": "test"}
+    changed = await api.put(f"{path}/s", {"metadata": {"name": "s"}, "spec": spec})
+    assert (changed.code, changed.body.get("spec", {}).get("type")) == (200, "ExternalName"), changed.message
+    assert not changed.body["spec"].keys() & {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}

@@ -9,6 +9,7 @@ import click
 from sampan.app.configuration import Configuration
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings, check
+from sampan.cli.apiserver_options import REFUSED
 from sampan.cli.settings_command import SettingsCommand
 from sampan.cli.up_settings import UP_OPTIONS
 
@@ -19,7 +20,9 @@ def _command(configuration: Configuration) -> Configuration:
     return configuration
 
 
-_KNOWN: Final = frozenset(name for parameter in _command.params for name in parameter.opts + parameter.secondary_opts)
+_KNOWN: Final = frozenset(
+    name for parameter in _command.params for name in parameter.opts + parameter.secondary_opts
+).difference(f"--{name}" for name in REFUSED)
 
 
 def read_settings(arguments: Sequence[str]) -> UpSettings:

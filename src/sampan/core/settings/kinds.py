@@ -94,10 +94,11 @@ def list_of(
     )
 
 
-def one_of(*names: str) -> Kind:
-    """Return the kind of a value that is one of the given names."""
+def one_of(*names: str, empty: str = "") -> Kind:
+    """Return the kind of a value that is one of the given names. An empty text is the name `empty`, if there is one."""
 
     def read(text: str) -> str:
+        text = text or empty
         if text not in names:
             raise ValueError(f"{text!r} is not one of {', '.join(map(repr, names))}.")
         return text

@@ -49,8 +49,7 @@ def allocate_update(service: Object, old: Object, allocators: Allocators, *, dry
     spec, old_spec = service["spec"], old.get("spec") or {}
     txn = Transaction(allocators, holder_of(service), dry_run)
     try:
-        _keep_allocated(spec, old_spec)
-        _normalize(spec, old_spec)
+        complete_from_old(spec, old_spec)
         if not _is_settled_dual_stack(spec, old_spec):
             _init_families(spec, old_spec, txn)
             _update_cluster_ips(spec, old, txn)
@@ -64,6 +63,15 @@ def allocate_update(service: Object, old: Object, allocators: Allocators, *, dry
         txn.settle(False)
         raise
     return txn
+
+
+def complete_from_old(spec: Object, old_spec: Object) -> None:
+    """Add, in place, what an old client leaves out of an update. Idempotent.
+
+    Kubernetes does it before anything else looks at the addresses, also before it drops those of the old type.
+    """
+    _keep_allocated(spec, old_spec)
+    _normalize(spec, old_spec)
 
 
 def _keep_allocated(spec: Object, old_spec: Object) -> None:

@@ -90,9 +90,12 @@ class CrdController:
             cluster.settling(_GROUP, _RESOURCE, self.settled),
             cluster.settling(HUB_GROUP, HUB_RESOURCE, self._hubs.settled),
         ):
-            await self._hubs.begin()
+            has_hubs = cluster.extra_apis or await self._hubs.are_stored()
+            if has_hubs:
+                await self._hubs.begin()
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._hubs.run(), name="hub conversion controller")
+                if has_hubs:
+                    group.create_task(self._hubs.run(), name="hub conversion controller")
                 while True:
                     try:
                         await self._follow(group)

@@ -1,5 +1,6 @@
 """GET of one object. Source: apiserver pkg/endpoints/handlers/get.go, pkg/storage/cacher Get (1.36)."""
 
+from sampan.core import errors
 from sampan.server.request import Response
 from sampan.server.verbs.respond import object_response
 from sampan.server.verbs.revision import revision_of_read, wait_not_older
@@ -10,6 +11,8 @@ async def get(scope: Scope) -> Response:
     """Return 200 with the current object, or (resourceVersion=N) one that is not older than N."""
     request, endpoint = scope.request, scope.endpoint
     store = endpoint.store
+    if request.wire.query and request.wire.param("export", "false").lower() not in ("false", "0"):
+        raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     desired = request.wire.param("resourceVersion") if request.wire.query else ""
     if not desired:
         cache = await store.fresh_cache()

@@ -135,7 +135,7 @@ def _decode_patch(body: bytes, content_type: str, options: WriteOptions) -> tupl
         raise errors.bad_request(f"{prefix}{error}") from None
     if content_type == JSON_PATCH:
         json_patch.check(value)
-        return value, [*(f"json patch {fault}" for fault in faults), *json_patch.strict_errors(value or [])]
+        return value, json_patch.strict_errors(value or [], faults)
     return value, faults
 
 

@@ -6,7 +6,7 @@ Source: apiserver pkg/endpoints/handlers/response.go (1.36).
 from typing import Any
 
 from sampan.core import errors
-from sampan.core.field import Path, not_supported
+from sampan.core.field import Path, invalid
 from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
 from sampan.registry.endpoint import Endpoint
@@ -53,9 +53,9 @@ def dict_response(request: Request, obj: Object, status: int = 200) -> Response:
 
 def include_object(request: Request) -> str:
     """Return the parameter `includeObject` of a Table. Raises 400."""
-    policy = request.wire.param("includeObject", "Metadata") if request.wire.query else "Metadata"
+    policy = (request.wire.param("includeObject") if request.wire.query else "") or "Metadata"
     if policy not in ("None", "Metadata", "Object"):
-        fault = not_supported(Path("includeObject"), policy, ["Metadata", "None", "Object"])
+        fault = invalid(Path("includeObject"), policy, "must be 'Metadata', 'Object', 'None', or empty")
         raise errors.bad_request(f"Unable to convert to Table as requested: {fault}")
     return policy
 

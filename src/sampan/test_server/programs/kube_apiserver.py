@@ -39,10 +39,10 @@ def start_parent(directory: str, python: str) -> None:
 
 
 def order(arguments: "list[str]") -> bytes:
-    """Return the message that orders a server."""
+    """Return the message that orders a server. Unless an option changes this, it serves only APIs of Kubernetes."""
     storage = b"etcd" if environment(b"SAMPAN_TEST_ETCD") == b"real" else b"memory"
     loops = environment(b"SAMPAN_TEST_LOOPS") or b"gc,namespace"
-    given = [argument.encode("utf-8", "surrogateescape") for argument in arguments]
+    given = [b"--extra-apis=false", *(argument.encode("utf-8", "surrogateescape") for argument in arguments)]
     content = b"\0".join([posix.getcwdb(), loops, environment(b"SAMPAN_TEST_PLAN"), storage, *given])
     return b"%08d%b" % (len(content), content)
 

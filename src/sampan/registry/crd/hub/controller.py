@@ -25,7 +25,7 @@ from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode
 from sampan.storage.records import CacheReset, WatcherTooSlow
 from sampan.storage.signal import Signal
-from sampan.storage.store import STORE_ERRORS
+from sampan.storage.store import STORE_ERRORS, prefix_end
 
 _log = logging.getLogger(__name__)
 _CONTEXT = Context(user="system:apiserver", groups=("system:masters",))
@@ -48,6 +48,14 @@ class HubConversionController:
         self._strategy: HubConversionStrategy | None = None
         self._handled = 0
         self._progress = Signal()
+
+    async def are_stored(self) -> bool:
+        """Return True if the store has HubConversions. Then they must be in effect, or conversions would lose data."""
+        prefix = f"/registry/{GROUP}/{RESOURCE}/"
+        found = bool((await self._cluster.store.range(prefix, prefix_end(prefix), limit=1)).items)
+        if found:
+            _log.warning("%s is served, without --extra-apis too: the store has HubConversions", GROUP)
+        return found
 
     async def begin(self) -> None:
         """Serve HubConversions."""

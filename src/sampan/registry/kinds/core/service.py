@@ -9,7 +9,7 @@ from sampan.core.names import dns1035_label_errors, dns1123_label_errors
 from sampan.core.object import Object
 from sampan.registry.allocation.allocators import Allocation
 from sampan.registry.allocation.service_transaction import give_back, hold, hold_changes
-from sampan.registry.allocation.services import allocate_create, allocate_update
+from sampan.registry.allocation.services import allocate_create, allocate_update, complete_from_old
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNKNOWN, at, column, labels_text, load_balancer_text
 from sampan.registry.kind import Kind
 from sampan.registry.kinds import feature_gates as gates
@@ -57,6 +57,7 @@ class ServiceStrategy(Strategy):
         _hide_internal_policy(obj["spec"])
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        complete_from_old(obj["spec"], old.get("spec") or {})
         drop_type_dependent_fields(obj, old)
         _hide_internal_policy(obj["spec"])
 
