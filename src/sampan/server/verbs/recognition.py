@@ -107,11 +107,8 @@ def invalid_type(obj: Object, endpoint: Endpoint, name: str) -> StatusError:
     Source: apiextensions pkg/registry/customresource/validator.go ValidateTypeMeta (1.36).
     """
     kind, version = obj["kind"], obj.get("apiVersion") or ""
-    desired = {"kind": endpoint.definition.kind, "apiVersion": endpoint.api_version}
-    given = {"kind": kind, "apiVersion": version}
-    faults = [
-        invalid(Path(key), given[key], f"must be {desired[key]}") for key in desired if given[key] != desired[key]
-    ]
+    names = (("kind", kind, endpoint.definition.kind), ("apiVersion", version, endpoint.api_version))
+    faults = [invalid(Path(key), text, f"must be {right}") for key, text, right in names if text != right]
     return errors.invalid(GroupKind(version.rpartition("/")[0], kind), name, faults)
 
 
