@@ -84,12 +84,38 @@ async def test_something_that_the_server_writes_to_a_status_belongs_to_kube_apis
     assert {'k:{"type":"Established"}', 'k:{"type":"NamesAccepted"}'} <= owned["f:conditions"].keys()
 
 
+async def terminating(api: Api) -> None:
+    """Wait until the deletion of the objects has begun."""
+    await eventually(
+        lambda: api.get(CRD), lambda response: condition(response.body, "Terminating").get("status") == "True"
+    )
+
+
+async def test_a_crd_with_another_finalizer_is_terminating_and_then_takes_objects_again(api: Api) -> None:
+    body = crd(version("v1"))
+    body["metadata"]["finalizers"] = ["example.com/hold"]
+    await api.create(CRDS, body)
+    await api.create(SHIRTS, shirt("a"))
+    await api.delete(CRD)
+    await terminating(api)
+    assert (await api.post(SHIRTS, shirt("late"))).code == 403
+    done = await eventually(
+        lambda: api.get(CRD), lambda response: condition(response.body, "Terminating").get("status") == "False"
+    )
+    assert condition(done.body, "Terminating")["reason"] == "InstanceDeletionCompleted"
+    assert done.metadata["finalizers"] == ["example.com/hold"]
+    assert (await eventually(lambda: api.post(SHIRTS, shirt("b")), lambda response: response.code != 403)).code == 201
+    assert (await api.get(f"/apis/{GROUP}/v1")).body["resources"][0]["verbs"].count("create") == 1
+    assert (await api.get(f"{SHIRTS}/a")).code == 404
+
+
 async def test_while_a_crd_is_terminating_objects_may_be_read_and_changed_but_not_created(api: Api) -> None:
     await define(api)
     held = shirt("held")
     held["metadata"]["finalizers"] = ["example.com/hold"]
     await api.create(SHIRTS, held)
     await api.delete(CRD)
+    await terminating(api)
     refused = await api.post(SHIRTS, shirt("late"))
     assert (refused.code, refused.reason) == (403, "Forbidden")
     assert "create not allowed while custom resource definition is terminating" in refused.message
@@ -269,6 +295,7 @@ async def test_discovery_offers_no_changes_of_what_is_terminating(api: Api) -> N
     held["metadata"]["finalizers"] = ["example.com/hold"]
     await api.create(SHIRTS, held)
     await api.delete(CRD)
+    await terminating(api)
     found = (await api.get(f"/apis/{GROUP}/v1")).body["resources"][0]
     assert found["verbs"] == ["delete", "deletecollection", "get", "list", "watch"]
     await api.patch(f"{SHIRTS}/held", {"metadata": {"finalizers": None}})

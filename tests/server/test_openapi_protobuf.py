@@ -82,9 +82,9 @@ def test_schemas_keep_types_properties_and_what_is_required() -> None:
     assert definition(25, 1, 2, 23, 1, 22, 1) == [b"integer"]
 
 
-def test_extensions_are_named_texts() -> None:
+def test_extensions_are_yaml_as_go_writes_it() -> None:
     assert definition(31, 1) == [b"x-kubernetes-group-version-kind"]
-    assert definition(31, 2, 2) == [b'[{"group":"","kind":"Pod","version":"v1"}]']
+    assert definition(31, 2, 2) == [b'- group: ""\n  kind: Pod\n  version: v1\n']
 
 
 def test_numbers_with_fractions_take_eight_bytes() -> None:

@@ -71,7 +71,7 @@ def test_operations_are_found_by_their_path() -> None:
     assert at(operation, 8, 1, 1, 1) == [b"other"]
     assert at(operation, 8, 2, 1) == [b"200"]
     assert at(operation, 8, 2, 2, 1, 3, 1, 1) == [b"application/json"]
-    assert at(operation, 13, 2, 2) == [b'"patch"']
+    assert at(operation, 13, 2, 2) == [b"patch\n"]
     assert at(item, 2, 13, 1, 1) == [b"limit"]
 
 

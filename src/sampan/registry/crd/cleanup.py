@@ -32,6 +32,10 @@ _CONCURRENCY_MAX = 64
 """Maximum number of concurrent deletions."""
 RECHECK_S = 1.0
 """Seconds between checks of the remaining objects if no event arrives."""
+SHOWN_S = 0.5
+"""Seconds for which a CRD that has further finalizers shows that it is Terminating. Kubernetes reads from etcd in that
+time; clients wait for the condition.
+"""
 CONFIRM_TIMEOUT_S = 60.0
 """Seconds to wait before the status reports remaining objects. The deletion continues to wait after that."""
 
@@ -62,14 +66,20 @@ class CleanUp:
     async def _delete_instances(self) -> Condition:
         """Delete the custom resources. Return the final `Terminating` condition."""
         spec = self._crd["spec"]
+        await self._set_terminating("InstanceDeletionInProgress", "CustomResource deletion is in progress")
         definition = self._cluster.registry.get(spec["group"], spec["names"]["plural"])
         if definition is not None and definition.builtin:
             text = "instances overlap with built-in resources in storage"
             return make_condition("Terminating", False, "OverlappingBuiltInResource", text)
         if not is_true(self._crd, "Established"):
             return make_condition("Terminating", False, "NeverEstablished", "resource was never established")
-        await self._set_terminating("InstanceDeletionInProgress", "CustomResource deletion is in progress")
+        if definition is not None and not definition.terminating:
+            # At once, not with the event: an object that is created after the last one is deleted would stay.
+            definition.terminating = True
+            self._cluster.registry.add(definition)
         await self._delete_all()
+        if set(self._crd["metadata"]["finalizers"]) != {CLEANUP_FINALIZER}:
+            await asyncio.sleep(SHOWN_S)
         return make_condition("Terminating", False, "InstanceDeletionCompleted", "removed all instances")
 
     async def _delete_all(self) -> None:

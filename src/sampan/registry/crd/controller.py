@@ -254,8 +254,10 @@ class CrdController:
     async def _serve(self, crd: Object) -> None:
         name, spec = crd["metadata"]["name"], crd["spec"]
         shape = [crd["metadata"]["uid"], spec, crd["status"]["acceptedNames"], self._hubs.spec_of(name)]
-        terminating = bool(crd["metadata"].get("deletionTimestamp"))
         served = self._served.get(name)
+        # The clean-up refuses new objects before the condition arrives here.
+        cleaning = served is not None and served[1].terminating and crd["metadata"]["uid"] in self._cleaning
+        terminating = is_true(crd, "Terminating") or cleaning
         if served is not None and await offloaded(lambda: served[0] == shape):
             if served[1].terminating != terminating:
                 served[1].terminating = terminating
@@ -315,6 +317,7 @@ class CrdController:
             await CleanUp(self._cluster, self._endpoint, crd).run()
         finally:
             self._cleaning.discard(crd["metadata"]["uid"])
+        await self._refresh(crd["metadata"]["name"])
 
     async def _write_status(self, crd: Object) -> None:
         def edit(stored: Object, old: Object) -> Object:

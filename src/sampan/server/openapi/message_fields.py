@@ -1,16 +1,19 @@
 """Fields of protobuf messages, encoded from JSON values. Used for both versions of OpenAPI.
 
-Each function takes the field number and the value. Free values are encoded as text that is both YAML and JSON.
+Each function takes the field number and the value. Free values are encoded as YAML.
 
-Source: gnostic-models openapiv{2,3}/OpenAPIv{2,3}.proto (0.7).
+Source: gnostic-models openapiv{2,3}/OpenAPIv{2,3}.proto, compiler/helpers.go Marshal (0.7).
 """
 
 import struct
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
+from sampan.wire.json import decode as decode_json
 from sampan.wire.json import encode as encode_json
 from sampan.wire.protobuf.varint import BYTES, FIXED64, VARINT, tag_of, write_varint
+from sampan.wire.yaml_emit import encode as encode_yaml
 
 Json = Mapping[str, Any]
 Write = Callable[[Any], bytes]
@@ -21,6 +24,8 @@ Fields = tuple[tuple[str, int, WriteField], ...]
 
 _NAME: Final = 1
 _VALUE: Final = 2
+_SHORT_BYTES: Final = 256
+"""Longest JSON text whose YAML is cached."""
 
 
 def field(number: int, content: bytes) -> bytes:
@@ -60,7 +65,14 @@ def any_value(number: int, value: Any) -> bytes:
 
 def any_content(value: Any) -> bytes:
     """Encode the message of a free value."""
-    return field(_VALUE, encode_json(value))
+    content = encode_json(value)
+    return field(_VALUE, _short_yaml(content) if len(content) <= _SHORT_BYTES else encode_yaml(value))
+
+
+@lru_cache(4096)
+def _short_yaml(content: bytes) -> bytes:
+    """Return JSON as YAML. A document repeats few values many times."""
+    return encode_yaml(decode_json(content))
 
 
 def any_values(number: int, value: Any) -> bytes:

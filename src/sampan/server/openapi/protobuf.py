@@ -1,7 +1,7 @@
 """The OpenAPI v2 document as a protobuf message, which kubectl requests if OpenAPI v3 lacks a kind.
 
 A table maps each key of the document to a message field, and a small interpreter encodes them. Keys outside OpenAPI v2
-are dropped. Extensions (`x-...`) and free values are encoded as text that is both YAML and JSON.
+are dropped. Extensions (`x-...`) and free values are encoded as YAML.
 
 Source: gnostic-models openapiv2/OpenAPIv2.proto (0.7), kube-openapi pkg/handler (1.36).
 """
