@@ -26,5 +26,5 @@ def test_the_choice(sent: str, chosen: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("sent", ["nonsense", "*,-nonsense"])
 def test_an_unknown_name_is_refused(sent: str) -> None:
-    with pytest.raises(UnknownController, match="'nonsense': known controllers are deployment-controller, job"):
+    with pytest.raises(UnknownController, match="'nonsense' is no controller: known controllers are deployment"):
         chosen_controllers(sent, KNOWN)

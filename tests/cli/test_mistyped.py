@@ -16,6 +16,12 @@ from sampan.cli.main import main
         ("up --schduler", "no such option --schduler. Did you mean --scheduler?"),
         ("get nodes --namspace x", "no such option --namspace. Did you mean --namespace?"),
         ("get nodes --listen x", "no such option --listen. See sampan get --help."),
+        ("start", "unknown command 'start'. Did you mean sampan up?"),
+        ("tree deploy web", "this is a command of the plug-in of kubectl: use kubectl sampan tree."),
+        (
+            "diff",
+            "this is a command of the plug-in of kubectl: use kubectl sampan diff, and kubectl diff for manifests.",
+        ),
         ("upp", "unknown command 'upp'. Did you mean sampan up?"),
         ("dlete pod x", "unknown command 'dlete'. Did you mean sampan delete?"),
     ],

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -61,3 +62,31 @@ def test_a_directory_that_is_none_is_an_error_in_one_line(tmp_path: Path) -> Non
     shown = status("--data", str(tmp_path))
     expected = f"error: {tmp_path} is no data directory: `sampan up --data {tmp_path}` makes one\n"
     assert (shown.returncode, shown.stdout, shown.stderr) == (1, "", expected)
+
+
+@pytest.mark.parametrize("content", [b"no database at all" * 100, b"", None], ids=["garbage", "empty", "missing"])
+def test_a_directory_without_a_usable_database_is_not_to_be_started(tmp_path: Path, content: bytes | None) -> None:
+    data = tmp_path / "data"
+    with running(data):
+        pass
+    for file in data.glob("state.db-*"):
+        file.unlink()
+    (data / "state.db").unlink()
+    if content is not None:
+        (data / "state.db").write_bytes(content)
+    shown = status("--data", str(data))
+    assert shown.returncode == 1
+    assert "snapshot restore FILE" in shown.stdout
+    assert "start it with" not in shown.stdout
+
+
+def test_the_server_of_the_environment_comes_before_a_directory_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "lock").touch()
+    kubeconfig = tmp_path / "other.yaml"
+    shown = subprocess.run(
+        [sys.executable, "-m", "sampan.cli", "status"],
+        capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, "KUBECONFIG": str(kubeconfig)},
+    )  # fmt: skip
+    assert str(kubeconfig) in shown.stderr
+    assert "no server runs on" not in shown.stdout

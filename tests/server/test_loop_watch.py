@@ -15,7 +15,7 @@ from tests.server.requests import make_request
 REQUEST = make_request("POST", "/api/v1/pods", "", {}, lambda limit: asyncio.sleep(0, b""), user=UserInfo("eve"))
 
 
-async def test_the_log_names_the_request_that_blocks_the_loop() -> None:
+async def test_the_log_names_the_request_that_blocks_the_loop(caplog: pytest.LogCaptureFixture) -> None:
     requested, logged = threading.Event(), threading.Event()
     records: list[logging.LogRecord] = []
 
@@ -30,16 +30,17 @@ async def test_the_log_names_the_request_that_blocks_the_loop() -> None:
                 logged.set()
 
     handler = Handler()
+    caplog.set_level(logging.DEBUG, "sampan.loop")
     logging.getLogger("sampan.loop").addHandler(handler)
     watch = LoopWatch(request_of, interval_s=0.001, block_s=0.001)
     watch.start()
     while not watch._seen[1]:
-        requested.wait(0.001)  # this is the block: it lasts until the watch has looked
+        pass  # this is the block: it lasts until the watch has looked
     assert await asyncio.to_thread(logged.wait, 60)
     watch.stop()
     logging.getLogger("sampan.loop").removeHandler(handler)
     record = records[0]
-    assert record.getMessage() == "event loop blocked"
+    assert record.getMessage().startswith("event loop ")
     assert (record.__dict__["method"], record.__dict__["path"], record.__dict__["user"]) == (
         "POST",
         "/api/v1/pods",
@@ -51,8 +52,25 @@ async def test_the_log_names_the_request_that_blocks_the_loop() -> None:
 @pytest.mark.parametrize(("delay_s", "lines"), [(0.05, 0), (0.2, 1)], ids=["short", "long"])
 def test_only_blocks_are_logged(caplog: pytest.LogCaptureFixture, delay_s: float, lines: int) -> None:
     watch = LoopWatch(lambda task: None)
-    watch.record(delay_s, 0.01, {})
+    watch.record(delay_s, delay_s, {})
     assert len(caplog.records) == lines
+
+
+@pytest.mark.parametrize(("cpu_s", "levels"), [(0.01, ["DEBUG"]), (0.3, ["WARNING"])], ids=["starved", "busy"])
+def test_a_delay_without_processor_time_is_no_block(
+    caplog: pytest.LogCaptureFixture, cpu_s: float, levels: list[str]
+) -> None:
+    with caplog.at_level(logging.DEBUG, "sampan.loop"):
+        LoopWatch(lambda task: None).record(0.4, cpu_s, {})
+    assert [record.levelname for record in caplog.records] == levels
+
+
+@pytest.mark.parametrize(("level", "shown"), [("WARNING", False), ("DEBUG", True)])
+def test_only_developers_see_the_stack(caplog: pytest.LogCaptureFixture, level: str, *, shown: bool) -> None:
+    with caplog.at_level(level, "sampan.loop"):
+        LoopWatch(lambda task: None).record(0.4, 0.4, {"path": "/api", "stack": "a.py:1"})
+    [record] = caplog.records
+    assert (hasattr(record, "path"), hasattr(record, "stack")) == (True, shown)
 
 
 def test_delays_are_a_histogram() -> None:

@@ -12,7 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
 from sampan.app.authentication_settings import AuthenticationSettings
-from sampan.app.errors import StartError
+from sampan.app.errors import StartError, content_of
 from sampan.app.keep_running import keep_running
 from sampan.app.oidc import oidc_configuration
 from sampan.app.settings import UpSettings
@@ -138,7 +138,8 @@ class Authentication:
         admin = UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)
         tokens: list[TokenAuthenticator] = [StaticTokenAuthenticator({self._credentials.admin_token: admin})]
         if self._options.token_auth_file:
-            tokens.append(StaticTokenAuthenticator(read_token_file(self._options.token_auth_file)))
+            with content_of(self._options.token_auth_file):
+                tokens.append(StaticTokenAuthenticator(read_token_file(self._options.token_auth_file)))
         tokens.append(
             ServiceAccountTokens(
                 reader,
@@ -179,7 +180,8 @@ class Authentication:
         """Return the keys without duplicates, the signing key first."""
         keys = {signing.verifying.key_id: signing.verifying}
         for file in self._options.service_account_key_files:
-            keys.update({key.key_id: key for key in read_verifying_keys(file)})
+            with content_of(file):
+                keys.update({key.key_id: key for key in read_verifying_keys(file)})
         return list(keys.values())
 
     # --- external issuers
@@ -190,7 +192,8 @@ class Authentication:
             return oidc_configuration(options.oidc)
         if options.oidc.issuer_url:
             raise StartError("--authentication-config and --oidc-issuer-url exclude each other")
-        return read_configuration(options.authentication_config)
+        with content_of(options.authentication_config):
+            return read_configuration(options.authentication_config)
 
     def _configured(self, configuration: AuthenticationConfiguration) -> ConfiguredIssuers:
         options = self._options
@@ -215,7 +218,7 @@ class Authentication:
             _lower(options.extra_headers_prefix),
             self._allowed_names(),
         )
-        return headers, read_authorities(self._front_proxy_ca.read_bytes())
+        return headers, read_authorities(self._front_proxy_ca.read_bytes(), self._front_proxy_ca)
 
     def _keys(self, proxies: list[x509.Certificate]) -> ServerKeys:
         options, own = self._options, self._credentials
@@ -261,7 +264,7 @@ def _anonymous(
 
 def _use(file: Path, accepted: list[x509.Certificate]) -> KeyUse:
     """Return the CA certificate in the file and all accepted CA certificates, as digests."""
-    [own] = read_authorities(file.read_bytes())[:1]
+    [own] = read_authorities(file.read_bytes(), file)[:1]
     return KeyUse(_digest_of(own), frozenset(map(_digest_of, accepted)))
 
 

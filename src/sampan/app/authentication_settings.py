@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.core.settings import Kind, nested, setting
-from sampan.core.settings.kinds import BOOLEAN, DURATION, FILE, TEXT, TEXTS, list_of, one_of
+from sampan.core.settings.kinds import BOOLEAN, CERTIFICATES_FILE, DURATION, FILE, TEXT, TEXTS, list_of, one_of
 
 DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local"
 HEADERS = ("X-Remote-User",), ("X-Remote-Uid",), ("X-Remote-Group",), ("X-Remote-Extra-",)
@@ -41,7 +41,7 @@ class OidcSettings:
     issuer_url: str = setting("", "URL (https) of an issuer of JWTs. Needs --oidc-client-id.")
     client_id: str = setting("", "Audience that the tokens must have.")
     ca_file: Path | None = setting(
-        None, "CA certificates for the issuer's server.", kind=FILE, default="those of the system"
+        None, "CA certificates for the issuer's server.", kind=CERTIFICATES_FILE, default="those of the system"
     )
     username_claim: str = setting("sub", "Claim with the user name.")
     username_prefix: str = setting(
@@ -62,7 +62,7 @@ class RequestHeaderSettings:
     client_ca_file: Path | None = setting(
         None,
         "CA certificates for front proxies, which send the user in headers.",
-        kind=FILE,
+        kind=CERTIFICATES_FILE,
         default="pki/front-proxy-ca.crt in --data",
     )
     allowed_names: tuple[str, ...] = setting(
@@ -81,7 +81,7 @@ class AuthenticationSettings:
     """Settings of authentication."""
 
     client_ca_file: Path | None = setting(
-        None, "CA certificates for client certificates, in addition to the server's own CA.", kind=FILE
+        None, "CA certificates for client certificates, in addition to the server's own CA.", kind=CERTIFICATES_FILE
     )
     token_auth_file: Path | None = setting(
         None, 'CSV file with static tokens: token,user,uid,"group1,group2".', kind=FILE

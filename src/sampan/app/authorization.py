@@ -9,11 +9,13 @@ Source: kubernetes pkg/kubeapiserver/options/authorization.go, pkg/kubeapiserver
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from sampan.app.errors import StartError
+from sampan.app.errors import StartError, content_of
 from sampan.app.settings import UpSettings
+from sampan.core.suggestions import did_you_mean
 from sampan.registry.cluster import Cluster
 from sampan.registry.webhook.client import HttpsWebhook, Webhook
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
@@ -96,9 +98,9 @@ def authorizers_of(settings: UpSettings, cluster: Cluster, metrics: SecurityMetr
         if settings.authorization_config is not None:
             file = settings.authorization_config
             reloads = metrics.authorization_config
-            return [
-                ConfiguredAuthorizer(file, lambda text: maker.configured(parse_configuration(text), connect), reloads)
-            ]
+            with content_of(file):
+                make = partial(_configured, maker, connect)
+                return [ConfiguredAuthorizer(file, make, reloads)]
         modes = settings.authorization_mode
         special: dict[str, Callable[[], Authorizer]] = {
             "Webhook": lambda: _webhook(settings, connect, metrics),
@@ -119,6 +121,10 @@ async def keep_authorizers(authorizers: list[Authorizer]) -> None:
                 group.create_task(authorizer.run(), name="authorization configuration")
 
 
+def _configured(maker: AuthorizerMaker, connect: Callable[[Path], Webhook], content: bytes) -> list[Authorizer]:
+    return maker.configured(parse_configuration(content), connect)
+
+
 def _check_modes(settings: UpSettings) -> None:
     modes = settings.authorization_mode
     if settings.authorization_config is not None:
@@ -131,7 +137,8 @@ def _check_modes(settings: UpSettings) -> None:
         raise ValueError("at least one authorization-mode must be passed")
     for mode in modes:
         if mode not in MODES:
-            raise ValueError(f'authorization-mode "{mode}" is not a valid mode')
+            hint = did_you_mean(mode, MODES) or f"; the modes are {', '.join(MODES)}"
+            raise ValueError(f'authorization-mode "{mode}" is not a valid mode{hint}')
     if len(set(modes)) != len(modes):
         raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")
     if "ABAC" in modes and settings.authorization_policy_file is None:
@@ -163,4 +170,5 @@ def _webhook(settings: UpSettings, connect: Callable[[Path], Webhook], metrics: 
 def _abac(settings: UpSettings) -> Authorizer:
     file = settings.authorization_policy_file
     assert file is not None
-    return AbacAuthorizer(parse_policies(file.read_text(), str(file)))
+    with content_of(file):
+        return AbacAuthorizer(parse_policies(file.read_text(), str(file)))

@@ -1,6 +1,8 @@
 """Errors that prevent a start, for the administrator."""
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -22,3 +24,16 @@ def unusable_directory(directory: Path, error: OSError) -> StartError:
     remedy = _REMEDIES.get(error.errno or 0, "choose another directory with --data")
     place = f" ({error.filename})" if error.filename and Path(error.filename) != directory else ""
     return StartError(f"cannot use the data directory {directory}{place}: {error.strerror or error}: {remedy}")
+
+
+@contextmanager
+def content_of(file: Path) -> Iterator[None]:
+    """Name the file in the `ValueError` of a parser. Errors that name it already, and other errors, pass unchanged."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} is not text in UTF-8") from error
+    except ValueError as error:
+        if str(file) in str(error):
+            raise
+        raise ValueError(f"{file}: {error}") from error

@@ -26,9 +26,11 @@ from sampan.app.loops.shared_settings import (
 from sampan.core.settings import Kind, nested, setting, settings_of, variants
 from sampan.core.settings.kinds import (
     BOOLEAN,
+    CERTIFICATES_FILE,
     DIRECTORY,
     FILE,
     HOST_AND_PORT,
+    KEY_FILE,
     NAMES,
     SECONDS,
     VERBOSITY,
@@ -36,6 +38,7 @@ from sampan.core.settings.kinds import (
     list_of,
     one_of,
 )
+from sampan.core.suggestions import did_you_mean
 from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.flow_control.settings import FlowControlSettings
@@ -89,7 +92,8 @@ def _read_ports(text: str) -> tuple[int, int] | None:
 
 def _read_suite(name: str) -> str:
     if name not in CIPHER_SUITES:
-        raise ValueError(f"{name!r} is none of {', '.join(CIPHER_SUITES)}")
+        hint = did_you_mean(name, CIPHER_SUITES) or f": the suites are {', '.join(CIPHER_SUITES)}"
+        raise ValueError(f"{name!r} is no cipher suite{hint}")
     return name
 
 
@@ -240,11 +244,11 @@ class UpSettings:
     tls_cert_file: Path | None = setting(
         None,
         "Serving certificate, with its chain. Needs --tls-private-key-file.",
-        kind=FILE,
+        kind=CERTIFICATES_FILE,
         group=TLS,
         default="one of the server's own CA",
     )
-    tls_private_key_file: Path | None = setting(None, "Key of --tls-cert-file.", kind=FILE, group=TLS)
+    tls_private_key_file: Path | None = setting(None, "Key of --tls-cert-file.", kind=KEY_FILE, group=TLS)
     cert_dir: Path | None = setting(
         None,
         "Directory of apiserver.crt and apiserver.key, which are created if they do not exist. Has no effect with "

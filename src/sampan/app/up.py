@@ -5,6 +5,7 @@ last response. The first SIGTERM or SIGINT shuts the server down gracefully, the
 """
 
 import asyncio
+import errno
 import logging
 import os
 import resource
@@ -12,7 +13,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from cryptography import x509
@@ -28,6 +29,7 @@ from sampan.app.components import Component, running
 from sampan.app.data_directory import check_database, check_whole, note_engine
 from sampan.app.errors import StartError, unusable_directory
 from sampan.app.free_memory import FreeMemory, start_collector
+from sampan.app.input_files import check_input_files
 from sampan.app.listen import advertised_address, bind_socket, client_host, serving_hosts
 from sampan.app.lock import locked_directory
 from sampan.app.loops.child import LoopsChild, command_of, components_of, processes_of
@@ -68,6 +70,11 @@ from sampan.storage.store import StoreReplaced
 _log = logging.getLogger("sampan.app")
 
 PROGRESS_INTERVAL_S = 5.0
+_BIND_REMEDIES = {
+    errno.EADDRINUSE: ": stop the program that uses it, or choose another port with --port (0: a free one)",
+    errno.EACCES: ": choose a port above 1023 with --port",
+    errno.EADDRNOTAVAIL: ": choose an address of this machine with --bind",
+}
 _PROTOCOLS = {"prefer": (HTTP_2, HTTP_1), "offer": (HTTP_1, HTTP_2), "off": (HTTP_1,)}
 
 Announce = Callable[[str], None]
@@ -78,19 +85,47 @@ async def run(settings: UpSettings, announce: Announce, parts: Parts | None = No
     with locked_directory(settings.data):
         check_whole(settings.data)
         check_database(settings)
+        check_input_files(settings, utc_now())
+        parts = parts or Parts()
+        served = with_cert_dir(settings, lambda: parts.credentials or _prepared(settings))
+        with _bound(settings) as bound:
+            await _serve(served, bound, announce, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """Result of an attempt to bind the port. Its error is raised last, because it would hide those of the files."""
+
+    sock: socket.socket | None
+    error: StartError | None
+    port: int
+
+    def address(self) -> str:
+        return "127.0.0.1" if self.sock is None else advertised_address(self.sock)
+
+    def result(self) -> socket.socket:
+        """Return the socket. Raises `StartError`."""
+        if self.sock is None:
+            assert self.error is not None
+            raise self.error
+        return self.sock
+
+
+@contextmanager
+def _bound(settings: UpSettings) -> Iterator[_Bound]:
+    try:
         sock = _bind(settings)
-        try:
-            parts = parts or Parts()
-            served = with_cert_dir(settings, lambda: parts.credentials or _prepared(settings))
-            await _serve(served, sock, announce, parts)
-        finally:
-            sock.close()
+    except StartError as error:
+        yield _Bound(None, error, settings.port)
+        return
+    with sock:
+        yield _Bound(sock, None, sock.getsockname()[1])
 
 
-async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce, parts: Parts) -> None:
-    port = sock.getsockname()[1]
+async def _serve(settings: UpSettings, bound: _Bound, announce: Announce, parts: Parts) -> None:
+    port = bound.port
     address = f"{client_host(settings.bind)}:{port}"
-    credentials = _credentials(settings, f"https://{address}", parts)
+    credentials = parts.credentials or _prepared(settings)
     tls = _tls(settings, credentials)
     _check_origins(settings)
     cluster, layer = _cluster(settings, at_rest_of(settings), parts)
@@ -107,9 +142,11 @@ async def _serve(settings: UpSettings, sock: socket.socket, announce: Announce, 
     )
     http = _http_server(settings, api)
     ready = asyncio.Event()
-    presence = Presence(settings, cluster, _own_address(settings, sock), authentication.keys)
+    presence = Presence(settings, cluster, _own_address(settings, bound), authentication.keys)
     accounts = how.admission.is_on(SERVICE_ACCOUNT)
     run_stored = _cluster_run(settings, api, service=presence.service, accounts=accounts, started=ready.set)
+    sock = bound.result()
+    _write_kubeconfig(settings, f"https://{address}", credentials)
     components = (
         Component("cluster", run_stored),
         Component("http", http.run),
@@ -284,19 +321,18 @@ def _bind(settings: UpSettings) -> socket.socket:
         if colon and port.isdecimal():
             hint = f"--bind takes an address alone; use --bind {host or '0.0.0.0'} --port {port}"
             raise StartError(f"cannot listen on {settings.bind}: {hint}") from error
-        raise StartError(f"cannot listen on {settings.bind}:{settings.port}: {error.strerror}") from error
+        remedy = _BIND_REMEDIES.get(error.errno or 0, "")
+        raise StartError(f"cannot listen on {settings.bind}:{settings.port}: {error.strerror}{remedy}") from error
 
 
-def _credentials(settings: UpSettings, server: str, parts: Parts) -> Credentials:
-    """Create missing credentials, and write the kubeconfig for the port of this start."""
-    credentials = parts.credentials or _prepared(settings)
+def _write_kubeconfig(settings: UpSettings, server: str, credentials: Credentials) -> None:
+    """Write the kubeconfig for the port of this start. Raises `StartError`."""
     try:
         trusted, name = _trusted(settings, credentials), _server_name(settings)
         content = kubeconfig(server, trusted, credentials.admin, tls_server_name=name)
         write_private(settings.data / "kubeconfig", content)
     except OSError as error:
         raise unusable_directory(settings.data, error) from error
-    return credentials
 
 
 def _prepared(settings: UpSettings) -> Credentials:
@@ -315,8 +351,8 @@ def _hosts(settings: UpSettings) -> tuple[str, ...]:
     return (*serving_hosts(settings.bind), *advertised)
 
 
-def _own_address(settings: UpSettings, sock: socket.socket) -> Address:
-    return Address(settings.advertise_address or advertised_address(sock), sock.getsockname()[1])
+def _own_address(settings: UpSettings, bound: _Bound) -> Address:
+    return Address(settings.advertise_address or bound.address(), bound.port)
 
 
 def _certify_service(settings: UpSettings, cluster: Cluster, tls: ServingTls) -> None:

@@ -77,6 +77,9 @@ _OF_KUBECTL = """
 annotate attach auth autoscale certificate cluster-info cordon cp create debug diff drain edit events exec
 explain expose kustomize label logs patch port-forward replace rollout run scale set taint top uncordon
 """
+_OF_PLUGIN = ("diff", "history", "trace", "tree")
+_OTHER_NAMES = {"run-server": "up", "serve": "up", "server": "up", "start": "up", "init": "up", "list": "get"}
+"""Names that other programs use for commands."""
 
 
 class SampanGroup(CommandGroup):
@@ -89,6 +92,11 @@ class SampanGroup(CommandGroup):
 
     def unknown(self, ctx: click.Context, name: str) -> str:
         """Return the message for an unknown command, which may be one of kubectl's."""
+        if name in _OF_PLUGIN:
+            also = f", and kubectl {name} for manifests" if name in _OF_KUBECTL.split() else ""
+            return f"this is a command of the plug-in of kubectl: use kubectl sampan {name}{also}."
+        if name in _OTHER_NAMES:
+            return f"unknown command {name!r}. Did you mean {ctx.command_path} {_OTHER_NAMES[name]}?"
         if name in _OF_KUBECTL.split():
             return f"only kubectl has the command {name}: use kubectl {name} with the same kubeconfig."
         return super().unknown(ctx, name)

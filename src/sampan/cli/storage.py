@@ -12,6 +12,7 @@ from sampan.app.engines import URL_FORMS, Engine
 from sampan.app.store_location import StoreLocation
 from sampan.cli.engine_options import MADE_BY, engine_options, store_at, store_errors
 from sampan.cli.progress import progress_bar
+from sampan.core.counts import counted
 from sampan.storage.sqlite.check import check
 from sampan.storage.sqlite.restore import DATABASE
 
@@ -41,7 +42,7 @@ def copy_command(source: str, target: str, *, engines: Mapping[str, Engine], cle
     with store_errors(target), progress_bar(*_steps(whence, whither)) as progress, _left_overs() as begun:
         options = CopyOptions(MADE_BY, source, clear_partial, begun)
         keys = asyncio.run(copy_storage(whence, whither, options, progress))
-    click.echo(f"copied {keys} keys from {source} to {target}, and found them there")
+    click.echo(f"copied {counted(keys, 'key')} from {source} to {target}, and found them there")
     if not whither.engine.local:
         click.echo(f"{whither.engine.name} assigned new resourceVersions: clients must list again")
 
@@ -81,7 +82,8 @@ def check_command(directory: Path) -> int:
         revision, keys, problems = check(directory / DATABASE, progress)
     for problem in problems:
         click.echo(problem)
-    click.echo(f"{keys} keys at revision {revision}: " + (f"{len(problems)} problems" if problems else "all is well"))
+    found = counted(len(problems), "problem") if problems else "all is well"
+    click.echo(f"{counted(keys, 'key')} at revision {revision}: {found}")
     if problems:
         click.echo(
             f"To recover: stop the server, move {directory} away, and restore the latest snapshot with `sampan "

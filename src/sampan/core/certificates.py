@@ -11,6 +11,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from sampan.core.pem import certificates_in, private_key_in
+
 PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 BACKDATE = datetime.timedelta(minutes=5)
@@ -40,8 +42,8 @@ def read_key_pair(certificate_pem: bytes, key_pem: bytes) -> KeyPair:
 
     Raises `ValueError` if one is malformed or of an unsupported type, or if they do not belong together.
     """
-    certificate = x509.load_pem_x509_certificate(certificate_pem)
-    key = serialization.load_pem_private_key(key_pem, None)
+    certificate = certificates_in(certificate_pem, "the certificate file")[0]
+    key = private_key_in(key_pem, "the key file")
     if not isinstance(key, PrivateKey):
         raise ValueError("neither an elliptic curve key nor an RSA key")
     if key.public_key() != certificate.public_key():

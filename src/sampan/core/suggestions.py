@@ -26,6 +26,12 @@ def closest(word: str, names: Iterable[str], *, cutoff: float = CUTOFF) -> str |
     return scored[0][2] if scored and -scored[0][0] >= cutoff else None
 
 
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: the suggestion, or an empty text."""
+    found = closest(word, names)
+    return f"; did you mean {found}?" if found else ""
+
+
 def _plain(name: str) -> str:
     return name.lstrip("-").replace("_", "-").lower()
 

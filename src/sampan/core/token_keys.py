@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
@@ -58,6 +59,8 @@ def read_signing_key(pem: bytes) -> SigningKey:
         return _signing(serialization.load_pem_private_key(pem, None))
     except TypeError:
         raise ValueError("the private key is encrypted") from None
+    except (ValueError, UnsupportedAlgorithm):
+        raise ValueError("no valid RSA or ECDSA private key in PEM") from None
 
 
 def read_verifying_keys(file: Path) -> list[VerifyingKey]:
@@ -65,18 +68,24 @@ def read_verifying_keys(file: Path) -> list[VerifyingKey]:
 
     Raises `OSError`, or `ValueError` if the file contains no key.
     """
-    found = [_verifying(_public(match[0], match[1].decode())) for match in _BLOCK.finditer(file.read_bytes())]
+    try:
+        found = [_verifying(_public(match[0], match[1].decode())) for match in _BLOCK.finditer(file.read_bytes())]
+    except UnsupportedAlgorithm as error:
+        raise ValueError(f"{file}: {error}") from error
     if not found:
         raise ValueError(f"{file}: data does not contain any valid RSA or ECDSA public keys")
     return found
 
 
 def _public(block: bytes, kind: str) -> object:
-    if kind == "CERTIFICATE":
-        return x509.load_pem_x509_certificate(block).public_key()
     if kind.endswith("PRIVATE KEY"):
         return read_signing_key(block).verifying.key
-    return serialization.load_pem_public_key(block)
+    try:
+        if kind == "CERTIFICATE":
+            return x509.load_pem_x509_certificate(block).public_key()
+        return serialization.load_pem_public_key(block)
+    except ValueError:
+        raise ValueError(f"the block {kind} is no valid PEM") from None
 
 
 def _signing(key: object) -> SigningKey:

@@ -4,6 +4,7 @@ The text of a refusal of the server, a broken connection or a timeout explains i
 and only its traceback shows where.
 """
 
+import logging
 from typing import Final
 
 from sampan.client.errors import AlreadyExists, ApiError, ClientError, Conflict, Forbidden, NotFound
@@ -38,6 +39,11 @@ def is_race(error: BaseException) -> bool:
 def traceback_of(error: Exception) -> Exception | None:
     """Return the value for `exc_info`: the error, or None if its text explains it."""
     return None if is_expected(error) else error
+
+
+def retry_level(error: BaseException) -> int:
+    """Return the level of a log line about a failure that is retried: a warning, or an error for a bug."""
+    return logging.WARNING if is_expected(error) else logging.ERROR
 
 
 def one_line(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 from sampan.informer.ref import Deletion, Ref, last_known
-from sampan.operator.error_text import one_line, traceback_of
+from sampan.operator.error_text import one_line, retry_level, traceback_of
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import ItemExponentialFailureRateLimiter
 from sampan.operator.request import Request
@@ -103,5 +103,7 @@ class ObjectTasks(Generic[T]):
             except Exception as error:
                 delay_s = limiter.when(request)
                 text = "%s: %s: %s; restarting in %g s"
-                _log.error(text, self, request, one_line(error), delay_s, exc_info=traceback_of(error))
+                _log.log(
+                    retry_level(error), text, self, request, one_line(error), delay_s, exc_info=traceback_of(error)
+                )
             await asyncio.sleep(delay_s)

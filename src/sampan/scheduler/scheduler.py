@@ -18,7 +18,7 @@ from typing import Final
 from sampan.client.client import Client
 from sampan.client.errors import ClientError, NotFound
 from sampan.core.time import Clock
-from sampan.operator.error_text import is_expected, one_line, traceback_of
+from sampan.operator.error_text import is_expected, one_line, retry_level, traceback_of
 from sampan.operator.events import EventRecorder
 from sampan.operator.events.event import ObjectReference
 from sampan.scheduler.algorithm import Algorithm
@@ -134,7 +134,8 @@ class Scheduler:
         except FitError as error:
             return await self._unschedulable(profile, cycle, queued, error)
         except Exception as error:
-            _log.error("cannot schedule %s: %s", pod.key, one_line(error), exc_info=traceback_of(error))
+            text = "cannot schedule %s; retrying: %s"
+            _log.log(retry_level(error), text, pod.key, one_line(error), exc_info=traceback_of(error))
             return functools.partial(self._failed, profile, queued, str(error))
         placed = pod.on(node_name)
         # Before the first await after the decision: the next Pod must see this one on its Node.

@@ -34,6 +34,7 @@ IDLE_STRETCH = 3
 IDLE_MAX_S = 1.0
 _IDLE_SHARE = 0.01
 """Share of an interval in which the loop's thread may run and still count as idle."""
+_FOR_DEVELOPERS = ("cpu_ms", "task", "body_bytes", "audit_id", "stack")
 _FRAMES_SHOWN = 4
 _NAME = "sampan_event_loop_delay_seconds"
 RequestOf = Callable[[asyncio.Task[object]], Request | None]
@@ -114,14 +115,20 @@ class LoopWatch:
     def record(self, delay_s: float, cpu_s: float, seen: dict[str, object]) -> None:
         """Count a delay, and log it if it was a block.
 
-        `cpu_s` is about the processor time of the process in the delay. It is small if other processes kept the machine
-        busy.
-        `seen` describes what the loop ran.
+        `cpu_s` is about the processor time of the process in the delay. Without it, the loop was not busy: other
+        processes kept the machine busy, and the delay is logged for developers only.
+        `seen` describes what the loop ran; developers see all of it.
         """
         self.delays.observe((), delay_s)
-        if delay_s > self._block_s:
-            shown = {"ms": round(delay_s * 1000), "cpu_ms": round(cpu_s * 1000), **seen}
+        if delay_s <= self._block_s:
+            return
+        shown = {"ms": round(delay_s * 1000), "cpu_ms": round(cpu_s * 1000), **seen}
+        if not _log.isEnabledFor(logging.DEBUG):
+            shown = {name: value for name, value in shown.items() if name not in _FOR_DEVELOPERS}
+        if cpu_s > self._block_s:
             _log.warning("event loop blocked", extra=shown)
+        else:
+            _log.debug("event loop delayed by other processes or a slow call", extra=shown)
 
     def _look(self, loop: asyncio.AbstractEventLoop, ident: int) -> dict[str, object]:
         """Describe what the loop's thread runs, for the log."""

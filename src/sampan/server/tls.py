@@ -196,7 +196,7 @@ class ServingTls:
         return ServerNames(entries), self._context(self._settings.serving)
 
     def _authorities(self) -> list[x509.Certificate]:
-        return [ca for file in self._settings.client_ca_files for ca in read_authorities(file.read_bytes())]
+        return [ca for file in self._settings.client_ca_files for ca in read_authorities(file.read_bytes(), file)]
 
     def _signature(self) -> Stamps:
         return stamps(*self._settings.files())

@@ -5,6 +5,8 @@ Source: controller-manager app/helper.go `IsControllerEnabled` (1.36).
 
 from collections.abc import Iterable, Sequence
 
+from sampan.core.suggestions import did_you_mean
+
 
 class UnknownController(ValueError):
     """No controller has this name."""
@@ -25,4 +27,5 @@ def chosen_controllers(text: str, known: Sequence[str]) -> tuple[str, ...]:
 def _check(names: Iterable[str], known: Sequence[str]) -> None:
     unknown = sorted(set(names) - set(known))
     if unknown:
-        raise UnknownController(f"{', '.join(map(repr, unknown))}: known controllers are {', '.join(known)}")
+        hint = did_you_mean(unknown[0], known) or f": known controllers are {', '.join(known)}"
+        raise UnknownController(f"{', '.join(map(repr, unknown))} is no controller{hint}")

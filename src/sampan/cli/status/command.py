@@ -1,6 +1,7 @@
 """`sampan status`."""
 
 import asyncio
+import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from sampan.wire.yaml_emit import encode
 
 _TIMEOUT_S = 10.0
 DATA = UpSettings().data
+KUBECONFIG = "KUBECONFIG"
 
 
 @dataclass(slots=True)
@@ -32,7 +34,9 @@ class Status:
 
 
 @click.command("status")
-@click.option("--data", type=click.Path(path_type=Path), help=f"Data directory; by default {DATA} or data.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help=f"Data directory; by default {DATA} or data, without $KUBECONFIG."
+)
 @click.option("--kubeconfig", type=click.Path(path_type=Path), help="Kubeconfig of a server without a data directory.")
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", help="Format.")
 def status_command(data: Path | None, kubeconfig: Path | None, output: str) -> int:
@@ -51,10 +55,18 @@ def status_command(data: Path | None, kubeconfig: Path | None, output: str) -> i
 
 
 def _directory(data: Path | None, kubeconfig: Path | None) -> Path | None:
-    """Return the data directory to report on. Without options: that of `sampan up`, then that of `make up`."""
+    """Return the data directory to report on.
+
+    Without options: the server of $KUBECONFIG if it is set, then the directory of `sampan up`, then that of `make up`.
+    """
     if data is not None or kubeconfig is not None:
         return data
-    return next((each for each in (DATA, Path("data")) if (each / "lock").exists()), None)
+    found = [each for each in (DATA, Path("data")) if (each / "lock").exists()]
+    named = os.environ.get(KUBECONFIG, "")
+    if named:
+        # A kubeconfig of a data directory shows both.
+        found = [each for each in found if (each / "kubeconfig").resolve() == Path(named).resolve()]
+    return found[0] if found else None
 
 
 async def _collect(directory: Path | None, kubeconfig: Path | None) -> Status:
@@ -68,6 +80,8 @@ async def _collect(directory: Path | None, kubeconfig: Path | None) -> Status:
             raise PlainError(f"error: {directory} is no data directory: `sampan up --data {directory}` makes one")
         status.todo += faults_of(status.data)
         if not status.data.in_use:
+            if status.data.damage:
+                return status
             status.todo.append(f"no server runs on {directory}: start it with `sampan up --data {directory}`")
             return status
         kubeconfig = directory / "kubeconfig"

@@ -3,13 +3,21 @@
 import fcntl
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography import x509
 
-from sampan.app.data_directory import ENGINE_FILE
+from sampan.app.data_directory import ENGINE_FILE, check_database, check_whole
+from sampan.app.engines import ENGINES
+from sampan.app.errors import StartError
+from sampan.app.settings import UpSettings
 from sampan.core.clock import utc_now
+from sampan.storage.sqlite.damage import damaged, is_damage
+from sampan.storage.sqlite.database import SNAPSHOT
+from sampan.storage.sqlite.dump import open_present
 from sampan.storage.sqlite.restore import DATABASE, LOCK_FILE
 
 RENEW_DAYS = 30
@@ -38,6 +46,8 @@ class DataStatus:
     store_bytes: int
     free_bytes: int
     certificates: tuple[Certificate, ...]
+    damage: str = ""
+    """Reason why no server can start on the directory, with the action to take. Empty if none is known."""
 
 
 def read_data_status(directory: Path) -> DataStatus | None:
@@ -45,19 +55,21 @@ def read_data_status(directory: Path) -> DataStatus | None:
     if not (directory / LOCK_FILE).exists():
         return None
     engine = directory / ENGINE_FILE
+    name = engine.read_text().strip() if engine.exists() else "sqlite"
     return DataStatus(
         str(directory.absolute()),
-        engine.read_text().strip() if engine.exists() else "sqlite",
+        name,
         _is_locked(directory / LOCK_FILE),
         sum(file.stat().st_size for file in directory.glob(f"{DATABASE}*") if file.is_file()),
         shutil.disk_usage(directory).free,
         tuple(sorted(_certificates(directory / "pki"), key=lambda each: each.days_left)),
+        _damage(directory, name),
     )
 
 
 def faults_of(status: DataStatus) -> list[str]:
     """Return the faults of the directory, each with the action to take."""
-    faults = []
+    faults = [status.damage] if status.damage else []
     for each in status.certificates:
         if each.days_left < 0:
             faults.append(f"{each.name} has expired: remove it with its key, and start the server again")
@@ -66,6 +78,31 @@ def faults_of(status: DataStatus) -> list[str]:
     if status.free_bytes < FREE_BYTES_MIN:
         faults.append(f"only {status.free_bytes >> 20} MiB are free: make room on the disk of {status.path}")
     return faults
+
+
+def _damage(directory: Path, engine: str) -> str:
+    """Return the fault of the database, as far as a start would find it. Does not read all of it."""
+    make = ENGINES.get(engine)
+    if make is None:
+        return f"{directory / ENGINE_FILE} has no engine's name: it must be one of {', '.join(ENGINES)}"
+    storage = make()
+    try:
+        check_whole(directory)
+        check_database(UpSettings(data=directory, storage=storage))
+    except StartError as error:
+        return str(error)
+    database = storage.database(directory)
+    if database is None or not database.exists() or database.stat().st_size == 0:
+        return ""
+    try:
+        with closing(open_present(str(database))) as connection:
+            connection.execute(SNAPSHOT).fetchone()
+            connection.execute("SELECT count(*) FROM current").fetchone()
+    except sqlite3.Error as error:
+        return str(damaged(str(database), error)) if is_damage(error) else ""
+    except OSError as error:
+        return f"{database}: {error.strerror}: move {directory} away, or choose another directory with --data"
+    return ""
 
 
 def _is_locked(file: Path) -> bool:

@@ -30,6 +30,7 @@ from sampan.core.bootstrap_token import (
     parse_token,
 )
 from sampan.core.clock import utc_now
+from sampan.core.suggestions import did_you_mean
 from sampan.core.time import NANOSECONDS_PER_SECOND, format_duration, parse_duration, parse_time
 from sampan.loops.resources import CONFIG_MAPS, ENDPOINT_SLICES, SECRETS
 from sampan.node.joining.ca_hash import ca_hash
@@ -57,7 +58,8 @@ def _usages(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
     found = tuple(part for text in texts for part in text.split(","))
     wrong = [each for each in found if each not in USAGES]
     if wrong:
-        raise click.BadParameter(f"{wrong[0]!r} is none of {', '.join(USAGES)}")
+        hint = did_you_mean(wrong[0], USAGES)
+        raise click.BadParameter(f"{wrong[0]!r} is none of {', '.join(USAGES)}{hint}")
     return found
 
 

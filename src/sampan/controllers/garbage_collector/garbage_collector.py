@@ -24,7 +24,7 @@ from sampan.controllers.garbage_collector.monitors import Monitors, watchable
 from sampan.controllers.garbage_collector.node import Node
 from sampan.controllers.garbage_collector.orphaning import Orphaning
 from sampan.loops.context import ControllerContext
-from sampan.operator.error_text import one_line, traceback_of
+from sampan.operator.error_text import one_line, retry_level, traceback_of
 from sampan.operator.events.event import ObjectReference
 from sampan.operator.queue import ItemExponentialFailureRateLimiter, WorkQueue, WorkQueueMetrics
 from sampan.resource import ResourceInfo
@@ -164,7 +164,8 @@ async def _work(queue: WorkQueue[Node], attempt: Callable[[Node], Awaitable[bool
         try:
             done = await attempt(node)
         except Exception as error:
-            _log.error("cannot process %r: %s", node, one_line(error), exc_info=traceback_of(error))
+            text = "cannot process %r; retrying: %s"
+            _log.log(retry_level(error), text, node, one_line(error), exc_info=traceback_of(error))
             # A bug in one object must not end the worker, which would leave all other garbage.
             done = False
         if done:

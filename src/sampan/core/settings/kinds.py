@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from sampan.core.suggestions import did_you_mean
 from sampan.core.time import NANOSECONDS_PER_SECOND, format_duration, parse_duration
 
 TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
@@ -28,6 +29,8 @@ class Kind:
     """All values, if they are few. Shells complete them."""
     completion: str = ""
     """Type of completion in the shell: file, dir."""
+    content: str = ""
+    """Content of the file, if it is checked before the start: certificates, key."""
     flag_value: str = ""
     """Text that is used if the option has no value. Empty: the option requires a value."""
 
@@ -100,7 +103,8 @@ def one_of(*names: str, empty: str = "") -> Kind:
     def read(text: str) -> str:
         text = text or empty
         if text not in names:
-            raise ValueError(f"{text!r} is not one of {', '.join(map(repr, names))}.")
+            hint = did_you_mean(text, names) or "."
+            raise ValueError(f"{text!r} is not one of {', '.join(map(repr, names))}{hint}")
         return text
 
     return Kind(f"[{'|'.join(names)}]", read, choices=names)
@@ -207,6 +211,8 @@ POSITIVE_DURATION: Final = Kind("DURATION", _read_positive_seconds, _write_secon
 SECONDS: Final = Kind("DURATION", _read_plain_seconds, _write_seconds)
 """Seconds that are not negative, written as a number or as in Go."""
 FILE: Final = place("file")
+CERTIFICATES_FILE: Final = replace(FILE, content="certificates")
+KEY_FILE: Final = replace(FILE, content="key")
 EXISTING_FILE: Final = place("file", exists=True)
 DIRECTORY: Final = place("dir")
 LOG_FILE: Final = Kind("FILE", str, relocate=_relocate_log, completion="file")

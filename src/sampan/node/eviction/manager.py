@@ -21,7 +21,7 @@ from sampan.node.garbage.collector import GarbageCollector
 from sampan.node.node_state import NodeState
 from sampan.node.server.hosted import HostedPod
 from sampan.node.views import Pod
-from sampan.operator.error_text import one_line, traceback_of
+from sampan.operator.error_text import one_line, retry_level, traceback_of
 
 PERIOD_S: Final = 10.0
 END_WAIT_S: Final = 30.0
@@ -104,7 +104,8 @@ class EvictionManager:
             try:
                 evicted = await self._pass()
             except Exception as error:
-                _log.error("eviction failed: %s", one_line(error), exc_info=traceback_of(error))
+                text = "eviction failed; retrying: %s"
+                _log.log(retry_level(error), text, one_line(error), exc_info=traceback_of(error))
                 evicted = []
             if evicted:
                 await self._until_ended(evicted)

@@ -48,7 +48,7 @@ class CertificateRotation:
             try:
                 await self._renew_once()
             except (ClientError, JoinError, OSError, ValueError) as error:
-                _log.error("cannot renew the client certificate, retrying: %s", error, extra={"seconds": RETRY_S})
+                _log.warning("cannot renew the client certificate, retrying: %s", error, extra={"seconds": RETRY_S})
                 await asyncio.sleep(RETRY_S)
 
     async def _renew_once(self) -> None:

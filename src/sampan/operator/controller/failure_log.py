@@ -2,6 +2,9 @@
 
 The first failure of an object is logged at once. The same failure again is only counted, and logged once a minute with
 the count. Another failure of the object is logged at once.
+
+A bug, and a failure that is not retried, are errors. Other failures are normal while the state that the object needs is
+being created: they are information, and a warning if they last for `LASTING_S`.
 """
 
 import asyncio
@@ -11,13 +14,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.operator.controller.context import ReconcileContext
-from sampan.operator.error_text import is_race, one_line, traceback_of
+from sampan.operator.error_text import is_expected, is_race, one_line, traceback_of
 from sampan.operator.request import Request
 
 _log = logging.getLogger("sampan.controller")
 
 REPEAT_S: Final = 60.0
 """Minimum time between two lines about the same failure of one object."""
+LASTING_S: Final = 10.0
+"""Time after which a failure that is retried deserves a warning."""
 _OBJECTS_MAX: Final = 4096
 """Limit of objects whose failures are remembered. Beyond it the oldest is dropped, and its next failure is logged at
 once.
@@ -30,6 +35,8 @@ class _Failure:
     since: float
     logged_at: float
     count: int = 1
+    lasting: bool = False
+    """True if the log has a line about a lasting failure."""
 
 
 class FailureLog:
@@ -45,11 +52,10 @@ class FailureLog:
         next_step = "not retrying" if retry_s is None else f"retrying in {retry_s:.3g} s"
         known = self._failures.get(context.request)
         if known is None or known.text != text:
-            self._remember(context.request, _Failure(text, now, now))
-            # Changes between read and write are normal, and so is the retry.
-            level = logging.INFO if is_race(error) else logging.ERROR
+            since = now if known is None else known.since
+            self._remember(context.request, _Failure(text, since, now, lasting=now - since >= LASTING_S))
             _log.log(
-                level,
+                _level(error, retry_s, lasting=now - since >= LASTING_S),
                 "controller %s: %s: %s; %s (reconcile %s)",
                 *(context.controller, context.request, text, next_step, context.reconcile_id),
                 exc_info=traceback_of(error),
@@ -57,10 +63,12 @@ class FailureLog:
             )
             return
         known.count += 1
-        if now - known.logged_at < REPEAT_S:
+        begins_to_last = not known.lasting and now - known.since >= LASTING_S and is_expected(error)
+        if now - known.logged_at < REPEAT_S and not begins_to_last:
             return
-        known.logged_at = now
-        _log.error(
+        known.logged_at, known.lasting = now, True
+        _log.log(
+            _level(error, retry_s, lasting=True),
             "controller %s: %s: failed %d times in %.0f s: %s; %s (reconcile %s)",
             *(context.controller, context.request, known.count, now - known.since, text, next_step),
             context.reconcile_id,
@@ -80,3 +88,9 @@ class FailureLog:
         self._failures.move_to_end(request)
         if len(self._failures) > _OBJECTS_MAX:
             self._failures.popitem(last=False)
+
+
+def _level(error: Exception, retry_s: float | None, *, lasting: bool) -> int:
+    if retry_s is None or not is_expected(error):
+        return logging.INFO if is_race(error) else logging.ERROR
+    return logging.WARNING if lasting else logging.INFO

@@ -9,6 +9,7 @@ from typing import Final
 
 from sampan.core.field import quote
 from sampan.core.object import Object
+from sampan.core.suggestions import did_you_mean
 
 SERVICE_ACCOUNT: Final = "ServiceAccount"
 NODE_RESTRICTION: Final = "NodeRestriction"
@@ -59,7 +60,8 @@ def check_names(enabled: frozenset[str], disabled: frozenset[str], known: frozen
     for option, names in (("enable", enabled), ("disable", disabled)):
         unknown = sorted(names - known)
         if unknown:
-            raise ValueError(f"{option}-admission-plugins plugin {quote(unknown[0])} is unknown")
+            hint = did_you_mean(unknown[0], known)
+            raise ValueError(f"{option}-admission-plugins plugin {quote(unknown[0])} is unknown{hint}")
     both = sorted(enabled & disabled)
     if both:
         raise ValueError(f"[{' '.join(both)}] in enable-admission-plugins and disable-admission-plugins overlapped")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sampan.core.settings import setting
-from sampan.core.settings.kinds import FILE
+from sampan.core.settings.kinds import CERTIFICATES_FILE, KEY_FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,12 @@ class AggregationSettings:
         None,
         "Client certificate for the servers behind APIServices. Needs --proxy-client-key-file.",
         name="proxy-client-cert-file",
-        kind=FILE,
+        kind=CERTIFICATES_FILE,
         default="pki/front-proxy-client.crt in --data",
     )
-    client_key: Path | None = setting(None, "Key of --proxy-client-cert-file.", name="proxy-client-key-file", kind=FILE)
+    client_key: Path | None = setting(
+        None, "Key of --proxy-client-cert-file.", name="proxy-client-key-file", kind=KEY_FILE
+    )
     reject_redirects: bool = setting(
         True,
         "Return 502 if a server behind an APIService redirects.",

@@ -17,6 +17,8 @@ from cryptography.x509.verification import (
     VerificationError,
 )
 
+from sampan.core.pem import certificates_in
+
 _CLIENT_USAGES = frozenset({ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE})
 
 
@@ -50,9 +52,9 @@ class ClientCertificateVerifier:
             raise ValueError(str(error)) from error
 
 
-def read_authorities(pem: bytes) -> list[x509.Certificate]:
+def read_authorities(pem: bytes, file: object = "the file") -> list[x509.Certificate]:
     """Return the certificates of a PEM bundle. Raises `ValueError` if there are none, or if one is invalid."""
-    return x509.load_pem_x509_certificates(pem)
+    return certificates_in(pem, file)
 
 
 def _check_usage(policy: Policy, certificate: x509.Certificate, usage: x509.ExtendedKeyUsage | None) -> None:

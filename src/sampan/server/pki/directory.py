@@ -158,7 +158,8 @@ def _ca(pki: Path, now: datetime.datetime, stem: str, next_stem: str) -> KeyPair
         try:
             return read_key_pair(certificate.read_bytes(), key.read_bytes())
         except ValueError as error:
-            raise ValueError(f"cannot use the CA in {pki}: {error}") from error
+            files = f"{certificate} and {key}"
+            raise ValueError(f"cannot use the CA in {files}: {error}: put the files of this cluster back") from error
     ca = make_ca(f"sampan-{stem}", now)
     write_private(key, ca.key_pem())
     write_private(certificate, ca.certificate_pem())

@@ -13,7 +13,7 @@ from sampan.core.errors import Reason, StatusError
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.core.settings import setting
-from sampan.core.settings.kinds import FILE, NAMES, SECONDS
+from sampan.core.settings.kinds import CERTIFICATES_FILE, KEY_FILE, NAMES, SECONDS
 from sampan.core.tls_trust import client_context, unverified_context
 
 DEFAULT_PORT = 10250
@@ -39,12 +39,14 @@ class KubeletSettings:
     client_certificate: Path | None = setting(
         None,
         "Client certificate for kubelets. Needs --kubelet-client-key.",
-        kind=FILE,
+        kind=CERTIFICATES_FILE,
         default="pki/apiserver-kubelet-client.crt in --data",
     )
-    client_key: Path | None = setting(None, "Key of --kubelet-client-certificate.", kind=FILE)
+    client_key: Path | None = setting(None, "Key of --kubelet-client-certificate.", kind=KEY_FILE)
     certificate_authority: Path | None = setting(
-        None, "CA certificates for the serving certificates of kubelets. Without it they are not verified.", kind=FILE
+        None,
+        "CA certificates for the serving certificates of kubelets. Without it they are not verified.",
+        kind=CERTIFICATES_FILE,
     )
     preferred_address_types: tuple[str, ...] = setting(
         PREFERRED_ADDRESS_TYPES, "Types of Node addresses to connect to, the preferred one first.", kind=NAMES

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from cryptography import x509
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from sampan.core.pem import certificates_in, private_key_in
 
 T = TypeVar("T")
 
@@ -16,29 +16,26 @@ T = TypeVar("T")
 def check_files(ca: Path | None, certificate: Path | None, key: Path | None) -> None:
     """Raise `ValueError` with the file and its fault."""
     if ca is not None:
-        _parsed("--etcd-cafile", ca, "certificate", x509.load_pem_x509_certificates)
+        _parsed("--etcd-cafile", ca, certificates_in)
     if certificate is not None and key is not None:
         own = certificates(certificate)[0]
-        private = _parsed("--etcd-keyfile", key, "private key", lambda content: load_pem_private_key(content, None))
+        private = _parsed("--etcd-keyfile", key, private_key_in)
         if own.public_key() != private.public_key():
             raise ValueError(f"--etcd-keyfile {key} is not the key of the certificate in --etcd-certfile {certificate}")
 
 
 def certificates(path: Path) -> list[x509.Certificate]:
     """Return a client certificate and its chain. Raises `ValueError`."""
-    return _parsed("--etcd-certfile", path, "certificate", x509.load_pem_x509_certificates)
+    return _parsed("--etcd-certfile", path, certificates_in)
 
 
-def _parsed(option: str, path: Path, what: str, parse: Callable[[bytes], T]) -> T:
+def _parsed(option: str, path: Path, parse: Callable[[bytes, object], T]) -> T:
     try:
         content = path.read_bytes()
     except OSError as error:
         fault = error.strerror or os.strerror(error.errno or errno.EIO)
         raise ValueError(f"{option}: cannot read {path}: {fault}") from error
     try:
-        return parse(content)
-    except TypeError:
-        raise ValueError(f"{option}: the {what} in {path} is encrypted: use a file without a password") from None
-    except (ValueError, UnsupportedAlgorithm):
-        fault = "is empty" if not content.strip() else f"contains no valid {what} in PEM"
-        raise ValueError(f"{option}: {path} {fault}") from None
+        return parse(content, path)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None

@@ -56,6 +56,7 @@ class IdentityLease:
         self._name = name
         self._keys = keys or {}
         self._warned: set[str] = set()
+        self._began = clock.now()
         self._holder = f"{name.lease}_{uuid.uuid4()}"
 
     async def run(self, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
@@ -136,7 +137,9 @@ class IdentityLease:
 
     def _renewed_lately(self, lease: Object) -> bool:
         renewed = (lease.get("spec") or {}).get("renewTime")
-        return renewed is not None and self._clock.now() - parse_micro_time(renewed) < LATELY
+        # A snapshot contains the Leases of the servers that ran when it was saved, also of this one with another port.
+        # A server that runs renews its Lease again after this one has started.
+        return renewed is not None and self._clock.now() - LATELY < parse_micro_time(renewed) > self._began
 
     def _made(self) -> Object:
         metadata: Object = {"name": self._name.lease, "namespace": NAMESPACE, "labels": self._labels()}

@@ -1,0 +1,78 @@
+"""`check_input_files`: reads the files of the options before the server binds its port, so their errors come first.
+
+The declarations of the settings define which options are files, and which contain certificates or a key.
+"""
+
+import datetime
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+
+from sampan.app.errors import StartError
+from sampan.app.settings import UpSettings
+from sampan.core.certificates import covers
+from sampan.core.pem import certificates_in, private_key_in
+from sampan.core.settings import settings_of
+
+_log = logging.getLogger("sampan.app")
+
+_CERTIFICATE_OF_KEY: Final = {
+    "tls-private-key-file": "tls-cert-file",
+    "kubelet-client-key": "kubelet-client-certificate",
+    "proxy-client-key-file": "proxy-client-cert-file",
+}
+
+
+def check_input_files(settings: UpSettings, now: datetime.datetime) -> None:
+    """Read the files of all options. Log certificates that clients refuse. Raises `StartError` for the first fault."""
+    leaves: dict[str, tuple[Path, x509.Certificate]] = {}
+    keys: dict[str, tuple[Path, object]] = {}
+    for name, file, content in _files(settings):
+        try:
+            found = file.read_bytes()
+            if content == "certificates":
+                leaves[name] = file, certificates_in(found, file)[0]
+            elif content == "key":
+                keys[name] = file, private_key_in(found, file).public_key()
+        except OSError as error:
+            raise StartError(f"--{name}: cannot read {file}: {error.strerror}") from error
+        except ValueError as error:
+            raise StartError(f"--{name}: {error}") from error
+    for name, (file, public) in keys.items():
+        other = _CERTIFICATE_OF_KEY[name]
+        if other in leaves and leaves[other][1].public_key() != public:
+            raise StartError(f"--{name}: {file} is not the key of the certificate in --{other} {leaves[other][0]}")
+    for name, (file, leaf) in leaves.items():
+        _warn(name, file, leaf, now)
+    if "tls-cert-file" in leaves:
+        _warn_of_names(settings, *leaves["tls-cert-file"])
+
+
+def _files(settings: UpSettings) -> Iterator[tuple[str, Path, str]]:
+    for each in settings_of(settings):
+        if each.kind.completion != "file":
+            continue
+        values = each.default if isinstance(each.default, tuple) else (each.default,)
+        for value in values:
+            if isinstance(value, Path):
+                yield each.name, value, each.kind.content
+
+
+def _warn(name: str, file: Path, certificate: x509.Certificate, now: datetime.datetime) -> None:
+    begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    if not begin <= now <= end:
+        fault = f"expired at {end:%Y-%m-%dT%H:%MZ}" if now > end else f"is not valid before {begin:%Y-%m-%dT%H:%MZ}"
+        _log.warning("--%s: the certificate in %s %s: others refuse it; replace the file", name, file, fault)
+
+
+def _warn_of_names(settings: UpSettings, file: Path, certificate: x509.Certificate) -> None:
+    address = settings.advertise_address
+    if address and not covers(certificate, (address,)):
+        _log.warning(
+            "--tls-cert-file: the certificate in %s is not valid for %s (--advertise-address): clients that connect to "
+            "it refuse it; add the address to its subject alternative names",
+            *(file, address),
+        )
