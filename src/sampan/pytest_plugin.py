@@ -85,8 +85,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker `cluster`."""
     config.addinivalue_line(
         "markers",
-        "cluster(loops='gc,namespace', admission='', nodes=1, time='virtual', start=None): options of the fixture "
-        "`cluster`: built-in control loops, admission plug-ins, number of simulated nodes, time ('real' or 'virtual')",
+        "cluster(loops='gc,namespace', admission='', nodes=1, time='virtual', start=None, leaks=(), "
+        "allow_errors=False): options of the fixture `cluster`: built-in control loops, admission plug-ins, nodes, "
+        "time ('real' or 'virtual'), first time, allowed leaks, allowed errors of operators",
     )
 
 

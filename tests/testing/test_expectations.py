@@ -108,6 +108,7 @@ async def test_a_failure_shows_the_nearest_state_and_the_timeline(cluster: Clust
     assert len(lines) <= 60
 
 
+@pytest.mark.cluster(allow_errors=True)
 async def test_a_failure_shows_refused_requests_and_failed_reconciles(cluster: Cluster) -> None:
     await cluster.apply({**_role(["get", "list", "watch"]), "metadata": {"name": "reader"}})
     await cluster.apply(_binding("reader", "op"))
@@ -208,7 +209,7 @@ async def test_the_role_of_an_operator_has_the_rights_that_it_used(cluster: Clus
     assert cluster.privileges().unused(_role(["delete"])) == ["delete configmaps"]
 
 
-@pytest.mark.cluster(loops="none")
+@pytest.mark.cluster(loops="none", allow_errors=True)
 async def test_orphans_are_leaks(cluster: Cluster) -> None:
     cluster.run(operator(make_secret))
     await cluster.apply(BOX)
@@ -239,6 +240,7 @@ async def refuse(manager: Manager, request: Request) -> None:
     raise ValueError(f"no harbour for {request.name}: {'it is too long, ' * 12}and that is the end")
 
 
+@pytest.mark.cluster(allow_errors=True)
 async def test_a_failure_shows_the_errors_of_reconciles_also_if_the_object_does_not_exist(cluster: Cluster) -> None:
     cluster.run(operator(refuse))
     await cluster.apply(BOX)
@@ -250,6 +252,7 @@ async def test_a_failure_shows_the_errors_of_reconciles_also_if_the_object_does_
     assert lines[at + 1].endswith("and that is the end")
 
 
+@pytest.mark.cluster(allow_errors=True)
 async def test_equal_failures_are_one_line_of_the_timeline(cluster: Cluster) -> None:
     cluster.run(operator(refuse))
     await cluster.apply(BOX)

@@ -3,9 +3,6 @@
 python -m network_operator.operator --neutron http://127.0.0.1:9696      (from examples/01-network)
 """
 
-import platform
-import uuid
-
 from network_operator.backend import Backend
 from network_operator.neutron import NeutronBackend
 from network_operator.options import Options, main
@@ -26,7 +23,6 @@ async def run(client: Client, options: Options) -> None:
     election = LeaderElectionConfig(
         NAME,
         "default",
-        identity=f"{platform.node()}_{uuid.uuid4()}",
         lease_duration_s=options.lease_s,
         renew_deadline_s=options.lease_s * 2 / 3,
         retry_period_s=options.lease_s * 2 / 15,

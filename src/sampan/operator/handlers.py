@@ -4,11 +4,13 @@ Source: controller-runtime pkg/handler/{enqueue,enqueue_owner,enqueue_mapped,eve
 """
 
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from sampan.core.gvk import GroupVersion
 from sampan.informer.handler import HandlerResult
 from sampan.informer.ref import Deletion, Ref, last_known
+from sampan.operator.failed_events import FailedEvents
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import LOW_PRIORITY, WorkQueue
 from sampan.operator.request import Request
@@ -46,7 +48,8 @@ class EnqueueHandler(Generic[T]):
     """Informer handler that puts requests into a queue.
 
     Objects of the initial list or a resync (old and new have the same resourceVersion) get low priority. `debounce_s`
-    is the delay after a change, in which further changes are merged.
+    is the delay after a change, in which further changes are merged. `failed` has the events whose predicate or map
+    function has raised, to try again.
     """
 
     def __init__(
@@ -56,7 +59,10 @@ class EnqueueHandler(Generic[T]):
         predicates: Iterable[Predicate[T]] = (),
         *,
         debounce_s: float = 0.0,
+        source: str = "",
     ) -> None:
+        """`source` names the source in messages about failed events."""
+        self.failed: FailedEvents[str] = FailedEvents(queue.name, source)
         self._queue = queue
         self._map = map_function
         self._predicates = tuple(predicates)
@@ -64,21 +70,30 @@ class EnqueueHandler(Generic[T]):
 
     def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> HandlerResult:
         """Queue the object if all predicates select it."""
+        return self.failed.attempt(obj.key, partial(self._add_event, obj, is_in_initial_list))
+
+    def on_update(self, old: Ref[T], new: Ref[T]) -> HandlerResult:
+        """Queue both states if all predicates select the change."""
+        return self.failed.attempt(new.key, partial(self._update_event, old, new))
+
+    def on_delete(self, obj: Deletion[T]) -> HandlerResult:
+        """Queue the last known state if all predicates select it."""
+        ref = last_known(obj)
+        return self.failed.attempt(ref.key, partial(self._delete_event, ref))
+
+    def _add_event(self, obj: Ref[T], is_in_initial_list: bool) -> HandlerResult:
         if not all(predicate.create(obj) for predicate in self._predicates):
             return None
         return self._enqueue(LOW_PRIORITY if is_in_initial_list else 0, obj)
 
-    def on_update(self, old: Ref[T], new: Ref[T]) -> HandlerResult:
-        """Queue both states if all predicates select the change."""
+    def _update_event(self, old: Ref[T], new: Ref[T]) -> HandlerResult:
         if not all(predicate.update(old, new) for predicate in self._predicates):
             return None
         if old.resource_version == new.resource_version:
             return self._enqueue(LOW_PRIORITY, new)
         return self._enqueue(0, old, new)
 
-    def on_delete(self, obj: Deletion[T]) -> HandlerResult:
-        """Queue the last known state if all predicates select it."""
-        ref = last_known(obj)
+    def _delete_event(self, ref: Ref[T]) -> HandlerResult:
         if not all(predicate.delete(ref) for predicate in self._predicates):
             return None
         return self._enqueue(0, ref)

@@ -1,6 +1,7 @@
 """Sources of a controller's requests: informers, other programs, the clock.
 
-Concurrency: a controller runs each source as one task and cancels it at the end. A source owns no other tasks. The
+Concurrency: a controller runs each source as one task and cancels it at the end. Only a `ChannelSource` owns another
+task, for its failed events. The
 handler of an informer exists as long as the source runs.
 
 Source: controller-runtime pkg/source/source.go (0.24).
@@ -9,9 +10,12 @@ Source: controller-runtime pkg/source/source.go (0.24).
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 from sampan.informer.handler import EventHandler
+from sampan.operator.failed_events import FailedEvents
 from sampan.operator.handlers import EnqueueHandler, MapFunction
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import LOW_PRIORITY, WorkQueue
@@ -76,12 +80,12 @@ class KindSource(Generic[T]):
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
         """Run until cancelled. Set `synced` when the informer has synced and all its objects are in the queue."""
-        handler = EnqueueHandler(queue, self._map, self._predicates, debounce_s=self._debounce_s)
+        handler = EnqueueHandler(queue, self._map, self._predicates, debounce_s=self._debounce_s, source=str(self))
         registration = self._informer.add_handler(handler)
         try:
             await registration.synced()
             synced.set()
-            await asyncio.get_running_loop().create_future()
+            await handler.failed.run()
         finally:
             registration.remove()
 
@@ -90,7 +94,7 @@ class ChannelSource(Generic[E]):
     """Events from outside the cluster (a webhook of another system, a message queue), mapped to requests.
 
     At most `size_max` events are queued. Then `put` waits and `put_nowait` raises `asyncio.QueueFull`. Events from
-    before the start of the controller are kept.
+    before the start of the controller are kept. An event whose map function raises is tried again with backoff.
     """
 
     def __init__(self, map_function: Callable[[E], Iterable[Request]], *, size_max: int = 1024) -> None:
@@ -111,9 +115,17 @@ class ChannelSource(Generic[E]):
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
         """Run until cancelled. Set `synced` immediately, because the number of events is unknown."""
         synced.set()
-        while True:
-            for request in self._map(await self._events.get()):
-                queue.add(request)
+        failed: FailedEvents[int] = FailedEvents(queue.name, str(self))
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(failed.run())
+            for number in count():
+                event = await self._events.get()
+                failed.attempt(number, partial(self._enqueue, queue, event))
+                await failed.below(self._events.maxsize)
+
+    def _enqueue(self, queue: WorkQueue[Request], event: E) -> None:
+        for request in self._map(event):
+            queue.add(request)
 
 
 class PeriodicSource:

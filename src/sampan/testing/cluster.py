@@ -179,7 +179,7 @@ class Cluster(Expectations):
         groups: Sequence[str] = (),
         options: ManagerOptions | None = None,
     ) -> Running:
-        """Run an operator until the end of the test. If the operator fails, the test fails.
+        """Run an operator until the end of the test. If the operator fails, the test fails; see `operator_failures.py`.
 
         `operator` is a `Manager`, a function that adds controllers to the manager that it gets, an asynchronous
         function without arguments, or a `kopf_operator`. `name` is its actor in `requests`; `user` is its user, with
@@ -190,6 +190,7 @@ class Cluster(Expectations):
             running = run_kopf(operator, partial(self.serve, user, groups=groups, actor=name), name)
         else:
             running = run_operator(operator, self.client(user, groups=groups, actor=name), name, options)
+        running.failures.excuse(self.options.allow_errors, faults_injected=lambda: bool(self.interceptors))
         self._running.append(running)
         return running
 
@@ -207,6 +208,12 @@ class Cluster(Expectations):
                 raise error
         for running in self._running:
             running.check()
+
+    def check_operators(self) -> None:
+        """Check all parts. Raises `OperatorFailed` if a reconcile of an operator raised, unless that is allowed."""
+        self.check()
+        for running in self._running:
+            running.failures.check(running.name)
 
     def privileges(self, actor: str = "operator") -> Privileges:
         """Return the rights that an actor used and those that were denied; `role` makes a ClusterRole of them."""
@@ -245,7 +252,7 @@ class Cluster(Expectations):
         loop = self._virtual_loop("advance")
         await asyncio.sleep(dt.timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds())
         await loop.idle()
-        self.check()
+        self.check_operators()
 
     @awaited
     async def advance_to(self, instant: dt.datetime | str) -> None:
@@ -273,7 +280,7 @@ class Cluster(Expectations):
                     await self.requests.quiet(_REAL_QUIET_S)
         except TimeoutError:
             raise NotSettled(busiest(self.requests.after(first), self.reconciles, within)) from None
-        self.check()
+        self.check_operators()
 
     # States
 
@@ -338,7 +345,7 @@ class Cluster(Expectations):
         for transport in self._transports:
             await transport.aclose()
         self._exit.close()
-        self.check()
+        self.check_operators()
 
     async def _start(self) -> LogicalServer:
         loop = asyncio.get_running_loop()

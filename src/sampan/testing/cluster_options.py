@@ -8,6 +8,7 @@ from sampan.server.admission.plugins import NAMES
 from sampan.server.admission.settings import NODE_RESTRICTION, SERVICE_ACCOUNT, AdmissionSettings, check_names
 from sampan.storage.memory import MemoryStore
 from sampan.testing.loop_sets import DEFAULT, LoopNames
+from sampan.testing.operator_failures import Allowed
 from sampan.testing.virtual_time import START
 
 _TAINT_NODES: Final = "TaintNodesByCondition"
@@ -29,6 +30,8 @@ class ClusterOptions:
     """First instant of the virtual clock."""
     leaks: tuple[str, ...] = ()
     """Beginnings of the lines of allowed leaks: `configmaps/box`."""
+    allow_errors: Allowed = False
+    """Errors of operators that do not fail the test: True for all, or classes. See `operator_failures.py`."""
 
 
 @dataclass(frozen=True, slots=True)

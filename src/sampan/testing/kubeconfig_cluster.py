@@ -60,7 +60,7 @@ class KubeconfigCluster(Cluster):
             await self.admin().resource(NAMESPACES).delete(self._namespace)
         for client in self._clients.values():
             await client.aclose()
-        self.check()
+        self.check_operators()
 
     async def server(self) -> NoReturn:
         """Skip the test."""

@@ -9,8 +9,9 @@ from typing import Any
 from sampan.client import Client
 from sampan.core.clock import unix_time
 from sampan.core.task_scope import TaskScope
-from sampan.operator.controller.context import RECONCILE_OBSERVER, FinishedReconcile
+from sampan.operator.controller.context import EVENT_OBSERVER, RECONCILE_OBSERVER, RECONCILE_WRAPPER, FinishedReconcile
 from sampan.operator.manager import Manager, ManagerOptions
+from sampan.testing.operator_failures import Failures, Timed
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class Running:
         """Reconciles of its controllers, oldest first."""
         self.manager: Manager | None = None
         """The manager, if the operator has one."""
+        self.failures = Failures()
+        """Errors of its reconciles and events that fail the test."""
         self.excused: tuple[type[BaseException], ...] = ()
         """Errors with which it may end without a failure of the test."""
         self._begin = begin
@@ -76,12 +79,21 @@ class Running:
 
     async def _run(self) -> None:
         RECONCILE_OBSERVER.set(self._note)
+        EVENT_OBSERVER.set(self.failures.event_failed)
+        outer = RECONCILE_WRAPPER.get()
+
+        def wrapped(running: Awaitable[object]) -> Awaitable[object]:
+            timed = Timed(running, self.failures.blocked)
+            return timed if outer is None else outer(timed)
+
+        RECONCILE_WRAPPER.set(wrapped)
         await self._begin()
 
     def _note(self, finished: FinishedReconcile) -> None:
         request = finished.context.request
         place = (finished.context.controller, request.namespace, request.name)
         error = "" if finished.error is None else f"{type(finished.error).__name__}: {finished.error}"
+        self.failures.reconciled(finished)
         self.reconciles.append(ReconcileRecord(unix_time(), self.name, *place, _result(finished, error), error))
 
     async def crash(self) -> None:

@@ -130,7 +130,7 @@ class Session:
 
 def options_of(words: dict[str, Any]) -> ClusterOptions:
     """Return the options of a mark. Raises `pytest.UsageError` for an unknown name or value."""
-    known = {"loops", "admission", "nodes", "time", "start", "leaks"}
+    known = {"loops", "admission", "nodes", "time", "start", "leaks", "allow_errors"}
     if unknown := sorted(set(words) - known):
         raise pytest.UsageError(f"mark cluster: {unknown[0]!r} is unknown; it takes {', '.join(sorted(known))}")
     words = dict(words)

@@ -1,6 +1,7 @@
 """Start and end of leadership, in virtual time, on a lease that can fail."""
 
 import asyncio
+import os
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -44,6 +45,8 @@ class FakeLease:
         self.down = False
         self.hangs = False
         self.latency_s = 0.0
+        self.lose_responses = 0
+        """Number of next updates that succeed without a response."""
         self._read_version = 0
 
     def time(self) -> str:
@@ -64,6 +67,10 @@ class FakeLease:
         await self._travel()
         if self._read_version != self.server.version:
             raise api_error({"code": 409, "reason": "Conflict"})
+        if self.lose_responses:
+            self.lose_responses -= 1
+            self.server.write(record)
+            raise TransportError("the connection was lost", sent=True)
         self._read_version = self.server.write(record)
 
     async def _travel(self) -> None:
@@ -381,3 +388,31 @@ async def test_a_lease_that_was_taken_over_counts_from_the_request() -> None:
         assert b.elector.is_leader()
         await asyncio.sleep(1.0)
         assert not b.elector.is_leader()
+
+
+def test_each_candidate_has_another_identity_unless_one_is_given() -> None:
+    first, second = (LeaderElectionConfig("lock", "ns").identity for _ in range(2))
+    assert first != second
+    assert str(os.getpid()) in first
+
+
+@virtual_time
+async def test_two_processes_with_one_identity_are_warned_about(caplog: pytest.LogCaptureFixture) -> None:
+    async with candidates("a") as (first,):
+        await asyncio.sleep(0.7)
+        second = Candidate(first.lease.server, "a")
+        await asyncio.sleep(30)
+        assert first.leading.is_set()
+        assert second.leading.is_set()
+        await second.stop()
+    assert "lease lock was renewed by another process with the identity a" in caplog.text
+
+
+@virtual_time
+async def test_a_lost_response_to_a_renewal_is_not_another_process(caplog: pytest.LogCaptureFixture) -> None:
+    async with candidates("a") as (only,):
+        await asyncio.sleep(10)
+        only.lease.lose_responses = 1
+        await asyncio.sleep(20)
+    assert only.lease.lose_responses == 0
+    assert "another process" not in caplog.text

@@ -8,9 +8,7 @@ import asyncio
 import gc
 import logging
 import os
-import socket
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -251,8 +249,7 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
 def _options(settings: LoopSettings) -> ManagerOptions:
     election = None
     if settings.lease:
-        identity = f"{socket.gethostname()}_{uuid.uuid4()}"
-        election = LeaderElectionConfig(settings.lease, LEASE_NAMESPACE, identity)
+        election = LeaderElectionConfig(settings.lease, LEASE_NAMESPACE)
         if settings.ends_with_stdin:
             # Failover takes at most 10 s: the last renewal is seen up to 2.2 periods late, and then the Lease must
             # expire.

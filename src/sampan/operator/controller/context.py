@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Final, NamedTuple
 
+from sampan.operator.failed_events import EventFailure
 from sampan.operator.request import Request
 
 _COUNTED_DIGITS: Final = 12
@@ -47,6 +48,9 @@ RECONCILE_OBSERVER: ContextVar[Callable[[FinishedReconcile], None] | None] = Con
     "sampan_reconcile_observer", default=None
 )
 """Callback after each reconcile of the controllers that were started in this context. Tests use it to record them."""
+
+EVENT_OBSERVER: ContextVar[Callable[[EventFailure], None] | None] = ContextVar("sampan_event_observer", default=None)
+"""Callback after each failure of a predicate or map function of the controllers that were started in this context."""
 
 RECONCILE_WRAPPER: ContextVar[Callable[[Awaitable[object]], Awaitable[object]] | None] = ContextVar(
     "sampan_reconcile_wrapper", default=None

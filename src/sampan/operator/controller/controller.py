@@ -13,7 +13,7 @@ Source: controller-runtime pkg/internal/controller/controller.go (0.24).
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, cast
 
@@ -22,6 +22,7 @@ from prometheus_client import CollectorRegistry
 from sampan.operator.controller.awaited import awaited
 from sampan.operator.controller.context import (
     CURRENT_RECONCILE,
+    EVENT_OBSERVER,
     RECONCILE_OBSERVER,
     RECONCILE_WRAPPER,
     FinishedReconcile,
@@ -32,6 +33,7 @@ from sampan.operator.controller.failure_log import FailureLog
 from sampan.operator.controller.metrics import ControllerMetrics
 from sampan.operator.controller.options import ControllerOptions
 from sampan.operator.errors import single_error
+from sampan.operator.failed_events import EVENT_FAILED, EventFailure
 from sampan.operator.queue import QueueShutDown, WorkQueue, WorkQueueMetrics
 from sampan.operator.reconciler import ReconcileFunction, Reconciler, in_thread, is_asynchronous, reconcile_function
 from sampan.operator.request import Request, Result, TerminalError
@@ -78,6 +80,7 @@ class Controller:
         self._started = False
         self._ids = reconcile_ids()
         self._failures = FailureLog()
+        self._event_observer: Callable[[EventFailure], None] | None = None
 
     def __str__(self) -> str:
         return f"controller {self.name}"
@@ -116,6 +119,8 @@ class Controller:
         Raises an exception group with the errors of `run`.
         """
         self._sources_run = True
+        self._event_observer = EVENT_OBSERVER.get()
+        EVENT_FAILED.set(self._event_failed)
         async with asyncio.TaskGroup() as tasks:
             events = []
             for source in self._sources:
@@ -261,6 +266,12 @@ class Controller:
             retry_s = self.queue.add_rate_limited(context.request, priority=context.priority)
         self._failures.failed(context, error, retry_s)
         _observe(context, error, retry_s)
+
+    def _event_failed(self, failure: EventFailure) -> None:
+        self._metrics.event_errors.inc()
+        self._failures.event_failed(failure)
+        if self._event_observer is not None:
+            self._event_observer(failure)
 
 
 def _observe(context: ReconcileContext, error: Exception | None, next_s: float | None) -> None:

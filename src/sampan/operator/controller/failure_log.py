@@ -10,12 +10,13 @@ being created: they are information, and a warning if they last for `LASTING_S`.
 import asyncio
 import logging
 from collections import OrderedDict
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Final
 
 from sampan.operator.controller.context import ReconcileContext
 from sampan.operator.error_text import is_expected, is_race, one_line, traceback_of
-from sampan.operator.request import Request
+from sampan.operator.failed_events import EventFailure
 
 _log = logging.getLogger("sampan.controller")
 
@@ -43,37 +44,46 @@ class FailureLog:
     """Failures of one controller's objects since their last success."""
 
     def __init__(self) -> None:
-        self._failures: OrderedDict[Request, _Failure] = OrderedDict()
+        self._failures: OrderedDict[Hashable, _Failure] = OrderedDict()
 
     def failed(self, context: ReconcileContext, error: Exception, retry_s: float | None) -> None:
         """Log a failure, or count it. `retry_s`: delay of the next attempt; None if there is none."""
+        subject = f"controller {context.controller}: {context.request}"
+        self._failed(context.request, subject, error, retry_s, f" (reconcile {context.reconcile_id})", context.fields())
+
+    def event_failed(self, failure: EventFailure) -> None:
+        """Log a failure of a predicate or map function, or count it."""
+        subject = f"controller {failure.controller}: cannot map the event of {failure.key} from {failure.source}"
+        key = (failure.source, failure.key)
+        self._failed(key, subject, failure.error, failure.retry_s, "", {"controller": failure.controller})
+
+    def _failed(
+        self,
+        key: Hashable,
+        subject: str,
+        error: Exception,
+        retry_s: float | None,
+        suffix: str,
+        fields: dict[str, str],
+    ) -> None:
         now = asyncio.get_running_loop().time()
         text = one_line(error)
         next_step = "not retrying" if retry_s is None else f"retrying in {retry_s:.3g} s"
-        known = self._failures.get(context.request)
+        known = self._failures.get(key)
         if known is None or known.text != text:
             since = now if known is None else known.since
-            self._remember(context.request, _Failure(text, since, now, lasting=now - since >= LASTING_S))
-            _log.log(
-                _level(error, retry_s, lasting=now - since >= LASTING_S),
-                "controller %s: %s: %s; %s (reconcile %s)",
-                *(context.controller, context.request, text, next_step, context.reconcile_id),
-                exc_info=traceback_of(error),
-                extra=context.fields(),
-            )
+            self._remember(key, _Failure(text, since, now, lasting=now - since >= LASTING_S))
+            place = (subject, text, next_step, suffix)
+            level = _level(error, retry_s, lasting=now - since >= LASTING_S)
+            _log.log(level, "%s: %s; %s%s", *place, exc_info=traceback_of(error), extra=fields)
             return
         known.count += 1
         begins_to_last = not known.lasting and now - known.since >= LASTING_S and is_expected(error)
         if now - known.logged_at < REPEAT_S and not begins_to_last:
             return
         known.logged_at, known.lasting = now, True
-        _log.log(
-            _level(error, retry_s, lasting=True),
-            "controller %s: %s: failed %d times in %.0f s: %s; %s (reconcile %s)",
-            *(context.controller, context.request, known.count, now - known.since, text, next_step),
-            context.reconcile_id,
-            extra=context.fields(),
-        )
+        values = (subject, known.count, now - known.since, text, next_step, suffix)
+        _log.log(_level(error, retry_s, lasting=True), "%s: failed %d times in %.0f s: %s; %s%s", *values, extra=fields)
 
     def succeeded(self, context: ReconcileContext) -> None:
         """Forget the failures of an object."""
@@ -83,9 +93,9 @@ class FailureLog:
             values = (context.controller, context.request, known.count, context.reconcile_id)
             _log.info(text, *values, extra=context.fields())
 
-    def _remember(self, request: Request, failure: _Failure) -> None:
-        self._failures[request] = failure
-        self._failures.move_to_end(request)
+    def _remember(self, key: Hashable, failure: _Failure) -> None:
+        self._failures[key] = failure
+        self._failures.move_to_end(key)
         if len(self._failures) > _OBJECTS_MAX:
             self._failures.popitem(last=False)
 

@@ -28,6 +28,12 @@ class ControllerMetrics:
         self.terminal_errors = counter("terminal_reconcile_errors_total", "Reconciles that raised TerminalError")
         self.panics = counter("reconcile_panics_total", "Reconciles with an exception that indicates a bug")
         self.timeouts = counter("reconcile_timeouts_total", "Reconciles that took too long and were cancelled")
+        self.event_errors = Counter(
+            "sampan_controller_event_errors_total",
+            "Events whose predicate or map function raised, with each repetition",
+            _LABELS,
+            registry=registry,
+        )
         self.time = Histogram(
             "controller_runtime_reconcile_time_seconds",
             "How long a reconcile takes",
@@ -54,6 +60,7 @@ class ReconcileMetrics:
         self.terminal_errors = families.terminal_errors.labels(controller)
         self.panics = families.panics.labels(controller)
         self.timeouts = families.timeouts.labels(controller)
+        self.event_errors = families.event_errors.labels(controller)
         self.time = families.time.labels(controller)
         self.active = families.active.labels(controller)
         families.workers.labels(controller).set(workers)

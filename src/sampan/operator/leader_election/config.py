@@ -1,10 +1,18 @@
 """`LeaderElectionConfig`: the lease, the candidate, and the durations."""
 
-from dataclasses import dataclass
+import os
+import socket
+import uuid
+from dataclasses import dataclass, field
 from typing import Final
 
 JITTER_FACTOR: Final = 1.2
 """Upper limit of the random delay between attempts to lead, as a multiple of `retry_period_s`."""
+
+
+def unique_identity() -> str:
+    """Return an identity that no other process has: `host_1234_8f1c…`."""
+    return f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +27,10 @@ class LeaderElectionConfig:
     name: str
     """Name of the Lease."""
     namespace: str
-    identity: str
-    """Unique among the candidates, for example the pod's name and a random suffix."""
+    identity: str = field(default_factory=unique_identity)
+    """Unique among the candidates: two processes with the same identity both lead. The default has the name of the
+    host, which is that of the Pod in a cluster, the process id and a random suffix.
+    """
     lease_duration_s: float = 15.0
     """Time after the last renewal until another candidate may take over."""
     renew_deadline_s: float = 10.0

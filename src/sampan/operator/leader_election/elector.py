@@ -59,6 +59,8 @@ class LeaderElector:
         self._observed = LeaseRecord("", 0)
         self._observed_at = self._observed_real = float("-inf")
         self._leads = False
+        self._sent: LeaseRecord | None = None
+        """Last record that this candidate has sent: the server may have stored it though no response came."""
         self._reported = ""
         self._lost = ""
 
@@ -204,10 +206,17 @@ class LeaderElector:
         # The holder with this identity may be this process before a restart: the transitions do not increase.
         if is_mine:
             self._slow_path.inc()
+            if self._leads and record != self._sent:
+                _log.warning(
+                    "lease %s was renewed by another process with the identity %s: both lead; "
+                    "give each process its own identity, or none for a random one",
+                    *(self.config.name, self.config.identity),
+                )
             mine = self._mine(record.acquire_time, record.transitions)
         else:
             mine = self._mine(self._lease.time(), record.transitions + 1)
         requested_at = self._now()
+        self._sent = mine
         await self._lease.update(mine)
         self._observe(mine, requested_at)
         return True
@@ -216,6 +225,7 @@ class LeaderElector:
         """Renew without reading first, because no other candidate should have written."""
         mine = self._mine(self._observed.acquire_time, self._observed.transitions)
         requested_at = self._now()
+        self._sent = mine
         try:
             await self._lease.update(mine)
         except ClientError as error:

@@ -196,7 +196,10 @@ def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
     first = run_trial(scenario)
     if first.error or first.leaks or first.broken:
         causes = first.error or "; ".join([*first.leaks, *first.broken])
-        raise ReferenceFailed(f"{scenario.name} fails without a fault: {causes}")
+        details = f"\n{first.details}" if "\n" in first.details else ""
+        raise ReferenceFailed(f"{scenario.name} fails without a fault: {causes}{details}")
+    if not first.requests:
+        raise ReferenceFailed(f"{scenario.name}: the operator sent no request: does it watch the kind of the scenario?")
     # The second seed makes other uids: the fields that contain them are not compared.
     return first, unstable_paths(first, run_trial(scenario, seed=1))
 

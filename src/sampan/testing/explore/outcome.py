@@ -45,6 +45,10 @@ class Outcome:
     writes: Sequence[WriteId]
     story: Sequence[str]
     """Writes to the store, one line each."""
+    requests: int = 0
+    """Number of requests of the operator."""
+    details: str = ""
+    """The whole message of the error."""
     fired: bool = True
     """False if the fault did not occur."""
     broken: Sequence[str] = ()
@@ -85,7 +89,7 @@ async def outcome_of(
     state = {names[key]: masked(obj) for key, obj in objects.items()}
     broken = tuple(_broken(cluster.journal.writes, first, checks)) if checks else ()
     leaks = tuple(leaked_objects(rows))
-    return Outcome(state, created, deleted, leaks, error, tuple(writes), tuple(story), fired, broken)
+    return Outcome(state, created, deleted, leaks, error, tuple(writes), tuple(story), fired=fired, broken=broken)
 
 
 def _broken(writes: Sequence[Write], first: int, checks: Sequence[Check]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from sampan.core.object import Object
 from sampan.informer.settings import InformerSettings
 from sampan.testing.loop_sets import DEFAULT
+from sampan.testing.operator_failures import Allowed
 
 Steps = Callable[..., Awaitable[None]]
 """Function with the steps. It gets the cluster, and the external system if the scenario has one."""
@@ -66,6 +67,8 @@ class Scenario:
 
     Each of them is absent in one run, and is created 30 s after the start. In other runs it is deleted later.
     """
+    allow_errors: Allowed = False
+    """Errors of the operator in the run without a fault that are not errors of the scenario; see `ClusterOptions`."""
 
 
 def scenario(
@@ -80,11 +83,14 @@ def scenario(
     rbac: Sequence[Mapping[str, Any]] | None = None,
     informers: InformerSettings | None = None,
     needs: Sequence[Any] = (),
+    allow_errors: Allowed = False,
 ) -> Callable[[Steps], Scenario]:
     """Turn an asynchronous function of a cluster into a `Scenario` with its name. See `Scenario` for the arguments."""
 
     def make(steps: Steps) -> Scenario:
         name = getattr(steps, "__name__", "scenario")
-        return Scenario(name, steps, operator, crds, loops, checks, system, lease, drift, rbac, informers, needs)
+        return Scenario(
+            name, steps, operator, crds, loops, checks, system, lease, drift, rbac, informers, needs, allow_errors
+        )
 
     return make

@@ -85,8 +85,11 @@ def run_trial(scenario: Scenario, plan: Plan | None = None, *, seed: int = 0, lo
 
 
 async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
-    cluster = Cluster(ClusterOptions(loops=scenario.loops))
-    error = ""
+    # With a fault, errors are expected, and only the end counts. Without one, they are faults of the operator.
+    cluster = Cluster(
+        ClusterOptions(loops=scenario.loops, allow_errors=scenario.allow_errors if plan is None else True)
+    )
+    error = details = ""
     trial = Trial(cluster, plan, lease=scenario.lease, user=user_of(scenario))
     try:
         await cluster.crds(*scenario.crds)
@@ -115,12 +118,14 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
         except TimeoutError:
             error = f"the scenario did not end within {TRIAL_S_MAX / 3600:.0f} h of virtual time"
         except Exception as failure:
-            error = f"{type(failure).__name__}: {first_lines(str(failure))}"
+            error, details = f"{type(failure).__name__}: {first_lines(str(failure))}", str(failure)
         fired = plan is None or trial.fired or trial.dependencies.fired
         found = await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
         return replace(
             found,
             state={**found.state, **({"external system": masked(state_of(system[0]))} if system else {})},
+            requests=len(cluster.requests.by(OPERATOR)),
+            details=details,
             broken=(*found.broken, *trial.broken),
             awaits=tuple(trial.points.awaits),
             owned=tuple(trial.owned),

@@ -1,0 +1,156 @@
+"""`Failures`: errors of an operator that fail its test, though the operator retries.
+
+An operator that raises in every reconcile does nothing wrong in the cluster: it does nothing at all. So a test that
+only looks at the cluster would pass. The option `allow_errors` excuses errors.
+
+| error | fails the test |
+|---|---|
+| `RetryLater`, `TerminalError` | never: the operator reports them |
+| a conflict, `AlreadyExists`, `NotFound`, a namespace that ends | if the object's last reconcile ended with it |
+| an error of a request, in a test with faults (`cluster.interceptors`, `cluster.faults`) | as above |
+| any other exception of a reconciler, predicate or map function, or a wrong result | always |
+| a reconcile that blocks the event loop for `BLOCKED_S` | always |
+"""
+
+import resource
+import traceback
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import dataclass
+from time import perf_counter, thread_time
+from typing import Any, Final
+
+from sampan.operator.controller.context import FinishedReconcile, current_reconcile
+from sampan.operator.error_text import is_expected, is_race, one_line
+from sampan.operator.failed_events import EventFailure
+from sampan.operator.request import RetryLater, TerminalError
+
+BLOCKED_S: Final = 0.1
+"""Longest time for which a reconcile may keep the event loop without an await, in real seconds."""
+_TRACEBACK_LINES_MAX: Final = 16
+_SHOWN_MAX: Final = 5
+
+Allowed = bool | type[BaseException] | tuple[type[BaseException], ...]
+"""Errors that do not fail a test: all, or those of these classes."""
+
+
+class OperatorFailed(AssertionError):
+    """The operator raised, returned a wrong result or blocked the event loop. The first line names the cause."""
+
+
+@dataclass(slots=True)
+class _Failure:
+    place: str
+    """`reconcile of default/ada by boat`."""
+    text: str
+    trace: str
+    lasting: bool
+    """True if a later success does not excuse it."""
+    count: int = 1
+
+
+class Failures:
+    """Failures of one operator."""
+
+    def __init__(self) -> None:
+        self._allowed: Allowed = False
+        self._faults_injected: Callable[[], bool] = lambda: False
+        self._found: dict[tuple[str, str], _Failure] = {}
+
+    def excuse(self, allowed: Allowed, *, faults_injected: Callable[[], bool]) -> None:
+        """Allow errors. `faults_injected` returns True in a test that makes requests fail."""
+        self._allowed, self._faults_injected = allowed, faults_injected
+
+    def reconciled(self, finished: FinishedReconcile) -> None:
+        """Record the end of a reconcile."""
+        context = finished.context
+        place = f"reconcile of {context.request} by {context.controller}"
+        if finished.error is not None:
+            self._add(place, finished.error)
+            return
+        for key in [key for key, each in self._found.items() if each.place == place and not each.lasting]:
+            del self._found[key]
+
+    def event_failed(self, failure: EventFailure) -> None:
+        """Record a predicate or map function that raised."""
+        self._add(f"event of {failure.key} for {failure.controller} ({failure.source})", failure.error)
+
+    def blocked(self, seconds: float) -> None:
+        """Record that the current reconcile kept the event loop."""
+        context = current_reconcile()
+        if context is None or self._allowed is True:
+            return
+        place = f"reconcile of {context.request} by {context.controller}"
+        text = f"blocked the event loop for {seconds:.2g} s: use asynchronous calls, or a plain function as reconciler"
+        self._found.setdefault((place, "blocked"), _Failure(place, text, "", lasting=True))
+
+    def check(self, name: str) -> None:
+        """Raise `OperatorFailed` with the failures so far, and forget them. `name` is that of the operator."""
+        found, self._found = list(self._found.values()), {}
+        if not found:
+            return
+        lines = [f"{each.place} {each.text}" + (f" ({each.count} times)" if each.count > 1 else "") for each in found]
+        hidden = [f"… and {len(found) - _SHOWN_MAX} more"] if len(found) > _SHOWN_MAX else []
+        trace = next((each.trace for each in found if each.trace), "")
+        raise OperatorFailed("\n  ".join([f"{name}: {lines[0]}", *lines[1:_SHOWN_MAX], *hidden, *trace.splitlines()]))
+
+    def _add(self, place: str, error: Exception) -> None:
+        if self._allowed is True or isinstance(error, (RetryLater, TerminalError)):
+            return
+        if self._allowed is not False and isinstance(error, self._allowed):
+            return
+        lasting = not (is_race(error) or (is_expected(error) and self._faults_injected()))
+        text = f"raised {one_line(error)}"
+        known = self._found.get((place, text))
+        if known is not None:
+            known.count += 1
+            return
+        self._found[place, text] = _Failure(place, text, "" if is_expected(error) else _trace(error), lasting)
+
+
+def _trace(error: Exception) -> str:
+    lines = "".join(traceback.format_exception(error)).splitlines()
+    return "\n".join(lines[-_TRACEBACK_LINES_MAX:])
+
+
+class Timed:
+    """Awaitable around a reconcile that reports each step that blocks the event loop.
+
+    A step counts if the thread worked or slept. On a busy machine, a thread that only waits for a processor does
+    neither.
+    """
+
+    def __init__(self, inner: Awaitable[object], report: Callable[[float], None]) -> None:
+        self._inner, self._report = inner, report
+
+    def __await__(self) -> Generator[Any, Any, object]:
+        running = self._inner.__await__()
+        step: Callable[[], Any] = lambda: next(running)  # noqa: E731  (replaced below)
+        while True:
+            began, worked, slept = perf_counter(), thread_time(), _sleeps()
+            try:
+                waiting = step()
+            except StopIteration as stop:
+                return stop.value
+            finally:
+                passed_s = perf_counter() - began
+                if passed_s >= BLOCKED_S and (thread_time() - worked >= BLOCKED_S or _sleeps() > slept):
+                    self._report(passed_s)
+            try:
+                value = yield waiting
+            except BaseException as thrown:  # it belongs to the reconcile
+                step = _throwing(running, thrown)
+            else:
+                step = _sending(running, value)
+
+
+def _throwing(running: Generator[Any, Any, object], error: BaseException) -> Callable[[], Any]:
+    return lambda: running.throw(error)
+
+
+def _sending(running: Generator[Any, Any, object], value: Any) -> Callable[[], Any]:
+    return lambda: next(running) if value is None else running.send(value)
+
+
+def _sleeps() -> int:
+    """Return how often this thread gave up its processor to wait."""
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
