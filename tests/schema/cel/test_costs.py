@@ -113,6 +113,15 @@ COSTS = [
     ("self.entries.transformList(i, m, m.v).size() == 3", 47),
     ("type(self.either) == int ? self.either == 1 : self.either == '25%'", 7),
     ("self.either != 1", 3),
+    ("self.o.?p.q.hasValue()", 5),
+    ("!self.?map['absent'].hasValue()", 4),
+    ("self.map[?'b'].hasValue()", 4),
+    ("!self.map[?'absent'].hasValue()", 4),
+    ("!has(self.?map.absent)", 2),
+    ("self.map.?absent.orValue(7) == 7", 3),
+    ("format.uuid().validate('123e4567-e89b-12d3-a456-426614174000') == optional.none()", 75),
+    ("format.date().validate('2021-01-01') == optional.none()", 39),
+    ("format.datetime().validate('2021-01-01T00:00:00Z') == optional.none()", 57),
     ("self.either == 1 || self.either == '25%'", 6),
 ]
 

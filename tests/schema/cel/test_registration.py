@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from sampan.core.field import Path
+from sampan.schema.cel import CelTypeError, Environment
 from sampan.schema.cel.escaping import escape
 from sampan.schema.cel.field_path import FieldPathError, field_path
 from sampan.schema.cel.registration import cost_error, rule_errors
+from sampan.schema.cel.schema_types import schema_type
 from sampan.schema.structural import ListType, Schema, ValidationRule, ValueValidations
 
 
@@ -162,3 +164,38 @@ NAMES = [
 @pytest.mark.parametrize(("name", "identifier"), NAMES)
 def test_property_names_become_identifiers(name: str, identifier: str | None) -> None:
     assert escape(name) == identifier
+
+
+def _embedded(**metadata: Schema) -> Schema:
+    """Return the schema of an object with an embedded object that declares this metadata."""
+    text = Schema(type="string")
+    meta = Schema(type="object", properties=metadata)
+    properties = {"apiVersion": text, "kind": text, "metadata": meta}
+    return Schema(
+        type="object", properties={"template": Schema(type="object", properties=properties, embedded_resource=True)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("declared", "error"),
+    [
+        (("name", "generateName", "namespace"), ""),
+        (("name", "namespace"), "undefined field 'namespace'"),
+        (("name", "generateName"), "undefined field 'namespace'"),
+    ],
+    ids=["both-names", "one-name", "undeclared"],
+)
+def test_metadata_of_an_embedded_object_has_what_the_schema_declares_with_both_names(
+    declared: tuple[str, ...], error: str
+) -> None:
+    schema = _embedded(**dict.fromkeys(declared, Schema(type="string")))
+    kind = schema_type(schema)
+    assert kind is not None
+    environment = Environment({"self": kind})
+    for rule in ("self.template.metadata.namespace == 'a'", "has(self.template.metadata.namespace)"):
+        try:
+            environment.compile(rule)
+            found = ""
+        except CelTypeError as failure:
+            found = str(failure)
+        assert (error in found) if error else found == "", rule

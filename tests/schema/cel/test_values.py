@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sampan.schema.cel import Budget, CelRuntimeError, CelSyntaxError, CelType, CelTypeError, Environment
+from sampan.schema.cel.estimate import estimate
 from sampan.schema.cel.library.encoders import ENCODERS, JSON_PATCH
 from sampan.schema.cel.library.kubernetes import KUBERNETES
 from sampan.schema.cel.library.math import MATH
@@ -138,7 +139,7 @@ l.exists(i, i == 2)
 !l.exists(i, i == 9)
 l.exists_one(i, i == 2)
 !l.exists_one(i, i > 1)
-l.existsOne(i, i == 3)
+l.exists_one(i, i == 3)
 [].all(i, false)
 ![].exists(i, true)
 m.all(k, k.size() == 3)
@@ -317,6 +318,35 @@ matches('abc', 'b')
 '1 22 3'.findAll('[0-9]+') == ['1', '22', '3']
 '1 22 3'.findAll('[0-9]+', 2) == ['1', '22']
 '1 22 3'.findAll('[0-9]+', 0) == []
+dyn([1, 2]).flatten() == [1, 2]
+dyn([1]).flatten(2) == [1]
+--19 == 19
+---19 == -19
+'%e'.format([2.71828]) == '2.718280×10⁰⁰'
+'%.20e'.format([1.5]) == '       1.500000×10⁰⁰'
+'%e'.format(['NaN']) == '   NaN'
+'%.1f'.format([-0.0]) == '0.0'
+isURL('https:://x/')
+isURL('mailto:a@b')
+isURL('*')
+!isURL('a')
+url('https:://x/').getHost() == ''
+url('http:a?b=c').getEscapedPath() == ''
+google.protobuf.BoolValue{} == false
+google.protobuf.BoolValue{value: true}
+google.protobuf.BoolValue{} != null
+google.protobuf.BytesValue{value: b'a'} == b'a'
+google.protobuf.FloatValue{value: 1.1} == 1.100000023841858
+google.protobuf.Int64Value{value: 5} + 1 == 6
+google.protobuf.StringValue{value: 'a'} + 'b' == 'ab'
+google.protobuf.UInt32Value{} == 0u
+google.protobuf.Value{string_value: 'a'} == 'a'
+google.protobuf.Value{} == null
+google.protobuf.Struct{fields: {'a': 1}} == {'a': 1.0}
+google.protobuf.ListValue{values: [1]} == [1.0]
+google.protobuf.Timestamp{seconds: 5} == timestamp(5)
+google.protobuf.Duration{seconds: 5} == duration('5s')
+[google.protobuf.Int64Value{}, 1].size() == 2
 [1, 2, 2].isSorted()
 !['b', 'a'].isSorted()
 [1, 2, 3].sum() == 6
@@ -449,8 +479,15 @@ RUNTIME_ERRORS = [
     ("dyn('a') && true", "no such overload"),
     ("dyn('a') ? true : false", "no such overload"),
     ("dyn(x).size() == 1", "no such overload: size"),
-    ("dyn(x).startsWith('a')", "no such overload: startsWith(int, string)"),
-    ("dyn(x).all(i, i)", "no such overload"),
+    ("dyn(x).startsWith('a')", "no such overload"),
+    ("dyn(x).all(i, i)", "got 'types.Int', expected iterable type"),
+    ("dyn(x).all(i, v, v)", "unsupported comprehension range type: types.Int"),
+    ("dyn(l) < dyn(x)", "no such overload: _<_"),
+    ("dyn(x) < dyn(l)", "no such overload"),
+    ("l[dyn(0.5)]", "unsupported index value 0.5 in list"),
+    ("dyn({})[dyn(l)]", "invalid qualifier type: *types.baseList"),
+    ("dyn(x).flatten()", "no such overload: int.flatten()"),
+    ("duration('9223372036s') + duration('9223372036s')", "integer overflow"),
     ("int(s) == 1", "type conversion error from 'string' to 'int'"),
     ("bool(s)", "type conversion error from 'string' to 'bool'"),
     ("timestamp(s) == timestamp(0)", "type conversion error from 'string' to 'google.protobuf.Timestamp'"),
@@ -466,6 +503,10 @@ RUNTIME_ERRORS = [
     ("[1, 0].all(i, 1 / i == 1)", "division by zero"),
     ("[1, 0].exists_one(i, 1 / i == 1)", "division by zero"),
     ("m.transformMapEntry(k, v, {'same': v}).size() == 1", "insert failed: key same already exists"),
+    (
+        "google.protobuf.Int32Value{value: 2147483648} == 0",
+        "field type conversion error for google.protobuf.Int32Value.value value type: integer overflow",
+    ),
     ("'%d'.format([dyn('a')]) == ''", "error during formatting: decimal clause can only be used on integers, "),
     ("'%s'.format(l.filter(i, i > 9)) == ''", "index 0 out of range"),
     ("(s + '%y').format([1]) == ''", 'could not parse formatting clause: unrecognized formatting clause "y"'),
@@ -486,6 +527,19 @@ TYPE_ERRORS = [
     ("s.nothing()", "undeclared reference to 'nothing' (in container '')", 10),
     ("nothing(s)", "undeclared reference to 'nothing' (in container '')", 8),
     ("l.all(i, i)", "expected type 'bool' but found 'int'", 10),
+    ("{1: 1, 'a': 2}", "expected type 'int' but found 'string'", 8),
+    ("[1, dyn(2)]", "expected type 'int' but found 'dyn'", 8),
+    ("{}.map(c, [c, type(c)])", "expected type 'dyn' but found 'type(dyn)'", 19),
+    ("l.existsOne(x, true)", "undeclared reference to 'existsOne' (in container '')", 12),
+    ("Foo{a: Bar{}}", "undeclared reference to 'Foo' (in container '')", 4),
+    ("map{}", "'map' is not a message type", 4),
+    ("kubernetes.URL{}", "undeclared reference to 'kubernetes.URL' (in container '')", 15),
+    ("s.namespace()", "found no matching overload for 'namespace' applied to 'string.()'", 12),
+    (
+        "google.protobuf.BoolValue{value: 1}",
+        "expected type of field 'value' is 'bool' but provided type is 'int'",
+        32,
+    ),
     (
         "x.all(i, true)",
         "expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)",
@@ -531,7 +585,9 @@ SYNTAX_ERRORS = [
     ("18446744073709551616u", "ERROR: <input>:1:1: invalid uint literal"),
     ("1e999", "ERROR: <input>:1:1: invalid double literal"),
     ("(" * 120 + "1" + ")" * 120, "ERROR: <input>:1:"),
-    ("1" + " + 1" * 400, "ERROR: <input>:-1:0: max recursion depth exceeded: 250"),
+    ("m.`one`", "ERROR: <input>:1:3: unsupported syntax: '`'"),
+    ("---9223372036854775808", "ERROR: <input>:1:4: invalid int literal"),
+    ("1" + " + 1" * 251, "ERROR: <input>:-1:0: max recursion depth exceeded"),
     ("'" + "a" * 100_000 + "'", "ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100002"),
 ]
 
@@ -591,3 +647,21 @@ def test_a_program_does_not_change_its_data() -> None:
     items = [3, 1, 2]
     assert ENVIRONMENT.compile("(l + [4]).sort()").evaluate({"l": items}, Budget()) == [1, 2, 3, 4]
     assert items == [3, 1, 2]
+
+
+CHAINS = {
+    "sum": "1" + " + 1" * 249 + " == 250",
+    "text": "'a'" + " + 'a'" * 249 + " != ''",
+    "calls": "'a'" + ".trim()" * 249 + " == 'a'",
+    "fields": "!has(dyn({})" + ".a" * 246 + ") || true",
+    "conjunction": " && ".join(["x == x"] * 1000),
+}
+
+
+@pytest.mark.parametrize("expression", CHAINS.values(), ids=CHAINS)
+def test_a_chain_as_long_as_in_kubernetes_compiles_at_any_depth_of_the_stack(expression: str) -> None:
+    def deep(frames: int) -> Any:
+        return deep(frames - 1) if frames else value_of(expression)
+
+    assert deep(300) is True
+    assert estimate(ENVIRONMENT.compile(expression).root, {}).high > 30

@@ -157,6 +157,10 @@ class Comprehension(Node):
         return iter((self.iter_range, self.accu_init, self.condition, self.step, self.result))
 
 
+_BRANCHES = frozenset(("_&&_", "_||_", "_?_:_", "dyn"))
+"""Functions that are compiled or estimated together with their operands."""
+
+
 def depth(root: Node) -> int:
     """Return the height of the tree, without recursion."""
     deepest = 0
@@ -166,6 +170,26 @@ def depth(root: Node) -> int:
         deepest = max(deepest, level)
         stack.extend((child, level + 1) for child in node.children())
     return deepest
+
+
+def spine(node: Node) -> list[Node]:
+    """Return the node, its first operand, the first operand of that and so on, the deepest last.
+
+    A chain such as `a + b + c`, `a[0][1]` or `a.f().g()` is as deep as it is long. Code that handles its nodes from the
+    deepest on needs no recursion. A name such as `a.b` is one node, because it may be the name of a variable.
+    """
+    nodes = [node]
+    while True:
+        below: Node | None = None
+        if isinstance(node, Call) and node.function not in _BRANCHES:
+            below = node.target if node.target is not None else (node.args[0] if node.args else None)
+            if node.target is not None and qualified_name(node.target) is not None:
+                below = None
+        elif isinstance(node, Select) and qualified_name(node) is None:
+            below = node.operand
+        if below is None:
+            return nodes
+        nodes.append(node := below)
 
 
 def walk(root: Node) -> Iterator[Node]:

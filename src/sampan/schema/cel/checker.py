@@ -17,11 +17,13 @@ from sampan.schema.cel.ast import (
     Select,
     StructNode,
     qualified_name,
+    spine,
     walk,
 )
 from sampan.schema.cel.declarations import Overload
 from sampan.schema.cel.errors import CelTypeError, Issue, render
 from sampan.schema.cel.escaping import RESERVED
+from sampan.schema.cel.messages import MESSAGES
 from sampan.schema.cel.types import (
     ANY,
     BOOL,
@@ -73,6 +75,8 @@ class Checker:
         self._functions = functions
         self._mapping: unification.Mapping = {}
         self._fresh = 0
+        self._checked: set[Node] = set()
+        """Operands that are checked before the node that they belong to."""
         self.issues: list[Issue] = []
 
     def check(self, root: Node) -> CelType:
@@ -87,6 +91,16 @@ class Checker:
         return ERROR
 
     def _check(self, node: Node) -> CelType:
+        """Set and return the type of a node. Chains are checked from their deepest node on, without recursion."""
+        if node in self._checked:
+            self._checked.remove(node)
+            return node.type
+        for below in spine(node)[:0:-1]:
+            self._check_node(below)
+            self._checked.add(below)
+        return self._check_node(node)
+
+    def _check_node(self, node: Node) -> CelType:
         kind: CelType
         if isinstance(node, Literal):
             kind = _LITERALS[type(node.value)]
@@ -115,6 +129,8 @@ class Checker:
             if name in scope:
                 return scope[name], ""
         named = self._types.get(name)
+        if named is None and name in MESSAGES:
+            named = MESSAGES[name].type
         return (CelType("type", "type", (named,)), name) if named is not None else None
 
     def _ident(self, node: Ident) -> CelType:
@@ -276,23 +292,27 @@ class Checker:
         return map_of(key_kind, value_kind)
 
     def _struct(self, node: StructNode) -> CelType:
+        message = MESSAGES.get(node.name.removeprefix("."))
+        if message is not None:
+            self._check_fields(node, message.fields)
+            return message.type
         named = self._types.get(node.name.removeprefix("."))
         if named is None:
-            self._report(node.offset, f"undeclared reference to '{node.name}' (in container '')")
-        elif named.kind != "struct":
-            self._report(node.offset, f"'{named}' is not a message type")
-            named = None
+            return self._report(node.offset, f"undeclared reference to '{node.name}' (in container '')")
+        if named.kind != "struct":
+            return self._report(node.offset, f"'{named.name}' is not a message type")
+        self._check_fields(node, named.fields)
+        return named
+
+    def _check_fields(self, node: StructNode, fields: MappingOf[str, CelType]) -> None:
         for offset, name, value, optional in node.entries:
             kind = self._element(value, optional=optional)
-            if named is None:
-                continue
-            field = named.fields.get(name)
+            field = fields.get(name)
             if field is None:
                 self._report(offset, f"undefined field '{name}'")
             elif not self._assign([(field, kind)]):
                 shown = self._shown(kind)
                 self._report(offset, f"expected type of field '{name}' is '{field}' but provided type is '{shown}'")
-        return named or ERROR
 
     def _comprehension(self, node: Comprehension) -> CelType:
         self._check(node.iter_range)

@@ -75,8 +75,29 @@ _RUNTIME: dict[str, tuple[type, ...]] = {
     "list": (list, SetList, MapList, TextList),
     "map": (dict, ObjectValue),
 }
-_BY_TRAIT = frozenset(("matches", "size"))
-"""Functions that cel-go dispatches by trait instead of type; their errors contain no types."""
+_UNNAMED = frozenset(("contains", "endsWith", "matches", "startsWith"))
+"""Functions whose errors contain neither their name nor types."""
+_PATTERNS = frozenset(("find", "findAll"))
+"""Functions whose errors are as short if the first argument is not a string."""
+_NUMBERS = frozenset(("double", "int", "uint"))
+_TIMES = frozenset(("google.protobuf.Duration", "google.protobuf.Timestamp"))
+_TEXTS = frozenset(("bytes", "string"))
+_ORDERED = frozenset(("bool", *_NUMBERS, *_TIMES, *_TEXTS))
+_LEFT: dict[str, frozenset[str]] = {
+    "_<_": _ORDERED,
+    "_<=_": _ORDERED,
+    "_>_": _ORDERED,
+    "_>=_": _ORDERED,
+    "_+_": frozenset(("list", *_NUMBERS, *_TIMES, *_TEXTS)),
+    "_-_": _NUMBERS | _TIMES,
+    "_*_": _NUMBERS,
+    "_/_": _NUMBERS,
+    "_%_": frozenset(("int", "uint")),
+    "-_": frozenset(("bool", "double", "google.protobuf.Duration", "int")),
+}
+"""Types of left operands that have an operator."""
+_METHODS = _TIMES | {"string"}
+"""Types with methods. Their values refuse an operator themselves, so the error does not contain its name."""
 _NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "type": "type"}
 
 
@@ -104,15 +125,22 @@ def _certain(kind: CelType, param: CelType) -> bool:
 def _dispatched(name: str, overloads: list[Overload]) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         for overload in overloads:
-            if all(map(fits, overload.params, args)):
+            if overload.checks_args or all(map(fits, overload.params, args)):
                 return overload.impl(*args)
-        if not name[0].isalpha():
-            raise CelRuntimeError("no such overload")
-        if name in _BY_TRAIT:
-            raise CelRuntimeError(f"no such overload: {name}")
-        raise CelRuntimeError(f"no such overload: {name}({', '.join(map(type_name, args))})")
+        raise _no_overload(name, args)
 
     return call
+
+
+def _no_overload(name: str, args: tuple[Any, ...]) -> CelRuntimeError:
+    """Return the error of a dispatch. Source: cel-go interpreter/interpretable.go (0.26), `evalBinary`."""
+    names = [type_name(arg) for arg in args]
+    left = _LEFT.get(name)
+    if name == "size" or (left is not None and names[0] not in left and names[0] not in _METHODS):
+        return CelRuntimeError(f"no such overload: {name}")
+    if name in _UNNAMED or not name[0].isalpha() or (name in _PATTERNS and names[0] != "string"):
+        return CelRuntimeError("no such overload")
+    return CelRuntimeError(f"no such overload: {name}({', '.join(names)})")
 
 
 def implementation(name: str, overloads: list[Overload], args: list[CelType]) -> tuple[Callable[..., Any], Cost]:

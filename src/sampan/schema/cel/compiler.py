@@ -4,18 +4,31 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sampan.schema.cel import code, folds, operators, selection
-from sampan.schema.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
+from sampan.schema.cel.ast import (
+    Call,
+    Comprehension,
+    Ident,
+    ListNode,
+    Literal,
+    MapNode,
+    Node,
+    Select,
+    StructNode,
+    spine,
+)
 from sampan.schema.cel.code import FIRST_VARIABLE, Code, Frame, constant
 from sampan.schema.cel.declarations import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST
 from sampan.schema.cel.errors import EVALUATION_ERRORS, CelCompileError, CelRuntimeError
 from sampan.schema.cel.library.regex import compile_pattern
 from sampan.schema.cel.library.standard import CONVERSIONS
+from sampan.schema.cel.messages import MESSAGES
 from sampan.schema.cel.types import CelType, unwrap_optional
 from sampan.schema.cel.values import (
     ABSENT,
     INT_MAX,
     INT_MIN,
     NONE,
+    TYPE_NAMES,
     OptionalValue,
     UInt,
     contains,
@@ -54,11 +67,21 @@ class Compiler:
         self.slots: dict[str, int] = {}
         """Slots of the environment's variables, by name."""
         self._locals: list[tuple[str, int]] = []
+        self._compiled: dict[int, Code] = {}
+        """Code of operands that are compiled before the node that they belong to, by the id of the node."""
         self.size = FIRST_VARIABLE
         """Number of entries in a frame."""
 
     def compile(self, node: Node) -> Code:
-        """Return the code of a node."""
+        """Return the code of a node. Chains are compiled from their deepest node on, without recursion."""
+        found = self._compiled.pop(id(node), None)
+        if found is not None:
+            return found
+        for below in spine(node)[:0:-1]:
+            self._compiled[id(below)] = self._compile(below)
+        return self._compile(node)
+
+    def _compile(self, node: Node) -> Code:
         if isinstance(node, Literal):
             return constant(node.value)
         if isinstance(node, Ident):
@@ -82,6 +105,8 @@ class Compiler:
 
     def _ident(self, node: Ident) -> Code:
         if node.constant is not None:
+            if node.constant.name in MESSAGES and node.constant.name not in TYPE_NAMES:
+                raise CelCompileError(f"reference to undefined type: {node.constant.name}")
             return constant(node.constant)
         slot = next((slot for name, slot in reversed(self._locals) if name == node.name), None)
         if slot is None:
@@ -113,7 +138,7 @@ class Compiler:
         declared = kind.kind == "struct"
         if was_optional or node.optional:
             if not declared or kind.wrap is not None or kind.fields[name].wrap is None:
-                return lambda frame: selection.optional_field(run(frame), key, declared=declared)
+                return selection.optional_field_code(run, key, declared=declared)
             return selection.wrapped_optional(run, key, kind.fields[name])
         if declared:
             if kind.wrap is not None:
@@ -121,7 +146,7 @@ class Compiler:
             return selection.plain_field(operand, key, kind.fields[name].wrap, name)
         if kind.kind == "map":
             return selection.entry(run, key)
-        return lambda frame: selection.select_any(run(frame), key)
+        return selection.any_field(run, key)
 
     def _has(self, node: Select, operand: Code) -> Code:
         kind, _ = unwrap_optional(node.operand.type)
@@ -135,7 +160,7 @@ class Compiler:
         def has(frame: Frame) -> bool:
             value = run(frame)
             if type(value) is OptionalValue:
-                return selection.optional_field(value, key, declared=declared) is not NONE
+                return selection.present(frame, selection.optional_field(value, key, declared=declared)) is not NONE
             return selection.find_field(value, key, declared=declared) is not ABSENT
 
         return Code(has, cost)
@@ -151,15 +176,15 @@ class Compiler:
             if fast is not None:
                 return fast
         impl, cost = code.implementation(node.function, node.overloads, kinds)
-        if node.function in _PATTERNS and args[1].is_constant:
-            self._check_pattern(args[1].constant)
+        if node.function in _PATTERNS and isinstance(args[1].constant, str):
+            self._check_constant(compile_pattern, args[1].constant)
         if node.function in CONVERSIONS and args[0].is_constant:
             return self._folded(impl, args[0].constant)
         return code.call(impl, args, cost)
 
-    def _check_pattern(self, pattern: Any) -> None:
+    def _check_constant(self, check: Callable[[Any], object], value: Any) -> None:
         try:
-            compile_pattern(pattern)
+            check(value)
         except EVALUATION_ERRORS as error:
             raise CelCompileError(str(error)) from None
 
@@ -219,11 +244,14 @@ class Compiler:
     def index(self, node: Call) -> Code:
         """Compile `a[b]` and `a[?b]`."""
         container, key = (self.compile(arg) for arg in node.args)
+        if key.is_constant:
+            self._check_constant(operators.check_key, key.constant)
         cost, attribute = self._part(container)
         cost += key.cost if key.attribute else key.cost + 1
         run, key_run = container.run, key.run
-        if node.function == "_[?_]":
-            return Code(lambda frame: operators.optional_index(run(frame), key_run(frame)), cost, attribute=attribute)
+        if node.function == "_[?_]" or node.args[0].type.kind not in ("list", "map"):
+            index = selection.any_index(run, key, optional=node.function == "_[?_]")
+            return Code(index, cost, attribute=attribute)
         return Code(lambda frame: operators.index(run(frame), key_run(frame)), cost, attribute=attribute)
 
     def membership(self, node: Call) -> Code:
@@ -258,7 +286,7 @@ class Compiler:
         def choose(frame: Frame) -> Any:
             value = run(frame)
             if type(value) is not OptionalValue:
-                raise operators.no_overload()
+                return value
             if value.value is not ABSENT:
                 return value.value if unwrap else value
             frame[code.COST] += cost
@@ -316,8 +344,9 @@ class Compiler:
     def _struct(self, node: StructNode) -> Code:
         entries = [(name, self.compile(value), optional) for _, name, value, optional in node.entries]
         runs = [(node.type.keys.get(name, name), value.run, optional) for name, value, optional in entries]
+        message = MESSAGES.get(node.name.removeprefix("."))
 
-        def make(frame: Frame) -> dict[str, Any]:
+        def make(frame: Frame) -> Any:
             made: dict[str, Any] = {}
             for name, run, optional in runs:
                 value = run(frame)
@@ -326,7 +355,7 @@ class Compiler:
                         continue
                     value = value.value
                 made[name] = value
-            return made
+            return made if message is None else message.make(made)
 
         return Code(make, sum(value.cost for _, value, _ in entries) + STRUCT_CREATE_COST)
 
@@ -348,21 +377,7 @@ class Compiler:
         predicate = self.compile(node.predicate) if node.predicate is not None else None
         transform = self.compile(node.transform) if node.transform is not None else None
         del self._locals[depth:]
-        return _fold_code(node, source, (first, second), predicate, transform)
-
-
-def _fold_code(
-    node: Comprehension, source: Code, slots: tuple[int, int | None], predicate: Code | None, transform: Code | None
-) -> Code:
-    bind = folds.binder(*slots)
-    if transform is not None:
-        if node.kind == "map":
-            return folds.to_list(source, bind, predicate, transform)
-        return folds.to_map(source, bind, predicate, transform, slots[0] if node.kind == "transform_map" else None)
-    assert predicate is not None
-    if node.kind == "exists_one":
-        return folds.exactly_one(source, bind, predicate)
-    return folds.quantifier(source, bind, predicate, stop=node.kind == "exists")
+        return folds.comprehension(node.kind, source, (first, second), predicate, transform)
 
 
 _SPECIAL: Mapping[str, Callable[[Compiler, Call], Code]] = {

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from sampan.schema.cel.types import CelType
@@ -21,6 +21,10 @@ REGEX_FACTOR = 0.25
 LIST_CREATE_COST = 10
 MAP_CREATE_COST = 30
 STRUCT_CREATE_COST = 40
+SELECTOR_REQUIREMENT_COST = LIST_CREATE_COST + STRUCT_CREATE_COST
+"""Cost of one requirement of a field or label selector."""
+SELECTOR_REQUIREMENT_LENGTH_MIN = 2
+"""Length of the shortest requirement: `k,`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class Overload:
     impl: Callable[..., Any]
     member: bool = False
     cost: Cost = 1
+    checks_args: bool = False
+    """True if `impl` checks the types of its arguments: a dispatch at run time passes all values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +68,7 @@ def function(name: str, key: str, params: tuple[CelType, ...], result: CelType, 
 
 def with_cost(cost: Cost, overloads: Iterable[Overload]) -> tuple[Overload, ...]:
     """Return the overloads with another cost."""
-    return tuple(Overload(o.function, o.id, o.params, o.result, o.impl, o.member, cost) for o in overloads)
+    return tuple(replace(overload, cost=cost) for overload in overloads)
 
 
 def by_name(overloads: Iterable[Overload]) -> dict[str, list[Overload]]:

@@ -41,7 +41,6 @@ from sampan.schema.cel.types import (
     CelType,
     list_of,
     map_of,
-    type_of,
 )
 
 _TYPES = {
@@ -54,7 +53,7 @@ _TYPES = {
     "list": list_of(DYN),
     "map": map_of(DYN, DYN),
     "null_type": NULL,
-    "type": type_of(DYN),
+    "type": CelType("type", "type"),
     "google.protobuf.Timestamp": TIMESTAMP,
     "google.protobuf.Duration": DURATION,
 }
@@ -146,7 +145,8 @@ class Environment:
         self._bindings = bindings
         self._types = {**_TYPES, **(types or {})}
         for library in self._libraries:
-            self._types.update({kind.name: kind for kind in library.types})
+            # Values of other types exist, but an expression cannot name the types.
+            self._types.update({kind.name: kind for kind in library.types if kind.kind == "opaque"})
         self._functions = _functions(self._libraries)
 
     def extended(

@@ -7,11 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sampan.schema.cel.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
+from sampan.schema.cel.ast import (
+    Call,
+    Comprehension,
+    Ident,
+    ListNode,
+    Literal,
+    MapNode,
+    Node,
+    Select,
+    StructNode,
+    spine,
+)
 from sampan.schema.cel.declarations import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST
 from sampan.schema.cel.estimate_calls import Operand, call_estimate
 from sampan.schema.cel.range import ONE, UNKNOWN, ZERO, Range, fixed
-from sampan.schema.cel.types import CelType, is_optional
+from sampan.schema.cel.types import CelType, is_optional, unwrap
 
 Path = tuple[str, ...]
 _SELF = "self"
@@ -45,8 +56,19 @@ class _Estimator:
     variables: Mapping[str, CelType]
     facts: dict[int, _Facts] = field(default_factory=dict)
     locals: list[tuple[str, _Local]] = field(default_factory=list)
+    costs: dict[int, Range] = field(default_factory=dict)
+    """Costs of operands that are estimated before the node that they belong to, by the id of the node."""
 
     def cost(self, node: Node) -> Range:
+        """Return the cost of a node. Chains are estimated from their deepest node on, without recursion."""
+        found = self.costs.pop(id(node), None)
+        if found is not None:
+            return found
+        for below in spine(node)[:0:-1]:
+            self.costs[id(below)] = self._cost(below)
+        return self._cost(node)
+
+    def _cost(self, node: Node) -> Range:
         if isinstance(node, Literal):
             return ZERO
         if isinstance(node, Ident):
@@ -291,7 +313,7 @@ def _literal_size(node: Node) -> Range | None:
 def _is_scalar(kind: CelType) -> bool:
     if is_optional(kind):
         return _is_scalar(kind.params[0])
-    return kind.kind in ("bool", "double", "duration", "int", "timestamp", "type", "uint")
+    return unwrap(kind).kind in ("bool", "double", "duration", "int", "timestamp", "uint")
 
 
 def estimate(root: Node, variables: Mapping[str, CelType]) -> Range:

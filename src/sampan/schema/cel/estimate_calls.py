@@ -7,7 +7,13 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from sampan.schema.cel.declarations import LIST_CREATE_COST, REGEX_FACTOR, STRING_FACTOR
+from sampan.schema.cel.declarations import (
+    LIST_CREATE_COST,
+    REGEX_FACTOR,
+    SELECTOR_REQUIREMENT_COST,
+    SELECTOR_REQUIREMENT_LENGTH_MIN,
+    STRING_FACTOR,
+)
 from sampan.schema.cel.library.formats import FORMAT_SIZE_MAX, REGEX_SIZE_MAX
 from sampan.schema.cel.range import ONE, UNBOUNDED, UNKNOWN, ZERO, Range, fixed
 from sampan.schema.cel.types import CelType, same
@@ -44,6 +50,15 @@ def _nominal(overload: str, target: Operand | None, args: list[Operand]) -> Call
 def _authorization(overload: str, target: Operand | None, args: list[Operand]) -> CallEstimate:
     # Kubernetes' figure: 28 checks fit into the cost limit of one expression (10,000,000).
     return CallEstimate(fixed(350_000))
+
+
+def _selector(overload: str, target: Operand | None, args: list[Operand]) -> CallEstimate | None:
+    """Estimate the parser of a selector: the text, and as many requirements as it may have."""
+    if len(args) != 1:
+        return None
+    length = args[0].bound()
+    requirements = length.scaled(1 / SELECTOR_REQUIREMENT_LENGTH_MIN).scaled(SELECTOR_REQUIREMENT_COST)
+    return CallEstimate(fixed(LIST_CREATE_COST).plus(length.scaled(STRING_FACTOR)).plus(requirements))
 
 
 def _scan(overload: str, target: Operand | None, args: list[Operand]) -> CallEstimate | None:
@@ -173,6 +188,8 @@ def _equality(overload: str, target: Operand | None, args: list[Operand]) -> Cal
 
 _BY_FUNCTION: dict[str, _Estimate] = {
     "check": _authorization,
+    "fieldSelector": _selector,
+    "labelSelector": _selector,
     **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"), _scan),
     **dict.fromkeys(("url", "jsonpatch.escapeKey"), _same_size_of_first),
     **dict.fromkeys(("lowerAscii", "upperAscii", "substring", "trim"), _same_size),

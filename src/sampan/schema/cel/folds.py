@@ -10,7 +10,7 @@ from sampan.schema.cel.code import COST, LIMIT, Code, Frame, charge, over_limit,
 from sampan.schema.cel.declarations import LIST_CREATE_COST
 from sampan.schema.cel.errors import EVALUATION_ERRORS, CelRuntimeError, as_runtime_error
 from sampan.schema.cel.library.lists import insert
-from sampan.schema.cel.values import ABSENT, FieldMap, MapList, ObjectValue, SetList, TextList
+from sampan.schema.cel.values import ABSENT, FieldMap, MapList, ObjectValue, SetList, TextList, class_name
 
 _LISTS = frozenset((list, SetList, MapList, TextList))
 
@@ -25,7 +25,7 @@ def _single(value: Any) -> Iterable[Any]:
         return list(value.values())
     if kind is ObjectValue:
         return [key for key, _ in value.items()]
-    raise CelRuntimeError("no such overload")
+    raise CelRuntimeError(f"got '{class_name(value)}', expected iterable type")
 
 
 def _pairs(value: Any) -> Iterable[tuple[Any, Any]]:
@@ -34,7 +34,7 @@ def _pairs(value: Any) -> Iterable[tuple[Any, Any]]:
         return enumerate(value)
     if kind is dict or kind is ObjectValue:
         return list(value.items())
-    raise CelRuntimeError("no such overload")
+    raise CelRuntimeError(f"unsupported comprehension range type: {class_name(value)}")
 
 
 Bind: TypeAlias = Callable[[Frame, Any], Iterator[None]]
@@ -165,3 +165,18 @@ def local(slot: int, value: Code, body: Code) -> Code:
         return use(frame)
 
     return Code(run, value.cost + body.cost)
+
+
+def comprehension(
+    kind: str, source: Code, slots: tuple[int, int | None], predicate: Code | None, transform: Code | None
+) -> Code:
+    """Return the code of the macro of this name."""
+    bind = binder(*slots)
+    if transform is not None:
+        if kind == "map":
+            return to_list(source, bind, predicate, transform)
+        return to_map(source, bind, predicate, transform, slots[0] if kind == "transform_map" else None)
+    assert predicate is not None
+    if kind == "exists_one":
+        return exactly_one(source, bind, predicate)
+    return quantifier(source, bind, predicate, stop=kind == "exists")

@@ -28,6 +28,7 @@ _TOKEN = re.compile(
     |(?P<uint>0x[0-9a-fA-F]+[uU]|[0-9]+[uU])
     |(?P<int>0x[0-9a-fA-F]+|[0-9]+)
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    |(?P<escaped>`[A-Za-z0-9_.\-/\ ]+`)
     |(?P<op>==|!=|<=|>=|&&|\|\||[\[\]{{}}().,\-!?:+*/%<>])""".replace("\n    |", "|")
 )
 _DEFAULTS: dict[str, Any] = {"string": "", "bytes": b"", "int": 0, "uint": UInt(0), "float": 0.0}
@@ -55,8 +56,8 @@ class _InvalidLiteral(Exception):
 
 @dataclass(slots=True)
 class Token:
-    """Token. `kind` is op, name, int, uint, float, string, bytes, bool, null or end; `value` is the value of a
-    literal.
+    """Token. `kind` is op, name, escaped (a name in backquotes), int, uint, float, string, bytes, bool, null or end;
+    `value` is the value of a literal.
     """
 
     kind: str

@@ -3,14 +3,15 @@
 Source: cel-go cel/validator.go (0.26), as selected in apiserver pkg/cel/environment/base.go (1.36).
 """
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 
 from sampan.schema.cel import times
 from sampan.schema.cel.ast import Call, ListNode, Literal, MapNode, Node, walk
 from sampan.schema.cel.errors import CelRuntimeError, CelTypeError, Issue, render
 from sampan.schema.cel.library.formatting import clauses, misuse
 from sampan.schema.cel.library.regex import compile_pattern
-from sampan.schema.cel.types import CelType, same, unwrap_optional
+from sampan.schema.cel.types import CelType, same, unwrap, unwrap_optional
 
 
 def _is_duration(text: str | int) -> bool:
@@ -51,15 +52,27 @@ def _call_issue(node: Call) -> Issue | None:
     return Issue(argument.offset, f"invalid {node.function} argument")
 
 
-def _mixed(nodes: list[tuple[Node, bool]]) -> Issue | None:
+def _mixed(nodes: Iterable[tuple[Node, bool]]) -> Iterator[Issue]:
+    """Yield an issue for each node whose type differs from that of the first one. `dyn` is a type like any other."""
     expected: CelType | None = None
     for node, optional in nodes:
         kind = unwrap_optional(node.type)[0] if optional else node.type
         if expected is None:
             expected = kind
-        elif not same(expected, kind) and "dyn" not in (expected.kind, kind.kind):
-            return Issue(node.offset, f"expected type '{expected}' but found '{kind}'")
-    return None
+        elif not same(unwrap(expected), unwrap(kind)):
+            yield Issue(node.offset, f"expected type '{expected}' but found '{kind}'")
+
+
+def _list_issues(node: ListNode) -> Iterator[Issue]:
+    """Yield the first issue of a list."""
+    elements = ((element, index in node.optionals) for index, element in enumerate(node.elements))
+    return itertools.islice(_mixed(elements), 1)
+
+
+def _map_issues(node: MapNode) -> Iterator[Issue]:
+    """Yield all issues of a map: of its keys and of its values."""
+    yield from _mixed((key, False) for key, _, _ in node.entries)
+    yield from _mixed((value, optional) for _, value, optional in node.entries)
 
 
 def _format_issue(node: Call) -> Issue | None:
@@ -99,14 +112,13 @@ def check(root: Node, source: str) -> None:
     issues: list[Issue] = []
     exempt = _exempt(root)
     for node in walk(root):
-        issue: Issue | None = None
         if isinstance(node, Call):
             issue = _call_issue(node) or _format_issue(node)
+            if issue is not None:
+                issues.append(issue)
         elif isinstance(node, ListNode) and id(node) not in exempt:
-            issue = _mixed([(element, index in node.optionals) for index, element in enumerate(node.elements)])
+            issues.extend(_list_issues(node))
         elif isinstance(node, MapNode) and id(node) not in exempt:
-            issue = _mixed([(value, optional) for _, value, optional in node.entries])
-        if issue is not None:
-            issues.append(issue)
+            issues.extend(_map_issues(node))
     if issues:
         raise CelTypeError(render(source, issues))

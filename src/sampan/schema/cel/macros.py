@@ -183,7 +183,6 @@ _RECEIVER: dict[tuple[str, int], Callable[[int, Node, list[Node]], Node]] = {
     ("exists", 3): _exists,
     ("exists_one", 2): _exists_one,
     ("exists_one", 3): _exists_one,
-    ("existsOne", 2): _exists_one,
     ("existsOne", 3): _exists_one,
     ("map", 2): _map,
     ("map", 3): _map,

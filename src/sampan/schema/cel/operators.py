@@ -25,6 +25,7 @@ from sampan.schema.cel.values import (
     TextList,
     Timestamp,
     UInt,
+    class_name,
     contains,
     find_key,
     size_of,
@@ -177,8 +178,18 @@ def show(value: Any) -> str:
     return str(value)
 
 
+_QUALIFIERS = frozenset((str, int, UInt, float, bool))
+
+
+def check_key(key: Any) -> None:
+    """Check that a value may be in brackets. **Raises** CelRuntimeError."""
+    if type(key) not in _QUALIFIERS:
+        raise CelRuntimeError(f"invalid qualifier type: {class_name(key)}")
+
+
 def index(container: Any, key: Any) -> Any:
     """Return `container[key]`."""
+    check_key(key)
     kind = type(container)
     if kind in _KEYED:
         found = find_key(container, key)
@@ -201,6 +212,8 @@ def list_position(key: Any) -> int:
         return int(key)
     if type(key) is float and key.is_integer():
         return int(key)
+    if type(key) is float:
+        raise CelRuntimeError(f"unsupported index value {format_double(key)} in list")
     raise CelRuntimeError(f"unsupported index type '{type_name(key)}' in list")
 
 
@@ -210,6 +223,7 @@ def optional_index(container: Any, key: Any) -> OptionalValue:
         if container.value is ABSENT:
             return NONE
         container = container.value
+    check_key(key)
     if type(container) in _KEYED:
         found = find_key(container, key)
         return NONE if found is ABSENT else OptionalValue(found)

@@ -22,7 +22,7 @@ from sampan.schema.cel.syntax_messages import (
 
 EXPRESSION_LENGTH_MAX = 100_000
 """Length limit of an expression in code points."""
-_DEPTH_MAX = 250
+_DEPTH_MAX = 251
 _NESTING_MAX = 100
 _RESERVED = frozenset(
     (
@@ -173,13 +173,10 @@ class _Parser:
             if token.text == "-":
                 raise self._no_alternative(self._tokens[self._position - 1])
             raise _Unexpected(self._peek(), extraneous(self._peek(), EXPRESSION))
-        if token.text == "-" and self._peek().kind in ("int", "float"):
-            if count == 1:
-                return self._member(sign=token)
-            count -= 1
-            inner = self._member(sign=self._tokens[self._position - 1])
-        else:
-            inner = self._member()
+        # A single minus is the sign of a number; several are operators.
+        if token.text == "-" and count == 1 and self._peek().kind in ("int", "float"):
+            return self._member(sign=token)
+        inner = self._member()
         if count % 2 == 0:
             return inner
         return Call(token.offset, "!_" if token.text == "!" else "-_", [inner])
@@ -201,15 +198,22 @@ class _Parser:
 
     def _select(self, node: Node, dot: Token) -> Node:
         optional = self._accept("?") is not None
-        if self._peek().kind != "name":
+        if self._peek().kind not in ("name", "escaped"):
             if optional:
                 raise self._unexpected(FIELD_NAME)
             raise self._no_alternative(dot)
-        name = self._next()
+        name = self._field_name()
         opening = None if optional else self._accept("(")
         if opening is None:
             return Select(dot.offset, node, name.text, optional=optional)
         return self._call(opening.offset, name.text, node, self._arguments(")"))
+
+    def _field_name(self) -> Token:
+        """Return the next token, a name. A name in backquotes is an issue: Kubernetes does not enable this syntax."""
+        name = self._next()
+        if name.kind == "escaped":
+            self.issues.append(Issue(name.offset, "unsupported syntax: '`'"))
+        return name
 
     def _index(self, node: Node, bracket: Token) -> Node:
         optional = self._accept("?") is not None
@@ -297,9 +301,9 @@ class _Parser:
             return fields
         while True:
             optional = self._accept("?") is not None
-            if self._peek().kind != "name":
+            if self._peek().kind not in ("name", "escaped"):
                 raise self._unexpected(FIELD_NAME if optional else FIELD_NAME.union(("}", ",", "?")))
-            name = self._next()
+            name = self._field_name()
             colon = self._expect(":")
             fields.append((colon.offset, name.text, self._inside(",", "}"), optional))
             if not self._more("}", FIELD_NAME):
@@ -369,5 +373,5 @@ def parse(source: str, *, bindings: bool = False) -> Node:
     if issues or parser.issues:
         raise CelSyntaxError(render(source, [*issues, *parser.issues]))
     if depth(node) > _DEPTH_MAX:
-        raise CelSyntaxError(f"ERROR: <input>:-1:0: max recursion depth exceeded: {_DEPTH_MAX}")
+        raise CelSyntaxError("ERROR: <input>:-1:0: max recursion depth exceeded")
     return node

@@ -37,7 +37,8 @@ def schema_type(schema: Schema, name: str = "selfType", *, is_root: bool = False
     """Return the type of the values that a schema allows; None if expressions cannot access them.
 
     `is_root`: the schema is that of a whole object, with apiVersion, kind and metadata. Of the metadata, expressions
-    can access only name and generateName.
+    can access what the schema declares, if it declares all of apiVersion, kind, name and generateName; otherwise only
+    name and generateName.
     """
     return _Builder().build(schema, name, is_root=is_root)
 
@@ -98,8 +99,9 @@ class _Builder:
         keys: dict[str, str] = {}
         wraps: dict[str, Wrap] = {}
         size_bytes = 2
+        added = _type_and_object_meta(name) if is_root and not _declares_metadata(schema) else {}
         for key, child in schema.properties.items():
-            if is_root and key in ("metadata", "apiVersion", "kind"):
+            if key in added:
                 continue
             kind = self.build(child, f"{name}.{key}", is_root=False)
             if kind is None:
@@ -113,26 +115,29 @@ class _Builder:
                 fields[identifier] = kind
                 if identifier != key:
                     keys[identifier] = key
-        if is_root:
-            fields.update(_type_and_object_meta(schema, name))
+        fields.update(added)
         wrap = _object_wrap(wraps) if wraps else None
         return CelType("struct", name, fields=fields, keys=keys, min_size_bytes=size_bytes, wrap=wrap)
 
 
-def _type_and_object_meta(schema: Schema, name: str) -> dict[str, CelType]:
-    """Return the types of apiVersion, kind and metadata.
+def _declares_metadata(schema: Schema) -> bool:
+    """Report whether a schema declares apiVersion, kind and the two names of the metadata.
 
-    Limits of names are used if the schema declares all of them.
+    Source: apiserver pkg/cel/common/schemas.go `WithTypeAndObjectMeta` (1.36).
     """
     meta = schema.properties.get("metadata")
-    declared = meta.properties if meta is not None and meta.type == "object" else {}
-    if all(key in declared and declared[key].type == "string" for key in ("name", "generateName")):
-        texts = {key: _text(declared[key]) for key in ("name", "generateName")}
-    else:
-        plain = _text(Schema(type="string"))
-        texts = {"name": plain, "generateName": plain}
+    if meta is None or meta.type != "object":
+        return False
+    texts = [schema.properties.get("apiVersion"), schema.properties.get("kind")]
+    texts += [meta.properties.get("name"), meta.properties.get("generateName")]
+    return all(text is not None and text.type == "string" for text in texts)
+
+
+def _type_and_object_meta(name: str) -> dict[str, CelType]:
+    """Return the types of apiVersion, kind and metadata that every object has."""
     plain = _text(Schema(type="string"))
-    return {"apiVersion": plain, "kind": plain, "metadata": struct(f"{name}.metadata", texts)}
+    meta = struct(f"{name}.metadata", {"name": plain, "generateName": plain})
+    return {"apiVersion": plain, "kind": plain, "metadata": meta}
 
 
 def _int_or_string(schema: Schema) -> CelType:

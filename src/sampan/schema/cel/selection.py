@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sampan.schema.cel import operators
-from sampan.schema.cel.code import Code, Frame
+from sampan.schema.cel.code import COST, Code, Frame
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.types import CelType
 from sampan.schema.cel.values import ABSENT, NONE, FieldMap, ObjectValue, OptionalValue, find_key
@@ -93,13 +93,42 @@ def find_field(value: Any, key: str, *, declared: bool) -> Any:
     return ABSENT
 
 
-def select_any(value: Any, key: str) -> Any:
-    """Return `value.key` for a value of any type."""
-    if type(value) is OptionalValue:
-        return optional_field(value, key, declared=False)
-    found = find_field(value, key, declared=False)
-    if found is ABSENT:
-        raise _no_such_key(key)
+def any_field(operand: Callable[[Frame], Any], key: str) -> Callable[[Frame], Any]:
+    """Select a field of a value of any type."""
+
+    def run(frame: Frame) -> Any:
+        value = operand(frame)
+        if type(value) is OptionalValue:
+            return present(frame, optional_field(value, key, declared=False))
+        found = find_field(value, key, declared=False)
+        if found is ABSENT:
+            raise _no_such_key(key)
+        return found
+
+    return run
+
+
+def any_index(operand: Callable[[Frame], Any], key: Code, *, optional: bool) -> Callable[[Frame], Any]:
+    """Select `value[key]`, or `value[?key]` if `optional`, of a value of any type. `optional.none()` needs no key."""
+    key_run, key_cost = key.run, key.cost if key.attribute else key.cost + 1
+
+    def run(frame: Frame) -> Any:
+        value = operand(frame)
+        if type(value) is OptionalValue:
+            if value.value is ABSENT:
+                frame[COST] -= key_cost
+                return NONE
+        elif not optional:
+            return operators.index(value, key_run(frame))
+        return present(frame, operators.optional_index(value, key_run(frame)))
+
+    return run
+
+
+def present(frame: Frame, found: OptionalValue) -> OptionalValue:
+    """Return the result of an optional selection, which costs nothing if it is absent: take its cost back."""
+    if found is NONE:
+        frame[COST] -= 1
     return found
 
 
@@ -113,11 +142,16 @@ def optional_field(value: Any, key: str, *, declared: bool) -> OptionalValue:
     return NONE if found is ABSENT else OptionalValue(found)
 
 
+def optional_field_code(operand: Callable[[Frame], Any], key: str, *, declared: bool) -> Callable[[Frame], Any]:
+    """Select `value.?key`."""
+    return lambda frame: present(frame, optional_field(operand(frame), key, declared=declared))
+
+
 def wrapped_optional(run: Callable[[Frame], Any], key: str, field: CelType) -> Callable[[Frame], Any]:
     """Select `value.?key`, where the values of the field are converted."""
 
     def read(frame: Frame) -> OptionalValue:
-        found = optional_field(run(frame), key, declared=True)
+        found = present(frame, optional_field(run(frame), key, declared=True))
         if found.value is ABSENT:
             return found
         assert field.wrap is not None

@@ -38,6 +38,7 @@ _KINDS: Final = {
     "string": "STRING",
     "bytes": "BYTES",
     "name": "IDENTIFIER",
+    "escaped": "ESC_IDENTIFIER",
 }
 
 

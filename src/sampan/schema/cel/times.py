@@ -94,7 +94,7 @@ def timestamp_of(ns: int, offset_s: int = 0) -> Timestamp:
 def duration_of(ns: int) -> Duration:
     """Return a duration. **Raises** CelRuntimeError if it does not fit 64 bits."""
     if not INT_MIN <= ns <= INT_MAX:
-        raise CelRuntimeError("duration overflow")
+        raise CelRuntimeError("integer overflow")
     return Duration(ns)
 
 

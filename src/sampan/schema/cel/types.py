@@ -13,7 +13,7 @@ class CelType:
     """Type. `name` distinguishes structs, opaque types and type parameters.
 
     `kind` is bool, int, uint, double, string, bytes, null, timestamp, duration, dyn, list, map, struct, type, opaque,
-    param or error.
+    wrapper, param or error.
     """
 
     kind: str
@@ -67,6 +67,16 @@ def map_of(key: CelType, value: CelType) -> CelType:
 def optional_of(value: CelType) -> CelType:
     """Return `optional_type(value)`."""
     return CelType("opaque", "optional_type", (value,))
+
+
+def wrapper_of(value: CelType) -> CelType:
+    """Return `wrapper(value)`: the type of a value that may also be null."""
+    return CelType("wrapper", "wrapper", (value,))
+
+
+def unwrap(kind: CelType) -> CelType:
+    """Return T of `wrapper(T)`; other types unchanged."""
+    return kind.params[0] if kind.kind == "wrapper" else kind
 
 
 def type_of(value: CelType) -> CelType:

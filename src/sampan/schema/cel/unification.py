@@ -2,12 +2,12 @@
 
 from typing import TypeAlias
 
-from sampan.schema.cel.types import DYN, CelType, same
+from sampan.schema.cel.types import DYN, CelType, same, unwrap
 
 Mapping: TypeAlias = dict[str, CelType]
 """Types assigned to type parameters."""
 
-_NULLABLE = frozenset(("opaque", "struct", "duration", "timestamp"))
+_NULLABLE = frozenset(("opaque", "struct", "duration", "timestamp", "wrapper"))
 _SCALARS = frozenset(("bool", "bytes", "double", "int", "string", "uint", "duration", "timestamp", "struct"))
 
 
@@ -19,6 +19,8 @@ def is_dyn_or_error(kind: CelType) -> bool:
 def _less_specific(left: CelType, right: CelType) -> bool:
     if left.kind in ("dyn", "param"):
         return True
+    if left.kind == "wrapper":
+        return same(unwrap(left), unwrap(right))
     if right.kind in ("dyn", "param") or left.kind != right.kind:
         return False
     if left.kind == "type":
@@ -78,6 +80,7 @@ def _assign(mapping: Mapping, left: CelType, right: CelType) -> bool:
     if left.kind == "null" or right.kind == "null":
         other = right if left.kind == "null" else left
         return other.kind == "null" or other.kind in _NULLABLE
+    left, right = unwrap(left), unwrap(right)
     if left.kind != right.kind:
         return False
     if left.kind in _SCALARS:

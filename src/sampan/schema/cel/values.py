@@ -190,12 +190,39 @@ _NAMES: dict[type, str] = {
 }
 
 
+TYPE_NAMES = frozenset(_NAMES.values())
+"""Names of the types of values."""
+
+
 def type_name(value: Any) -> str:
     """Return the name of a value's type, as shown by `type(value)`."""
     found = _NAMES.get(type(value))
     if found is not None:
         return found
     return value.type_name if isinstance(value, LibraryValue | FieldMap) else type(value).__name__
+
+
+_CLASSES: dict[str, str] = {
+    "null_type": "types.Null",
+    "bool": "types.Bool",
+    "int": "types.Int",
+    "uint": "types.Uint",
+    "double": "types.Double",
+    "string": "types.String",
+    "bytes": "types.Bytes",
+    "list": "*types.baseList",
+    "map": "*types.baseMap",
+    "google.protobuf.Timestamp": "types.Timestamp",
+    "google.protobuf.Duration": "types.Duration",
+    "type": "*types.Type",
+    "optional_type": "*types.Optional",
+}
+
+
+def class_name(value: Any) -> str:
+    """Return the name of a value's class in errors of cel-go, which are not about types of the language."""
+    name = type_name(value)
+    return _CLASSES.get(name) or f"cel.{name.rpartition('.')[2]}"
 
 
 _NUMBERS = frozenset((int, UInt, float))

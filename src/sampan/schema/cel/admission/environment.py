@@ -15,7 +15,7 @@ from sampan.schema.cel.admission.declarations import NAMESPACE, REQUEST
 from sampan.schema.cel.admission.patch_types import JSON_PATCH, object_types
 from sampan.schema.cel.environment import Environment, Program
 from sampan.schema.cel.errors import CelCompileError, CelSyntaxError, CelTypeError
-from sampan.schema.cel.library.authorization import AUTHORIZATION, AUTHORIZER, RESOURCE_CHECK
+from sampan.schema.cel.library.authorization import AUTHORIZER, RESOURCE_CHECK
 from sampan.schema.cel.library.json_patch import JSON_PATCHES
 from sampan.schema.cel.library.kubernetes import KUBERNETES
 from sampan.schema.cel.parser import parse
@@ -24,7 +24,7 @@ from sampan.schema.cel.values import ObjectValue
 
 _SCALARS = frozenset(("bool", "bytes", "double", "duration", "int", "null", "string", "timestamp", "uint"))
 _SHOWN = {"null": "null_type", "timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}
-_LIBRARIES = (*KUBERNETES, AUTHORIZATION)
+_LIBRARIES = KUBERNETES
 _PATCH_LIBRARIES = (*_LIBRARIES, JSON_PATCHES)
 
 

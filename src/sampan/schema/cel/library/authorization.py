@@ -5,12 +5,21 @@ environment provides.
 Source: apiserver pkg/cel/library/authz.go (1.36).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
-from sampan.schema.cel.declarations import Library, member, with_cost
+from sampan.schema.cel.declarations import (
+    LIST_CREATE_COST,
+    SELECTOR_REQUIREMENT_COST,
+    SELECTOR_REQUIREMENT_LENGTH_MIN,
+    Library,
+    member,
+    traversal,
+    with_cost,
+)
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.types import BOOL, STRING, struct
 from sampan.schema.cel.values import LibraryValue
@@ -137,6 +146,14 @@ def _check_resource(check: ResourceCheckValue, verb: str) -> DecisionValue:
 
 _CHECKED = (RESOURCE_CHECK, STRING)
 
+
+def _selector_cost(args: tuple[Any, ...], result: Any) -> int:
+    """Return the cost of parsing a selector: of its text, and of as many requirements as its length allows."""
+    length = len(args[1])
+    requirements = math.ceil(length / SELECTOR_REQUIREMENT_LENGTH_MIN)
+    return LIST_CREATE_COST + traversal(length) + requirements * SELECTOR_REQUIREMENT_COST
+
+
 AUTHORIZATION = Library(
     (
         member("path", "authorizer_path", (AUTHORIZER, STRING), PATH_CHECK, _path),
@@ -148,8 +165,17 @@ AUTHORIZATION = Library(
         member("subresource", "resourcecheck_subresource", _CHECKED, RESOURCE_CHECK, _narrowing("subresource")),
         member("namespace", "resourcecheck_namespace", _CHECKED, RESOURCE_CHECK, _narrowing("namespace")),
         member("name", "resourcecheck_name", _CHECKED, RESOURCE_CHECK, _narrowing("name")),
-        member("fieldSelector", "authorizer_fieldselector", _CHECKED, RESOURCE_CHECK, _narrowing("field_selector")),
-        member("labelSelector", "authorizer_labelselector", _CHECKED, RESOURCE_CHECK, _narrowing("label_selector")),
+        *with_cost(
+            _selector_cost,
+            (
+                member(
+                    "fieldSelector", "authorizer_fieldselector", _CHECKED, RESOURCE_CHECK, _narrowing("field_selector")
+                ),
+                member(
+                    "labelSelector", "authorizer_labelselector", _CHECKED, RESOURCE_CHECK, _narrowing("label_selector")
+                ),
+            ),
+        ),
         *with_cost(
             CHECK_COST,
             (

@@ -105,10 +105,10 @@ _FORMATS = {
     "dns1035LabelPrefix": FormatValue("DNS1035LabelPrefix", 30, _label_1035_prefix),
     "labelValue": FormatValue("LabelValue", 40, names.label_value_errors),
     "uri": FormatValue("URI", 1103, _uri),
-    "uuid": FormatValue("uuid", 94, _uuid),
+    "uuid": FormatValue("uuid", 70, _uuid),
     "byte": FormatValue("byte", 84, _byte),
-    "date": FormatValue("date", 102, _date),
-    "datetime": FormatValue("datetime", 102, _datetime),
+    "date": FormatValue("date", 71, _date),
+    "datetime": FormatValue("datetime", 71, _datetime),
 }
 
 

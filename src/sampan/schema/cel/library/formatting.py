@@ -106,18 +106,18 @@ def _special(number: float) -> str:
 
 
 def _fixed(value: Any, precision: int) -> str:
-    number = _float(value, "fixed-point")
+    number = _float(value, "fixed-point") or 0.0  # -0.0 is shown without its sign
     return f"{number:,.{precision}f}" if math.isfinite(number) else _special(number)
 
 
 def _scientific(value: Any, precision: int) -> str:
-    number = _float(value, "scientific")
+    """Format a number with six digits. The precision of the clause is the minimum width, as in cel-go."""
+    number = _float(value, "scientific") or 0.0  # -0.0 is shown without its sign
     if not math.isfinite(number):
-        return _special(number)
-    mantissa, _, exponent = f"{number:.{precision}e}".partition("e")
-    digits = exponent.lstrip("+-")
-    sign = "-" if exponent.startswith("-") else ""
-    return f"{mantissa}\u202f×\u202f10{(sign + digits).translate(_SUPERSCRIPT)}"
+        return _special(number).rjust(precision)
+    mantissa, _, exponent = f"{number:.{_PRECISION_DEFAULT}e}".partition("e")
+    text = f"{mantissa}×10{exponent.removeprefix('+').translate(_SUPERSCRIPT)}"
+    return text.rjust(precision)
 
 
 def _binary(value: Any) -> str:

@@ -1,5 +1,6 @@
 """Libraries that Kubernetes 1.36 provides to every expression. Source: pkg/cel/environment/base.go."""
 
+from sampan.schema.cel.library.authorization import AUTHORIZATION
 from sampan.schema.cel.library.formats import FORMATS
 from sampan.schema.cel.library.lists import LISTS, SETS
 from sampan.schema.cel.library.net import CIDRS, IPS
@@ -11,4 +12,7 @@ from sampan.schema.cel.library.standard import STANDARD
 from sampan.schema.cel.library.strings import STRINGS
 from sampan.schema.cel.library.urls import URLS
 
-KUBERNETES = (STANDARD, URLS, REGEX, LISTS, OPTIONALS, QUANTITIES, STRINGS, SETS, IPS, CIDRS, FORMATS, SEMVER)
+KUBERNETES = (
+    *(STANDARD, URLS, REGEX, LISTS, AUTHORIZATION, OPTIONALS, QUANTITIES),
+    *(STRINGS, SETS, IPS, CIDRS, FORMATS, SEMVER),
+)

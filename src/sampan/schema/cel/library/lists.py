@@ -6,6 +6,7 @@ Source: apiserver pkg/cel/library/lists.go (1.36), cel-go ext/{lists,sets,compre
 import functools
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sampan.schema.cel import operators
@@ -44,6 +45,7 @@ _SUMMABLE: tuple[tuple[CelType, Any], ...] = ((INT, 0), (UINT, UInt(0)), (DOUBLE
 _T = param("T")
 _LIST = list_of(_T)
 _RANGE_MAX = 1_000_000
+_SHOWN = {"list": "list(dyn)", "map": "map(dyn, dyn)"}
 
 
 def _is_sorted(items: list[Any]) -> bool:
@@ -91,13 +93,21 @@ def _slice(items: list[Any], start: int, end: int) -> list[Any]:
     return list(items[start:end])
 
 
-def _flatten(items: list[Any], depth: int = 1) -> list[Any]:
+def _flatten(items: Any, *depths: Any) -> list[Any]:
+    """Flatten a list that may be flat already: its type is not known before."""
+    if not isinstance(items, list) or any(type(depth) is not int for depth in depths):
+        shown = [_SHOWN.get(name, name) for name in map(type_name, (items, *depths))]
+        raise CelRuntimeError(f"no such overload: {shown[0]}.flatten({', '.join(shown[1:])})")
+    return _flat(items, depths[0] if depths else 1)
+
+
+def _flat(items: list[Any], depth: int) -> list[Any]:
     if depth < 0:
         raise CelRuntimeError("level must be non-negative")
     flat: list[Any] = []
     for item in items:
         if isinstance(item, list) and depth:
-            flat.extend(_flatten(item, depth - 1))
+            flat.extend(_flat(item, depth - 1))
         else:
             flat.append(item)
     return flat
@@ -172,7 +182,7 @@ def _result_cost(args: tuple[Any, ...], result: Any) -> int:
 
 
 def _flatten_cost(args: tuple[Any, ...], result: Any) -> int:
-    depth = args[1] if len(args) == 2 else 1
+    depth = args[1] if len(args) == 2 and type(args[1]) is int else 1
     return size_of(args[0]) * max(depth, 0) + LIST_CREATE_COST + 1
 
 
@@ -225,8 +235,11 @@ LISTS = Library(
         *with_cost(
             _flatten_cost,
             (
-                member("flatten", "list_flatten", (list_of(_LIST),), _LIST, _flatten),
-                member("flatten", "list_flatten_int", (list_of(DYN), INT), list_of(DYN), _flatten),
+                replace(member("flatten", "list_flatten", (list_of(_LIST),), _LIST, _flatten), checks_args=True),
+                replace(
+                    member("flatten", "list_flatten_int", (list_of(DYN), INT), list_of(DYN), _flatten),
+                    checks_args=True,
+                ),
             ),
         ),
         *with_cost(

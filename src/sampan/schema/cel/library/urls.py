@@ -30,6 +30,8 @@ class URLValue(LibraryValue):
             self.scheme, rest = match[0].lower(), rest[match.end() + 1 :]
         rest, _, self.query = rest.partition("?")
         self.host = ""
+        if self.scheme and not rest.startswith("/"):
+            rest = ""  # Opaque, as in mailto:a@b: there is no path.
         if rest.startswith("//"):
             authority, slash, path = rest[2:].partition("/")
             self.host = urllib.parse.unquote(authority.rpartition("@")[2])
@@ -53,6 +55,8 @@ def uri_error(text: str) -> str:
 def _reason(text: str) -> str:
     if not text:
         return "empty url"
+    if text == "*":
+        return ""
     if any(ord(char) < 32 or ord(char) == 127 for char in text):
         return "net/url: invalid control character in URL"
     match = _SCHEME.match(text)
@@ -63,7 +67,7 @@ def _reason(text: str) -> str:
         return "invalid URI for request"
     rest = text[match.end() + 1 :] if has_scheme and match is not None else text
     if has_scheme and not rest.startswith("/"):
-        return "invalid URI for request"
+        return ""
     if _BAD_ESCAPE.search(rest.partition("?")[0]):
         found = _BAD_ESCAPE.search(rest)
         assert found is not None
