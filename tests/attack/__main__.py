@@ -20,8 +20,10 @@ from tests.attack.model import grant
 from tests.attack.report import Count
 from tests.attack.server import Attacked, attacked, give
 from tests.attack.simulated import dial_simulated_pods
+from tests.attack.unread import REST_S as UNREAD_REST_S
+from tests.attack.unread import SECONDS, hold_unread, prepare_unread
 
-CLASSES = ("authorization", "escalation", "bombs", "floods", "memory", "front-proxy", "dns", "simulated")
+CLASSES = ("authorization", "escalation", "bombs", "floods", "unread", "memory", "front-proxy", "dns", "simulated")
 FILES = 8000
 
 
@@ -32,6 +34,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--users", type=int, help="attack with so many users of limited rights; none: all")
     parser.add_argument("--repeats", type=int, default=REPEATS, help="how often each large request is sent")
     parser.add_argument("--rest", type=float, default=REST_S, help="seconds until memory is measured")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="length of each attack that reads nothing")
     arguments = parser.parse_args()
     if unknown := set(arguments.classes) - set(CLASSES):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
@@ -54,6 +57,13 @@ async def _by_requests(target: Attacked, classes: Sequence[str], arguments: argp
     return counts
 
 
+def _by_unread(seconds: float) -> Count:
+    """Attack a server that has done nothing else, so that its memory is that of an idle server."""
+    with attacked() as target:
+        asyncio.run(prepare_unread(target))
+        return hold_unread(target, seconds, min(seconds, UNREAD_REST_S))
+
+
 def _by_front_proxies() -> Count:
     with tempfile.TemporaryDirectory(prefix="sampan-attack-") as made:
         proxies = Proxies(Path(made))
@@ -74,6 +84,8 @@ def main() -> int:
             counts.append(flood(target))
         if "memory" in classes:
             counts.append(asyncio.run(retained(target, arguments.repeats, arguments.rest)))
+    if "unread" in classes:
+        counts.append(_by_unread(arguments.seconds))
     if "front-proxy" in classes:
         counts.append(_by_front_proxies())
     if "dns" in classes:

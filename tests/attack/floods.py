@@ -28,14 +28,19 @@ PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 Flood = Callable[[Address, float], None]
 
 
-def _connected(address: Address, *protocols: str) -> ssl.SSLSocket:
-    sock = socket.create_connection((address.host, address.port), timeout=10)
+def connected(address: Address, *protocols: str, receive_buffer_bytes: int = 0) -> ssl.SSLSocket:
+    """Return a TLS connection. `receive_buffer_bytes`: size of the kernel's buffer; 0 for the default."""
+    sock = socket.socket()
+    if receive_buffer_bytes:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
+    sock.settimeout(10)
+    sock.connect((address.host, address.port))
     return context(*protocols).wrap_socket(sock)
 
 
 @contextmanager
 def _many(address: Address, count: int, *protocols: str) -> Iterator[list[ssl.SSLSocket]]:
-    opened = [_connected(address, *protocols) for _ in range(count)]
+    opened = [connected(address, *protocols) for _ in range(count)]
     try:
         yield opened
     finally:
@@ -129,7 +134,7 @@ def cut_handshakes(address: Address, seconds: float) -> None:
 def _websocket_watches(address: Address, count: int) -> list[ssl.SSLSocket]:
     opened = []
     for _ in range(count):
-        sock = _connected(address)
+        sock = connected(address)
         key = base64.b64encode(os.urandom(16)).decode()
         sock.send(
             f"GET {WATCH} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer token-0\r\nConnection: Upgrade\r\n"
@@ -180,16 +185,18 @@ def unfinished_upgrades(address: Address, seconds: float) -> None:
             time.sleep(0.05)
 
 
-def _h2(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    """Return an HTTP/2 frame."""
     return struct.pack(">I", len(payload))[1:] + bytes((kind, flags)) + struct.pack(">I", stream) + payload
 
 
-def _literal(name: str, value: str) -> bytes:
+def literal(name: str, value: str) -> bytes:
+    """Return a header field that HPACK does not compress. The value has at most 126 bytes."""
     return b"\x00" + bytes((len(name),)) + name.encode() + bytes((len(value),)) + value.encode()
 
 
 REQUEST: Final = b"".join(
-    _literal(name, value)
+    literal(name, value)
     for name, value in (
         (":method", "GET"),
         (":scheme", "https"),
@@ -198,7 +205,7 @@ REQUEST: Final = b"".join(
         ("authorization", "Bearer token-0"),
     )
 )
-SETTINGS: Final = _h2(4, 0, 0)
+SETTINGS: Final = frame(4, 0, 0)
 
 
 def _h2_flood(address: Address, seconds: float, count: int, frames: Callable[[int], bytes], begin: bytes = b"") -> None:
@@ -206,7 +213,7 @@ def _h2_flood(address: Address, seconds: float, count: int, frames: Callable[[in
     streams: dict[int, int] = {}
     for _ in _repeated(seconds):
         while len(opened) < count:
-            sock = _connected(address, "h2")
+            sock = connected(address, "h2")
             sock.settimeout(0.01)
             sock.send(PREFACE + (begin or SETTINGS))
             opened.append(sock)
@@ -228,7 +235,7 @@ def rapid_resets(address: Address, seconds: float) -> None:
         seconds,
         10,
         lambda first: b"".join(
-            _h2(1, 5, number, REQUEST) + _h2(3, 0, number, b"\0\0\0\x08") for number in range(first, first + 200, 2)
+            frame(1, 5, number, REQUEST) + frame(3, 0, number, b"\0\0\0\x08") for number in range(first, first + 200, 2)
         ),
     )
 
@@ -239,21 +246,21 @@ def continuations(address: Address, seconds: float) -> None:
         address,
         seconds,
         10,
-        lambda first: (_h2(1, 1, 1, REQUEST) if first == 1 else b"") + _h2(9, 0, 1, _literal("a", "b")) * 100,
+        lambda first: (frame(1, 1, 1, REQUEST) if first == 1 else b"") + frame(9, 0, 1, literal("a", "b")) * 100,
     )
 
 
 def closed_windows(address: Address, seconds: float) -> None:
     """Request lists on many streams whose window is closed, so that no response can be sent."""
-    closed = _h2(4, 0, 0, struct.pack(">HI", 4, 0))
+    closed = frame(4, 0, 0, struct.pack(">HI", 4, 0))
     _h2_flood(
         address,
         seconds,
         20,
         lambda first: (
-            b"".join(_h2(1, 5, number, REQUEST) for number in range(first, first + 100, 2))
+            b"".join(frame(1, 5, number, REQUEST) for number in range(first, first + 100, 2))
             if first < 400
-            else _h2(8, 0, 1, b"\0\0\0\x01")
+            else frame(8, 0, 1, b"\0\0\0\x01")
         ),
         closed,
     )
@@ -262,7 +269,7 @@ def closed_windows(address: Address, seconds: float) -> None:
 def settings_changes(address: Address, seconds: float) -> None:
     """Change the header table and the window up and down."""
     one = struct.pack(">HIHI", 1, 0, 4, 1) + struct.pack(">HIHI", 1, 65536, 4, 2**31 - 1)
-    _h2_flood(address, seconds, 10, lambda first: _h2(4, 0, 0, one) * 50)
+    _h2_flood(address, seconds, 10, lambda first: frame(4, 0, 0, one) * 50)
 
 
 def refused_streams(address: Address, seconds: float) -> None:
@@ -272,7 +279,7 @@ def refused_streams(address: Address, seconds: float) -> None:
         address,
         seconds,
         5,
-        lambda first: b"".join(_h2(1, 5, number, request) for number in range(first, first + 200, 2)),
+        lambda first: b"".join(frame(1, 5, number, request) for number in range(first, first + 200, 2)),
     )
 
 

@@ -46,6 +46,7 @@ from sampan.server.proxy.kubelet import KubeletSettings
 from sampan.server.shared_settings import cors_allowed_origins_setting, hsts_directives_setting, profiling_setting
 from sampan.server.sni import CertKey, parse_cert_key
 from sampan.server.tls import CIPHER_SUITES, VERSIONS
+from sampan.server.unread import UnreadLimits
 
 STORAGE_MEDIA_TYPES = ("application/json", "application/vnd.kubernetes.protobuf")
 HTTP2 = ("prefer", "offer", "off")
@@ -288,6 +289,7 @@ class UpSettings:
         kind=integer(0, metavar="REQUESTS"),
         group=TLS,
     )
+    unread: UnreadLimits = nested(UnreadLimits, prefix="max-unread-", group=TLS)
     cors_allowed_origins: tuple[str, ...] = cors_allowed_origins_setting(group=TLS)
     hsts_directives: tuple[str, ...] = hsts_directives_setting(group=TLS)
 

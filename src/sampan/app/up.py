@@ -192,7 +192,7 @@ def _http_server(settings: UpSettings, api: ApiServer) -> HttpServer:
     """Return the HTTP server, with the results of its TLS handshakes in /metrics."""
     streams_max = settings.http2_max_streams_per_connection
     limits = HttpSettings(http2_streams_max=streams_max) if streams_max else HttpSettings()
-    return HttpServer(api.handler, limits, handshakes=api.metrics.handshakes)
+    return HttpServer(api.handler, limits, handshakes=api.metrics.handshakes, unread=api.metrics.unread)
 
 
 def _metrics(port: int) -> SecurityMetrics:
@@ -238,6 +238,7 @@ def _api_settings(
         proxy=proxy_settings(settings, credentials),
         aggregation=aggregation_settings(settings, credentials),
         flow_control=settings.flow_control,
+        unread=settings.unread,
         admission=admission_settings(settings),
         components=components,
         identity=authentication.identity,

@@ -49,6 +49,7 @@ from sampan.server.routes import Routes
 from sampan.server.security_metrics import SecurityMetrics
 from sampan.server.shared_settings import cors_allowed_origins_setting, hsts_directives_setting, profiling_setting
 from sampan.server.status import text_response
+from sampan.server.unread import UnreadBytes, UnreadLimits
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.scope import Shared
 from sampan.server.version import show_version
@@ -88,6 +89,8 @@ class ApiServerSettings:
     aggregation: AggregationSettings = field(default_factory=AggregationSettings)
     """Connections to the servers behind APIServices."""
     flow_control: FlowControlSettings = field(default_factory=FlowControlSettings)
+    unread: UnreadLimits = field(default_factory=UnreadLimits)
+    """Maximum numbers of bytes that wait because clients do not read."""
     """Concurrency limits of requests, in total and for each priority level."""
     components: Components = field(default_factory=lambda: ELSEWHERE)
     """Health of controller-manager and scheduler."""
@@ -125,6 +128,7 @@ class ApiServer:
             store=cluster.measures.store,
             deciding=[each for each in (self.authorizer, *configured) if isinstance(each, DecisionCounting)],
             caches=self._caches,
+            unread=UnreadBytes(settings.unread),
         )
         self._removed = RemovedResources(cluster.registry, self.metrics.forget)
         self.admission = self._admission(settings, configured)

@@ -11,7 +11,8 @@ from sampan.server.request import Response
 
 SIZE_MIN_BYTES = 128 << 10
 """Minimum size; smaller bodies are sent uncompressed."""
-_VARY = (b"Vary", b"Accept-Encoding")
+VARY = (b"Vary", b"Accept-Encoding")
+GZIP = (b"Content-Encoding", b"gzip")
 
 
 async def compress_response(headers: dict[str, str], response: Response) -> None:
@@ -20,11 +21,12 @@ async def compress_response(headers: dict[str, str], response: Response) -> None
         return
     packed = response.gzip_body
     if packed is None:
-        packed = await asyncio.to_thread(compress, response.body)
+        packed = await asyncio.to_thread(compress, b"".join((response.body, *response.rest)))
+        response.rest = ()
     response.body = packed
-    response.headers.append((b"Content-Encoding", b"gzip"))
-    if _VARY not in response.headers:
-        response.headers.append(_VARY)
+    response.headers.append(GZIP)
+    if VARY not in response.headers:
+        response.headers.append(VARY)
 
 
 def accepts_gzip(headers: dict[str, str]) -> bool:

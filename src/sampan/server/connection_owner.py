@@ -15,6 +15,7 @@ from sampan.server.response_heads import ResponseHeads
 from sampan.server.settings import HttpSettings
 from sampan.server.status import unreadable
 from sampan.server.tls import client_chain
+from sampan.server.unread import UnreadBytes
 from sampan.wire.http1 import NameCache
 
 HEADER_BYTES_MAX = 1 << 20
@@ -78,6 +79,8 @@ class ConnectionOwner(Protocol):
     header_names: NameCache
     frame_turns: LoopTurns
     parse_turns: LoopTurns
+    unread: UnreadBytes
+    """Responses that wait because their clients do not read."""
     tasks: TaskScope
     """Tasks of the requests."""
     shutting_down: bool
@@ -129,19 +132,15 @@ def make_request(incoming: Incoming, target: RequestTarget, peer: Peer, *, recei
     return Request(wire, incoming.headers, target.info)
 
 
-def call_handler(owner: ConnectionOwner, incoming: Incoming, peer: Peer, *, received: float) -> Awaitable[Response]:
-    """Call the handler, and return its response. If the request target cannot be parsed, return the error without
-    calling the handler.
-    """
+def read_request(
+    owner: ConnectionOwner, incoming: Incoming, peer: Peer, *, received: float
+) -> tuple[Request | None, Response | None]:
+    """Return the request for the handler. If its target cannot be parsed, return the error response instead."""
     try:
         target = owner.targets.get(incoming.method, incoming.raw_target)
     except StatusError as error:
-        return _refused(unreadable(error, incoming.raw_target))
-    return owner.handler(make_request(incoming, target, peer, received=received))
-
-
-async def _refused(response: Response) -> Response:
-    return response
+        return None, unreadable(error, incoming.raw_target)
+    return make_request(incoming, target, peer, received=received), None
 
 
 def clear_cancellation() -> None:
@@ -152,9 +151,14 @@ def clear_cancellation() -> None:
 
 
 async def release(response: Response) -> None:
-    """Close the stream of a response, and call its `finished` callback."""
-    aclose: Callable[[], Awaitable[None]] | None = getattr(response.stream, "aclose", None)
+    """Close the stream of a response, and call its `finished` callback.
+
+    The response then refers to neither, because they may refer to it: only the collector would free such a cycle.
+    """
+    stream, response.stream = response.stream, None
+    finished, response.finished = response.finished, None
+    aclose: Callable[[], Awaitable[None]] | None = getattr(stream, "aclose", None)
     if aclose is not None:
         await aclose()
-    if response.finished is not None:
-        response.finished()
+    if finished is not None:
+        finished()

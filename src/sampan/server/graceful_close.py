@@ -33,14 +33,18 @@ class GracefulClose:
         """
         if self._closing or (linger_s and self._timer is not None):
             return
-        self.cancel()
+        self._cancel()
         if linger_s:
             self._timer = self._loop.call_later(linger_s, self._close)
         else:
             self._close()
 
-    def cancel(self) -> None:
-        """Stop the timers, because the connection is lost."""
+    def end(self) -> None:
+        """Stop the timers, because the connection is lost. Later calls of `begin` have no effect."""
+        self._cancel()
+        self._closing = True
+
+    def _cancel(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
 

@@ -13,6 +13,8 @@ from asyncio import sslproto
 from functools import cache
 from typing import Any, Final, cast
 
+WRITE_BUFFER_BYTES: Final = 64 << 10
+"""Unencrypted bytes that wait for the client, above which the protocol pauses writing."""
 _UNLIMITED: Final = 1 << 30
 """Bytes that the TLS transport may have received before it stops reading by itself. It never gets as many."""
 
@@ -28,6 +30,8 @@ class HeldTransport(asyncio.Transport):
         """True if `LimitedReads` has left data undecrypted."""
         # Both transports have this method, but the interface lacks it.
         tls_transport.set_read_buffer_limits(_UNLIMITED, 0)  # type: ignore[attr-defined]
+        # The default is 512 KiB for each connection, next to the buffer of the socket's transport.
+        tls_transport.set_write_buffer_limits(WRITE_BUFFER_BYTES)
         # Responses are written without one more call for each.
         self.write = tls_transport.write  # type: ignore[method-assign]
         self.is_closing = tls_transport.is_closing  # type: ignore[method-assign]
@@ -83,7 +87,8 @@ class HeldTransport(asyncio.Transport):
         self._tls_transport.set_write_buffer_limits(high, low)
 
     def get_write_buffer_size(self) -> int:
-        return self._tls_transport.get_write_buffer_size()
+        """Return the bytes that the client has not read, encrypted and not."""
+        return self._tls_transport.get_write_buffer_size() + self._socket_transport.get_write_buffer_size()
 
     def can_write_eof(self) -> bool:
         return False

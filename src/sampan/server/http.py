@@ -16,20 +16,22 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import cast
 
 from sampan.core.clock import monotonic
+from sampan.core.tracebacks import forget_frames
 from sampan.http.tunnel import Tunnel
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
 from sampan.server.connection_owner import (
     ConnectionOwner,
     Peer,
-    call_handler,
     clear_cancellation,
     peer_of,
+    read_request,
     release,
 )
 from sampan.server.graceful_close import GracefulClose, has_ended, has_unread
 from sampan.server.incoming import SAFE, Incoming
 from sampan.server.reading import PIPELINE_MAX, Reading
-from sampan.server.request import Response
+from sampan.server.request import Request, Response
+from sampan.server.unread import account_of
 from sampan.wire.http1 import BODILESS, BodyWriter, Half, Malformed
 
 _log = logging.getLogger("sampan.http")
@@ -51,6 +53,7 @@ class Connection(Reading, asyncio.Protocol):
         self._peer = Peer()
         self._closing: GracefulClose | None = None
         self._patient = False
+        self._request: Request | None = None
         self._started = 0.0
         """Monotonic time at which the current request left the queue."""
 
@@ -64,7 +67,7 @@ class Connection(Reading, asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
         if self._closing is not None:
-            self._closing.cancel()
+            self._closing.end()
         self.owner.disconnected(self)
         if self._can_write is not None and not self._can_write.done():
             self._can_write.set_result(None)
@@ -171,10 +174,15 @@ class Connection(Reading, asyncio.Protocol):
 
     async def _serve(self, incoming: Incoming) -> None:
         """Serve one request. Then start the next one, or close the connection."""
+        request: Request | None = None
         response: Response | None = None
         close = True
         try:
-            response = await call_handler(self.owner, incoming, self._peer, received=self._started)
+            request, response = read_request(self.owner, incoming, self._peer, received=self._started)
+            if request is not None:
+                self._request = request
+                response = await self.owner.handler(request)
+            assert response is not None
             self._patient = response.patient
             close = not incoming.keep_alive or response.close or self._is_last()
             if incoming.expect_continue and not incoming.complete:
@@ -191,18 +199,28 @@ class Connection(Reading, asyncio.Protocol):
         except ConnectionError as error:
             _log.info("connection cut", extra={"path": incoming.raw_target.decode("latin-1"), "error": str(error)})
             self._transport.abort()
-        except Exception:
+            forget_frames(error)
+        except Exception as error:
             _log.exception("connection cut", extra={"path": incoming.raw_target.decode("latin-1")})
             self._transport.abort()
-        except asyncio.CancelledError:
+            forget_frames(error)
+        except asyncio.CancelledError as error:
             self._transport.abort()
+            forget_frames(error)
             raise
         finally:
-            self._current = None
-            if response is not None and (response.stream is not None or response.finished is not None):
+            self._current = self._request = None
+            if response is None:
+                if request is not None and request.seat is not None:
+                    request.seat.release()
+            elif response.stream is not None or response.finished is not None:
                 await release(response)
+            was_tunnel = response is not None and response.takeover is not None
+            no_response = response is None
+            # The task is listed for some time after its end, and its error refers to this frame.
+            request = response = None
         if close or self._ending or self.closed:
-            self._leave(heeding=incoming.complete or response is None or response.takeover is not None)
+            self._leave(heeding=incoming.complete or no_response or was_tunnel)
         else:
             self._next(incoming)
 
@@ -229,10 +247,14 @@ class Connection(Reading, asyncio.Protocol):
             self.resume_reading()
 
     async def _send(self, incoming: Incoming, response: Response, *, close: bool) -> None:
-        if len(response.body) > SIZE_MIN_BYTES or response.gzip_body is not None:
-            await compress_response(incoming.headers, response)
         body = response.body
+        if len(body) > SIZE_MIN_BYTES or response.rest or response.gzip_body is not None:
+            await compress_response(incoming.headers, response)
+            body = response.body
+        rest = response.rest
         length = len(body) if response.length is None else response.length
+        if rest:
+            length = response.size_bytes
         head = self.owner.heads.build(response, length, close=close, http_1_0=incoming.http_1_0)
         if incoming.method == "HEAD" or response.status in BODILESS:
             self._transport.write(head)
@@ -242,24 +264,30 @@ class Connection(Reading, asyncio.Protocol):
                 await self.drain()
         else:
             self._transport.write(head)
-            await self._write_in_turns(body)
+            await self._write_in_turns(body, rest)
+            return
+        if rest:
+            await self._write_in_turns(b"", rest)
 
-    async def _write_in_turns(self, data: bytes) -> None:
+    async def _write_in_turns(self, data: bytes, rest: tuple[bytes, ...] = ()) -> None:
         """Write data in pieces, and let the event loop serve other connections after each piece.
 
-        `drain` does not wait while a fast client keeps the buffer empty. If cancelled, it writes the rest at once.
+        Waiting for the client alone would not suffice, because a fast one keeps the buffer empty. If a stream is ended
+        meanwhile, write the rest of its frame at once.
         """
-        view, at = memoryview(data), 0
-        try:
-            while at < len(view) and not self.closed:
-                self._transport.write(view[at : at + WRITE_CHUNK_BYTES])
-                at += WRITE_CHUNK_BYTES
-                await self.drain()
-                await asyncio.sleep(0)
-        except asyncio.CancelledError:
-            if not self.closed:
-                self._transport.write(view[at:])
-            raise
+        for index, part in enumerate((data, *rest)):
+            view, at = memoryview(part), 0
+            try:
+                while at < len(view) and not self.closed:
+                    self._transport.write(view[at : at + WRITE_CHUNK_BYTES])
+                    at += WRITE_CHUNK_BYTES
+                    await asyncio.sleep(0)
+                    if self._can_write is not None:
+                        await self._wait_for_client((part, *rest[index:]))
+            except asyncio.CancelledError:
+                if self.streaming and not self.closed:
+                    self._transport.write(view[at:])
+                raise
 
     async def _send_stream(self, incoming: Incoming, response: Response, stream: AsyncIterator[bytes]) -> bool:
         """Send chunks until the stream ends, the client disconnects or the server stops. Return True if the connection
@@ -273,24 +301,27 @@ class Connection(Reading, asyncio.Protocol):
             if incoming.method == "HEAD":
                 return True
             writer = BodyWriter(chunked=response.length is None and not until_closed)
-            if self._ending:
+            if self._ending and not response.finite:
                 transport.write(writer.end())
                 return True
-            self.streaming = True
+            self.streaming = not response.finite
             async for chunk in stream:
                 if chunk:
                     response.sent_bytes += len(chunk)
                     data = writer.data(chunk)
+                    del chunk
                     if len(data) <= WRITE_CHUNK_BYTES:
                         transport.write(data)
+                        del data
+                        if self._can_write is not None:
+                            await self.drain()
                     else:
                         await self._write_in_turns(data)
-                    if self._can_write is not None:
-                        await self.drain()
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
             if not self.closed and not self._ending:
                 raise
             clear_cancellation()
+            forget_frames(error)
         finally:
             self.streaming = False
         if not self.closed:
@@ -304,17 +335,38 @@ class Connection(Reading, asyncio.Protocol):
         self.streaming = True
         try:
             await takeover(tunnel)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
             if not self.closed and not self._ending:
                 raise
             clear_cancellation()
+            forget_frames(error)
         finally:
             self.streaming = False
 
     async def drain(self) -> None:
         """Wait until the client has read most of the written data, or has disconnected."""
         if self._can_write is not None and not self.closed:
-            await asyncio.shield(self._can_write)  # others may wait too
+            await asyncio.sleep(0)  # the transport sends at the end of the turn
+            await self._wait_for_client(())
+
+    async def _wait_for_client(self, unwritten: tuple[bytes, ...]) -> None:
+        """Wait as `drain` does. `unwritten` is counted as unread meanwhile, and so are the buffers of the transport."""
+        waiter = self._can_write
+        if waiter is None or self.closed:
+            return
+        request = self._request
+        user, seat = ("", None) if request is None else (account_of(request), request.seat)
+        if seat is not None:
+            seat.stall()
+        with self.owner.unread.waiting(self, self, user, unwritten, self._transport.get_write_buffer_size()):
+            await asyncio.shield(waiter)  # others may wait too
+        if seat is not None:
+            seat.resume()
+
+    def cut(self) -> None:
+        """Abort the connection, because too many bytes wait."""
+        _log.info("connection cut: the client does not read", extra={"source": self._peer.address})
+        self._transport.abort()
 
 
 class Deaf(asyncio.Protocol):

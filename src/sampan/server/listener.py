@@ -26,6 +26,7 @@ from sampan.server.response_heads import ResponseHeads
 from sampan.server.settings import HttpSettings
 from sampan.server.tls import HTTP_2
 from sampan.server.tls_acceptor import TlsAcceptor
+from sampan.server.unread import UnreadBytes
 from sampan.wire.http1 import NameCache
 
 _log = logging.getLogger("sampan.http")
@@ -76,7 +77,12 @@ class HttpServer:
     """
 
     def __init__(
-        self, handler: Handler, settings: HttpSettings | None = None, *, handshakes: Handshakes | None = None
+        self,
+        handler: Handler,
+        settings: HttpSettings | None = None,
+        *,
+        handshakes: Handshakes | None = None,
+        unread: UnreadBytes | None = None,
     ) -> None:
         self.handler = handler
         self.settings = settings or HttpSettings()
@@ -87,6 +93,7 @@ class HttpServer:
         self.frame_turns = LoopTurns(self.loop, FRAMES_PER_TURN)
         self.parse_turns = LoopTurns(self.loop, PARSE_US_PER_TURN)
         self.read_limit = LoopTurns(self.loop, ALL_READS_PER_TURN)
+        self.unread = unread or UnreadBytes(self.settings.unread)
         self.tasks = TaskScope()
         self.handshakes = handshakes or Handshakes()
         self.handshaking = 0

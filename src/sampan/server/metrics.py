@@ -27,6 +27,8 @@ from sampan.server.removed_resources import Resources, drop, forget_series
 from sampan.server.request import NOT_COUNTED, OWN, Request
 from sampan.server.request_details import RequestDetails
 from sampan.server.request_labels import Labels, is_sized, labels_by_target, labels_of_refused, request_labels
+from sampan.server.unread import UnreadBytes
+from sampan.server.unread_metrics import unread_families
 from sampan.server.version import version_info
 from sampan.server.watch_metrics import WatchMetrics
 from sampan.storage.cache import WatchCache
@@ -65,6 +67,7 @@ class ServerMetrics:
         store: StoreMeasures | None = None,
         deciding: Sequence[DecisionCounting] = (),
         caches: Callable[[], Mapping[GroupResource, WatchCache]] = dict,
+        unread: UnreadBytes | None = None,
     ) -> None:
         """`in_flight` returns the requests in progress, `caches` the watch cache of each resource.
 
@@ -97,11 +100,10 @@ class ServerMetrics:
         self.details = RequestDetails()
         self._in_flight = in_flight
         self.long_running: dict[Labels, int] = {}
-        self.handshakes = Handshakes()
+        self.handshakes, self.unread = Handshakes(), unread or UnreadBytes()
         self._objects: Mapping[GroupResource, int] = {}
         self._size_bytes = 0
-        self.admission = AdmissionMetrics()
-        self.certificates = CertificateMetrics()
+        self.admission, self.certificates = AdmissionMetrics(), CertificateMetrics()
         self.access = AccessMetrics(deciding)
         self.deprecated: set[tuple[str, str, str, str]] = set()
         """Group, version, resource and subresource of each requested deprecated version."""
@@ -274,6 +276,7 @@ class ServerMetrics:
             "Connections whose TLS handshake came to nothing.",
             self.handshakes.errors,
         )
+        yield from unread_families(self.unread)
         yield from self._collect_objects()
         yield from self._collect_identity()
         size = GaugeMetricFamily("apiserver_storage_size_bytes", "Size of the store.", labels=["storage_cluster_id"])

@@ -8,7 +8,7 @@ What is made for each request is a `msgspec.Struct`: CPython 3.11 makes a datacl
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -121,6 +121,19 @@ class WireRequest(msgspec.Struct, frozen=True, eq=False):
         return values[0] if values else default
 
 
+class Seat(Protocol):
+    """Seat of flow control that a response holds while it is written."""
+
+    def stall(self) -> None:
+        """Let other requests take the seat, because the client does not read."""
+
+    def resume(self) -> None:
+        """Keep the seat again, because the client reads."""
+
+    def release(self) -> None:
+        """Give up the seat. Does nothing if it is free already."""
+
+
 class Request(msgspec.Struct, eq=False):
     """One request: what the client sent (`wire`), and what the filters add to it."""
 
@@ -157,6 +170,10 @@ class Request(msgspec.Struct, eq=False):
     """Loop time of the request's deadline; 0 = long-running."""
     escaped_texts: frozenset[str] = frozenset()
     """Short texts of a JSON body that are written with escapes, and begin like a number."""
+    seat: Seat | None = None
+    """Seat of flow control that is held until the response is written; None if it is not held."""
+    initial_sent: Callable[[], None] | None = None
+    """Callback of a watch when the client has received the initial objects; None if not needed."""
     body_size_bytes: int = -1
     """Size of the body in bytes, or -1 if no object was read from it."""
     component: str = OWN
@@ -190,6 +207,10 @@ class Response(msgspec.Struct, eq=False):
     content_type: str = "application/json"
     headers: Headers = []
     stream: AsyncIterator[bytes] | None = None
+    rest: tuple[bytes, ...] = ()
+    """Further parts of the body, after `body` or `gzip_body`. Other responses may share them."""
+    finite: bool = False
+    """True for a `stream` that ends by itself, such as that of a large list. Shutdown waits for its end."""
     length: int | None = None
     """Content-Length of `stream`, or of the body that HEAD omits, if it is known. A stream with fewer bytes must raise
     an exception.
@@ -211,6 +232,11 @@ class Response(msgspec.Struct, eq=False):
     """
     finished: Callable[[], None] | None = None
     """Called once by the transport when the response, or its stream, was sent or aborted."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Number of bytes of the body, if it is not a stream."""
+        return (len(self.body) or len(self.gzip_body or b"")) + sum(map(len, self.rest))
 
 
 Handler = Callable[[Request], Awaitable[Response]]

@@ -1,6 +1,8 @@
 """Limits of the HTTP server."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from sampan.server.unread import UnreadLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +32,5 @@ class HttpSettings:
     http2_streams_max: int = 100
     """Maximum number of concurrent streams of an HTTP/2 connection."""
     backlog: int = 1024
+    unread: UnreadLimits = field(default_factory=UnreadLimits)
+    """Maximum numbers of bytes that wait because clients do not read, unless the caller counts them."""

@@ -135,13 +135,14 @@ class _Exchange:
         reply.headers |= headers_of(response.headers, self._names, "utf-8")
         bodiless = reply.method == "HEAD" or response.status in _BODILESS
         if response.stream is None and response.status not in _BODILESS:
-            reply.headers["content-length"] = str(len(response.body))
+            reply.headers["content-length"] = str(response.size_bytes)
         reply.head_complete(response.status)
         if bodiless:
             return
         if response.stream is None:
-            if response.body:
-                reply.feed(response.body)
+            for part in (response.body, *response.rest):
+                if part:
+                    reply.feed(part)
             return
         self._streaming = True
         if self.gone.is_set():

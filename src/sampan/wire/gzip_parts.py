@@ -30,11 +30,11 @@ def pack(tail: bytes) -> Packed:
     return Packed(deflated, isal_zlib.crc32(tail), len(tail))
 
 
-def join(head: bytes, tail: Packed) -> bytes:
-    """Return the gzip form of `head + tail`."""
+def join(head: bytes, tail: Packed) -> tuple[bytes, bytes, bytes]:
+    """Return the gzip form of `head + tail`, in three parts. The second one is not copied from the tail."""
     compressor = zlib.compressobj(1, zlib.DEFLATED, _RAW)
     # A full flush ends the head at a byte boundary, without marking its block as the last, so that the tail can follow.
     deflated = compressor.compress(head) + compressor.flush(zlib.Z_FULL_FLUSH)
     crc = isal_zlib.crc32_combine(zlib.crc32(head), tail.crc, tail.size_bytes)
     trailer = struct.pack("<II", crc & 0xFFFFFFFF, (len(head) + tail.size_bytes) & 0xFFFFFFFF)
-    return b"".join((_HEADER, deflated, tail.deflated, trailer))
+    return _HEADER + deflated, tail.deflated, trailer

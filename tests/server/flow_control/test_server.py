@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sampan.core.task_scope import TaskScope
 from sampan.registry.kinds.flowcontrol.bootstrap import AUTO_UPDATE
 from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.filter import with_priority_and_fairness
@@ -15,7 +16,7 @@ from sampan.server.loops.flow_control import ensure_flow_control
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target
 from tests.server.client import header
-from tests.server.cluster import Api, served
+from tests.server.cluster import Api, Watch, served
 from tests.server.frame import JANE
 from tests.server.requests import make_request
 
@@ -237,10 +238,20 @@ async def test_a_stream_that_is_no_watch_needs_no_seat() -> None:
         assert log.result().status == 200
 
 
+async def read_all(watch: Watch) -> None:
+    """Read events until cancelled."""
+    while True:
+        await watch.event()
+
+
 async def test_a_watch_gives_its_seat_back_when_it_has_begun() -> None:
-    async with served() as api, api.watch("/api/v1/namespaces?watch=1"):
+    async with served() as api, api.watch("/api/v1/namespaces?watch=1") as watch:
         controller = controller_of(api)
-        assert controller.levels["exempt"].queue_set.executing == 0
+        assert controller.levels["exempt"].queue_set.executing == 1
+        async with TaskScope() as tasks:
+            tasks.begin(read_all(watch))
+            while controller.levels["exempt"].queue_set.executing:  # noqa: ASYNC110  # a seat notifies nothing
+                await asyncio.sleep(0)
         assert controller.watches.count(parse_target("PUT", b"/api/v1/namespaces/a").info) == 1
     assert controller.watches.count(parse_target("PUT", b"/api/v1/namespaces/a").info) == 0
 

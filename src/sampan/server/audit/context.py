@@ -94,7 +94,9 @@ class AuditContext:
             self._status |= {name: status[name] for name in _STATUS_FIELDS if name in status}
         self._status["code"] = response.status
         if self._decision.rank >= REQUEST_RESPONSE and (self._request.info.is_resource or _contains_object(response)):
-            if len(body) > BODY_BYTES_MAX:
+            if response.finite or (
+                len(body) + sum(map(len, response.rest)) > BODY_BYTES_MAX and response.gzip_body is None
+            ):
                 self._truncated = True
                 return
             self._response_object = self._limited(
@@ -239,9 +241,10 @@ def _contains_object(response: Response) -> bool:
 
 def _body_of(response: Response, *, omit_managed_fields: bool) -> bytes | None:
     """Return the object in a response as JSON, or None. An object that is too large may be incomplete."""
-    body, content_type = response.body, response.content_type
-    if response.gzip_body is not None and not body:
-        body = zlib.decompressobj(wbits=31).decompress(response.gzip_body, BODY_BYTES_MAX + 1)
+    body, content_type = b"".join((response.body, *response.rest)), response.content_type
+    if response.gzip_body is not None and not response.body:
+        packed = b"".join((response.gzip_body, *response.rest))
+        body = zlib.decompressobj(wbits=31).decompress(packed, BODY_BYTES_MAX + 1)
         if len(body) > BODY_BYTES_MAX:
             return body
     if not body or response.stream is not None:

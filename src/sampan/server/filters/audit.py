@@ -44,7 +44,7 @@ async def _audited_response(audit: Audit, context: AuditContext, request: Reques
     """Return the handler's response after `context` has recorded it. Record an exception as the last event."""
     try:
         response = await handler(request)
-        note_size(len(response.body))
+        note_size(response.size_bytes)
         await offloaded(context.record_response, response)
         return response
     except BaseException as error:

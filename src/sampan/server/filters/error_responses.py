@@ -7,6 +7,7 @@ import logging
 from collections.abc import Sequence
 
 from sampan.core.errors import Reason, StatusError, internal_error, request_entity_too_large, too_large_resource_version
+from sampan.core.tracebacks import forget_frames
 from sampan.server.filters.hook import HandlerHook
 from sampan.server.incoming import ClientGone
 from sampan.server.request import NOT_COUNTED, Filter, Handler, Request, Response
@@ -60,22 +61,6 @@ def with_error_responses(hooks: Sequence[HandlerHook]) -> Filter:
         return filter_
 
     return wrap
-
-
-def forget_frames(error: BaseException) -> None:
-    """Remove the tracebacks of an error, its causes and its contexts.
-
-    A variable of one of its frames may refer to the error itself. Such a cycle keeps the request with its body of up to
-    3 MiB until the collector looks at all objects: 200 refused bodies kept 440 MB.
-    """
-    visited: set[int] = set()
-    left: list[BaseException | None] = [error]
-    while left:
-        each = left.pop()
-        if each is not None and id(each) not in visited:
-            visited.add(id(each))
-            each.__traceback__ = None
-            left += (each.__cause__, each.__context__)
 
 
 def status_error_of(error: BaseException) -> StatusError | None:

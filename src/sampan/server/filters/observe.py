@@ -31,7 +31,7 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
         if response.stream is not None or response.takeover is not None:
             _record_at_the_end(metrics, clock, request, response)
         else:
-            record(request, response.status, seconds, len(response.body) or len(response.gzip_body or b""))
+            record(request, response.status, seconds, response.size_bytes)
         if request.abandoned:
             _log.info("client disconnected while sending its request", extra=_fields(request, response, seconds))
         elif response.status >= 500 or (seconds > slow_s and not request.wire.long_running):
@@ -48,12 +48,13 @@ def _record_at_the_end(
     """Record a response when its stream ends. A connection that was handed over has no status code then."""
     counted, labels = request.counted is not NOT_COUNTED, labels_by_target(request)
     status = 0 if response.takeover is not None else response.status
-    if counted:
+    lasting = counted and not response.finite
+    if lasting:
         metrics.long_running[labels] = metrics.long_running.get(labels, 0) + 1
     before = response.finished
 
     def finished() -> None:
-        if counted:
+        if lasting:
             metrics.long_running[labels] -= 1
         metrics.record(request, status, clock() - request.wire.received, response.sent_bytes)
         if before is not None:

@@ -42,7 +42,7 @@ def with_tracing(tracer: Tracer) -> Filter:
                 collected.end(monotonic())
                 raise
             if response.stream is None and response.takeover is None:
-                collected.record_response(response.status, len(response.body) or len(response.gzip_body or b""))
+                collected.record_response(response.status, response.size_bytes)
                 collected.end(monotonic())
             else:
                 collected.record_response(response.status)

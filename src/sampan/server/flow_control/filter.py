@@ -1,21 +1,26 @@
 """Filter of priority and fairness: a request runs when its level has a seat for it, or is refused with 429.
 
-Each request waits in its own coroutine until it is dispatched, times out or is cancelled. A watch holds its seats until
-its stream starts.
+Each request waits in its own coroutine until it is dispatched, times out or is cancelled. It holds its seats until its
+response is written, and a watch until its initial objects are. A client that does not read keeps no seat from others:
+while requests wait, they take it, and the bytes of the response count as unread (`server/unread.py`).
 Source: apiserver pkg/server/filters/priority-and-fairness.go (1.36).
 """
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from sampan.server.flow_control.controller import FlowController
-from sampan.server.flow_control.queue_set import QueueSet
+from sampan.server.flow_control.queue_set import HeldSeat, QueueSet
 from sampan.server.flow_control.refusal import too_many_requests
 from sampan.server.flow_control.ticket import Ticket
 from sampan.server.flow_control.watch_counts import WatchCounts
 from sampan.server.request import Filter, Handler, Request, Response
 
 WAIT_MAX_S: Final = 60.0
+WRITTEN_AT_ONCE_BYTES: Final = 64 << 10
+"""Size up to which a response counts as written when it is made. Transports buffer as much."""
 _TIMEOUT_DIVISOR: Final = 4
 """Divisor of a request's timeout. The result is its maximum waiting time."""
 
@@ -44,10 +49,18 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
             ):
                 request.terminated = True
                 return too_many_requests(controller.dropped.record(level.name))
+            seat = request.seat = HeldSeat(queue_set, ticket, watch=watching)
+            if watching:
+                request.initial_sent = seat.release
             try:
                 response = await handler(request)
-            finally:
-                queue_set.finish(ticket, watch=watching)
+            except BaseException:
+                seat.release()
+                raise
+            if response.stream is None and not response.rest and len(response.body) <= WRITTEN_AT_ONCE_BYTES:
+                seat.release()
+                return response
+            _at_end(response, seat.release)
             if watching and response.stream is not None:
                 _count_watch(controller.watches, request, response)
             return response
@@ -98,10 +111,15 @@ def _count_watch(watches: WatchCounts, request: Request, response: Response) -> 
     scope = watches.add(request.info)
     if scope is None:
         return
+    _at_end(response, partial(watches.forget, scope))
+
+
+def _at_end(response: Response, ended: Callable[[], None]) -> None:
+    """Call `ended` when the response is written or aborted."""
     before = response.finished
 
     def finished() -> None:
-        watches.forget(scope)
+        ended()
         if before is not None:
             before()
 

@@ -35,6 +35,35 @@ EXEMPT: Final = Queuing(-1)
 REJECT: Final = Queuing(0)
 
 
+class HeldSeat:
+    """Seat of a response that is written. `release` is called at its end, or earlier if the seat is needed."""
+
+    __slots__ = ("_queue_set", "_ticket", "_watch")
+
+    def __init__(self, queue_set: "QueueSet", ticket: Ticket, *, watch: bool = False) -> None:
+        self._queue_set, self._watch = queue_set, watch
+        self._ticket: Ticket | None = ticket
+
+    def stall(self) -> None:
+        """Let other requests take the seat: the client does not read."""
+        if self._ticket is not None:
+            if self._queue_set.waiting:
+                self.release()
+            else:
+                self._queue_set.stalled[self] = None
+
+    def resume(self) -> None:
+        """Keep the seat if it was not taken: the client reads."""
+        self._queue_set.stalled.pop(self, None)
+
+    def release(self) -> None:
+        """Give up the seat. Does nothing if it is free already."""
+        ticket, self._ticket = self._ticket, None
+        if ticket is not None:
+            self._queue_set.stalled.pop(self, None)
+            self._queue_set.finish(ticket, watch=self._watch)
+
+
 class QueueSet:
     """Set of fair queues. Each ticket from `start` must be passed once to `finish`, or to `leave` if it waits."""
 
@@ -47,6 +76,8 @@ class QueueSet:
         self.dispatched = self.rejected = self.timed_out = self.cancelled = 0
         self.queueless: dict[Ticket, None] = {}
         """Running requests that were not assigned to a queue."""
+        self.stalled: dict[HeldSeat, None] = {}
+        """Seats of responses whose clients do not read. Other requests may take them."""
         self.usage = Usage()
         self._demand_max = 0
         """Largest demand for seats since the last `take_demand`."""
@@ -100,6 +131,8 @@ class QueueSet:
         """Assign a seat or a place in a queue; `Ticket.executing` is True for a seat. Return None to refuse the
         request.
         """
+        if self.stalled and self.queuing.queues >= 0 and self.seats_in_use + work.seats > self.limit:
+            self._reclaim(work.seats)
         now = self._sync()
         ticket = Ticket(flow, work, work.seats, now, self._r, now)
         if self.queuing.queues < 1:
@@ -130,6 +163,11 @@ class QueueSet:
         self._enqueue(ticket, queue)
         self._dispatch()
         return ticket
+
+    def _reclaim(self, seats: int) -> None:
+        """Take so many seats from responses whose clients do not read, the oldest first."""
+        while self.stalled and self.seats_in_use + seats > self.limit:
+            next(iter(self.stalled)).release()
 
     def leave(self, ticket: Ticket, reason: str) -> None:
         """Remove a waiting request. `reason` is time-out or cancelled."""

@@ -90,10 +90,12 @@ class Http2Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.ending = True
         self._deaf = True
-        self._closing.cancel()
+        self._closing.end()
         self.writable.set()
         self._drop_streams()
-        self._on.clear()  # break the reference cycle, so that memory is freed at once
+        # Break the reference cycles, so that the memory is freed at once and not by the garbage collector.
+        self._on.clear()
+        self.frames.close()
         self.owner.disconnected(self)
 
     def pause_writing(self) -> None:

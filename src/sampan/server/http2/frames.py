@@ -35,6 +35,10 @@ _GOAWAY = 7
 class _Connection(H2Connection):
     MAX_CLOSED_STREAMS = _CLOSED_STREAMS_KEPT
 
+    def forget_handlers(self) -> None:
+        """Break the reference cycle of the table of handlers, which are methods."""
+        self._frame_dispatch_table.clear()
+
 
 class Frames:
     """Frames to and from one client. `flush` writes outgoing frames to the transport."""
@@ -62,6 +66,10 @@ class Frames:
         self._h2.initiate_connection()
         self._h2.increment_flow_control_window(CONNECTION_WINDOW_BYTES - _DEFAULT_WINDOW_BYTES)
         self.flush()
+
+    def close(self) -> None:
+        """Handle the end of the connection: memory is freed at once, and not by the collector."""
+        self._h2.forget_handlers()
 
     def receive(self) -> list[Event]:
         """Return the events of the next slice of `inbound`.

@@ -12,20 +12,22 @@ from typing import Protocol, cast
 from h2.errors import ErrorCodes
 
 from sampan.core.clock import monotonic
-from sampan.core.errors import StatusError
+from sampan.core.tracebacks import forget_frames
 from sampan.server.authentication.authenticator import ANONYMOUS
 from sampan.server.compression import SIZE_MIN_BYTES, compress_response
-from sampan.server.connection_owner import ConnectionOwner, Peer, make_request, release
+from sampan.server.connection_owner import ConnectionOwner, Peer, clear_cancellation, read_request, release
 from sampan.server.http2.frames import Frames
 from sampan.server.incoming import BODY_PIECES_MAX, SAFE, Incoming
 from sampan.server.request import Headers, Request, Response
-from sampan.server.status import unreadable
+from sampan.server.unread import account_of
 from sampan.wire.http1 import BODILESS, joined
 
 _log = logging.getLogger("sampan.http")
 
 SEND_BYTES_MAX = 64 << 10
 """Bytes that a stream sends before it checks if the client reads."""
+PROGRESS_BYTES = 16 << 10
+"""Bytes that a client must read within the time limit."""
 
 
 class Stalled(Exception):
@@ -65,6 +67,10 @@ class Stream:
         self._gone: asyncio.Future[None] | None = None
         self._patient = False
         self._too_late = False
+        self._request: Request | None = None
+        self._progress = 0
+        self._waited_s = 0.0
+        """Time that the client has not read, since the last `PROGRESS_BYTES`."""
         self._received = monotonic()
         self._read_head(headers)
         self.task = connection.owner.tasks.begin(self._serve())
@@ -161,9 +167,15 @@ class Stream:
         incoming.expect_continue = found.get("expect", "").lower() == "100-continue"
 
     async def _serve(self) -> None:
+        request: Request | None = None
         response: Response | None = None
         try:
-            request, response = await self._call_handler()
+            owner = self._connection.owner
+            request, response = read_request(owner, self.incoming, self._connection.peer, received=self._received)
+            if request is not None:
+                self._request = request
+                response = await owner.handler(request)
+            assert response is not None
             self._patient = response.patient
             if not self.closed:
                 last = response.close or request is None or request.user is None or request.user.name == ANONYMOUS
@@ -174,32 +186,27 @@ class Stream:
                 if last:  # send the GOAWAY after the response: some clients ignore everything after a GOAWAY
                     self._frames.flush()
                     self._connection.retire()
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
+            forget_frames(error)
             if not self.closed:
                 self._give_up()
                 raise
-            task = asyncio.current_task()
-            if task is not None:
-                task.uncancel()
+            clear_cancellation()
         except Stalled:
             self._give_up(ErrorCodes.CANCEL)
-        except Exception:
+        except Exception as error:
             if not self.closed:
                 _log.exception("stream aborted", extra={"path": self.incoming.raw_target.decode("latin-1")})
             self._give_up()
+            forget_frames(error)
         finally:
+            self._request = None
             if response is not None:
                 await release(response)
-
-    async def _call_handler(self) -> tuple[Request | None, Response]:
-        """Return the response, and the request unless its target is malformed."""
-        incoming, connection = self.incoming, self._connection
-        try:
-            target = connection.owner.targets.get(incoming.method, incoming.raw_target)
-        except StatusError as error:
-            return None, unreadable(error, incoming.raw_target)
-        request = make_request(incoming, target, connection.peer, received=self._received)
-        return request, await connection.owner.handler(request)
+            elif request is not None and request.seat is not None:
+                request.seat.release()
+            # The task is listed for some time after its end, and its error refers to this frame.
+            request = response = None
 
     async def _send(self, response: Response) -> None:
         if response.lost:
@@ -215,17 +222,19 @@ class Stream:
             self._frames.reset(self.stream_id, ErrorCodes.NO_ERROR)
 
     async def _send_body(self, response: Response) -> None:
-        if len(response.body) > SIZE_MIN_BYTES or response.gzip_body is not None:
+        if len(response.body) > SIZE_MIN_BYTES or response.rest or response.gzip_body is not None:
             await compress_response(self.incoming.headers, response)
             if self.closed:
                 return
-        body = response.body
-        no_body = not body or self.incoming.method == "HEAD" or response.status in BODILESS
-        length = len(body) if response.length is None else response.length
+        body, rest = response.body, response.rest
+        no_body = not (body or rest) or self.incoming.method == "HEAD" or response.status in BODILESS
+        length = response.size_bytes if response.length is None else response.length
         head = self._connection.owner.heads.fields(response, length)
         self._frames.send_head(self.stream_id, head, end=no_body)
         if not no_body:
-            await self._send_data(body, end=True)
+            parts = tuple(filter(None, (body, *rest)))
+            for index, part in enumerate(parts, 1):
+                await self._send_data(part, end=index == len(parts), rest=parts[index:])
 
     async def _send_stream(self, response: Response) -> None:
         head = self._connection.owner.heads.fields(response, response.length)
@@ -234,52 +243,78 @@ class Stream:
         self._frames.flush()
         if no_body or response.stream is None:
             return
-        self.streaming = True
+        self.streaming = not response.finite
         try:
-            if not self._too_late:
+            if not self._too_late or response.finite:
                 async for chunk in response.stream:
                     if chunk:
                         response.sent_bytes += len(chunk)
                         await self._send_data(chunk, end=False)
-        except asyncio.CancelledError:
+                    del chunk
+        except asyncio.CancelledError as error:
             if self.closed or not self._ended:
                 raise
-            task = asyncio.current_task()
-            if task is not None:
-                task.uncancel()
+            clear_cancellation()
+            forget_frames(error)
         finally:
             self.streaming = False
         if not self.closed:
             self._frames.end_stream(self.stream_id)
 
-    async def _send_data(self, data: bytes, *, end: bool) -> None:
-        """Send data. **Raises** `Stalled` if the client does not read for too long."""
+    async def _send_data(self, data: bytes, *, end: bool, rest: tuple[bytes, ...] = ()) -> None:
+        """Send data. `rest` follows later. **Raises** `Stalled` if the client does not read for too long."""
         view, at, writable = memoryview(data), 0, self._connection.writable
-        while at < len(view):
-            if not writable.is_set():
-                await writable.wait()
-            if self.closed:
-                return
-            room = min(self._frames.window(self.stream_id), SEND_BYTES_MAX)
+        while at < len(view) and not self.closed:
+            room = min(self._frames.window(self.stream_id), SEND_BYTES_MAX) if writable.is_set() else 0
             if room <= 0:
-                await self._wait_window()
+                await self._wait_for_client((data, *rest))
                 continue
             piece = view[at : at + room]
             at += len(piece)
+            self._note_sent(len(piece))
             self._frames.send_data(self.stream_id, piece, end=end and at == len(view))
             self._frames.flush()
             if at < len(view):
                 await asyncio.sleep(0)  # the client's windows may be large: serve other connections meanwhile
 
-    async def _wait_window(self) -> None:
-        self._window = self.loop.create_future()
+    def _note_sent(self, size: int) -> None:
+        """Count sent bytes. After `PROGRESS_BYTES` the time limit begins again: a few bytes now and then are no
+        progress.
+        """
+        self._progress += size
+        if self._progress >= PROGRESS_BYTES:
+            self._progress, self._waited_s = 0, 0.0
+
+    async def _wait_for_client(self, unsent: tuple[bytes, ...]) -> None:
+        """Wait until the client may read more. `unsent` is counted as unread meanwhile."""
+        connection, request = self._connection, self._request
+        user, seat = ("", None) if request is None else (account_of(request), request.seat)
+        if seat is not None:
+            seat.stall()
+        limit_s = None if self._patient else connection.owner.settings.write_timeout_s - self._waited_s
+        began = monotonic()
         try:
-            async with asyncio.timeout(None if self._patient else self._connection.owner.settings.write_timeout_s):
-                await self._window
-        except TimeoutError:
+            with connection.owner.unread.waiting(self, connection, user, unsent, 0):
+                async with asyncio.timeout(limit_s):
+                    if connection.writable.is_set():
+                        self._window = self.loop.create_future()
+                        await self._window
+                    else:
+                        await connection.writable.wait()
+        except TimeoutError as error:
+            forget_frames(error)
             raise Stalled from None
         finally:
             self._window = None
+            self._waited_s += monotonic() - began
+        if seat is not None:
+            seat.resume()
+
+    def cut(self) -> None:
+        """Reset the stream, because too many bytes wait."""
+        self._give_up(ErrorCodes.ENHANCE_YOUR_CALM)
+        self._frames.flush()
+        self.task.cancel()
 
     def _give_up(self, code: ErrorCodes = ErrorCodes.INTERNAL_ERROR) -> None:
         """Reset the stream, because there will be no response."""

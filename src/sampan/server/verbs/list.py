@@ -4,18 +4,21 @@ Source: apiserver pkg/storage/{cacher,etcd3}/ list semantics, pkg/endpoints/hand
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from sampan.core import errors
-from sampan.core.offload import note_size, offloaded
+from sampan.core.offload import in_thread, note_size, offloaded
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.store import ResourceStore
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
-from sampan.server.verbs.bodies import ListTail
+from sampan.server.verbs.bodies import CACHED_BYTES_MAX, JOINED_BYTES_MAX, ListTail, Pieces
 from sampan.server.verbs.messages import Messages
 from sampan.server.verbs.options import ListOptions, list_options
+from sampan.server.verbs.pieces import joined, list_pieces, size_of_record
 from sampan.server.verbs.respond import include_object, not_acceptable
 from sampan.server.verbs.revision import revision_of_list, wait_not_older
 from sampan.server.verbs.scope import Scope
@@ -37,6 +40,8 @@ CONTINUE_TOO_OLD = (
     "deleted between the time the first chunk was returned and now may show up in the list."
 )
 
+Items = Callable[[Sequence[Record]], Awaitable[bytes]]
+"""Encodes items of a list, joined with commas."""
 LARGE_BYTES = 64 * 1024
 """Size from which a list is converted to YAML or indented in a thread, so that other requests are not blocked."""
 
@@ -57,6 +62,13 @@ async def list_objects(scope: Scope) -> Response:
     options = list_options(scope.request)
     media = acceptable_for_list(scope)
     query = await query_of(scope, options)
+    if _is_streamed(media) or scope.endpoint.store.cache.newest.size_bytes <= JOINED_BYTES_MAX:
+        return await _listed(scope, options, query, media)
+    async with scope.shared.whole_lists:
+        return await _listed(scope, options, query, media)
+
+
+async def _listed(scope: Scope, options: ListOptions, query: Query, media: MediaType | None) -> Response:
     tail, revision = await _tail(scope, options, query, media)
     return await _response(scope, query, tail, media, query.exact or revision)
 
@@ -89,8 +101,9 @@ async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType
     body = head + tail.tail
     if len(body) < LARGE_BYTES:
         return written(media, body)
+    note_size(len(body))
     async with scope.shared.rewriting:
-        return await asyncio.to_thread(written, media, body)
+        return await in_thread(written, media, body)
 
 
 async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaType | None) -> tuple[ListTail, int]:
@@ -108,18 +121,45 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
     stamp = cache.changed
     page = await read_page(scope, options, query)
     scope.request.step("Listing from storage done")
-    tail = await _tail_of(scope, page, media, stamp, refresh=refresh)
+    is_repeated = not query.exact and not refresh and shared.bodies.is_repeated(key, stamp)
+    if not is_repeated:
+        tail = await _tail_of(scope, page, media, stamp, refresh=refresh)
+    else:
+        async with shared.joining:
+            tail = shared.bodies.get(key, stamp, now)
+            tail = tail or await _tail_of(scope, page, media, stamp, is_repeated=True)
+            shared.bodies.put(key, tail, now)
     if not query.exact:
         cache.counts.list(tail.size)
         shared.bodies.put(key, tail, now)
     return tail, page.revision
 
 
-async def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int, *, refresh: bool = False) -> ListTail:
+async def _tail_of(
+    scope: Scope,
+    page: Page,
+    media: MediaType | None,
+    stamp: int,
+    *,
+    refresh: bool = False,
+    is_repeated: bool = False,
+) -> ListTail:
+    """Encode the items of a page. Those of a large one are joined only if they are `is_repeated`, to be cached."""
     loop = asyncio.get_running_loop()
     now = loop.time()
     page = page._replace(records=await scope.endpoint.store.present_records(page.records, refresh=refresh))
-    encoded = await _encoded(scope, page, media, now)
+    pieces: Pieces | None = None
+    size = sum(map(size_of_record, page.records)) if _is_streamed(media) else 0
+    if size <= JOINED_BYTES_MAX:
+        encoded = await _encoded(scope, page, media, now)
+    else:
+        note_size(size)
+        begin, items, end = _parts(scope, media, now)
+        encoded = b""
+        if is_repeated and size <= CACHED_BYTES_MAX:
+            encoded = await joined(list_pieces(b"", begin=begin, records=page.records, items=items, end=end))
+        else:
+            pieces = partial(list_pieces, begin=begin, records=page.records, items=items, end=end)
     scope.request.latencies["transform-response-object"] = loop.time() - now
     return ListTail(
         stamp=stamp,
@@ -129,7 +169,15 @@ async def _tail_of(scope: Scope, page: Page, media: MediaType | None, stamp: int
         remaining=page.remaining,
         size=len(page.records),
         expires=now + ROW_AGE_MAX_S if media is not None and media.transform == "Table" else 0.0,
+        pieces=pieces,
     )
+
+
+def _is_streamed(media: MediaType | None) -> bool:
+    """Return True if a large list of this type is encoded in pieces. The size of a message comes before its items, and
+    other types are converted from JSON.
+    """
+    return media is None or (media.format == "json" and not media.pretty)
 
 
 def _include(scope: Scope, media: MediaType | None) -> str:
@@ -142,18 +190,31 @@ def _messages(scope: Scope, media: MediaType) -> Messages:
 
 async def _encoded(scope: Scope, page: Page, media: MediaType | None, now: float) -> bytes:
     endpoint = scope.endpoint
-    if media is None or not (media.transform or media.format == "protobuf"):
-        if endpoint.is_stored_version:
-            return b',"items":[' + items_bytes(endpoint, page) + b"]}"
-        _note_sizes(page)
-        return b',"items":[' + await offloaded(items_bytes, endpoint, page) + b"]}"
+    if endpoint.is_stored_version and (media is None or not (media.transform or media.format == "protobuf")):
+        return b',"items":[' + items_bytes(endpoint, page.records) + b"]}"
     _note_sizes(page)
-    if media.format == "protobuf":
+    if media is not None and media.format == "protobuf":
         return await _messages(scope, media).items(page.records)
+    begin, items, end = _parts(scope, media, now)
+    return begin + await items(page.records) + end
+
+
+def _parts(scope: Scope, media: MediaType | None, now: float) -> tuple[bytes, Items, bytes]:
+    """Return the parts of a list in JSON: what is before its items, their encoder, and the end."""
+    endpoint = scope.endpoint
+    if media is None or not media.transform:
+        return b',"items":[', partial(_joined, endpoint), b"]}"
     if media.transform == "Table":
         tabler = Tabler(endpoint, _include(scope, media), media.api_version)
-        return await offloaded(tabler.tail, page.records, scope.shared.rows, now)
-    return b',"items":[' + await offloaded(_partials, page, media.api_version) + b"]}"
+        rows = partial(offloaded, partial(tabler.joined_rows, cache=scope.shared.rows, now=now))
+        return tabler.begin, rows, b"]}"
+    return b',"items":[', partial(offloaded, partial(_partials, media.api_version)), b"]}"
+
+
+async def _joined(endpoint: Endpoint, records: Sequence[Record]) -> bytes:
+    if endpoint.is_stored_version:
+        return items_bytes(endpoint, records)
+    return await offloaded(items_bytes, endpoint, records)
 
 
 def _note_sizes(page: Page) -> None:
@@ -161,8 +222,8 @@ def _note_sizes(page: Page) -> None:
     note_size(sum(len(record.value) for record in page.records))
 
 
-def _partials(page: Page, api_version: str) -> bytes:
-    return b",".join([partial_bytes(record.value, api_version) for record in page.records])
+def _partials(api_version: str, records: Sequence[Record]) -> bytes:
+    return b",".join([partial_bytes(record.value, api_version) for record in records])
 
 
 def _head(endpoint: Endpoint, media: MediaType | None, metadata: dict[str, Any]) -> bytes:
@@ -283,11 +344,11 @@ def _list_metadata(query: Query, tail: ListTail, revision: int, *, has_continue:
     return metadata
 
 
-def items_bytes(endpoint: Endpoint, page: Page) -> bytes:
+def items_bytes(endpoint: Endpoint, records: Sequence[Record]) -> bytes:
     """Return the joined items of a JSON list. Items of built-in types have no apiVersion and kind."""
-    if not page.records:
+    if not records:
         return b""
     if endpoint.is_stored_version:
         cut = 1 if endpoint.dialect.items_have_type else len(endpoint.item_prefix)
-        return b"{" + b",{".join([record.value[cut:] for record in page.records])
-    return b"{" + b",{".join([endpoint.item_of(record.value) for record in page.records])
+        return b"{" + b",{".join([record.value[cut:] for record in records])
+    return b"{" + b",{".join([endpoint.item_of(record.value) for record in records])

@@ -47,6 +47,10 @@ class Shared:
     """Threads for the computations of large requests."""
     rewriting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Limit of threads that convert large bodies to another format. More than one would slow the loop."""
+    whole_lists: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+    """Limit of large lists that are made whole at the same time: in protobuf, YAML or indented."""
+    joining: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    """Limit of large lists that are joined for the cache at the same time. Each needs its size in memory."""
     bookmark_times: BookmarkTimes = field(default_factory=BookmarkTimes)
     """Times of the bookmarks of watches."""
     bodies: ListBodies = field(default_factory=ListBodies)

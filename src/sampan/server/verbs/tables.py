@@ -17,6 +17,7 @@ from sampan.wire.table import NO_HEADERS, column_definitions, row, row_with_meta
 
 ROW_AGE_MAX_S = 1.0
 _ROWS_MAX = 20_000
+_ROWS_BYTES_MAX = 32 << 20
 
 RowKey = tuple[str, str, int, str]
 
@@ -24,10 +25,12 @@ RowKey = tuple[str, str, int, str]
 class RowCache:
     """Cache of rows by endpoint, key, revision and policy. When it is full, it is cleared."""
 
-    __slots__ = ("_rows",)
+    __slots__ = ("_bytes", "_rows")
 
     def __init__(self) -> None:
         self._rows: dict[RowKey, tuple[float, bytes]] = {}
+        self._bytes = 0
+        """Size of the rows. Those that were replaced count until the cache is cleared."""
 
     def get(self, key: RowKey, now: float) -> bytes | None:
         """Return the row, unless it is too old."""
@@ -36,8 +39,10 @@ class RowCache:
 
     def put(self, key: RowKey, now: float, made: bytes) -> None:
         """Add a row."""
-        if len(self._rows) >= _ROWS_MAX:
+        self._bytes += len(made)
+        if len(self._rows) >= _ROWS_MAX or self._bytes > _ROWS_BYTES_MAX:
             self._rows.clear()
+            self._bytes = len(made)
         self._rows[key] = (now + ROW_AGE_MAX_S, made)
 
 
@@ -84,7 +89,11 @@ class Tabler:
         definitions = self._definitions if headers else NO_HEADERS
         return table_bytes(definitions, [self.row(value) for value in values], list_metadata, self._api_version)
 
-    def tail(self, records: Sequence[Record], cache: RowCache, now: float) -> bytes:
-        """Return the part of a Table after its metadata."""
-        rows = b",".join(self.rows(records, cache, now))
-        return b',"columnDefinitions":%b,"rows":[%b]}' % (self._definitions, rows)
+    @property
+    def begin(self) -> bytes:
+        """Return the part of a Table between its metadata and its rows."""
+        return b',"columnDefinitions":%b,"rows":[' % self._definitions
+
+    def joined_rows(self, records: Sequence[Record], cache: RowCache, now: float) -> bytes:
+        """Return rows, joined with commas."""
+        return b",".join(self.rows(records, cache, now))

@@ -1,14 +1,16 @@
 """WATCH: a stream of events. Each event is encoded once for each representation, for all watchers.
 
 Concurrency: the generator of the response owns its `Watcher`. It ends on timeout, on client disconnect, or if the cache
-ends a slow watcher. Pending events are joined into one chunk, so a burst takes one write.
+ends a slow watcher. Pending events are joined into chunks of `PIECE_BYTES`, so a burst takes few writes. The next chunk
+is encoded when the client has read the last one.
 
 Source: apiserver pkg/endpoints/handlers/watch.go, pkg/storage/cacher (1.36).
 """
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,6 +21,7 @@ from sampan.server.request import Response
 from sampan.server.verbs.bookmark_times import BookmarkTimes
 from sampan.server.verbs.converted_events import ConvertedEvents, TimeIsUp
 from sampan.server.verbs.options import ListOptions, list_options
+from sampan.server.verbs.pieces import PIECE_BYTES, slices
 from sampan.server.verbs.revision import revision_of_read, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import selection_of
@@ -45,12 +48,16 @@ class Stream:
     timeout_s: float
     bookmark_times: BookmarkTimes | None
     """Times of bookmarks; None to send none."""
+    has_initial: bool
+    """True if the watch begins with an event for each object. Each watcher has its own ones."""
     initial_end: bool
     """True to send a bookmark that marks the end of the initial state."""
     media: MediaType | None
     sent: Sent
     listed: Callable[[], None]
     """Function that is called when the initial state has been sent."""
+    begun: Callable[[], None] | None = None
+    """Function that is called when the client has read the objects with which the watch begins."""
     converted: ConvertedEvents | None = None
     """Converter of events to the watched version, if a webhook converts."""
 
@@ -61,17 +68,29 @@ class Stream:
         next_bookmark = self._next_bookmark(loop.time(), end)
         watcher = self.watcher
         try:
+            initial = await watcher.next(0)
+            async with aclosing(self._chunks(initial.events, end, are_shared=not self.has_initial)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+            revision = initial.revision
+            del initial
             if self.initial_end:
-                initial = await watcher.next(0)
-                chunk = await self._chunk(initial.events, end) if initial.events else b""
-                yield chunk + self._single(self.bookmark(initial.revision, True))
+                yield self._single(self.bookmark(revision, True))
                 self.listed()
+            if self.begun is not None:
+                self.begun()
             while (now := loop.time()) < end:
                 batch = await watcher.next(max(0.0, min(end, next_bookmark) - now))
                 if batch.events:
-                    chunk = await self._chunk(batch.events, end)
-                    if chunk:  # An empty chunk would end the response.
-                        yield chunk
+                    events, batch = batch.events, batch._replace(events=[])
+                    if len(events) == 1 or _size(events) <= PIECE_BYTES:
+                        chunk = await self._chunk(events, end)
+                        if chunk:  # An empty chunk would end the response.
+                            yield chunk
+                    else:
+                        async with aclosing(self._chunks(events, end)) as chunks:
+                            async for chunk in chunks:
+                                yield chunk
                 if self.bookmark_times is not None and loop.time() >= next_bookmark:
                     yield self._single(self.bookmark(batch.revision, False))
                     next_bookmark = self._next_bookmark(loop.time(), end)
@@ -85,8 +104,19 @@ class Stream:
         finally:
             watcher.close()
 
-    async def _chunk(self, events: list[Delivery], end: float) -> bytes:
-        """Return these events, joined. Watchers of the same events in the same form share the chunk."""
+    async def _chunks(
+        self, events: Sequence[Delivery], end: float, *, are_shared: bool = True
+    ) -> AsyncGenerator[bytes, None]:
+        """Yield these events in chunks."""
+        for part in slices(events, _size_of_delivery):
+            chunk = await self._chunk(list(part), end, are_shared=are_shared)
+            if chunk:
+                yield chunk
+
+    async def _chunk(self, events: list[Delivery], end: float, *, are_shared: bool = True) -> bytes:
+        """Return these events, joined. Watchers of the same events in the same form share the chunk, unless only this
+        watcher has them: then nothing is kept of their encoding.
+        """
         form = self.framer.form
         if self.converted is not None:
             events = await self.converted.present(events, end)
@@ -100,7 +130,10 @@ class Stream:
                 for kind, event in events:
                     if len(event.record.value) >= LARGE_BYTES:
                         await in_thread(self.framer.frame, kind, event)  # the event caches the frame
-            chunk = self.watcher.group.shared(form, events, self._joined)
+            chunk = self.watcher.group.shared(form, events, self._joined) if are_shared else self._joined(events)
+            if not are_shared:
+                for _, event in events:
+                    event.frames.clear()
         return self.sent.counted(chunk)
 
     def _joined(self, events: Sequence[Delivery]) -> Chunk:
@@ -115,6 +148,14 @@ class Stream:
             return end
         at, last = self.bookmark_times.after(now), end - BOOKMARK_BEFORE_END_S
         return at if at < last or now >= last else last
+
+
+def _size_of_delivery(delivery: Delivery) -> int:
+    return len(delivery[1].record.value)
+
+
+def _size(events: Sequence[Delivery]) -> int:
+    return sum(map(_size_of_delivery, events))
 
 
 async def watch(scope: Scope) -> Response:
@@ -157,10 +198,12 @@ async def watch(scope: Scope) -> Response:
         bookmark=bookmarker(endpoint, media),
         timeout_s=_timeout(options),
         bookmark_times=scope.shared.bookmark_times if options.allow_watch_bookmarks else None,
+        has_initial=after is None,
         initial_end=bool(initial) and options.allow_watch_bookmarks,
         media=media,
         sent=scope.shared.watches.sent(request.info.group, request.info.version, request.info.resource),
         listed=partial(_count_list, scope),
+        begun=request.initial_sent,
         converted=webhook
         if webhook is None
         else ConvertedEvents(webhook, endpoint, cache.revision if after is None else 0, selection),
