@@ -17,7 +17,10 @@ MergeItems = Callable[[Object, Object], Object]
 
 
 def merge(original: list[Any], patch: list[Any], merge_key: str, merge_items: MergeItems) -> list[Any]:
-    """Return the merged list. Raises 422 for lists of lists, 500 for mixed items or an item without its merge key."""
+    """Return the merged list. Raises 422 for lists of lists, 500 for mixed items or an item without its merge key.
+
+    Changes `original` as Go changes the array of its slice. A later `in_order` gets it, and orders by it.
+    """
     if not original and not patch:
         return original
     if not are_maps(original, patch):
@@ -26,9 +29,34 @@ def merge(original: list[Any], patch: list[Any], merge_key: str, merge_items: Me
     if not merge_key:
         raise unexpected("cannot merge lists without merge key for struct")
     # Directives first: an item may be deleted and added again in one patch.
-    original, patch = _follow_directives(original, patch, merge_key)
-    merged = _merge_maps(list(original), patch, merge_key, merge_items)
-    return _interleave(merged, patch, original, merge_key)
+    kept, added = _follow_directives(original, patch, merge_key)
+    merged = _merge_maps(list(kept), added, merge_key, merge_items)
+    if len(patch) > len(added):
+        _overwrite(original, patch, merged[len(kept) :], merge_key)
+    return _interleave(merged, added, kept, merge_key)
+
+
+def _overwrite(array: list[Any], patch: list[Any], appended: list[Any], merge_key: str) -> None:
+    """Change a list as Go changes the array below a slice, of which items are deleted and to which others are appended.
+
+    A deletion moves the items behind it, and the last one stays at the end, too. Appended items then overwrite the end.
+    So new items have a place in the server's order if the patch also deletes some.
+    """
+    length = len(array)
+    for item in patch:
+        if item.get(_DIRECTIVE) != "delete":
+            continue
+        key = item[merge_key]
+        index = 0
+        while index < length:
+            if array[index].get(merge_key) == key:
+                array[index : length - 1] = array[index + 1 : length]
+                length -= 1
+            else:
+                index += 1
+    if not any(item.get(_DIRECTIVE) == "replace" for item in patch):
+        end = min(len(array), length + len(appended))
+        array[length:end] = appended[: end - length]
 
 
 def in_order(merged: list[Any], order: list[Any], original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:

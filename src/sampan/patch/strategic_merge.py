@@ -109,7 +109,8 @@ def _set_element_orders(original: Object, patch: Object, schema: Schema | None) 
         elif found is None:
             merged = _without_directives(desired)[0]
         else:
-            merged = _merge_lists(list(found), list(desired), field)
+            found = list(found)
+            merged = _merge_lists(found, list(desired), field)
         original[key] = strategic_list.in_order(merged or [], order, found or [], desired or [], merge_key)
         # The list is merged already. The loop over the other fields must not merge it again.
         patch.pop(key, None)
