@@ -54,20 +54,19 @@ class Pruner:
         It starts with the version in which the fields were removed, because conversion to other versions may fail
         without those fields.
         """
-        by_version: dict[str, FieldSet] = {version: LEAF}
+        by_version: dict[str, FieldSet] = {}
         for other, fields in owned:
             by_version[other] = union(by_version.get(other, LEAF), fields)
-        for other, fields in by_version.items():
+        for other, fields in sorted(by_version.items(), key=lambda item: item[0] != version):
             atom = self._atom_for(other)
             if atom is None:
                 continue
             merged, pruned = self._in(merged, other), self._in(pruned, other)
             owned_here = atom.named(fields)
             removed = difference(_named_fields(atom, merged), _named_fields(atom, pruned))
-            # If no removed field is owned here, keep the pruned object. Building it from the merged object again would
-            # restore what was removed inside a list that is atomic in this version.
-            if intersection(removed, owned_here):
-                pruned = _object(atom.remove(merged, difference(removed, owned_here)), merged)
+            # Built from the merged object, as in Kubernetes: this restores what was removed inside of a list that is
+            # atomic in this version, such as a metric of an autoscaler. Both versions cannot own parts of such a list.
+            pruned = _object(atom.remove(merged, difference(removed, owned_here)), merged)
         return pruned
 
     def _in(self, obj: Object, version: str) -> Object:

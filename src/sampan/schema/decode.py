@@ -195,6 +195,9 @@ def _object_decoder(
                     obj[key] = value = other(value, lost)
                 elif decode is not None:
                     value = decode(value, lost)
+                    if value is None:
+                        drop.append(key)
+                        continue
                     if expected is str or expected is float:
                         obj[key] = value
                 if not value and not keep_empty:
@@ -286,6 +289,23 @@ def _canonical(convert: Callable[[Any], str]) -> Decoder:
     return decode
 
 
+def _time(convert: Callable[[str], str]) -> Decoder:
+    """Return the decoder of times. The first moment of the year 1 is Go's zero, which it writes as null: it is dropped.
+
+    Source: apimachinery pkg/apis/meta/v1/{time,micro_time}.go MarshalJSON (1.36).
+    """
+    decode = _canonical(convert)
+
+    def decode_time(value: Any, lost: Lost) -> Any:
+        text = decode(value, lost)
+        return None if text.startswith(_ZERO_TIME) and not text[len(_ZERO_TIME) :].strip(".0Z") else text
+
+    return decode_time
+
+
+_ZERO_TIME = "0001-01-01T00:00:00"
+
+
 def _not_text(value: Any, lost: Lost) -> Any:
     raise DecodeError(json_kind(value), "string")
 
@@ -343,8 +363,8 @@ def _whole(value: Any, lost: Lost) -> Any:
 
 _SCALARS: dict[str, tuple[type, Decoder | None]] = {
     "quantity": (str, _decode_quantity),
-    "time": (str, _canonical(canonical_time)),
-    "micro-time": (str, _canonical(canonical_micro_time)),
+    "time": (str, _time(canonical_time)),
+    "micro-time": (str, _time(canonical_micro_time)),
     "duration": (str, _canonical(canonical_duration)),
     "bytes": (str, _bytes),
     "int-or-string": (str, None),
