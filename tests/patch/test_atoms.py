@@ -254,7 +254,9 @@ def test_duplicate_items_in_the_applied_list_cannot_be_merged() -> None:
             {"keyed": [item("b", 1)]},
             id="keyed item and field of one",
         ),
-        pytest.param({"labels": {"a": "b"}}, {"f:labels": {"f:a": {}}}, {"labels": None}, id="last entry leaves null"),
+        pytest.param(
+            {"labels": {"a": "b"}}, {"f:labels": {"f:a": {}}}, {"labels": {}}, id="last entry leaves an empty map"
+        ),
         pytest.param(
             {"any": {"a": {"b": 1, "c": 2}}}, {"f:any": {"f:a": {"f:b": {}}}}, {"any": {"a": {"c": 2}}}, id="deduced"
         ),

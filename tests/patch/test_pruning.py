@@ -164,7 +164,7 @@ def test_nested_maps_without_a_schema_are_pruned_by_owner() -> None:
     cluster.update("controller-two", "v2", a={"b": {"c": {"d": None}}}, c={"d": {"e": {"f": None}}})
     cluster.update("controller-one", "v3", a={"b": {"c": {"d": {"e": None}}}}, c={"d": {"e": {"f": {"g": None}}}})
     cluster.apply("apply-one", "v4")
-    assert cluster.content == {"a": None, "c": {"d": {"e": {"f": {"g": None}}}}}
+    assert cluster.content == {"a": {}, "c": {"d": {"e": {"f": {"g": None}}}}}
     assert cluster.owned == {
         "apply-two": {"f:a": {}, "f:c": {".": {}, "f:d": {}}},
         "controller-one": {"f:c": {"f:d": {"f:e": {".": {}, "f:f": {"f:g": {}}}}}},

@@ -24,6 +24,16 @@ class ElementError(Exception):
     """A list item has no identity, so the list cannot be merged or owned item by item."""
 
 
+def remaining(left: Any, value: Any) -> Any:
+    """Return what is left of a value after the removal of fields below it: an empty map or list, not null.
+
+    Source: structured-merge-diff typed/remove.go doMap, doList (v6.3.1).
+    """
+    if left is not None:
+        return left
+    return {} if isinstance(value, dict) else [] if isinstance(value, list) else None
+
+
 class Atom:
     """Atom of a scalar: the value is owned, compared and replaced as a whole. Subclasses handle the other types."""
 

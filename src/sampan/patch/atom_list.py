@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sampan.core.json_values import same_by_number
-from sampan.patch.atom import MISSING, MODIFIED, SAME, SCALAR, Atom, Change, ElementError
+from sampan.patch.atom import MISSING, MODIFIED, SAME, SCALAR, Atom, Change, ElementError, remaining
 from sampan.patch.by_text import ByText
 from sampan.patch.copying import copy_json
 from sampan.patch.fieldset import LEAF, FieldSet, in_order, with_self, without_self
@@ -185,7 +185,7 @@ class ListAtom(Atom):
             if removed is None:
                 result.append(item)
             elif removed and SELF not in removed:
-                result.append(self.item.remove(item, removed))
+                result.append(remaining(self.item.remove(item, removed), item))
         return result or None
 
     def named(self, items: FieldSet) -> FieldSet:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from sampan.patch.atom import ATOMIC, MISSING, MODIFIED, SAME, SCALAR, Atom, Change
+from sampan.patch.atom import ATOMIC, MISSING, MODIFIED, SAME, SCALAR, Atom, Change, remaining
 from sampan.patch.copying import copy_json
 from sampan.patch.fieldset import LEAF, FieldSet, with_self, without_self
 from sampan.patch.path_element import SELF
@@ -207,7 +207,7 @@ class MapAtom(Atom):
                 result[name] = item
             # Only fields below it are removed, not the field itself.
             elif removed and SELF not in removed:
-                result[name] = field.atom.remove(item, removed)
+                result[name] = remaining(field.atom.remove(item, removed), item)
         return result or None
 
     def named(self, items: FieldSet) -> FieldSet:

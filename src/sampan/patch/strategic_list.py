@@ -29,11 +29,11 @@ def merge(original: list[Any], patch: list[Any], merge_key: str, merge_items: Me
     if not merge_key:
         raise unexpected("cannot merge lists without merge key for struct")
     # Directives first: an item may be deleted and added again in one patch.
-    kept, added = _follow_directives(original, patch, merge_key)
-    merged = _merge_maps(list(kept), added, merge_key, merge_items)
+    present, added = _follow_directives(original, patch, merge_key)
+    merged = _merge_maps(list(present), added, merge_key, merge_items)
     if len(patch) > len(added):
-        _overwrite(original, patch, merged[len(kept) :], merge_key)
-    return _interleave(merged, added, kept, merge_key)
+        _overwrite(original, patch, merged[len(present) :], merge_key)
+    return _interleave(merged, added, present, merge_key)
 
 
 def _overwrite(array: list[Any], patch: list[Any], appended: list[Any], merge_key: str) -> None:

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import pytest
+
 from tests.server.cluster import Api
+from tests.server.custom_resources import SHIRTS, define, shirt
 
 HPA = "/apis/autoscaling/%s/namespaces/default/horizontalpodautoscalers/a"
 
@@ -44,3 +47,25 @@ async def test_metrics_that_were_applied_go_with_their_last_owner(api: Api) -> N
     await api.apply(HPA % "v2", scaler("v2", metrics=[metric("memory", 70)]))
     await api.apply(HPA % "v2", scaler("v2"))
     assert await metrics(api) == {"cpu": 80}
+
+
+SPEC = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ({"a": {"b": 1}}, {"a": None}, {"a": {}}),
+        ({"a": {"b": {"c": 1}}}, {"a": {"b": None}}, {"a": {"b": {}}}),
+        ({"a": {"b": 1}, "c": 2}, {"a": None}, {"a": {}}),
+        ({"a": None}, {"a": None}, {"a": None}),
+        ({}, {"a": None}, {"a": None}),
+        ({"a": [1]}, {"a": None}, {"a": None}),
+        ({"a": {"b": 1}}, {}, {}),
+    ],
+)
+async def test_a_null_without_a_schema_leaves_an_empty_map(api: Api, first: Any, second: Any, expected: Any) -> None:
+    # Results of structured-merge-diff 6.3.2.
+    await define(api, {"type": "object", "properties": {"spec": SPEC}})
+    await api.apply(f"{SHIRTS}/x", shirt("x", first))
+    assert (await api.apply(f"{SHIRTS}/x", shirt("x", second))).body["spec"] == expected
