@@ -108,6 +108,21 @@ def test_times_are_in_seconds_and_utc() -> None:
     assert read["metadata"]["creationTimestamp"] == "2024-01-02T02:04:05Z"
 
 
+@pytest.mark.parametrize("offset", ["Z", "+00:00"])
+def test_the_zero_time_of_go_is_not_set(offset: str) -> None:
+    lease = decode({"spec": {"renewTime": f"0001-01-01T00:00:00.000000{offset}"}}, "Lease", "coordination.k8s.io")
+    assert "renewTime" not in lease["spec"]
+    assert (
+        "creationTimestamp"
+        not in decode({"metadata": {"creationTimestamp": f"0001-01-01T00:00:00{offset}"}})["metadata"]
+    )
+
+
+def test_the_first_second_after_the_zero_time_is_kept() -> None:
+    read = decode({"metadata": {"creationTimestamp": "0001-01-01T00:00:01Z"}})
+    assert read["metadata"]["creationTimestamp"] == "0001-01-01T00:00:01Z"
+
+
 @pytest.mark.parametrize("port", [80, "http"])
 def test_int_or_string_keeps_its_type(port: Any) -> None:
     read = decode({"spec": {"ports": [{"port": 1, "targetPort": port}]}}, "Service")

@@ -108,6 +108,11 @@ async def test_an_apply_of_a_built_in_type_takes_whole_floats_for_integers(api: 
     assert (await applied(api, "3.5")).code in (400, 422, 500)
 
 
+@pytest.mark.parametrize("number", ["3.0", "3e0", "3E0", "30e-1", "0.3e1", "3.000 ", "3.0\\n"])
+async def test_every_form_of_a_whole_number_is_applied(api: Api, number: str) -> None:
+    assert (await applied(api, number.replace("\\n", "\n"))).body["spec"]["replicas"] == 3
+
+
 async def test_a_strategic_merge_patch_takes_whole_floats_for_integers(api: Api) -> None:
     await applied(api, "1")
     path = f"{DEPLOYMENTS}/a"

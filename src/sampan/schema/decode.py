@@ -294,11 +294,13 @@ def _time(convert: Callable[[str], str]) -> Decoder:
 
     Source: apimachinery pkg/apis/meta/v1/{time,micro_time}.go MarshalJSON (1.36).
     """
-    decode = _canonical(convert)
 
     def decode_time(value: Any, lost: Lost) -> Any:
-        text = decode(value, lost)
-        return None if text.startswith(_ZERO_TIME) and not text[len(_ZERO_TIME) :].strip(".0Z") else text
+        try:
+            text = convert(value)
+        except ValueError as error:
+            raise DecodeError("", "", str(error)) from None
+        return None if text[: len(_ZERO_TIME)] == _ZERO_TIME and not text[len(_ZERO_TIME) :].strip(".0Z") else text
 
     return decode_time
 

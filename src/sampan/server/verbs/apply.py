@@ -111,7 +111,7 @@ def _decode_apply(body: bytes, options: WriteOptions) -> tuple[Any, list[str]]:
         try:
             value, faults = decode_value(body, "application/json", duplicates=duplicates)
             if not faults:
-                return with_whole_numbers(value), faults
+                return (with_whole_numbers(value) if _may_have_floats(body) else value), faults
         except Undecodable:
             pass  # The text may still be YAML.
     try:
@@ -122,6 +122,19 @@ def _decode_apply(body: bytes, options: WriteOptions) -> tuple[Any, list[str]]:
 
 _escape_of_json = re.compile(rb"\\(?:/|u[dD][89a-fA-F])").search
 """Find escapes that YAML does not have: of a slash, and surrogates."""
+
+
+_to_zeros = bytes.maketrans(b"123456789E", b"000000000e")
+_decimals = re.compile(rb"\.[0-9]+\s*[,}\]eE]").search
+
+
+def _may_have_floats(body: bytes) -> bool:
+    """Return False if a JSON text surely has no floats, and no integers beyond 64 bits.
+
+    Most texts have none. This takes a tenth of the time of a look at each value.
+    """
+    digits = body.translate(_to_zeros)
+    return b"0e" in digits or b"0" * 19 in digits or (b"0.0" in digits and _decimals(body) is not None)
 
 
 def _differs_in_yaml(body: bytes) -> bool:
