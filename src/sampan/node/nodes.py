@@ -36,6 +36,8 @@ class SimulatedNodes:
     """Files of a single node that has joined: its server gets a signed certificate."""
     unsafe_sysctls: Sequence[str] = ()
     """Sysctls besides the safe ones that Pods may set: names, or patterns that end in `*`."""
+    events: bool = False
+    """True to record the events of a kubelet for a few Pods a second; else only failures of images."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.server import NodeServer
 from sampan.node.server.usage import ReadVolumeStats, no_volume_stats
 from sampan.node.simulated import SimulatedRuntime
+from sampan.node.simulated_events import FewPodsEvents, SimulatedSupport
 from sampan.node.sysctls import AllowedSysctls
 from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts
@@ -100,7 +101,7 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
         homes,
         nodes.names,
         nodes.shared_informer,
-        partial(_simulation_worker, context),
+        partial(_simulation_worker, context, with_events=nodes.events),
         elected=nodes.elected,
         sysctls=AllowedSysctls(nodes.unsafe_sysctls),
     )
@@ -124,12 +125,13 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
     return heartbeats
 
 
-def _simulation_worker(context: ControllerContext, changed: Callable[[str], None]) -> PodWorker:
-    """Return a worker that reports only failures of images as events: events of thousands of Pods would overload the
-    API server.
-    """
+def _simulation_worker(context: ControllerContext, changed: Callable[[str], None], *, with_events: bool) -> PodWorker:
+    """Return a worker that records the events of few Pods, or only failures of images."""
     broadcaster = EventBroadcaster(CoreEventSink(context.manager.client.direct))
     context.manager.add(broadcaster)
+    if with_events:
+        events = FewPodsEvents(broadcaster, context.clock)
+        return PodWorker(SimulatedSupport(events), Images(events, context.clock), events=events, clock=context.clock)
     images = Images(NodeEvents(broadcaster, context.clock), context.clock, failures_only=True)
     return PodWorker(NoSupport(), images, events=None, clock=context.clock)
 

@@ -62,7 +62,11 @@ async def test_missing_program_is_a_start_error(tmp_path: Path, isolation: Isola
 async def test_container_without_command_and_entrypoint_is_a_start_error(tmp_path: Path) -> None:
     async with node(tmp_path) as found:
         await found.start(pod())
-        assert found.record(pod()).message == "failed to start container: no command specified"
+        message = found.record(pod()).message
+        assert message.startswith(
+            "failed to start container: no command specified: nodes with the runtime process pull"
+        )
+        assert message.endswith("or use --node-runtime cri")
 
 
 async def test_same_run_starts_once(tmp_path: Path, isolation: Isolation) -> None:

@@ -171,6 +171,7 @@ def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
             serve=serve,
             range_wait_s=node.range_wait_s,
             elected=elected,
+            events=True,
             credentials=settings.joined,
             unsafe_sysctls=node.cri.allowed_unsafe_sysctls,
         )

@@ -103,11 +103,25 @@ class Metrics:
         try:
             response = _decoder.decode(await self._client.rest.call("GET", path, query=given))
         except (ClientError, *UNREADABLE) as error:
-            raise MetricsError(f"unable to fetch metrics from {api}: {error}") from error
+            raise MetricsError(f"unable to fetch metrics from {api}: {_fault(error, path)}") from error
         items: list[Object] = response.get("items") or []
         if not items:
             raise MetricsError(f"no metrics returned from {api}")
         return items
+
+
+def _fault(error: Exception, path: str) -> str:
+    """Return the text of an error. If the server does not have the API, it is that of client-go.
+
+    Source: apimachinery pkg/api/errors NewGenericServerResponse (1.36); k8s.io/metrics pkg/client/custom_metrics.
+    """
+    # A metrics server that lacks the metric responds with 404 too, but with a Status.
+    if not isinstance(error, ApiError) or error.code != 404 or not error.message.startswith("the server answered"):
+        return str(error)
+    group, _, _, _, resource, *_ = path.removeprefix("/apis/").split("/")
+    if group == "custom.metrics.k8s.io":
+        return f"no custom metrics API ({group}) registered"
+    return f"the server could not find the requested resource (get {resource}.{group})"
 
 
 def _usage(containers: Any, resource: str, container: str) -> int | None:

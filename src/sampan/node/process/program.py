@@ -123,8 +123,17 @@ def _argv(image: Image, config: ContainerConfig) -> list[str]:
         return [*config.command, *config.args]
     argv = [*image.entrypoint, *(config.args or image.cmd)]
     if not argv:
-        raise LaunchError("no command specified")
+        raise LaunchError(f"no command specified{_without_entrypoint(image)}")
     return argv
+
+
+def _without_entrypoint(image: Image) -> str:
+    if not image.is_host:
+        return f": the image's directory {image.directory} has no entrypoint in image.json"
+    return (
+        ": nodes with the runtime process pull no images, so there is no entrypoint; set the container's command, map "
+        f"the image to a directory (sampan node --image {image.name}=DIR), or use --node-runtime cri"
+    )
 
 
 def _env(desired: Desired, uid: int) -> dict[str, str]:
