@@ -153,3 +153,13 @@ async def test_discovery_reports_status_before_scale(api: Api) -> None:
     await define(api, WITH_STATUS, subresources={"scale": SCALE, "status": {}})
     found = await api.get(SHIRTS.partition("/namespaces/")[0])
     assert [each["name"] for each in found.body["resources"]] == ["shirts", "shirts/status", "shirts/scale"]
+
+
+async def test_managers_of_scale_have_no_time_and_come_first(api: Api) -> None:
+    await scaled(api, {"replicas": 3})
+    for value in (4, 5):
+        await api.patch(f"{SHIRTS}/a/scale?fieldManager=scaler", {"spec": {"replicas": value}})
+    entries = (await api.get(f"{SHIRTS}/a")).metadata["managedFields"]
+    found = [(entry["manager"], entry.get("subresource"), "time" in entry) for entry in entries]
+    assert found[0] == ("scaler", "scale", False)
+    assert all(timed for _, subresource, timed in found if subresource != "scale")

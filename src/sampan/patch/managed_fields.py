@@ -7,6 +7,7 @@ merge/update.go (1.36).
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from sampan.core.errors import bad_request, listed
 from sampan.core.object import Object
@@ -37,6 +38,8 @@ from sampan.schema.structural import Schema
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 """Manager of the fields that existed before the object was tracked."""
+_WITHOUT_TIME: Final = "scale"
+"""Subresource whose new entries have no time. Source: apimachinery pkg/util/managedfields/scalehandler.go (1.36)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +197,10 @@ class FieldManager:
 
     def _update(self, live: Object | None, new: Object, owner: Identity, entries: list[Entry], now: str) -> list[Entry]:
         version = owner[2]
+        time = None if owner[3] == _WITHOUT_TIME else now
         if not entries:
             changed, _ = self._compare(live or {}, new, version, owner[3])
-            return [make_entry(owner, version, now, changed)] if changed is not None else []
+            return [make_entry(owner, version, time, changed)] if changed is not None else []
         changes = self._changes(live, new, version, owner[3])
         changed, _ = changes.of(version)
         updated: list[Entry] = []
@@ -209,7 +213,7 @@ class FieldManager:
             if less is not None:
                 fields = difference(fields, less)
             if changed is not None and identity(entry) == owner:
-                updated.append(make_entry(owner, version, now, union(fields, changed)))
+                updated.append(make_entry(owner, version, time, union(fields, changed)))
                 is_new = False
                 continue
             if more is not None:
@@ -218,7 +222,7 @@ class FieldManager:
                 updated.append(entry if fields is entry["fieldsV1"] else with_fields(entry, fields))
         # The manager had no entry, or only one whose version is gone.
         if is_new:
-            updated.append(make_entry(owner, version, now, changed or LEAF))
+            updated.append(make_entry(owner, version, time, changed or LEAF))
         return in_order(cap(updated))
 
     def apply(
@@ -322,7 +326,7 @@ class FieldManager:
         own_fields = strip(fields)
         if own_fields:
             # An apply without effect must not change the time: it would be a write, and wake all watchers.
-            time = (own or {}).get("time") if same else request.now
+            time = (own or {}).get("time") if same or owner[3] == _WITHOUT_TIME else request.now
             kept = [*kept, make_entry(owner, version, time, own_fields)]
         if kept:
             merged.setdefault("metadata", {})["managedFields"] = in_order(kept)
