@@ -63,7 +63,12 @@ def install(venv: Path = VENV) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if done.exists() and done.read_text() == desired:
             return python
-        print(f"installing Neutron into {venv} (once; about a minute)", file=sys.stderr, flush=True)
+        print(
+            f"installing OpenStack Neutron into {venv}: once, about a minute, 350 MB of disk; delete the directory "
+            "to free it",
+            file=sys.stderr,
+            flush=True,
+        )
         shutil.rmtree(venv, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", venv], check=True)
         subprocess.run([sys.executable, PIP, str(venv), "-r", str(REQUIREMENTS)], check=True)

@@ -16,6 +16,7 @@ from sampan.app.errors import StartError
 from sampan.app.lock import locked_directory
 from sampan.app.store_location import StoreLocation
 from sampan.core.clock import unix_time
+from sampan.core.counts import counted
 from sampan.storage.snapshot import SnapshotError, StoreRows, verify, write_snapshot
 from sampan.storage.snapshot.copy import Digest, copy_into, digest_of, digest_of_file
 from sampan.storage.sqlite.dump import SQLiteRows
@@ -124,5 +125,5 @@ async def _to_etcd(source: Path, target: StoreLocation, options: CopyOptions, pr
 def _compare(found: Digest, expected: Digest) -> None:
     if found != expected:
         raise SnapshotError(
-            f"the target differs from the source: it has {found.keys} keys, and {expected.keys} were copied"
+            f"the target differs from the source: it has {counted(found.keys, 'key')}, not {expected.keys}"
         )

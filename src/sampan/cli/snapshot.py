@@ -12,6 +12,7 @@ from sampan.app.lock import locked_directory
 from sampan.app.store_location import StoreLocation
 from sampan.cli.engine_options import MADE_BY, engine_options, store_at, store_errors
 from sampan.cli.progress import Advance, progress_bar
+from sampan.core.counts import counted
 from sampan.storage.snapshot import Summary, verify, write_snapshot
 from sampan.storage.sqlite.restore import BUMP_REVISION, check_empty, credentials, restore
 
@@ -61,7 +62,7 @@ def save_command(
     with store_errors(file), progress_bar("saving") as progress:
         files = credentials(store.directory) if with_credentials else {}
         summary = asyncio.run(_save(store, file, files, force=force, progress=progress))
-    click.echo(f"saved {summary.totals.keys} keys at revision {summary.header.revision} to {file}")
+    click.echo(f"saved {counted(summary.totals.keys, 'key')} at revision {summary.header.revision} to {file}")
 
 
 def _source(data: Path | None, source: str | None, engines: Mapping[str, Engine]) -> StoreLocation:
@@ -101,7 +102,7 @@ def restore_command(file: Path, data: Path, *, bump_revision: int) -> None:
         with locked_directory(data):
             check_empty(data)
             revision = restore(file, summary, data, bump_revision=bump_revision, progress=progress)
-    click.echo(f"restored {summary.totals.keys} keys to {data}; its revision is {revision}")
+    click.echo(f"restored {counted(summary.totals.keys, 'key')} to {data}; its revision is {revision}")
 
 
 @snapshot_command.command("status")
@@ -114,7 +115,7 @@ def status_command(file: Path) -> None:
         ("revision", header.revision),
         ("keys", totals.keys),
         ("bytes of values", totals.value_bytes),
-        ("credentials", f"{totals.files} files" if totals.files else "none"),
+        ("credentials", counted(totals.files, "file") if totals.files else "none"),
         ("size", summary.size_bytes),
         ("sha256", summary.sha256),
         ("engine", header.engine),

@@ -15,6 +15,7 @@ from sampan.app.engines import ENGINES
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.core.clock import utc_now
+from sampan.core.counts import counted
 from sampan.storage.sqlite.damage import damaged, is_damage
 from sampan.storage.sqlite.database import SNAPSHOT
 from sampan.storage.sqlite.dump import open_present
@@ -74,7 +75,9 @@ def faults_of(status: DataStatus) -> list[str]:
         if each.days_left < 0:
             faults.append(f"{each.name} has expired: remove it with its key, and start the server again")
         elif each.days_left < RENEW_DAYS and not each.name.startswith(("ca.", "front-proxy-ca.")):
-            faults.append(f"{each.name} expires in {each.days_left} days: start the server again, which renews it")
+            faults.append(
+                f"{each.name} expires in {counted(each.days_left, 'day')}: start the server again, which renews it"
+            )
     if status.free_bytes < FREE_BYTES_MIN:
         faults.append(f"only {status.free_bytes >> 20} MiB are free: make room on the disk of {status.path}")
     return faults

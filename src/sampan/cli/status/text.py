@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from sampan.cli.status.data import DataStatus
 from sampan.cli.status.server import ServerStatus
+from sampan.core.counts import counted
 from sampan.core.time import human_duration
 
 _WIDTH = 14
@@ -36,7 +37,7 @@ def _data(data: DataStatus) -> Iterator[str]:
     yield _line("Data", f"{data.path}, {data.engine}{used}, {_size(data.free_bytes)} free")
     if data.certificates:
         number, first = len(data.certificates), data.certificates[0]
-        yield _line("Certificates", f"{number}, first to expire: {first.name} in {first.days_left} days")
+        yield _line("Certificates", f"{number}, first to expire: {first.name} in {counted(first.days_left, 'day')}")
 
 
 def _cluster(server: ServerStatus) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from sampan.core.counts import counted
 from sampan.storage.snapshot.format import Row, SnapshotError
 from sampan.storage.snapshot.reader import read_file
 from sampan.storage.snapshot.rows import Rows
@@ -73,7 +74,9 @@ async def refuse_taken(store: Store, start: str, end: str) -> None:
     """Raise `SnapshotError` if the range is not empty."""
     found = await store.range(start, end, limit=1)
     if found.items:
-        raise SnapshotError(f"the target is not empty: it has {found.count} keys, such as {found.items[0].key}")
+        raise SnapshotError(
+            f"the target is not empty: it has {counted(found.count, 'key')}, such as {found.items[0].key}"
+        )
 
 
 def _number(row: Row) -> int:

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from sampan.core.counts import counted
 from sampan.storage.snapshot.draft import sync_directory
 from sampan.storage.snapshot.format import Row, SnapshotError, Summary
 from sampan.storage.snapshot.reader import read_file
@@ -107,7 +108,7 @@ def _load(path: Path, summary: Summary, loader: Loader, draft: Path, progress: P
     done += len(rows)
     progress(done, total)
     if done != total:
-        raise SnapshotError(f"{path} has {done} keys, but its totals have {total}")
+        raise SnapshotError(f"{path} has {counted(done, 'key')}, but its totals have {total}")
 
 
 def _write_private(draft: Path, name: str, content: bytes) -> None:
