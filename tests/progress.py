@@ -59,7 +59,7 @@ class Estimate:
     def left_s(self, passed_s: float) -> float | None:
         """Return the remaining seconds after `passed_s` seconds of wall-clock time; None if nothing is known yet."""
         spent = sum(self.seconds.values())
-        if not spent or passed_s <= 0:
+        if not self.done or not spent or passed_s <= 0:
             return None
         new = [file for file in self._total if file not in self._known]
         new_done = sum(self._total[file] - self._left[file] for file in new)

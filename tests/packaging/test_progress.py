@@ -8,7 +8,10 @@ TESTS = ["tests/a/test_x.py::one", "tests/a/test_x.py::two", "tests/test_y.py::o
 
 
 def test_nothing_is_known_before_the_first_test_ends() -> None:
-    assert Estimate(TESTS, {}).left_s(5.0) is None
+    estimate = Estimate(TESTS, {})
+    assert estimate.left_s(5.0) is None
+    estimate.report(TESTS[0], 60.0, ended=False)
+    assert estimate.left_s(65.0) is None
 
 
 def test_unknown_files_take_as_long_as_the_tests_that_are_done() -> None:
