@@ -95,3 +95,52 @@ async def test_something_that_has_no_method_is_refused(line: bytes) -> None:
     head, body = await everything(line + b"\r\nHost: h\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert body == b"400 Bad Request"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"GET  /livez HTTP/1.1",
+        b"GET /livez  HTTP/1.1",
+        b"GET /livez HTTP/1.1 ",
+        b" GET /livez HTTP/1.1",
+        b"GET\t/livez HTTP/1.1",
+        b"GET /livez\tHTTP/1.1",
+        b"GET /livez",
+        b"GET /livez RTSP/1.0",
+        b"SOURCE /livez ICE/1.0",
+        b"GET /livez http/1.1",
+        b"\r\nGET /livez HTTP/1.1",
+        b"\nGET /livez HTTP/1.1",
+        b"FOO  /livez HTTP/1.1",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 1000])
+async def test_a_request_line_that_go_refuses_is_refused(line: bytes, size: int) -> None:
+    server, reader, writer = await connect(echo)
+    data = line + b"\r\nHost: h\r\nConnection: close\r\n\r\n"
+    for start in range(0, len(data), size):
+        writer.write(data[start : start + size])
+        await writer.drain()
+        await asyncio.sleep(0)
+    assert (await asyncio.wait_for(reader.read(), 30)).startswith(b"HTTP/1.1 400 ")
+    await finish(server, writer)
+
+
+@pytest.mark.parametrize("body", [b"", b"hi"], ids=["no body", "a body"])
+async def test_the_line_of_a_pipelined_request_is_checked(body: bytes) -> None:
+    first = b"POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    head, found = await everything(first + b"GET  /2 HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"/2" not in found
+
+
+@pytest.mark.parametrize("target", [b"http://x:y/livez", b"https://[::1/livez", b"http://a b/livez"])
+async def test_a_target_with_a_malformed_host_is_refused(target: bytes) -> None:
+    head, _ = await everything(b"GET %b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n" % target)
+    assert head.startswith(b"HTTP/1.1 400 ")
+
+
+async def test_another_expectation_than_100_continue_is_refused() -> None:
+    head, _ = await everything(b"GET / HTTP/1.1\r\nHost: h\r\nExpect: 200-ok\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 417 ")

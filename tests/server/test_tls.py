@@ -418,3 +418,47 @@ def certificate_request(tls: ServingTls, files: Files, name: str, version: ssl.T
         with contextlib.suppress(ssl.SSLWantReadError):
             side.do_handshake()
     return b"".join(observed)
+
+
+@pytest.mark.parametrize(
+    ("suites", "accepted"),
+    [
+        ("ECDHE+AESGCM", True),
+        ("ECDHE-ECDSA-AES128-SHA", True),
+        ("ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES256-SHA384", False),
+        ("ECDHE-RSA-AES128-SHA256:ECDHE-RSA-AES256-SHA384", False),
+        ("DHE+AESGCM", False),
+        ("kRSA", False),
+    ],
+)
+async def test_without_the_option_tls_1_2_has_the_suites_of_a_go_server(
+    files: Files, suites: str, accepted: bool
+) -> None:
+    context = client_context(files)
+    context.maximum_version = V12
+    context.set_ciphers(suites)
+    async with listening(serving_tls(files)) as port:
+        try:
+            await fetch(port, context)
+        except (ssl.SSLError, ConnectionError):
+            assert not accepted
+        else:
+            assert accepted
+
+
+async def test_suites_of_tls_1_3_alone_turn_tls_1_2_off(files: Files) -> None:
+    context = client_context(files)
+    context.maximum_version = V12
+    async with listening(serving_tls(files, cipher_suites=("TLS_AES_128_GCM_SHA256",))) as port:
+        with pytest.raises((ssl.SSLError, ConnectionError)):
+            await fetch(port, context)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "OPTIONS"])
+async def test_a_plain_http_request_is_answered_as_by_go(files: Files, method: str) -> None:
+    async with listening(serving_tls(files)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(f"{method} /livez HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+        found = await asyncio.wait_for(reader.read(), 30)
+        writer.close()
+    assert found == b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"

@@ -21,6 +21,7 @@ from sampan.core.bootstrap_token import parse_token
 from sampan.core.certificates import KeyPair
 from sampan.core.clock import utc_now
 from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.url import split_url
 from sampan.http.tls import TlsOptions
 from sampan.loops.resources import NODES
 from sampan.node.joining.certificate import request_certificate, user_of
@@ -53,7 +54,7 @@ def server_url(text: str) -> str:
     """Return the URL of a server: `https://` may be omitted. Raises `StartError`."""
     url = text if "://" in text else f"https://{text}"
     try:
-        parts = urlsplit(url)
+        parts = split_url(url)
         valid = parts.scheme == "https" and bool(parts.hostname) and parts.port != 0
     except ValueError:
         valid = False

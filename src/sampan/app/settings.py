@@ -23,6 +23,7 @@ from sampan.app.loops.shared_settings import (
     scheduler_setting,
     service_proxy_setting,
 )
+from sampan.core.cipher_suites import NAMES as SUITE_NAMES
 from sampan.core.settings import Kind, nested, setting, settings_of, variants
 from sampan.core.settings.kinds import (
     BOOLEAN,
@@ -45,7 +46,7 @@ from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.proxy.kubelet import KubeletSettings
 from sampan.server.shared_settings import cors_allowed_origins_setting, hsts_directives_setting, profiling_setting
 from sampan.server.sni import CertKey, parse_cert_key
-from sampan.server.tls import CIPHER_SUITES, VERSIONS
+from sampan.server.tls import VERSIONS
 from sampan.server.unread import UnreadLimits
 
 STORAGE_MEDIA_TYPES = ("application/json", "application/vnd.kubernetes.protobuf")
@@ -92,8 +93,8 @@ def _read_ports(text: str) -> tuple[int, int] | None:
 
 
 def _read_suite(name: str) -> str:
-    if name not in CIPHER_SUITES:
-        hint = did_you_mean(name, CIPHER_SUITES) or f": the suites are {', '.join(CIPHER_SUITES)}"
+    if name not in SUITE_NAMES:
+        hint = did_you_mean(name, SUITE_NAMES) or f": the suites are {', '.join(SUITE_NAMES)}"
         raise ValueError(f"{name!r} is no cipher suite{hint}")
     return name
 
@@ -271,10 +272,10 @@ class UpSettings:
     )
     tls_cipher_suites: tuple[str, ...] = setting(
         (),
-        "Cipher suites of TLS 1.2, by their IANA names.",
+        "Cipher suites of TLS 1.2, by their IANA names. Those of TLS 1.3 are always on.",
         kind=list_of(Kind("NAME", _read_suite), metavar="NAMES"),
         group=TLS,
-        default="those of the TLS library",
+        default="those of a Go server: ECDHE with AES-GCM, ChaCha20-Poly1305 or AES-CBC-SHA",
     )
     http2: str = setting(
         "offer",

@@ -1,7 +1,9 @@
 """`ServerAddress` and `ProxyAddress`: parsed URLs of servers and proxies."""
 
 from dataclasses import dataclass
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, unquote
+
+from sampan.core.url import split_url
 
 _DEFAULT_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 
@@ -75,7 +77,7 @@ class ProxyAddress:
 
 
 def _split(url: str, schemes: tuple[str, ...]) -> SplitResult:
-    parts = urlsplit(url)
+    parts = split_url(url)
     if parts.scheme not in schemes:
         raise ValueError(f"{url!r} must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
     if not parts.hostname:

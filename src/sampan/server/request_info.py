@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from sampan.core.errors import StatusError, bad_request, internal_error
 from sampan.core.field_selectors import parse_fields
 from sampan.core.recent import Recent
+from sampan.core.url import split_url
 from sampan.server.request import RequestInfo
 
 _BROKEN_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -165,6 +166,10 @@ def _origin_form(text: str) -> str:
         if text == "*":
             return "/"
         raise _malformed(text)
+    try:
+        split_url(text)
+    except ValueError:
+        raise _malformed(text) from None
     _, slash, path = rest.partition("/")
     return slash + path or "/"
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from cryptography import x509
 
+from sampan.core.cipher_suites import use_suites
 from sampan.core.file_stamps import Stamps, stamps
 from sampan.core.tls_trust import trust
 from sampan.server.client_ca_names import name_client_cas
@@ -42,19 +43,6 @@ _CHAIN = "presented_chain"
 
 VERSIONS = {"VersionTLS12": ssl.TLSVersion.TLSv1_2, "VersionTLS13": ssl.TLSVersion.TLSv1_3}
 """Values of --tls-min-version."""
-CIPHER_SUITES = {
-    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256": "ECDHE-ECDSA-AES128-GCM-SHA256",
-    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384": "ECDHE-ECDSA-AES256-GCM-SHA384",
-    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256": "ECDHE-ECDSA-CHACHA20-POLY1305",
-    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256": "ECDHE-RSA-AES128-GCM-SHA256",
-    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384": "ECDHE-RSA-AES256-GCM-SHA384",
-    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256": "ECDHE-RSA-CHACHA20-POLY1305",
-    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA": "ECDHE-ECDSA-AES128-SHA",
-    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA": "ECDHE-ECDSA-AES256-SHA",
-    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA": "ECDHE-RSA-AES128-SHA",
-    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA": "ECDHE-RSA-AES256-SHA",
-}
-"""Cipher suites of TLS 1.2: Kubernetes' name → OpenSSL's name. Those of TLS 1.3 are not configurable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +55,7 @@ class TlsSettings:
     client_ca_files: tuple[Path, ...] = ()
     min_version: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
     cipher_suites: tuple[str, ...] = ()
-    """Names from `CIPHER_SUITES`; empty: OpenSSL's defaults."""
+    """Names from `cipher_suites.NAMES`; empty: the suites of a Go server."""
     protocols: tuple[str, ...] = (HTTP_1,)
     """ALPN protocols in order of preference."""
 
@@ -130,7 +118,7 @@ class ServingTls:
 
     def _listening_context(self) -> ssl.SSLContext:
         context = self._context(self._settings.serving)
-        context.minimum_version = self._settings.min_version
+        context.minimum_version = max(context.minimum_version, self._settings.min_version)
         context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
         # A resumed session does not contain the client's intermediate certificates.
         context.num_tickets = 0
@@ -147,8 +135,7 @@ class ServingTls:
         context: Any = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pair.certificate, pair.key)
         context.set_alpn_protocols(list(self._settings.protocols))
-        if self._settings.cipher_suites:
-            context.set_ciphers(":".join(CIPHER_SUITES[name] for name in self._settings.cipher_suites))
+        use_suites(context, self._settings.cipher_suites)
         context._msg_callback = self._listen
         name_client_cas(context, self._settings.client_ca_files)
         made: ssl.SSLContext = context

@@ -29,6 +29,11 @@ HANDSHAKES_PER_TURN: Final = 16
 2048 bits.
 """
 _ACCEPTED_PER_TURN: Final = 128
+_FIRST_BYTES: Final = 5
+_FIRST_OF_HTTP: Final = frozenset({b"GET /", b"HEAD ", b"POST ", b"PUT /", b"OPTIO"})
+_REQUEST_BYTES_MAX: Final = 1 << 16
+_PLAIN_HTTP: Final = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+"""Response to a client that speaks plain HTTP. Source: Go net/http server.go, conn.serve (1.26)."""
 _PAUSE_S: Final = 1.0
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -112,6 +117,10 @@ class TlsAcceptor:
     def _begin(self, sock: socket.socket) -> None:
         self._turns.spend(1)
         self._waiting -= 1
+        if _has_plain_http(sock):
+            self._make_protocol()  # counts the failed handshake when it is released
+            _refuse_http(sock)
+            return
         self._tasks.begin(self._handshake(sock), "TLS handshake")
 
     async def _handshake(self, sock: socket.socket) -> None:
@@ -124,3 +133,18 @@ class TlsAcceptor:
                 handshake_timeout_s=settings.handshake_timeout_s,
                 shutdown_timeout_s=settings.write_timeout_s,  # see GracefulClose
             )
+
+
+def _has_plain_http(sock: socket.socket) -> bool:
+    """Return True if the client has begun with a plain HTTP request instead of a handshake."""
+    with suppress(OSError):
+        return sock.recv(_FIRST_BYTES, socket.MSG_PEEK) in _FIRST_OF_HTTP
+    return False
+
+
+def _refuse_http(sock: socket.socket) -> None:
+    """Send Go's response and close the connection. Never waits: an empty socket buffer has room for the response."""
+    with sock, suppress(OSError):
+        sock.recv(_REQUEST_BYTES_MAX)  # unread data would make the kernel discard the response
+        sock.send(_PLAIN_HTTP)
+        sock.shutdown(socket.SHUT_WR)

@@ -393,8 +393,17 @@ CREATE: list[tuple[str, Change, list[str]]] = [
         "validatingwebhookconfigurations",
         {"webhooks/0/clientConfig": {"url": "https://fe80::1/b"}},
         [
-            "webhooks[0].clientConfig.url: Required value: url must be a valid URL: Port could not be cast to integer "
-            "value as ':1'; desired format: https://host[/path]"
+            'webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse "https://fe80::1/b": '
+            'invalid port "::1" after host; desired format: https://host[/path]'
+        ],
+    ),
+    (
+        "validatingwebhookconfigurations",
+        {"webhooks/0/clientConfig": {"url": "https://a/b\r\nX-Injected: 1"}},
+        [
+            "webhooks[0].clientConfig.url: Required value: url must be a valid URL: "
+            r'parse "https://a/b\r\nX-Injected: 1": net/url: invalid control character in URL'
+            "; desired format: https://host[/path]"
         ],
     ),
     (

@@ -5,6 +5,7 @@ import ssl
 from typing import Final
 
 from sampan.core.certificates import make_authority, make_server_certificate
+from sampan.core.cipher_suites import use_suites
 from sampan.core.time import Clock
 from sampan.core.tls_trust import trust
 from sampan.http.tls import ClientCertificate, load_certificate
@@ -22,6 +23,7 @@ def serving_context(options: NodeServerOptions, clock: Clock) -> ssl.SSLContext:
     shown = make_server_certificate(authority, hosts, now, _LIFETIME, common_name=name)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    use_suites(context)
     context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
     context.set_alpn_protocols(["http/1.1"])
     load_certificate(context, ClientCertificate(shown.certificate_pem(), shown.key_pem()))

@@ -3,6 +3,7 @@
 import ssl
 from pathlib import Path
 
+from sampan.core.cipher_suites import use_suites
 from sampan.core.tls_trust import trust
 from sampan.http.tls import ClientCertificate, load_certificate
 from sampan.operator.webhook.certificates import CertificateSource
@@ -36,6 +37,7 @@ class ServingContext:
 
     def _make(self) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        use_suites(context)
         material = self._source.material
         load_certificate(context, ClientCertificate(material.certificate, material.key))
         context.set_alpn_protocols(["http/1.1"])

@@ -3,10 +3,9 @@
 Source: apiextensions pkg/apihelpers/helpers.go, pkg/apis/apiextensions/validation/validation.go (1.36).
 """
 
-from urllib.parse import urlsplit
-
 from sampan.core.field import FieldError, Path, invalid, quote, required
 from sampan.core.object import Object
+from sampan.core.url import split_url
 
 APPROVAL_ANNOTATION = "api-approved.kubernetes.io"
 _APPROVAL_URL = "https://github.com/kubernetes/enhancements/pull/1111"
@@ -26,10 +25,11 @@ def approval_state(crd: Object) -> tuple[str, str]:
     if value.startswith("unapproved"):
         return "Bypassed", f"not approved: {quote(value)}"
     try:
-        parts = urlsplit(value)
+        parts = split_url(value)
+        is_url = bool(parts.scheme and parts.netloc)
     except ValueError:
-        parts = urlsplit("")
-    if parts.scheme and parts.netloc:
+        is_url = False
+    if is_url:
         return "Approved", f"approved in {value}"
     return "Invalid", (
         f"protected groups must have approval annotation {annotation} with either a URL or a reason starting with "

@@ -7,8 +7,8 @@ Source: apiserver pkg/util/webhook/webhook.go LoadKubeconfig (1.36).
 import base64
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from sampan.core.url import split_url
 from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials, credentials_of
 from sampan.registry.webhook.target import WebhookTarget, clean_path
 from sampan.wire import yaml
@@ -30,7 +30,7 @@ def read_webhook_kubeconfig(file: Path) -> tuple[WebhookTarget, Credentials]:
         context = _current(config)
         cluster = _named(config, "cluster", context)
         credentials = credentials_of(_named(config, "user", context) if context.get("user") else {}, file.parent)
-        url = urlsplit(cluster.get("server") or "")
+        url = split_url(cluster.get("server") or "")
         secure = url.scheme == "https"
         port = url.port or (443 if secure else 80)
     except (KeyError, TypeError, AttributeError, ValueError) as error:

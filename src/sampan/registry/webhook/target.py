@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 from urllib.parse import quote as percent_encoded
 
 from sampan.core.field import quote
+from sampan.core.url import split_url
 
 _PATH_SAFE = "$&+,/:;=@~"
 """Characters that Go's net/url does not escape in a path, besides letters, digits and `-_.`."""
@@ -74,7 +75,7 @@ class WebhookTarget:
         """Return the target that a redirect names. Raises `ValueError` if the new target is less secure than
         this one.
         """
-        url = urlsplit(urljoin(f"{self.scheme}://{self.authority}{self.path}", location))
+        url = split_url(urljoin(f"{self.scheme}://{self.authority}{self.path}", location))
         if url.scheme not in ("https", self.scheme) or not url.hostname:
             raise ValueError(f"unsupported protocol scheme {quote(url.scheme)}")
         path = (url.path or "/") + (f"?{url.query}" if url.query else "")

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from sampan.core.settings import setting
 from sampan.core.settings.kinds import EXISTING_FILE, TEXT, list_of
+from sampan.core.url import split_url
 from sampan.storage.etcd.files import check_files
 
 PREFIX = "/registry"
@@ -58,7 +58,7 @@ class EtcdSettings:
 
 def _check_url(server: str) -> None:
     try:
-        parts = urlsplit(server)
+        parts = split_url(server)
         port = parts.port
     except ValueError as error:  # an invalid port, or an invalid address in brackets
         raise ValueError(f"{server!r} is not the URL of an etcd server: {error}") from error

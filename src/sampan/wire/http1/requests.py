@@ -54,6 +54,12 @@ class RequestReader:
         self._unknown_method = ""
         self._partial = b""
         """First bytes of a method that is not complete yet."""
+        self._received: bytes | bytearray = b""
+        """Bytes with the next request line: the piece in which it begins, and those until its end."""
+        self._line_from = 0
+        """Place in `_received` from which the request line follows."""
+        self._is_first = True
+        """True if the request line is exactly at `_line_from`. If not, the end of a request is before it."""
         self._ahead = bytearray()
 
     @property
@@ -110,6 +116,8 @@ class RequestReader:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.half is _HEAD:  # fields after a body are dropped
+            if not self._fields:
+                self._check_line()
             self._fields.append((name, value))
 
     def on_headers_complete(self) -> None:
@@ -122,6 +130,8 @@ class RequestReader:
             raise Malformed("the head is too large", status=431)
         parser = self._parser
         version = parser.get_http_version()
+        if not fields:
+            self._check_line()
         try:
             headers = headers_of(fields, self._names, "latin-1")
         except ValueError as error:
@@ -156,6 +166,7 @@ class RequestReader:
     def _parse(self, data: bytes, *, fresh: bool) -> None:
         self._fed_bytes = len(data)
         is_unknown = False
+        self._keep_line(data, fresh=fresh)
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:
@@ -172,10 +183,13 @@ class RequestReader:
                 raise Malformed(str(error)) from None
         if is_unknown:  # not in the handler: it would be the `__context__` of an error of the receiver
             self._parse_unknown_method(data)
-        elif self.half is _HEAD:
+            return
+        if self.half is _HEAD:
             if not self._head_bytes:
                 self._count_head(len(data))
-        elif self.half is _BODY:
+            return
+        self._received = b""
+        if self.half is _BODY:
             if self._overhead_bytes > self._limits.overhead_bytes_max:
                 self.half = _ERROR
                 raise Malformed("too many bytes between the pieces of the body")
@@ -192,6 +206,33 @@ class RequestReader:
         self.half = _IDLE
         self._parser = HttpRequestParser(self)
         self._parse(_STAND_IN + data[found.end() :], fresh=True)
+
+    def _check_line(self) -> None:
+        """Check that the request line is `METHOD TARGET HTTP/VERSION` with one space between its parts.
+
+        The parser also accepts several spaces, empty lines before it, other protocols and no version at all. Go's
+        server refuses them, and a proxy in front may read them as another request.
+        """
+        parser = self._parser
+        line = b"%b %b HTTP/%b\r\n" % (parser.get_method(), self._target, parser.get_http_version().encode())
+        received, at = self._received, self._line_from
+        if not self._is_first:
+            at = received.find(line, at)
+        if at < 0 or not received.startswith(line, at):
+            raise Malformed("malformed request line")
+        self._line_from, self._is_first = at + len(line), False
+
+    def _keep_line(self, data: bytes, *, fresh: bool) -> None:
+        """Keep the bytes that `_check_line` needs, until the fields begin. Raises `Malformed` for an empty line."""
+        if fresh and data[:1] in (b"\r", b"\n"):
+            self.half = _ERROR
+            raise Malformed("empty request line")
+        if self.half is not _HEAD or self._fields:
+            self._received, self._line_from, self._is_first = data, 0, fresh
+        else:
+            if not isinstance(self._received, bytearray):  # pieces may be as small as a byte
+                self._received = bytearray(self._received)
+            self._received += data
 
     def _count_head(self, size: int) -> None:
         self._head_bytes += size
@@ -210,6 +251,8 @@ def _check(headers: dict[str, str], version: str) -> None:
     """Check the version, Host and Transfer-Encoding as Go's server does. Raises `Malformed`."""
     if version != "1.1" and not version.startswith("1."):
         raise Malformed("unsupported version", status=505, text=": unsupported protocol version")
+    if "expect" in headers and "100-continue" not in headers["expect"].lower():
+        raise Malformed("unknown expectation", status=417)
     host = headers.get("host")
     if host is None:
         if version == "1.1":

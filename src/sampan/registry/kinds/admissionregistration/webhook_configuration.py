@@ -1,12 +1,12 @@
 """Webhook configurations. Source: pkg/registry/admissionregistration, pkg/apis/admissionregistration (1.36)."""
 
 from typing import Final
-from urllib.parse import urlsplit
 
 from sampan.core.domains import fully_qualified_name_errors
 from sampan.core.field import Path, duplicate, invalid, required
 from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.core.url import parse_error, split_url
 from sampan.core.value_rules import port_number_errors
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import NAME, count, integer
@@ -39,10 +39,9 @@ _SELECTORS = ("namespaceSelector", "objectSelector")
 def check_webhook_url(url: str, path: Path, errors: Errors) -> None:
     """Check a URL of the form `https://host[/path]`. Source: apiserver pkg/util/webhook/validation.go (1.36)."""
     try:
-        parts = urlsplit(url)
-        _ = parts.port  # raises if the port is not a number, as in an IPv6 address without brackets
+        parts = split_url(url)
     except ValueError as error:
-        errors.append(required(path, f"url must be a valid URL: {error}{_FORM}"))
+        errors.append(required(path, f"url must be a valid URL: {parse_error(url, error)}{_FORM}"))
         return
     if parts.scheme != "https":
         errors.append(invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{_FORM}"))

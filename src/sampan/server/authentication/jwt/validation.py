@@ -5,12 +5,13 @@ Source: apiserver pkg/apis/apiserver/validation/validation.go (1.36).
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
 from cryptography import x509
 
-from sampan.core.field import FieldError, Path, duplicate, invalid, quote, required, too_many
+from sampan.core.field import FieldError, Path, duplicate, invalid, required, too_many
 from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.url import parse_error, split_url
 from sampan.schema.cel import Program
 from sampan.server.authentication.jwt.configuration import (
     AuthenticationConfiguration,
@@ -125,9 +126,9 @@ class ConfigurationValidator:
             text = f"URL must not overlap with disallowed issuers: [{' '.join(disallowed)}]"
             self.faults.append(invalid(path, url, text))
         try:
-            parts = urlsplit(url)
+            parts = split_url(url)
         except ValueError as error:
-            self.faults.append(invalid(path, url, f"parse {quote(url)}: {error}"))
+            self.faults.append(invalid(path, url, parse_error(url, error)))
             return
         self.faults += [invalid(path, url, text) for text in _url_faults(parts)]
 
