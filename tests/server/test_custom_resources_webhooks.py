@@ -10,9 +10,9 @@ import pytest
 from sampan.server.verbs import converted_events
 from sampan.storage.memory import MemoryStore
 from tests.registry.webhook.tls import bundle, listening, ok, requests
-from tests.server.cluster import Api, Watch, served
+from tests.server.cluster import Api, ApiResponse, Watch, served
 from tests.server.conversion_webhook import SHIRTS_2, V1, V2, FakeWebhook, Json, defined, first, reviewed
-from tests.server.custom_resources import CRD, CRDS, GROUP, SHIRTS, change, eventually, messages, shirt
+from tests.server.custom_resources import CRD, CRDS, GROUP, SHIRTS, change, condition, eventually, messages, shirt
 from tests.server.verbs.conftest import api
 from tests.server.verbs.objects import TABLE
 
@@ -105,17 +105,56 @@ async def test_the_objects_of_a_list_go_in_one_review(api: Api, webhook: FakeWeb
     assert len(webhook.requested) == 1
 
 
-async def test_without_its_webhook_a_read_in_another_version_is_answered_only_if_it_may_be_old(
+@pytest.mark.parametrize(
+    ("target", "query", "code"),
+    [
+        (SHIRTS_2, "", 200),
+        (SHIRTS_2, "?limit=1", 200),
+        (SHIRTS_2, "?resourceVersion=0", 200),
+        (SHIRTS_2, "?resourceVersion={revision}", 200),
+        (SHIRTS_2, "?resourceVersion={revision}&resourceVersionMatch=Exact", 200),
+        (f"{SHIRTS_2}/a", "", 500),
+        (f"{SHIRTS_2}/a", "?resourceVersion=0", 200),
+        (f"{SHIRTS_2}/a", "?resourceVersion={revision}", 200),
+    ],
+)
+async def test_without_its_webhook_only_the_newest_object_cannot_be_read_in_another_version(
+    api: Api, webhook: FakeWebhook, target: str, query: str, code: int
+) -> None:
+    """Lists come from the cache of converted objects, as from Kubernetes' watch cache. A get reads the store."""
+    await api.create(SHIRTS, one())
+    await api.create(SHIRTS, one("b"))
+    revision = (await api.get(SHIRTS_2)).metadata["resourceVersion"]
+    webhook.down = "gone"
+    webhook.requested.clear()
+    found = await api.get(target + query.format(revision=revision))
+    assert found.code == code
+    assert code == 500 or webhook.requested == []
+
+
+async def test_an_object_that_changed_without_the_webhook_cannot_be_listed_in_another_version(
     api: Api, webhook: FakeWebhook
 ) -> None:
-    made = await api.create(SHIRTS, one())
-    for target in (SHIRTS_2, f"{SHIRTS_2}/a"):
-        assert (await api.get(target)).code == 200
-        webhook.down = "gone"
-        version = made["metadata"]["resourceVersion"]
-        codes = [(await api.get(f"{target}{query}")).code for query in ("", "?resourceVersion=0")]
-        assert [*codes, (await api.get(f"{target}?resourceVersion={version}")).code] == [500, 200, 200]
-        webhook.down = ""
+    await api.create(SHIRTS, one())
+    assert (await api.get(SHIRTS_2)).code == 200
+    webhook.down = "gone"
+    await api.patch(f"{SHIRTS}/a", {"spec": {"hostPort": "b:80"}})
+    assert (await api.get(SHIRTS_2)).code == 500
+    webhook.down = ""
+    assert (await api.get(SHIRTS_2)).body["items"][0]["spec"]["host"] == "b"
+
+
+async def test_a_new_webhook_converts_the_objects_of_lists_again(api: Api, webhook: FakeWebhook) -> None:
+    await api.create(SHIRTS, one())
+    assert (await api.get(SHIRTS_2)).code == 200
+
+    def accept_both(body: Json) -> None:
+        body["spec"]["conversion"]["webhook"]["conversionReviewVersions"] = ["v1", "v1beta1"]
+
+    assert (await change(api, accept_both)).code == 200
+    webhook.requested.clear()
+    assert (await api.get(SHIRTS_2)).code == 200
+    assert len(webhook.requested) == 1
 
 
 async def test_a_watch_shows_the_other_version(api: Api, webhook: FakeWebhook) -> None:
@@ -271,6 +310,29 @@ async def test_a_crd_goes_with_its_objects_while_the_webhook_is_down(api: Api, w
     await api.delete(CRD)
     await eventually(lambda: api.get(CRD), lambda response: response.code == 404)
     assert not (await api.cluster.store.range(stored, stored[:-1] + "0")).items
+
+
+async def test_a_crd_whose_objects_cannot_be_deleted_without_the_webhook_says_why(
+    api: Api, webhook: FakeWebhook
+) -> None:
+    await api.create(SHIRTS, one())
+
+    def store_v2(body: Json) -> None:
+        for each in body["spec"]["versions"]:
+            each["storage"] = each["name"] == "v2"
+
+    assert (await change(api, store_v2)).code == 200
+    webhook.down = "no one there"
+    await api.delete(CRD)
+
+    def has_failed(response: ApiResponse) -> bool:
+        return bool(condition(response.body, "Terminating").get("reason") == "InstanceDeletionFailed")
+
+    found = condition((await eventually(lambda: api.get(CRD), has_failed)).body, "Terminating")
+    text = f"could not issue all deletes: conversion webhook for {V1}, Kind=Shirt failed: no one there"
+    assert (found["status"], found["message"]) == ("True", text)
+    webhook.down = ""
+    await eventually(lambda: api.get(CRD), lambda response: response.code == 404)
 
 
 async def test_versions_are_converted_after_a_restart() -> None:

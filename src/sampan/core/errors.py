@@ -298,14 +298,10 @@ def timeout(message: str, retry_after_s: int = 0) -> StatusError:
     return StatusError(Reason.TIMEOUT, 504, f"Timeout: {message}", details=details)
 
 
-def too_large_resource_version(requested: int, current: int, retry_after_s: int = 1) -> StatusError:
-    """Return a 504: the requested revision is in the future and did not arrive in time.
-
-    With `retry_after_s` 0 the server did not wait for it.
-    """
-    details: Details = {"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}
-    if retry_after_s:
-        details["retryAfterSeconds"] = retry_after_s
+def too_large_resource_version(requested: int, current: int) -> StatusError:
+    """Return a 504: the requested revision is in the future and did not arrive in time. Clients retry after 1 s."""
+    causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
+    details: Details = {"causes": causes, "retryAfterSeconds": 1}
     message = f"Timeout: Too large resource version: {requested}, current: {current}"
     return StatusError(Reason.TIMEOUT, 504, message, details=details)
 

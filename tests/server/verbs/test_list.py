@@ -166,7 +166,7 @@ async def test_a_revision_of_the_future_times_out(api: Api, query: str, monkeypa
 async def test_an_exact_revision_of_the_future_is_too_large(api: Api) -> None:
     reply = await api.get(f"{CONFIG_MAPS}?resourceVersion=999999&resourceVersionMatch=Exact")
     assert (reply.code, reply.reason) == (504, "Timeout")
-    assert "retryAfterSeconds" not in reply.body["details"]
+    assert reply.body["details"]["retryAfterSeconds"] == 1
     assert reply.causes[0]["reason"] == "ResourceVersionTooLarge"
 
 
@@ -412,6 +412,27 @@ async def test_get_of_the_future_times_out(api: Api) -> None:
     await some_config_maps(api, 1)
     reply = await api.get(f"{CONFIG_MAPS}/cm-0?resourceVersion=999999")
     assert (reply.code, reply.causes[0]["reason"]) == (504, "ResourceVersionTooLarge")
+
+
+@pytest.mark.parametrize("match", ["", "&resourceVersionMatch=Exact", "&resourceVersionMatch=NotOlderThan"])
+@pytest.mark.parametrize("target", [CONFIG_MAPS, WIDGETS, "/api/v1/nodes"])
+async def test_a_list_of_the_future_says_when_to_retry(api: Api, target: str, match: str) -> None:
+    await with_widgets(api)
+    reply = await api.get(f"{target}?resourceVersion=999999{match}")
+    assert (reply.code, reply.body["details"]["retryAfterSeconds"]) == (504, 1)
+    assert (b"Retry-After", b"1") in reply.response.headers
+
+
+async def test_flow_schemas_are_shown_in_the_order_in_which_they_match(api: Api) -> None:
+    target = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
+    for name, precedence in (("a", 900), ("b", 5), ("c", 5)):
+        spec = {"priorityLevelConfiguration": {"name": "exempt"}, "matchingPrecedence": precedence}
+        await api.create(target, {"metadata": {"name": name}, "spec": spec})
+    await api.create(target, {"metadata": {"name": "d"}, "spec": {"priorityLevelConfiguration": {"name": "exempt"}}})
+    rows = (await api.get(target, accept=TABLE)).body["rows"]
+    shown = [(row["cells"][0], row["object"]["metadata"]["name"]) for row in rows if row["cells"][0] in "abcd"]
+    assert shown == [(name, name) for name in "bcad"]
+    assert [row["cells"][2] for row in rows] == sorted(row["cells"][2] for row in rows)
 
 
 async def test_get_of_nothing(api: Api) -> None:

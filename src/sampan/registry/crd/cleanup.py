@@ -10,7 +10,7 @@ import logging
 
 import msgspec
 
-from sampan.core.errors import Reason, StatusError
+from sampan.core.errors import Reason, StatusError, listed
 from sampan.core.object import Object
 from sampan.core.offload import begin_work
 from sampan.core.time import format_time
@@ -87,13 +87,17 @@ class CleanUp:
         deadline, late = loop.time() + CONFIRM_TIMEOUT_S, False
         while (store := self._instances()) is not None:
             try:
-                if not await self._delete_present(store):
+                left, faults = await self._delete_present(store)
+                if not left:
                     return
             except (StatusError, StoreError) as error:
                 if not self._is_served_by(store):
                     continue  # Another server finished first; there is nothing left to delete.
-                _log.warning("cannot delete the objects of CRD %s: %s; retrying", self._name, error)
-                await self._set_terminating("InstanceDeletionFailed", f"could not issue all deletes: {error}")
+                faults = [str(error)]
+            if faults:
+                text = faults[0] if len(faults) == 1 else f"[{listed(faults)}]"
+                _log.warning("cannot delete the objects of CRD %s: %s; retrying", self._name, text)
+                await self._set_terminating("InstanceDeletionFailed", f"could not issue all deletes: {text}")
             if not late and loop.time() > deadline:
                 late = True
                 text = "could not confirm zero CustomResources remaining: timed out waiting for the condition"
@@ -110,25 +114,29 @@ class CleanUp:
             return None
         return self._cluster.make_endpoint(definition, definition.versions[definition.storage_version]).store
 
-    async def _delete_present(self, store: ResourceStore) -> int:
-        """Delete the current objects. Return the number of objects that remain because of finalizers."""
+    async def _delete_present(self, store: ResourceStore) -> tuple[int, list[str]]:
+        """Delete the current objects. Return the number of objects that remain, and the first error of each
+        namespace. Objects also remain because of finalizers.
+        """
         await store.cache.fresh()
         records = store.cache.list(store.prefix).records
+        faults: dict[str, str] = {}
         for start in range(0, len(records), _CONCURRENCY_MAX):
             async with asyncio.TaskGroup() as group:
                 for record in records[start : start + _CONCURRENCY_MAX]:
-                    group.create_task(self._delete_one(store, record))
+                    group.create_task(self._delete_one(store, record, faults))
         await store.cache.fresh()
-        return len(store.cache)
+        return len(store.cache), list(dict.fromkeys(faults.values()))
 
-    async def _delete_one(self, store: ResourceStore, record: Record) -> None:
+    async def _delete_one(self, store: ResourceStore, record: Record, faults: dict[str, str]) -> None:
+        """Delete an object. If that fails, add the error to `faults`, unless its namespace has one."""
         ctx = Context(user=_CONTEXT.user, groups=_CONTEXT.groups, namespace=record.namespace, name=record.name)
         try:
             await delete(store, ctx, self._cluster.clock)
         except (StatusError, *STORE_ERRORS) as error:
             is_gone = isinstance(error, StatusError) and error.reason is Reason.NOT_FOUND
             if not is_gone and self._is_served_by(store):
-                _log.warning("cannot delete %s/%s of CRD %s: %s", record.namespace, record.name, self._name, error)
+                faults.setdefault(record.namespace, str(error))
 
     async def _set_terminating(self, reason: str, message: str) -> None:
         now = format_time(self._cluster.clock.now())

@@ -112,18 +112,18 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
     shared = scope.shared
     form = (media.format == "protobuf", media.transform, media.version) if media is not None else ()
     include = _include(scope, media)
-    key = (scope.endpoint.gvk, query, options.label_selector, options.field_selector, form, include)
-    refresh = _needs_refresh(scope, options)
-    tail = None if query.exact or refresh else shared.bodies.get(key, cache.changed, now)
+    converted_by = scope.endpoint.definition.webhook
+    key = (scope.endpoint.gvk, converted_by, query, options.label_selector, options.field_selector, form, include)
+    tail = None if query.exact else shared.bodies.get(key, cache.changed, now)
     if tail is not None:
         cache.counts.list(tail.size)
         return tail, cache.revision
     stamp = cache.changed
     page = await read_page(scope, options, query)
     scope.request.step("Listing from storage done")
-    is_repeated = not query.exact and not refresh and shared.bodies.is_repeated(key, stamp)
+    is_repeated = not query.exact and shared.bodies.is_repeated(key, stamp)
     if not is_repeated:
-        tail = await _tail_of(scope, page, media, stamp, refresh=refresh)
+        tail = await _tail_of(scope, page, media, stamp)
     else:
         async with shared.joining:
             tail = shared.bodies.get(key, stamp, now)
@@ -141,13 +141,12 @@ async def _tail_of(
     media: MediaType | None,
     stamp: int,
     *,
-    refresh: bool = False,
     is_repeated: bool = False,
 ) -> ListTail:
     """Encode the items of a page. Those of a large one are joined only if they are `is_repeated`, to be cached."""
     loop = asyncio.get_running_loop()
     now = loop.time()
-    page = page._replace(records=await scope.endpoint.store.present_records(page.records, refresh=refresh))
+    page = page._replace(records=await scope.endpoint.store.present_records(page.records))
     pieces: Pieces | None = None
     size = sum(map(size_of_record, page.records)) if _is_streamed(media) else 0
     if size <= JOINED_BYTES_MAX:
@@ -254,7 +253,7 @@ async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Pag
     chosen: list[Record] = []
     revision = page.revision
     while True:
-        records = await scope.endpoint.store.present_records(page.records, refresh=_needs_refresh(scope, options))
+        records = await scope.endpoint.store.present_records(page.records)
         chosen += [record for record in records if query.selection.confirms(scope.endpoint, record)]
         if not page.more or len(chosen) >= query.limit:
             break
@@ -262,11 +261,6 @@ async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Pag
         page = await _read_page(scope, options, query)
     more = page.more or len(chosen) > query.limit > 0
     return Page(chosen[: query.limit or None], more, None, revision)
-
-
-def _needs_refresh(scope: Scope, options: ListOptions) -> bool:
-    """Return True if a webhook must convert even cached objects, because the client requests the newest state."""
-    return not options.resource_version and scope.endpoint.definition.webhook is not None
 
 
 async def _read_page(scope: Scope, options: ListOptions, query: Query) -> Page:
@@ -283,7 +277,7 @@ async def _read_page(scope: Scope, options: ListOptions, query: Query) -> Page:
     except Compacted:
         raise _expired(options, query) from None
     except FutureRevision as future:
-        raise errors.too_large_resource_version(query.exact, future.current_revision, retry_after_s=0) from None
+        raise errors.too_large_resource_version(query.exact, future.current_revision) from None
 
 
 def _single(cache: WatchCache, key: str, selection: Selection, scope: Scope) -> Page:
