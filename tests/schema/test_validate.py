@@ -169,6 +169,25 @@ def test_embedded_resources_require_a_type_and_valid_metadata() -> None:
     assert errors[2] == "spec.a.metadata.name: Invalid value: \"a/b\": may not contain '/'"
 
 
+@pytest.mark.parametrize(
+    ("metadata", "error"),
+    [
+        ({"finalizers": ["a b"]}, 'finalizers: Invalid value: "a b"'),
+        ({"labels": {"a b": "c"}}, 'labels: Invalid value: "a b"'),
+        ({"labels": {"a": "b c"}}, 'labels: Invalid value: "b c"'),
+        ({"annotations": {"a b": "c"}}, 'annotations: Invalid value: "a b"'),
+        ({"namespace": "A"}, 'namespace: Invalid value: "A"'),
+        ({"generation": -1}, "generation: Invalid value: -1"),
+        ({"ownerReferences": [{"apiVersion": "v1", "kind": "A", "name": "a"}]}, "ownerReferences.uid: Invalid value"),
+        ({"managedFields": [{"operation": "Eat"}]}, 'managedFields[0].operation: Invalid value: "Eat"'),
+    ],
+)
+def test_metadata_of_embedded_resources_is_checked_like_that_of_objects(metadata: Any, error: str) -> None:
+    node = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
+    errors = faults(node, {"apiVersion": "v1", "kind": "A", "metadata": metadata})
+    assert errors[0].startswith(f"spec.a.metadata.{error}")
+
+
 def test_status_is_validated_with_its_path() -> None:
     schema = parse({"type": "object", "properties": {"ready": {"type": "boolean"}}})
     errors = COMPILER.compile(schema).validate({"ready": 1}, Path("status"))

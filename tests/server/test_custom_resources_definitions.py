@@ -94,12 +94,19 @@ async def test_a_version_that_is_stored_cannot_be_removed_until_the_status_is_re
     assert (await change(api, switch)).code == 200
 
 
-async def test_stored_versions_keep_the_storage_version(api: Api) -> None:
+@pytest.mark.parametrize("stored", [["v2"], ["v1", "gone"], ["gone"]])
+async def test_a_status_may_have_any_stored_versions(api: Api, stored: list[str]) -> None:
     await api.create(CRDS, crd(version("v1"), version("v2", storage=False)))
-    response = await change(api, lambda obj: obj["status"].update(storedVersions=["v2"]), f"{CRD}/status")
-    assert messages(response) == [
-        'status.storedVersions: Invalid value: ["v2"]: must have the storage version v1',
-    ]
+    response = await change(api, lambda obj: obj["status"].update(storedVersions=stored), f"{CRD}/status")
+    assert (response.code, response.body["status"]["storedVersions"]) == (200, stored)
+
+
+async def test_stored_versions_of_a_status_are_checked_by_the_next_update(api: Api) -> None:
+    await api.create(CRDS, crd(version("v1"), version("v2", storage=False)))
+    await change(api, lambda obj: obj["status"].update(storedVersions=["gone"]), f"{CRD}/status")
+    response = await change(api, lambda obj: obj["metadata"].update(labels={"a": "b"}))
+    text = 'status.storedVersions[0]: Invalid value: "gone": missing from spec.versions'
+    assert messages(response)[0].startswith(text)
 
 
 @pytest.mark.parametrize(

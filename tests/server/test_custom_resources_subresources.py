@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.server.cluster import Api
 from tests.server.custom_resources import SHIRTS, define, messages, schema, shirt
 from tests.server.verbs.conftest import api
@@ -99,6 +101,23 @@ async def test_absent_replicas_can_be_set(api: Api) -> None:
     await scaled(api, {})
     response = await api.patch(f"{SHIRTS}/a/scale", {"spec": {"replicas": 2}})
     assert (response.code, response.body["spec"]) == (200, {"replicas": 2})
+
+
+async def test_a_patch_must_set_absent_replicas(api: Api) -> None:
+    await scaled(api, {})
+    response = await api.patch(f"{SHIRTS}/a/scale", {"metadata": {"labels": {"a": "b"}}})
+    assert (response.code, response.message) == (400, 'the spec replicas field ".spec.replicas" cannot be empty')
+    assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {}
+
+
+@pytest.mark.parametrize("method", ["patch", "put"])
+async def test_replicas_that_the_schema_lacks_are_not_stored(api: Api, method: str) -> None:
+    await define(api, schema({"color": STRING}, {"seen": INTEGER}), subresources={"status": {}, "scale": SCALE})
+    await api.create(SHIRTS, shirt("a", {"color": "red"}))
+    scale = {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "a"}, "spec": {"replicas": 2}}
+    response = await getattr(api, method)(f"{SHIRTS}/a/scale", scale)
+    assert (response.code, response.body["spec"]) == (200, {})
+    assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"color": "red"}
 
 
 async def test_scale_changes_the_wanted_replicas(api: Api) -> None:

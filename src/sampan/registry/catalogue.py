@@ -73,6 +73,7 @@ def _definition(kind: Kind, rows: list[Row], schemas: Definitions, ages: Ages) -
         short_names=tuple(main.get("shortNames", ())),
         categories=tuple(main.get("categories", ())),
         row_conditions=kind.row_conditions,
+        row_order=kind.row_order,
         storage_prefix=f"/registry/{kind.storage_prefix or kind.resource}/",
         old_versions=kind.old_versions,
         storage_group=kind.storage_group,

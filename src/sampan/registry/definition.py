@@ -67,6 +67,8 @@ class Column:
 
 RowConditions = Callable[[Object], Sequence[Mapping[str, str]]]
 """Returns the conditions of a table row. They apply to the whole row, for example `Completed`."""
+RowOrder = Callable[[Object], Any]
+"""Returns a sort key of a table row for its object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,8 @@ class ResourceDefinition:
     categories: tuple[str, ...] = ()
     subresources: dict[str, SubresourceDefinition] = field(default_factory=dict)
     row_conditions: RowConditions | None = None
+    row_order: RowOrder | None = None
+    """Sort key of the rows of a list's Table; None: in the order of the objects' keys."""
     builtin: bool = True
     """True if Kubernetes defines the type, not a CRD or another server. See `dialect` for the differences."""
     storage_prefix: str = ""

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from sampan.core.object import Object
 from sampan.registry.columns.age import Ages
-from sampan.registry.definition import Column, Conversion, RowConditions
+from sampan.registry.definition import Column, Conversion, RowConditions, RowOrder
 from sampan.registry.strategy import Strategy
 from sampan.schema.builtin import Definitions
 from sampan.schema.structural import Schema
@@ -45,6 +45,8 @@ class Kind:
     columns: MakeColumns | None = None
     """Columns of `kubectl get`; None: name and creation time."""
     row_conditions: RowConditions | None = None
+    row_order: RowOrder | None = None
+    """Sort key of the rows of a list's Table; None: in the order of the objects' keys."""
     versions: Mapping[str, KindVersion] = field(default_factory=dict)
     """Versions that differ from the kind, and alpha or beta versions to serve, by name."""
     old_versions: Mapping[str, Callable[[Object], None]] = field(default_factory=dict)

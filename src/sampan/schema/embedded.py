@@ -8,7 +8,8 @@ from typing import Any
 
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.gvk import GroupVersion
-from sampan.core.names import dns1035_label_errors, label_value_errors, path_segment_errors, qualified_name_errors
+from sampan.core.metadata import validate_object_meta
+from sampan.core.names import dns1035_label_errors, path_segment_errors
 from sampan.core.object import Object
 from sampan.schema.structural import Schema
 
@@ -67,18 +68,11 @@ def _kind_errors(value: Any, path: Path) -> Iterator[FieldError]:
         yield invalid(path, value, f"may have mixed case, but should otherwise match: {','.join(faults)}")
 
 
-def _metadata_errors(metadata: Any, path: Path) -> Iterator[FieldError]:
+def _metadata_errors(metadata: Any, path: Path) -> list[FieldError]:
     if type(metadata) is not dict:
-        return
-    if name := metadata.get("name"):
-        yield from (invalid(path.child("name"), name, fault) for fault in path_segment_errors(name))
-    labels = path.child("labels")
-    for key, value in (metadata.get("labels") or {}).items():
-        yield from (invalid(labels, key, fault) for fault in qualified_name_errors(key))
-        yield from (invalid(labels, value, fault) for fault in label_value_errors(value))
-    annotations = path.child("annotations")
-    for key in metadata.get("annotations") or {}:
-        yield from (invalid(annotations, key, fault) for fault in qualified_name_errors(key.lower()))
-    for index, finalizer in enumerate(metadata.get("finalizers") or ()):
-        finalizers = path.child("finalizers").index(index)
-        yield from (invalid(finalizers, finalizer, fault) for fault in qualified_name_errors(finalizer))
+        return []
+    if not metadata.get("name"):
+        metadata = {**metadata, "name": "fakename"}
+    return validate_object_meta(
+        metadata, namespaced=bool(metadata.get("namespace")), name_rule=path_segment_errors, path=path
+    )

@@ -48,7 +48,8 @@ def test_valid_rules_have_no_errors() -> None:
 
 def test_rule_that_does_not_compile_is_reported_with_its_path() -> None:
     assert own(rule("self.x")) == [
-        f'{PLACE}.rule: Invalid value: {{"rule":"self.x"}}: '
+        f'{PLACE}.rule: Invalid value: {{"Rule":"self.x","Message":"","MessageExpression":"","Reason":null,'
+        '"FieldPath":"","OptionalOldSelf":null}: '
         "compilation failed: ERROR: <input>:1:5: type 'int' does not support "
         "field selection\n | self.x\n | ....^"
     ]

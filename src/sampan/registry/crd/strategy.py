@@ -11,7 +11,7 @@ from sampan.core.object import Object
 from sampan.registry.crd.conditions import make_condition, set_condition
 from sampan.registry.crd.provider import CLEANUP_FINALIZER
 from sampan.registry.crd.schemas import unrecognized_formats
-from sampan.registry.crd.validation import names_faults, stored_versions_faults, validate_crd
+from sampan.registry.crd.validation import names_faults, validate_crd
 from sampan.registry.strategy import Context, Strategy
 
 
@@ -79,9 +79,12 @@ class CustomResourceDefinitionStrategy(Strategy):
         return validate_crd(obj, old, legacy=self._legacy)
 
     def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        """Check the accepted names and the stored versions."""
+        """Check the accepted names. The stored versions are checked by the next update of the CRD itself.
+
+        Source: apiextensions pkg/apis/apiextensions/validation ValidateUpdateCustomResourceDefinitionStatus (1.36).
+        """
         accepted = (obj.get("status") or {}).get("acceptedNames") or {}
-        return names_faults(accepted, Path("status", "acceptedNames")) + stored_versions_faults(obj)
+        return names_faults(accepted, Path("status", "acceptedNames"))
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Warn of unrecognized formats."""

@@ -103,7 +103,7 @@ def stored_versions_faults(crd: Object) -> Faults:
         if version.get("storage") and version["name"] not in stored
     ]
     known = {version.get("name") for version in versions}
-    for index, name in enumerate(stored):
+    for name, index in {name: index for index, name in enumerate(stored)}.items():
         if name not in known:
             text = (
                 f"missing from spec.versions; {name} was previously a storage version, and must remain in "

@@ -6,13 +6,14 @@ Source: apiextensions pkg/apis/apiextensions/validation/{validation,cel_validati
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sampan.core.field import (
     ErrorType,
     FieldError,
     Path,
+    Shown,
     forbidden,
+    go_json,
     internal,
     invalid,
     not_supported,
@@ -38,17 +39,20 @@ _NEWLINES = re.compile(r"[\n\r]+")
 _MOST_EXPENSIVE_MAX = 4
 
 
-def _manifest_of(rule: ValidationRule) -> dict[str, Any]:
-    """Return a rule as it appears in the CRD's manifest, for error messages."""
+def _shown(rule: ValidationRule) -> Shown:
+    """Return a rule as error messages show it: with the names and the order of the fields of Kubernetes' type.
+
+    Source: apiextensions pkg/apis/apiextensions/types_jsonschema.go ValidationRule (1.36).
+    """
     fields = {
-        "rule": rule.rule,
-        "message": rule.message,
-        "messageExpression": rule.message_expression,
-        "reason": rule.reason,
-        "fieldPath": rule.field_path,
-        "optionalOldSelf": rule.optional_old_self,
+        "Rule": rule.rule,
+        "Message": rule.message,
+        "MessageExpression": rule.message_expression,
+        "Reason": rule.reason or None,
+        "FieldPath": rule.field_path,
+        "OptionalOldSelf": rule.optional_old_self,
     }
-    return {name: value for name, value in fields.items() if value}
+    return Shown(go_json(fields))
 
 
 @dataclass(slots=True)
@@ -119,9 +123,9 @@ class _Registration:
             cost = min(cost * _repetitions(place, kind), UNBOUNDED)
         self._observe(path.child("rule"), "estimated rule cost", cost)
         if compiled.error:
-            self.cel_errors.append(invalid(path.child("rule"), _manifest_of(rule), compiled.error))
+            self.cel_errors.append(invalid(path.child("rule"), _shown(rule), compiled.error))
         if compiled.message_error:
-            self.cel_errors.append(invalid(path.child("messageExpression"), _manifest_of(rule), compiled.message_error))
+            self.cel_errors.append(invalid(path.child("messageExpression"), _shown(rule), compiled.message_error))
         elif compiled.message is not None:
             cost = self._estimate(compiled.message, variables)
             self._observe(path.child("messageExpression"), "estimated messageExpression cost", cost)

@@ -6,7 +6,7 @@ Source: kubernetes pkg/registry/apps/deployment/storage (ScaleREST), apiextensio
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from sampan.core import errors
 from sampan.core.field import FieldError, Path, invalid
@@ -33,6 +33,8 @@ from sampan.wire.table import scale_table
 
 _SCALE_KIND = GroupVersionKind("autoscaling", "v1", "Scale")
 _SCALE = _SCALE_KIND.group_kind
+_UNSET: Final = -(1 << 31)
+"""Replicas in the Scale of a custom resource without the field, as plug-ins and patches get it."""
 
 
 async def get_scale(scope: Scope) -> Response:
@@ -101,15 +103,19 @@ class Scaling(Change):
         scope, name = self._scope, write.name
         endpoint = scope.endpoint
         obj = endpoint.from_hub(write.copy_of_old())
-        desired = decoded_as(scope, _SCALE_KIND, self._edit(scale_of(scope, obj)))
+        path = _paths(scope).spec_replicas
+        self.old_scale = scale_of(scope, obj)
+        if endpoint.dialect.scale_requires_replicas and _take(obj, path) is None:
+            self.old_scale["spec"] = {"replicas": _UNSET}
+        desired = decoded_as(scope, _SCALE_KIND, self._edit(self.old_scale))
         match_name(name, desired["metadata"])
         given = _replicas(desired)
-        self.old_scale = scale_of(scope, obj)
         scale = self.scale = await self._admitted(desired)
+        if _replicas(scale) == _UNSET:
+            raise errors.bad_request(f'the spec replicas field ".{path}" cannot be empty')
         faults = _faults(scale) if endpoint.dialect.validates_scale else []
         if faults:
             raise errors.invalid(_SCALE, name, faults)
-        path = _paths(scope).spec_replicas
         if self._applied is None:
             _put(obj, path, _replicas(scale))
         else:
@@ -124,6 +130,8 @@ class Scaling(Change):
             obj["metadata"]["resourceVersion"] = write.present["metadata"]["resourceVersion"]
         else:
             obj["metadata"].pop("resourceVersion", None)
+        if endpoint.dialect.scale_requires_replicas:
+            endpoint.compiled.prune(obj)  # the schema may lack the field of the replicas
         return obj
 
     async def _admitted(self, scale: Object) -> Object:

@@ -72,8 +72,10 @@ class Tabler:
         return row(cells, value if self._include == "Object" else None, conditions)
 
     def rows(self, records: Sequence[Record], cache: RowCache, now: float) -> list[bytes]:
-        """Return the rows of records, from the cache if possible."""
-        name, value_of = self._name, self._endpoint.value_of
+        """Return the rows of records in the order of the kind, from the cache if possible."""
+        name, value_of, order = self._name, self._endpoint.value_of, self._endpoint.definition.row_order
+        if order is not None:
+            records = sorted(records, key=lambda record: order(decode(value_of(record.value))))
         result = []
         for record in records:
             key = (name, record.key, record.revision, record.uid)

@@ -228,6 +228,14 @@ def _missing_priority_level(schema: Object) -> str:
     return "?"
 
 
+def _precedence(schema: Object) -> tuple[int, str]:
+    """Sort key of rows: the schema that is matched first comes first.
+
+    Source: pkg/printers/internalversion/printers.go printFlowSchemaList (1.36).
+    """
+    return (schema.get("spec") or {}).get("matchingPrecedence", 0), schema["metadata"]["name"]
+
+
 KINDS: Final = (
     Kind(
         FLOW_CONTROL_GROUP,
@@ -241,5 +249,6 @@ KINDS: Final = (
             ages.column,
             column("MissingPL", _missing_priority_level),
         ),
+        row_order=_precedence,
     ),
 )
