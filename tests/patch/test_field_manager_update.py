@@ -95,7 +95,7 @@ def test_create_records_everything_that_is_set() -> None:
 
 
 def test_entry_is_written_in_the_order_of_the_api() -> None:
-    (found,) = updated(None, app(spec={"replicas": 1}), subresource="status")
+    (found,) = updated(None, app(spec={"replicas": 1}), subresource="resize")
     assert list(found) == ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"]
 
 
