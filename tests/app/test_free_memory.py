@@ -10,6 +10,8 @@ import sys
 import pytest
 
 from sampan.app.free_memory import (
+    CHECK_S,
+    GROWTH_BYTES,
     IDLE_PERIODS_MAX,
     OBJECTS_A_PERIOD,
     OBJECTS_MAX,
@@ -29,7 +31,7 @@ async def test_the_heap_is_trimmed_once_a_period_until_the_end() -> None:
     async def note() -> None:
         times.append(asyncio.get_running_loop().time())
 
-    await run_for(3.5, FreeMemory(note, collect=lambda: 0))
+    await run_for(3.5, FreeMemory(note, collect=lambda: 0, resident=lambda: 0))
     assert times == [PERIOD_S, 2 * PERIOD_S, 3 * PERIOD_S]
 
 
@@ -51,7 +53,8 @@ async def test_all_objects_are_looked_at_less_often_if_they_are_many(objects: in
     def note() -> None:
         periods.append(round(asyncio.get_running_loop().time() / PERIOD_S))
 
-    await run_for(6.5, FreeMemory(trim, note, lambda: objects, itertools.count().__next__))
+    free_memory = FreeMemory(trim, note, lambda: objects, itertools.count().__next__, freeze=lambda: 0)
+    await run_for(6.5, free_memory)
     assert periods == expected
 
 
@@ -73,6 +76,39 @@ def test_new_objects_make_the_collector_look() -> None:
     before = partial_looks()
     retained: list[list[int]] = [[] for _ in range(20 * gc.get_threshold()[0])]
     assert partial_looks() > before, len(retained)
+
+
+@virtual_time
+async def test_very_many_objects_are_frozen_and_newer_ones_are_collected() -> None:
+    objects, steps = [OBJECTS_MAX + 1], []
+
+    async def trim() -> None:
+        pass
+
+    def freeze() -> None:
+        steps.append("freeze")
+        objects[0] = 1000
+
+    def collect() -> None:
+        steps.append("collect")
+
+    await run_for(3.5, FreeMemory(trim, collect, lambda: objects[0], itertools.count().__next__, freeze=freeze))
+    assert steps == ["freeze", "collect", "collect"]
+
+
+@virtual_time
+async def test_the_heap_is_trimmed_soon_after_the_memory_has_grown() -> None:
+    times: list[float] = []
+    now = asyncio.get_running_loop().time
+
+    async def trim() -> None:
+        times.append(now())
+
+    def resident() -> int:
+        return 2 * GROWTH_BYTES if now() >= 7 and not times else 0
+
+    await run_for(0.9, FreeMemory(trim, lambda: 0, resident=resident))
+    assert times == [2 * CHECK_S]
 
 
 async def run_for(periods: float, free_memory: FreeMemory) -> None:

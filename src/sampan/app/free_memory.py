@@ -1,9 +1,10 @@
 """`FreeMemory`: frees unreachable objects, and gives memory that is not in use back to the system.
 
 CPython pauses the whole process while it collects unreachable objects: 0.5 to 1 ms for each 1,000 objects that it
-examines. So the process often examines new objects only. It examines all objects once a minute, and less often if there
-are many. Without these full collections, unreachable objects of resources and connections would stay for hours: CPython
-examines old objects only after 100 million allocations. A deleted CRD, for example, leaves 600 objects.
+examines. So the process often examines new objects only. It examines all objects once a minute, less often if there are
+many, and freezes very many. Without these full collections, unreachable objects of resources and connections would stay
+for hours: CPython examines old objects only after 100 million allocations. A deleted CRD, for example, leaves 600
+objects.
 
 glibc keeps freed memory in its heaps. It does not return a heap without a trim while a block near its end is in use.
 With 17 MB in use the server had 126, 148, 159 and 167 MB resident after waves of 1,000 TLS connections; with a trim
@@ -18,7 +19,9 @@ each large buffer made lists of 5,000 objects three times slower (3,600 to 1,300
 import asyncio
 import ctypes
 import gc
+import resource
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Final
 
 PERIOD_S: Final = 60.0
@@ -38,7 +41,15 @@ A server with a low load has 80,000 objects. With a limit of 50,000, unreachable
 longer as the caches grew. The memory of a soak grew by 16 MB after 20 minutes.
 """
 OBJECTS_MAX: Final = 450_000
-"""A collection of so many objects takes up to 500 ms. Above this number, only `GC_THRESHOLDS` start one."""
+"""A collection of so many objects takes up to 500 ms.
+
+Above this number the objects are frozen: collections examine only newer ones, so they continue. Most of so many objects
+are in caches and stay. What is unreachable among them at that moment is not freed, but newer unreachable objects are.
+"""
+CHECK_S: Final = 5.0
+"""Interval in seconds of the checks whether memory has grown."""
+GROWTH_BYTES: Final = 24 << 20
+"""Growth of the resident memory since the last trim, after which the heap is trimmed at the next check."""
 IDLE_PERIODS_MAX: Final = 10
 """Periods without a collection in an idle process. One a minute took half of an idle server's processor time."""
 
@@ -73,6 +84,14 @@ def partial_looks() -> int:
     return sum(generation["collections"] for generation in gc.get_stats())
 
 
+def resident_bytes() -> int:
+    """Return the resident memory of the process; 0 where the kernel does not report it."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1]) * resource.getpagesize()
+    except OSError:
+        return 0
+
+
 def trim() -> bool:
     """Return free memory to the system. Return True if there was any; False if the C library has no `malloc_trim`."""
     malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -85,7 +104,7 @@ async def trim_in_thread() -> None:
 
 
 class FreeMemory:
-    """Collects unreachable objects and trims the heap once a minute. A `Runnable`."""
+    """Collects unreachable objects and trims the heap once a minute, and trims it when it has grown. A `Runnable`."""
 
     needs_leader_election = False
 
@@ -95,9 +114,12 @@ class FreeMemory:
         collect: Callable[[], object] = gc.collect,
         tracked: Callable[[], int] = tracked,
         looks: Callable[[], int] = partial_looks,
+        resident: Callable[[], int] = resident_bytes,
+        freeze: Callable[[], object] = gc.freeze,
     ) -> None:
         """`looks` counts the collector's own collections: without a new one the process is idle."""
         self._trim, self._collect, self._tracked, self._looks = trim, collect, tracked, looks
+        self._resident, self._freeze = resident, freeze
         self._periods = 0
         """Periods since all objects were examined."""
         self._looks_before = -1
@@ -108,11 +130,29 @@ class FreeMemory:
     async def run(self) -> None:
         """Collect and trim until cancelled."""
         while True:
-            await asyncio.sleep(PERIOD_S)
+            await self._wait_for_period()
             self._periods += 1
             idle = self._looks() == self._looks_before and self._periods < IDLE_PERIODS_MAX
-            if not idle and self._tracked() <= min(self._periods * OBJECTS_A_PERIOD, OBJECTS_MAX):
-                self._periods = 0
-                self._collect()
-                self._looks_before = self._looks()
+            if not idle:
+                self._examine(self._tracked())
             await self._trim()
+
+    async def _wait_for_period(self) -> None:
+        """Wait for a period. Trim meanwhile if the memory has grown, as after many responses that were not read."""
+        trimmed = self._resident()
+        for _ in range(round(PERIOD_S / CHECK_S)):
+            await asyncio.sleep(CHECK_S)
+            if self._resident() - trimmed > GROWTH_BYTES:
+                await self._trim()
+                trimmed = self._resident()
+
+    def _examine(self, objects: int) -> None:
+        """Collect, unless there are too many objects for this period. Freeze them if there are too many for any."""
+        if objects > OBJECTS_MAX:
+            self._freeze()
+        elif objects <= self._periods * OBJECTS_A_PERIOD:
+            self._collect()
+        else:
+            return
+        self._periods = 0
+        self._looks_before = self._looks()
