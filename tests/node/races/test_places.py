@@ -3,14 +3,21 @@
 `python -m tests.attack races` runs each of them for a minute.
 """
 
+import datetime as dt
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from sampan.node.beneath import detach_all_below
+from sampan.node.beneath import detach_all_below, open_directory, opened, remove_tree, walk
+from sampan.node.cri.container_log import rotate
+from sampan.node.csi.ownership import give_to_group
+from sampan.node.eviction.meter import disk_use
+from sampan.node.process.log_reader import log_tail
+from sampan.node.volumes.atomic_writer import File, write_files
 from sampan.node.volumes.mounts import MountError
 from sampan.node.volumes.parts import PartError, Parts
 from tests.node.races.swapping import repetitions, snapshot, swapping
@@ -104,5 +111,63 @@ def test_copied_part_has_no_file_of_the_machine(place: Place) -> None:
         except PartError:
             return
         assert not (copy / "secret").exists()
+
+    attack(place, step)
+
+
+@OWNED
+def test_group_never_owns_files_of_the_machine(place: Place) -> None:
+    def step(number: int) -> None:
+        with suppress(OSError):
+            give_to_group(place.volume, 4000 + number % 2)
+
+    attack(place, step)
+
+
+def test_measured_files_are_never_those_of_the_machine(place: Place) -> None:
+    for number in range(200):
+        (place.machine / "inner" / f"file-{number}").touch()
+
+    def step(number: int) -> None:
+        assert disk_use(place.volume).inodes < 100
+
+    attack(place, step)
+
+
+def test_removal_never_deletes_files_of_the_machine(place: Place) -> None:
+    (place.volume / "part" / "link").symlink_to(place.machine / "inner")
+    before = snapshot(place.machine)
+
+    def step(number: int) -> None:
+        with opened(open_directory(place.volume)) as top:
+            for each in walk(top, unlock=True):
+                assert each.name != "secret"
+
+    with suppress(OSError):  # A directory that is moved ends the walk.
+        attack(place, step)
+    remove_tree(place.volume)
+    assert not place.volume.exists()
+    assert snapshot(place.machine) == before
+
+
+@pytest.mark.parametrize("target", ["/", "absolute", "../machine"])
+def test_link_of_a_container_is_not_the_writers_data(place: Place, target: str) -> None:
+    before = snapshot(place.machine)
+    write_files(place.volume, {"a": File(b"1")})
+    (place.volume / "..data").unlink()
+    (place.volume / "..data").symlink_to(place.machine if target == "absolute" else target)
+    assert write_files(place.volume, {"a": File(b"2")})
+    assert (place.volume / "a").read_bytes() == b"2"
+    assert snapshot(place.machine) == before
+
+
+def test_log_is_never_a_file_of_the_machine(place: Place) -> None:
+    log = place.volume / "part" / "inner" / "0.log"
+    log.write_text("2026-01-01T00:00:00Z stdout F of the volume\n")
+    (place.machine / "inner" / "0.log").write_text("2026-01-01T00:00:00Z stdout F of the machine\n")
+
+    def step(number: int) -> None:
+        assert b"machine" not in log_tail(log, lines_max=10, bytes_max=1000)
+        rotate(log, dt.datetime(2026, 1, 1, tzinfo=dt.UTC), bytes_max=1 << 20)
 
     attack(place, step)

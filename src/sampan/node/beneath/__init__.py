@@ -17,6 +17,7 @@ from sampan.node.beneath.opening import (
     open_beneath,
     open_directory,
     open_file,
+    open_log,
     opened,
 )
 from sampan.node.beneath.removal import remove_tree
@@ -35,6 +36,7 @@ __all__ = [
     "open_beneath",
     "open_directory",
     "open_file",
+    "open_log",
     "opened",
     "remove_tree",
     "walk",

@@ -98,10 +98,26 @@ def _longest_existing(root: int, parts: list[str]) -> tuple[int, list[str]]:
 def open_file(path: Path | str, *, directory: int | None = None) -> BinaryIO:
     """Open a regular file to read it. Does not follow a link in the last component, nor wait for a pipe."""
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=directory)
+    return _regular(fd, str(path))
+
+
+def _regular(fd: int, path: str) -> BinaryIO:
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
+        raise OSError(errno.EINVAL, "not a regular file", path)
     return os.fdopen(fd, "rb")
+
+
+def open_log(path: Path) -> BinaryIO:
+    """Open a log file of a container: its path is `<logs>/<pod>/<container>/<file>`.
+
+    A Pod with a hostPath of the directory of logs can replace each of these three by a link.
+    """
+    logs = path.parents[2]
+    with opened(open_directory(logs)) as root:
+        flags = os.O_RDONLY | os.O_NONBLOCK
+        fd = open_beneath(root, str(path.relative_to(logs)), flags, links=False)
+    return _regular(fd, str(path))
 
 
 def _open_by_components(root: int, path: str, flags: int, *, links: bool, mounts: bool) -> int:

@@ -8,9 +8,11 @@ import asyncio
 import datetime as dt
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from sampan.node.beneath import open_beneath, open_directory, opened
 from sampan.node.process.log_file import FILE_BYTES_MAX, FILES_MAX, log_files
 
 _POLL_S: Final = 0.2
@@ -49,12 +51,19 @@ class FollowedLog:
 
 def rotate(path: Path, now: dt.datetime, *, bytes_max: int = FILE_BYTES_MAX) -> bool:
     """Rename a full log, and drop the oldest files. Returns whether the runtime has to open a new file."""
+    logs = path.parents[2]
     try:
-        if path.stat().st_size < bytes_max:
-            return False
-        path.rename(path.with_name(f"{path.name}.{now:%Y%m%d-%H%M%S}"))
+        with (
+            opened(open_directory(logs)) as root,
+            opened(open_beneath(root, str(path.parent.relative_to(logs)), links=False)) as directory,
+        ):
+            if os.stat(path.name, dir_fd=directory, follow_symlinks=False).st_size < bytes_max:
+                return False
+            new_name = f"{path.name}.{now:%Y%m%d-%H%M%S}"
+            os.rename(path.name, new_name, src_dir_fd=directory, dst_dir_fd=directory)
+            for old in log_files(path)[:-FILES_MAX]:
+                with suppress(FileNotFoundError):
+                    os.unlink(old.name, dir_fd=directory)
     except OSError:
         return False
-    for old in log_files(path)[:-FILES_MAX]:
-        old.unlink(missing_ok=True)
     return True

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from sampan.core.time import Clock
+from sampan.node.beneath import open_file
 from sampan.node.cri.cgroups import PodCgroups
 from sampan.node.cri.client import CriClient
 from sampan.node.cri.container_config import (
@@ -252,7 +253,7 @@ class CriObserver:
         data = b""
         if annotations.get(MESSAGE_PATH):
             path = message_file(self._settings.root, pod.uid, record.name, record.restart_count)
-            with contextlib.suppress(OSError), path.open("rb") as file:
+            with contextlib.suppress(OSError), open_file(path) as file:
                 data = file.read(_MESSAGE_BYTES_MAX)
         wants_log = record.exit_code != 0 and annotations.get(MESSAGE_POLICY) == "FallbackToLogsOnError"
         if not data and wants_log:

@@ -2,9 +2,11 @@
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from sampan.node.beneath import OWN, link_to, open_directory, opened, walk
 from sampan.node.references import CsiDriver
 from sampan.node.volumes.csi import CsiVolume
 
@@ -24,30 +26,34 @@ def wants_group(volume: CsiVolume, driver: CsiDriver | None) -> bool:
 def give_to_group(path: Path, group: int, *, only_on_mismatch: bool = False) -> None:
     """Let a group own all files of a volume, read them and write them. Blocks. Raises `OSError`.
 
+    Other Pods may use the volume at the same time, so each file is changed by its descriptor.
     `only_on_mismatch`: leave the files unchanged if the directory of the volume has the right group and mode.
     """
     if os.geteuid() != 0:
         return
-    root = os.path.realpath(path)
-    if only_on_mismatch and _has_group(root, group):
-        return
-    # The directory of the volume is last, so that an interrupted run is repeated.
-    for directory, names, files in os.walk(root, topdown=False):
-        for name in (*files, *(each for each in names if os.path.islink(os.path.join(directory, each)))):
-            _give(os.path.join(directory, name), group)
-        _give(directory, group)
+    with opened(open_directory(path)) as top:
+        if only_on_mismatch and _has_group(os.fstat(top), group):
+            return
+        # The directory of the volume is last, so that an interrupted run is repeated.
+        for each in walk(top):
+            if stat.S_ISLNK(each.status.st_mode):
+                with suppress(FileNotFoundError):
+                    os.chown(each.name, -1, group, dir_fd=each.directory, follow_symlinks=False)
+                continue
+            with suppress(FileNotFoundError), opened(os.open(each.name, OWN, dir_fd=each.directory)) as fd:
+                _give(fd, group)
+        _give(top, group)
 
 
-def _has_group(path: str, group: int) -> bool:
-    found = os.stat(path)
+def _has_group(found: os.stat_result, group: int) -> bool:
     desired = _ANY_MODE | _DIRECTORY_MODE
     return found.st_gid == group and found.st_mode & desired == desired
 
 
-def _give(path: str, group: int) -> None:
-    found = os.lstat(path)
-    os.chown(path, -1, group, follow_symlinks=False)
+def _give(fd: int, group: int) -> None:
+    found = os.fstat(fd)
     if stat.S_ISLNK(found.st_mode):
-        return
+        return  # It was replaced by a link, whose group and mode mean nothing.
+    os.chown(link_to(fd), -1, group)
     mode = stat.S_IMODE(found.st_mode) | _ANY_MODE | (_DIRECTORY_MODE if stat.S_ISDIR(found.st_mode) else 0)
-    os.chmod(path, mode)
+    os.chmod(link_to(fd), mode)

@@ -5,11 +5,11 @@ Source: kubelet pkg/kubelet/eviction/helpers.go `makeSignalObservations`, pkg/ku
 
 import asyncio
 import os
-import stat
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, Protocol
 
+from sampan.node.beneath import opened, walk
 from sampan.node.demand import demand_of
 from sampan.node.eviction.pressure import Signals, SignalValue
 from sampan.node.eviction.ranking import ContainerUse, DiskUse, PodUse
@@ -138,30 +138,21 @@ def disk_use(directory: Path) -> DiskUse:
 
     Files that disappear during the measurement do not count.
     """
+    size, inodes, linked = 0, 0, set()
     try:
-        top = directory.stat(follow_symlinks=False)
+        with opened(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)) as fd:
+            top = os.fstat(fd)
+            size, inodes = top.st_blocks, 1
+            for each in walk(fd):
+                found = each.status
+                if found.st_dev != top.st_dev or (found.st_nlink > 1 and found.st_ino in linked):
+                    continue
+                if found.st_nlink > 1 and not each.is_directory:
+                    linked.add(found.st_ino)
+                size += found.st_blocks
+                inodes += 1
     except OSError:
-        return DiskUse()
-    size, inodes, linked = top.st_blocks, 1, set()
-    waiting = [os.fspath(directory)]
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    try:
-                        found = entry.stat(follow_symlinks=False)
-                    except OSError:
-                        continue
-                    if found.st_dev != top.st_dev or (found.st_nlink > 1 and found.st_ino in linked):
-                        continue
-                    if stat.S_ISDIR(found.st_mode):
-                        waiting.append(entry.path)
-                    elif found.st_nlink > 1:
-                        linked.add(found.st_ino)
-                    size += found.st_blocks
-                    inodes += 1
-        except OSError:
-            continue
+        pass  # A container has moved a directory; what was measured before counts.
     return DiskUse(size * _BLOCK_BYTES, inodes)
 
 

@@ -13,6 +13,7 @@ from typing import BinaryIO, Final, Protocol
 
 from sampan.core.clock import utc_now
 from sampan.core.time import add_seconds
+from sampan.node.beneath import open_log
 from sampan.node.process.log_file import log_files, log_time
 from sampan.node.runtime import LogOptions
 
@@ -127,8 +128,8 @@ def _start(path: Path, tail_lines: int | None) -> BinaryIO | None:
     oldest: BinaryIO | None = None
     for each in reversed(log_files(path)):
         try:
-            file = each.open("rb")
-        except FileNotFoundError:
+            file = open_log(each)
+        except OSError:
             continue
         if oldest is not None:
             oldest.close()
@@ -197,8 +198,8 @@ def _file_after(file: BinaryIO, path: Path) -> BinaryIO | None:
     newer: BinaryIO | None = None
     for each in reversed(log_files(path)):
         try:
-            found = each.open("rb")
-        except FileNotFoundError:
+            found = open_log(each)
+        except OSError:
             continue
         if os.fstat(found.fileno()).st_ino == own:
             found.close()

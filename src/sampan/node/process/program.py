@@ -79,9 +79,10 @@ def _let_in(desired: Desired, ids: tuple[int, int]) -> None:
     pod = desired.directory.parents[2]
     for directory in (pod.parent, pod.parent.parent):
         directory.chmod(directory.stat().st_mode & 0o777 | 0o001)
-    has_several = pod.stat().st_uid not in (0, ids[0])
-    os.chown(pod, *ids)
-    pod.chmod(0o751 if has_several else 0o750)
+    # The directory stays the agent's: its owner could replace the volumes by links, which the agent would follow.
+    has_several = pod.stat().st_gid not in (0, ids[1])
+    os.chown(pod, -1, ids[1])
+    pod.chmod(0o751 if has_several or ids[1] == 0 else 0o750)
 
 
 def exec_program(program: Program, image: Image, argv: Sequence[str], *, tty: bool, pid: int) -> Program:

@@ -6,9 +6,9 @@ working directory. Nothing outside of the directory is changed.
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from sampan.node.beneath import remove_tree
+from sampan.node.beneath import make_directories, open_directory, opened, remove_tree
 from sampan.node.process.images import Image
 from sampan.node.sessions import Mount
 
@@ -28,8 +28,23 @@ def working_directory(root: Path, image: Image, path: str) -> str:
     if not inside.is_dir():
         if image.is_host and os.path.isdir(path):
             return path
-        inside.mkdir(parents=True)
+        # Below the root may be a link to a volume, in which a container can change the next parts of the path.
+        parts = PurePosixPath(path).parts[1:] if path.startswith("/") else PurePosixPath(path).parts
+        _make_below(root, parts)
     return str(inside)
+
+
+def _make_below(root: Path, parts: Sequence[str]) -> None:
+    """Make the directories of a path, following only links of the agent: those that are directly in its directories."""
+    place = root
+    for position, part in enumerate(parts):
+        inner = place / part
+        if inner.is_symlink():
+            with opened(open_directory(inner)) as volume:
+                os.close(make_directories(volume, "/".join(parts[position + 1 :]), 0o755))
+            return
+        inner.mkdir(exist_ok=True)
+        place = inner
 
 
 def _link(root: Path, container_path: str, target: Path) -> None:

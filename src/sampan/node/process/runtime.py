@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.core.time import Clock
+from sampan.node.beneath import open_file
 from sampan.node.container_view import Container
 from sampan.node.process.images import Image, Images
 from sampan.node.process.isolation import Isolation, namespaces_work
@@ -336,7 +337,7 @@ class ProcessRuntime:
         record, data = slot.record, b""
         directory = self._state.run_directory(sandbox.stored.uid, record.name, record.restart_count)
         if slot.config.termination_message_path:
-            with suppress(OSError), message_file(directory).open("rb") as file:
+            with suppress(OSError), open_file(message_file(directory)) as file:
                 data = file.read(_MESSAGE_BYTES_MAX)
         if not data and code != 0 and slot.config.termination_message_policy == "FallbackToLogsOnError":
             path = self._state.log_path(sandbox.stored, record.name, record.restart_count)

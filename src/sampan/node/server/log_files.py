@@ -6,11 +6,14 @@ Source: kubelet pkg/kubelet/kubelet.go `ServeLogs` (1.36).
 
 import asyncio
 import html
+import os
+import stat
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 from urllib.parse import quote
 
+from sampan.node.beneath import open_beneath, open_directory, opened
 from sampan.operator.http import AnyResponse, Response, StreamedResponse
 
 _READ_BYTES: Final = 1 << 16
@@ -27,34 +30,32 @@ async def log_file_response(directory: Path | None, name: str) -> AnyResponse:
 
 
 def _response(directory: Path, name: str) -> AnyResponse:
-    root = directory.resolve()
     try:
-        path = (root / name).resolve()
-        if not path.is_relative_to(root):
-            return _not_found()
-        if path.is_dir():
-            return Response(200, _listing(path), "text/html; charset=utf-8")
-        if not path.is_file():
-            return _not_found()
+        with opened(open_directory(directory)) as root:
+            fd = open_beneath(root, name.strip("/"), os.O_RDONLY | os.O_NONBLOCK)
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISREG(mode):
+            return StreamedResponse(200, _parts(os.fdopen(fd, "rb")))
+        with opened(fd):
+            if stat.S_ISDIR(mode):
+                return Response(200, _listing(fd), "text/html; charset=utf-8")
     except (OSError, ValueError):
-        return _not_found()
-    return StreamedResponse(200, _parts(path))
+        pass
+    return _not_found()
 
 
 def _not_found() -> Response:
     return Response(404, b"404 page not found\n")
 
 
-def _listing(path: Path) -> bytes:
-    names = sorted(f"{each.name}/" if each.is_dir() else each.name for each in path.iterdir())
+def _listing(fd: int) -> bytes:
+    with os.scandir(fd) as entries:
+        names = sorted(f"{each.name}/" if each.is_dir(follow_symlinks=False) else each.name for each in entries)
     lines = "".join(f'<a href="{quote(name)}">{html.escape(name)}</a>\n' for name in names)
     return f"<!doctype html>\n<pre>\n{lines}</pre>\n".encode()
 
 
-async def _parts(path: Path) -> AsyncGenerator[bytes, None]:
-    file = await asyncio.to_thread(path.open, "rb")
-    try:
+async def _parts(file: BinaryIO) -> AsyncGenerator[bytes, None]:
+    with file:
         while data := await asyncio.to_thread(file.read, _READ_BYTES):
             yield data
-    finally:
-        file.close()

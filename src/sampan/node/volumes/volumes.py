@@ -232,10 +232,8 @@ class Volumes:
             return await self._of_driver(claimed(pod, volume, claim, bound), known)
         found = claimed_path(claim, bound)
         if not found.is_local:
-            is_new = not found.path.exists()
-            prepare_host_path(found.path, found.type)
-            if is_new and found.path.is_dir():
-                found.path.chmod(0o777)  # No owner fits, because the next Pod with the claim may run as another user.
+            # No owner fits a new directory, because the next Pod with the claim may run as another user.
+            prepare_host_path(found.path, found.type, new_mode=0o777)
         elif not found.path.exists():
             raise Missing(f'path "{found.path}" does not exist')
         source = volume.persistent_volume_claim
