@@ -63,7 +63,7 @@ class Estimate:
             return None
         new = [file for file in self._total if file not in self._known]
         new_done = sum(self._total[file] - self._left[file] for file in new)
-        each_new_s = sum(self.seconds[file] for file in new) / new_done if new_done else spent / self.done
+        each_new_s = sum(self.seconds[file] for file in new) / new_done if new_done else spent / max(1, self.done)
         left = sum(self._left[file] * self._mean_s(file, each_new_s) for file in self._total)
         return left * passed_s / spent
 

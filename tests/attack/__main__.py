@@ -17,13 +17,17 @@ from tests.attack.floods import flood
 from tests.attack.front_proxy import Proxies, pretend
 from tests.attack.memory import REPEATS, REST_S, retained
 from tests.attack.model import grant
+from tests.attack.races import race
 from tests.attack.report import Count
 from tests.attack.server import Attacked, attacked, give
 from tests.attack.simulated import dial_simulated_pods
 from tests.attack.unread import REST_S as UNREAD_REST_S
 from tests.attack.unread import SECONDS, hold_unread, prepare_unread
 
-CLASSES = ("authorization", "escalation", "bombs", "floods", "unread", "memory", "front-proxy", "dns", "simulated")
+CLASSES = (
+    *("authorization", "escalation", "bombs", "floods", "unread", "memory"),
+    *("front-proxy", "dns", "simulated", "races"),
+)
 FILES = 8000
 
 
@@ -88,6 +92,8 @@ def main() -> int:
         counts.append(_by_unread(arguments.seconds))
     if "front-proxy" in classes:
         counts.append(_by_front_proxies())
+    if "races" in classes:
+        counts.append(race())
     if "dns" in classes:
         with server_with_dns() as (target, port):
             counts.append(asyncio.run(attack_dns(target, port)))
