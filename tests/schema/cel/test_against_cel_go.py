@@ -48,7 +48,6 @@ KNOWN = (
     Known("a part fails, and the result does not depend on it", "cost", r"^(x\[.claims.\]|obj\.s ==)", 3),
     Known("has() of a field of an optional that is the value of a map", "cost", r"^has\(\{'foo': optional", 2),
     Known("100 levels of brackets: the parser is recursive", "invalid", "recursion limit exceeded: 100", 1),
-    Known("one level less, counted from a call", "invalid", "max recursion depth", 2),
     Known("the type parameter of a name of a type", "invalid", r"type\(list\(A\)\)", 1),
     Known("a variable where a message's name belongs", "invalid", "'dyn' is not a type", 3),
     Known("no message google.protobuf.Empty", "invalid", r"google\.protobuf\.Empty", 2),

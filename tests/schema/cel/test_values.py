@@ -654,6 +654,9 @@ CHAINS = {
     "text": "'a'" + " + 'a'" * 249 + " != ''",
     "calls": "'a'" + ".trim()" * 249 + " == 'a'",
     "fields": "!has(dyn({})" + ".a" * 246 + ") || true",
+    "comparison of a rule": "!has(dyn({}).a) || " + "+".join(["x"] * 250) + " > 0",
+    "condition": "!(" + "+".join(["1"] * 250) + " < 0)",
+    "argument": "dyn([" + "+".join(["1"] * 249) + "])[0] == 249",
     "conjunction": " && ".join(["x == x"] * 1000),
 }
 

@@ -1,6 +1,6 @@
 """Syntax tree of an expression. Macros are expanded: macros that loop become a `Comprehension`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sampan.schema.cel.types import ERROR, CelType
@@ -157,19 +157,40 @@ class Comprehension(Node):
         return iter((self.iter_range, self.accu_init, self.condition, self.step, self.result))
 
 
+_BINARY = frozenset(
+    ("_+_", "_-_", "_*_", "_/_", "_%_", "_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_", "@in", "_[_]", "_[?_]")
+)
 _BRANCHES = frozenset(("_&&_", "_||_", "_?_:_", "dyn"))
 """Functions that are compiled or estimated together with their operands."""
 
 
 def depth(root: Node) -> int:
-    """Return the height of the tree, without recursion."""
+    """Return the height of the tree as cel-go's parser counts it, without recursion.
+
+    Operators between two values, selections and methods are one level each. Other nodes are on the level of their
+    operands: literals of lists and maps, functions, `!`, `&&` and `||`.
+    """
     deepest = 0
     stack = [(root, 1)]
     while stack:
         node, level = stack.pop()
         deepest = max(deepest, level)
-        stack.extend((child, level + 1) for child in node.children())
+        below = level + _is_level(node)
+        stack.extend((child, below) for child in _written(node))
     return deepest
+
+
+def _is_level(node: Node) -> bool:
+    if isinstance(node, Call):
+        return node.target is not None or (len(node.args) == 2 and node.function in _BINARY)
+    return isinstance(node, Comprehension) or (isinstance(node, Select) and not node.test_only)
+
+
+def _written(node: Node) -> Iterable[Node]:
+    """Return the operands of a node; those of a macro are its arguments, not its expansion."""
+    if isinstance(node, Comprehension) and node.kind != "bind":
+        return [each for each in (node.iter_range, node.predicate, node.transform) if each is not None]
+    return node.children()
 
 
 def spine(node: Node) -> list[Node]:
