@@ -106,12 +106,14 @@ def test_a_server_has_the_apis_of_kubernetes_only(
     envtest: Envtest, assets: Path, environment: dict[str, str], more: tuple[str, ...], expected: int
 ) -> None:
     extra = ("/apis/batch/v1beta1", "/apis/batch/v2alpha1", "/apis/apiextensions.k8s.io/v1beta1")
-    with program([assets / "kube-apiserver", *envtest.options(), *more], environment):
+    with program([assets / "kube-apiserver", *envtest.options(), *more], environment) as process:
         until(lambda: envtest.status("/readyz") == 200)
         found = [envtest.status(path, user=True) for path in (*extra, "/apis/conversion.sampan.dev/v1alpha1")]
         services = "/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.batch"
         assert (found, envtest.status(services, user=True)) == ([expected] * 4, expected)
         assert envtest.status("/apis/batch/v1", user=True) == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(5) == 0
 
 
 def test_a_server_ends_when_its_program_is_killed(envtest: Envtest, assets: Path, environment: dict[str, str]) -> None:
