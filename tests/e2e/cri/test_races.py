@@ -28,14 +28,14 @@ def test_container_never_mounts_the_root_of_the_node(cluster: Cluster) -> None:
     containers = [container("swapper", _SWAP, mountPath="/v"), *readers]
     spec = {"volumes": [{"name": "shared", "emptyDir": {}}], "containers": containers, "restartPolicy": "Always"}
     cluster.kubectl.apply(manifest("race", "", spec={**spec, "terminationGracePeriodSeconds": 0}))
-    end, seen = monotonic() + SECONDS, set[str]()
-    while monotonic() < end or "mounted" not in seen:
+    end, output = monotonic() + SECONDS, set[str]()
+    while monotonic() < end or "mounted" not in output:
         assert monotonic() < end + 60, "no reader has mounted its directory"
         for number in range(READERS):
             for previous in ("false", "true"):
                 options = ("-c", f"reader-{number}", f"--previous={previous}")
-                seen |= set(cluster.kubectl.run("logs", "race", *options).stdout.split())
-        assert "machine" not in seen
+                output |= set(cluster.kubectl.run("logs", "race", *options).stdout.split())
+        assert "machine" not in output
         sleep(0.5)
     # The runtime gets a path of the agent, at which the directory is mounted.
     mounts = cluster.machine.run("cat", "/proc/self/mounts")
