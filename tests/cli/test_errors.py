@@ -71,7 +71,8 @@ def test_a_wrong_command_line_ends_with_2(
 
 def test_a_port_in_use(capsys: pytest.CaptureFixture[str], tmp_path: Path, port: int) -> None:
     output = error_of(capsys, tmp_path, "--port", str(port))
-    assert output == f"cannot listen on 127.0.0.1:{port}: Address already in use"
+    remedy = "stop the program that uses it, or choose another port with --port (0: a free one)"
+    assert output == f"cannot listen on 127.0.0.1:{port}: Address already in use: {remedy}"
 
 
 def test_a_damaged_store(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
