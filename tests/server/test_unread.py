@@ -15,6 +15,7 @@ from sampan.server.listener import HttpServer
 from sampan.server.request import Request, Response, UserInfo, WireRequest
 from sampan.server.settings import HttpSettings
 from sampan.server.unread import OVERHEAD_BYTES, UnreadBytes, UnreadLimits, account_of
+from sampan.server.verbs.pieces import slices
 from tests.server.http2_client import running
 from tests.server.tls_files import Files, make_files
 
@@ -192,3 +193,11 @@ async def test_a_few_bytes_now_and_then_do_not_extend_the_time_limit(files: File
                 events = client.receive_data(await asyncio.to_thread(sock.recv, 4096))
                 reset = any(isinstance(each, StreamReset) for each in events)
         sock.close()
+
+
+@pytest.mark.parametrize("sizes", [[], [5], [1, 2, 3, 4, 5, 6], [100, 1, 1], [1, 100], [10, 10, 10]], ids=str)
+def test_slices_have_all_values_in_order_and_about_the_size(sizes: list[int]) -> None:
+    found = [list(part) for part in slices(sizes, sizes, 10)]
+    assert [size for part in found for size in part] == sizes
+    assert all(sum(part[:-1]) < 10 for part in found)
+    assert all(sum(part) >= 10 for part in found[:-1])

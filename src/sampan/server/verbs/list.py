@@ -18,7 +18,7 @@ from sampan.server.request import Response
 from sampan.server.verbs.bodies import CACHED_BYTES_MAX, JOINED_BYTES_MAX, ListTail, Pieces
 from sampan.server.verbs.messages import Messages
 from sampan.server.verbs.options import ListOptions, list_options
-from sampan.server.verbs.pieces import joined, list_pieces, size_of_record
+from sampan.server.verbs.pieces import joined, list_pieces, record_sizes
 from sampan.server.verbs.respond import include_object, not_acceptable
 from sampan.server.verbs.revision import revision_of_list, wait_not_older
 from sampan.server.verbs.scope import Scope
@@ -148,7 +148,7 @@ async def _tail_of(
     now = loop.time()
     page = page._replace(records=await scope.endpoint.store.present_records(page.records))
     pieces: Pieces | None = None
-    size = sum(map(size_of_record, page.records)) if _is_streamed(media) else 0
+    size = sum(record_sizes(page.records)) if _is_streamed(media) else 0
     if size <= JOINED_BYTES_MAX:
         encoded = await _encoded(scope, page, media, now)
     else:

@@ -4,8 +4,11 @@ Source: apiserver pkg/runtime/serializer/json/collections.go (1.36), which also 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
+from itertools import accumulate
+from operator import attrgetter
 from typing import Final, TypeVar
 
 from isal import isal_zlib
@@ -15,24 +18,23 @@ from sampan.storage.records import Record
 PIECE_BYTES: Final = 256 << 10
 """Size of the objects of a piece; an object is not divided."""
 _GZIP: Final = 31
+_value = attrgetter("value")
 T = TypeVar("T")
 
 
-def slices(values: Sequence[T], size_of: Callable[[T], int], size_max: int = PIECE_BYTES) -> Iterator[Sequence[T]]:
-    """Divide values into slices of about `size_max` bytes, of at least one value."""
-    start = size = 0
-    for index, value in enumerate(values):
-        size += size_of(value)
-        if size >= size_max:
-            yield values[start : index + 1]
-            start, size = index + 1, 0
-    if start < len(values):
-        yield values[start:]
+def slices(values: Sequence[T], sizes: Iterable[int], size_max: int = PIECE_BYTES) -> Iterator[Sequence[T]]:
+    """Divide values into slices of about `size_max` bytes, of at least one value. `sizes`: of each value."""
+    ends = list(accumulate(sizes))
+    start = before = 0
+    while start < len(values):
+        end = min(bisect_left(ends, before + size_max, start) + 1, len(values))
+        yield values[start:end]
+        start, before = end, ends[end - 1]
 
 
-def size_of_record(record: Record) -> int:
-    """Return the size of a stored object in bytes."""
-    return len(record.value)
+def record_sizes(records: Iterable[Record]) -> Iterator[int]:
+    """Return the sizes of stored objects in bytes."""
+    return map(len, map(_value, records))
 
 
 async def list_pieces(
@@ -46,7 +48,7 @@ async def list_pieces(
     """Yield a list: its head and what comes before its items, the joined `items` of each slice of records, its end."""
     yield head + begin
     comma = b""
-    for part in slices(records, size_of_record):
+    for part in slices(records, record_sizes(records)):
         yield comma + await items(part)
         comma = b","
     yield end

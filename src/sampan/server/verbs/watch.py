@@ -108,7 +108,7 @@ class Stream:
         self, events: Sequence[Delivery], end: float, *, are_shared: bool = True
     ) -> AsyncGenerator[bytes, None]:
         """Yield these events in chunks."""
-        for part in slices(events, _size_of_delivery):
+        for part in slices(events, map(_size_of_delivery, events)):
             chunk = await self._chunk(list(part), end, are_shared=are_shared)
             if chunk:
                 yield chunk
