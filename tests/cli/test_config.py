@@ -155,7 +155,7 @@ def test_warnings_are_on_standard_error(tmp_path: Path) -> None:
         ("prot: 1", "sampan.yaml:1: unknown setting 'prot'; did you mean port?"),
         ("tls-cert-file: a.crt", "--tls-cert-file and --tls-private-key-file belong together"),
         ("etcd-prefix: /x", "--etcd-prefix needs --storage etcd: with sqlite nothing is kept in etcd"),
-        ("controllers: nobody", "--controllers: 'nobody': known controllers are "),
+        ("controllers: nobody", "--controllers: 'nobody' is no controller: known controllers are "),
     ],
 )
 @pytest.mark.parametrize("command", [up_command, config_command], ids=["up", "config"])

@@ -39,7 +39,10 @@ def error_of(capsys: pytest.CaptureFixture[str], data: Path, *options: str, code
         (["--client-ca-file", "/nonexistent"], "cannot read /nonexistent"),
         (["--tls-cert-file", "/nonexistent", "--tls-private-key-file", "/x"], "/nonexistent"),
         (["--proxy-client-cert-file", "/nonexistent", "--proxy-client-key-file", "/x"], "cannot read /nonexistent"),
-        (["--proxy-client-cert-file", __file__, "--proxy-client-key-file", __file__], f"cannot use {__file__}"),
+        (
+            ["--proxy-client-cert-file", __file__, "--proxy-client-key-file", __file__],
+            f"{__file__} contains no valid certificate in PEM",
+        ),
         (["--cors-allowed-origin", "("], "invalid CORS allowed origin"),
         (["--bind", "999.0.0.1"], "cannot listen on 999.0.0.1"),
         (["--bind", "127.0.0.1:7443"], "use --bind 127.0.0.1 --port 7443"),
