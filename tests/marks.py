@@ -58,6 +58,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "packaging/*",
         "recipes/*",
         "robustness/*",
+        "schema/cel/test_against_cel_go.py",
         "schema/regex/test_engines.py",
         "storage/etcd/*",
         "storage/snapshot/test_documented.py",

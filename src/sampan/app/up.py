@@ -5,7 +5,6 @@ last response. The first SIGTERM or SIGINT shuts the server down gracefully, the
 """
 
 import asyncio
-import errno
 import logging
 import os
 import resource
@@ -13,7 +12,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from cryptography import x509
@@ -23,6 +22,7 @@ from sampan.app.aggregation import aggregation_settings
 from sampan.app.at_rest import AtRest, Layer, at_rest_of
 from sampan.app.authentication import Authentication
 from sampan.app.authorization import authorizers_of, keep_authorizers
+from sampan.app.bound_port import BoundPort, bound_port
 from sampan.app.cert_dir import with_cert_dir
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component, running
@@ -30,7 +30,7 @@ from sampan.app.data_directory import check_database, check_whole, note_engine
 from sampan.app.errors import StartError, unusable_directory
 from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.input_files import check_input_files
-from sampan.app.listen import advertised_address, bind_socket, client_host, serving_hosts
+from sampan.app.listen import client_host, serving_hosts
 from sampan.app.lock import locked_directory
 from sampan.app.loops.child import LoopsChild, command_of, components_of, processes_of
 from sampan.app.observability import Observability
@@ -70,11 +70,6 @@ from sampan.storage.store import StoreReplaced
 _log = logging.getLogger("sampan.app")
 
 PROGRESS_INTERVAL_S = 5.0
-_BIND_REMEDIES = {
-    errno.EADDRINUSE: ": stop the program that uses it, or choose another port with --port (0: a free one)",
-    errno.EACCES: ": choose a port above 1023 with --port",
-    errno.EADDRNOTAVAIL: ": choose an address of this machine with --bind",
-}
 _PROTOCOLS = {"prefer": (HTTP_2, HTTP_1), "offer": (HTTP_1, HTTP_2), "off": (HTTP_1,)}
 
 Announce = Callable[[str], None]
@@ -88,41 +83,11 @@ async def run(settings: UpSettings, announce: Announce, parts: Parts | None = No
         check_input_files(settings, utc_now())
         parts = parts or Parts()
         served = with_cert_dir(settings, lambda: parts.credentials or _prepared(settings))
-        with _bound(settings) as bound:
+        with bound_port(settings) as bound:
             await _serve(served, bound, announce, parts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """Result of an attempt to bind the port. Its error is raised last, because it would hide those of the files."""
-
-    sock: socket.socket | None
-    error: StartError | None
-    port: int
-
-    def address(self) -> str:
-        return "127.0.0.1" if self.sock is None else advertised_address(self.sock)
-
-    def result(self) -> socket.socket:
-        """Return the socket. Raises `StartError`."""
-        if self.sock is None:
-            assert self.error is not None
-            raise self.error
-        return self.sock
-
-
-@contextmanager
-def _bound(settings: UpSettings) -> Iterator[_Bound]:
-    try:
-        sock = _bind(settings)
-    except StartError as error:
-        yield _Bound(None, error, settings.port)
-        return
-    with sock:
-        yield _Bound(sock, None, sock.getsockname()[1])
-
-
-async def _serve(settings: UpSettings, bound: _Bound, announce: Announce, parts: Parts) -> None:
+async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, parts: Parts) -> None:
     port = bound.port
     address = f"{client_host(settings.bind)}:{port}"
     credentials = parts.credentials or _prepared(settings)
@@ -133,13 +98,10 @@ async def _serve(settings: UpSettings, bound: _Bound, announce: Announce, parts:
     observability = Observability(settings, cluster)
     loops = LoopsChild(command_of(settings))
     how = _api_settings(settings, credentials, authentication, observability, components_of(settings, loops))
-    api = ApiServer(
-        cluster,
-        authentication.authenticators,
-        authorizers := authorizers_of(settings, cluster, authentication.metrics),
-        settings=replace(how, faults=parts.faults and parts.faults(cluster)),
-        server_address=lambda: address,
-    )
+    how = replace(how, faults=parts.faults and parts.faults(cluster))
+    authorizers = authorizers_of(settings, cluster, authentication.metrics)
+    accepted = authentication.authenticators
+    api = ApiServer(cluster, accepted, authorizers, settings=how, server_address=lambda: address)
     http = _http_server(settings, api)
     ready = asyncio.Event()
     presence = Presence(settings, cluster, _own_address(settings, bound), authentication.keys)
@@ -169,9 +131,9 @@ async def _serve(settings: UpSettings, bound: _Bound, announce: Announce, parts:
                 await http.start(sock, tls.context)
                 await api.begin()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
+                beside = Component("next to the server", partial(parts.beside, api, credentials.admin_token))
                 # They end before the server, so that they can still write their results.
-                beside = partial(parts.beside, api, credentials.admin_token)
-                async with running((*processes_of(settings, loops), Component("next to the server", beside))):
+                async with running((*processes_of(settings, loops), beside)):
                     await api.lifecycle.stop_requested.wait()
                 await presence.leave()
                 await _end(api, http, settings)
@@ -314,18 +276,6 @@ def _signals(stop: Callable[[], None]) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-def _bind(settings: UpSettings) -> socket.socket:
-    try:
-        return bind_socket(settings.bind, settings.port)
-    except OSError as error:
-        host, colon, port = settings.bind.partition(":")
-        if colon and port.isdecimal():
-            hint = f"--bind takes an address alone; use --bind {host or '0.0.0.0'} --port {port}"
-            raise StartError(f"cannot listen on {settings.bind}: {hint}") from error
-        remedy = _BIND_REMEDIES.get(error.errno or 0, "")
-        raise StartError(f"cannot listen on {settings.bind}:{settings.port}: {error.strerror}{remedy}") from error
-
-
 def _write_kubeconfig(settings: UpSettings, server: str, credentials: Credentials) -> None:
     """Write the kubeconfig for the port of this start. Raises `StartError`."""
     try:
@@ -352,7 +302,7 @@ def _hosts(settings: UpSettings) -> tuple[str, ...]:
     return (*serving_hosts(settings.bind), *advertised)
 
 
-def _own_address(settings: UpSettings, bound: _Bound) -> Address:
+def _own_address(settings: UpSettings, bound: BoundPort) -> Address:
     return Address(settings.advertise_address or bound.address(), bound.port)
 
 

@@ -89,9 +89,9 @@ class ApiServerSettings:
     aggregation: AggregationSettings = field(default_factory=AggregationSettings)
     """Connections to the servers behind APIServices."""
     flow_control: FlowControlSettings = field(default_factory=FlowControlSettings)
+    """Concurrency limits of requests, in total and for each priority level."""
     unread: UnreadLimits = field(default_factory=UnreadLimits)
     """Maximum numbers of bytes that wait because clients do not read."""
-    """Concurrency limits of requests, in total and for each priority level."""
     components: Components = field(default_factory=lambda: ELSEWHERE)
     """Health of controller-manager and scheduler."""
     faults: Filter | None = None

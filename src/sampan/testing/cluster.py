@@ -35,7 +35,7 @@ from sampan.testing.kopf_operator import KopfOperator, run_kopf
 from sampan.testing.leaks import Leak, leaked_objects, stored
 from sampan.testing.logical_server import LogicalServer, ServerSettings, template
 from sampan.testing.loop_set_up import quiet_informers, set_up_loops
-from sampan.testing.loop_sets import CLAIMS, GC, NAMESPACE, VOLUMES, chosen_loops
+from sampan.testing.loop_sets import chosen_loops, loops_needed
 from sampan.testing.operators import Running, run_operator
 from sampan.testing.pods import Pods
 from sampan.testing.privileges import Privileges, privileges_of
@@ -52,14 +52,6 @@ TEST: Final = "test"
 _SETTLE_MAX_S: Final = 60.0
 _REAL_QUIET_S: Final = 0.05
 _ENDED: Final = "the cluster has ended, with the test function or with its last asynchronous fixture"
-_NEEDS_GC: Final = (b'"ownerReferences"', b"foregroundDeletion", b'"orphan"')
-"""Parts of a stored object that give the garbage collector work."""
-_DELETION: Final = {
-    "/registry/namespaces/": NAMESPACE,
-    "/registry/persistentvolumeclaims/": CLAIMS,
-    "/registry/persistentvolumes/": VOLUMES,
-}
-"""Loops that finish deletions, by the prefix of the keys."""
 
 
 class NotSettled(AssertionError):
@@ -381,13 +373,7 @@ class Cluster(Expectations):
         self._background.append(self._tasks.begin(work, name))
 
     def _start_lazily(self, write: Write) -> None:
-        value = write.event.value
-        if value is None:
-            return
-        if any(mark in value for mark in _NEEDS_GC):
-            self._start_loops(GC)
-        if b'"deletionTimestamp"' in value:
-            self._start_loops(*(loop for prefix, loop in _DELETION.items() if write.key.startswith(prefix)))
+        self._start_loops(*loops_needed(write.key, write.event.value or b""))
 
     def _start_loops(self, *names: str) -> None:
         for name in names:

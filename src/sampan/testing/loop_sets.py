@@ -118,3 +118,21 @@ def _named(word: str) -> tuple[str, ...]:
         f"loops: {word!r} is unknown{f', did you mean {close[0]!r}' if close else ''}; "
         f"known are {', '.join(_SHORT)}, all, none, and the controllers {', '.join(known)}"
     )
+
+
+_NEEDS_GC: Final = (b'"ownerReferences"', b"foregroundDeletion", b'"orphan"')
+"""Parts of a stored object that give the garbage collector work."""
+_DELETION: Final = {
+    "/registry/namespaces/": NAMESPACE,
+    "/registry/persistentvolumeclaims/": CLAIMS,
+    "/registry/persistentvolumes/": VOLUMES,
+}
+"""Loops that finish deletions, by the prefix of the keys."""
+
+
+def loops_needed(key: str, value: bytes) -> list[str]:
+    """Return the loops that a stored object gives work."""
+    found = [GC] if any(mark in value for mark in _NEEDS_GC) else []
+    if b'"deletionTimestamp"' in value:
+        found += [loop for prefix, loop in _DELETION.items() if key.startswith(prefix)]
+    return found

@@ -10,7 +10,7 @@ from sampan.operator import Builder, Manager, Request
 from sampan.testing import Cluster
 from sampan.testing.explore import Plan, Scenario, WriteId, explore, replay, scenario
 from sampan.testing.explore.plan import ABSENT
-from sampan.testing.explore.trial import run_trial
+from sampan.testing.explore.trial_run import run_trial
 from tests.testing.bugs.store import CRD, MAPS, SECRETS, STORES, config_map, secret, store
 
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "vault"}}

@@ -12,7 +12,7 @@ from sampan.testing.explore import Plan, Scenario, WriteId, explore, replay, sce
 from sampan.testing.explore.deletions import MOMENTS_MAX, deletions
 from sampan.testing.explore.outcome import Outcome
 from sampan.testing.explore.plan import DELETIONS, REMOVED, VANISHED, read_replay, replay_text
-from sampan.testing.explore.trial import run_trial
+from sampan.testing.explore.trial_run import run_trial
 from tests.testing.bugs.store import CRD, MAPS, SECRETS, STORES, config_map, secret, store
 
 PASSWORD = WriteId("dependency", "create", "secrets", "default", "password", 1)

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import importlib, logging, sys
 logging.disable(logging.CRITICAL)
-from sampan.testing.explore.trial import run_trial
+from sampan.testing.explore.trial_run import run_trial
 case = importlib.import_module(f"tests.testing.bugs.{sys.argv[1]}").case
 for line in run_trial(case(repaired=True), seed=int(sys.argv[2]), logged=True).log:
     print(line)

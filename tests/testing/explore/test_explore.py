@@ -26,7 +26,7 @@ from sampan.testing.explore.plan import (
     STALE,
     VANISHED,
 )
-from sampan.testing.explore.trial import run_trial
+from sampan.testing.explore.trial_run import run_trial
 from tests.testing.bugs import (
     b01_deleted_by_name,
     b02_deleted_by_label,

@@ -32,8 +32,8 @@ from sampan.testing.explore.plan import (
 )
 from sampan.testing.explore.scenario import Scenario
 from sampan.testing.explore.shrink import without
-from sampan.testing.explore.trial import run_trial
 from sampan.testing.explore.trial_points import OPERATOR
+from sampan.testing.explore.trial_run import run_trial
 from sampan.testing.faults.points import CALL
 
 PLANS_MAX: Final = 400

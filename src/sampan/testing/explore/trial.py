@@ -1,4 +1,4 @@
-"""`run_trial`: one run of a scenario, with one fault or none.
+"""`Trial`: the fault of one run of a scenario.
 
 Concurrency: each trial has a separate event loop, in virtual time. The fault acts in an interceptor of requests.
 """
@@ -6,8 +6,7 @@ Concurrency: each trial has a separate event loop, in virtual time. The fault ac
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.client import TransportError
@@ -16,12 +15,9 @@ from sampan.core.task_scope import TaskScope
 from sampan.operator.leader_election import LeaderElectionLost
 from sampan.server.request import UserInfo
 from sampan.testing.cluster import ADMIN, TEST, Cluster
-from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.explore.dependencies import DEPENDENCY, Dependencies
 from sampan.testing.explore.drift_of import drift
 from sampan.testing.explore.held import Held, NoStreams, may_be_old, name_in, resource_of, starts_a_stream
-from sampan.testing.explore.operator_of import options_of, state_of, with_system
-from sampan.testing.explore.outcome import Outcome, first_lines, log_of, masked, outcome_of
 from sampan.testing.explore.plan import (
     CRASH_AFTER,
     CRASH_BEFORE,
@@ -38,18 +34,12 @@ from sampan.testing.explore.plan import (
     WriteId,
 )
 from sampan.testing.explore.refusals import Refusals
-from sampan.testing.explore.rights import grant, name_of, user_of
-from sampan.testing.explore.scenario import Scenario
 from sampan.testing.explore.trial_points import OPERATOR, TrialPoints
 from sampan.testing.faults.lease import give_lease, take_lease
-from sampan.testing.faults.points import fault_points
 from sampan.testing.in_process import InProcessTransport
-from sampan.testing.leaks import stored
 from sampan.testing.logical_server import LogicalServer, ServerSettings, template
 from sampan.testing.operators import Running
-from sampan.testing.randomness import seeded
 from sampan.testing.requests import Proceed, SentRequest
-from sampan.testing.virtual_time import run_virtual
 
 DRIFT: Final = "drift"
 CANDIDATE: Final = "another candidate"
@@ -59,8 +49,6 @@ HIDDEN_S_MAX: Final = 30.0
 """Virtual seconds after which a hidden state is shown and a stopped operator starts: the scenario may wait for it."""
 SLOW_S: Final = 20.0
 """Virtual seconds by which a response is late: less than the client's limit of 30 s."""
-TRIAL_S_MAX: Final = 6 * 3600.0
-"""Longest time of one run, in virtual seconds."""
 LEASE_S: Final = 10.0
 """Virtual seconds after which an operator that has lost its lease must not write: the deadline of its renewal."""
 LEASE_LOST_S: Final = 40.0
@@ -69,74 +57,6 @@ DRIFT_S: Final = 5.0
 """Virtual seconds for which the user waits after a drift."""
 _LEADS_S: Final = 20.0
 """Virtual seconds in which a new candidate gets the lease of a crashed one."""
-_CALM_S: Final = 120.0
-"""Virtual seconds at the end, for retries with a delay."""
-
-
-def run_trial(scenario: Scenario, plan: Plan | None = None, *, seed: int = 0, logged: bool = False) -> Outcome:
-    """Run a scenario and return its outcome. An error of the scenario or the operator is part of the outcome.
-
-    Runs with equal seeds have equal bytes in the store. `logged`: the outcome has all requests and the store in its
-    `log`.
-    """
-    template()
-    with seeded(seed):
-        return run_virtual(_run(scenario, plan, logged))
-
-
-async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
-    # With a fault, errors are expected, and only the end counts. Without one, they are faults of the operator.
-    cluster = Cluster(
-        ClusterOptions(loops=scenario.loops, allow_errors=scenario.allow_errors if plan is None else True)
-    )
-    error = details = ""
-    trial = Trial(cluster, plan, lease=scenario.lease, user=user_of(scenario))
-    try:
-        await cluster.crds(*scenario.crds)
-        if scenario.rbac is not None:
-            await grant(cluster, scenario.rbac)
-        await cluster.settled()
-        first = len(cluster.journal.writes)
-        cluster.interceptors.append(trial.intercept)
-        await trial.dependencies.create(scenario.needs)
-        system = () if scenario.system is None else (scenario.system(),)
-        with fault_points(trial.points):
-            trial.running = cluster.run(
-                with_system(scenario.operator, system),
-                name=OPERATOR,
-                user=name_of(scenario),
-                options=options_of(scenario),
-            )
-        try:
-            async with asyncio.timeout(TRIAL_S_MAX):
-                await cluster.settled()
-                await scenario.steps(cluster, *system)
-                await cluster.settled()
-                await trial.heal()
-                await cluster.advance(seconds=_CALM_S)
-                await cluster.settled()
-        except TimeoutError:
-            error = f"the scenario did not end within {TRIAL_S_MAX / 3600:.0f} h of virtual time"
-        except Exception as failure:
-            error, details = f"{type(failure).__name__}: {first_lines(str(failure))}", str(failure)
-        fired = plan is None or trial.fired or trial.dependencies.fired
-        found = await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
-        return replace(
-            found,
-            state={**found.state, **({"external system": masked(state_of(system[0]))} if system else {})},
-            requests=len(cluster.requests.by(OPERATOR)),
-            details=details,
-            broken=(*found.broken, *trial.broken),
-            awaits=tuple(trial.points.awaits),
-            owned=tuple(trial.owned),
-            needed=tuple(trial.dependencies.created),
-            moments=tuple(trial.dependencies.moments),
-            log=tuple(log_of(cluster, await stored((await cluster.server()).store))) if logged else (),
-        )
-    finally:
-        await trial.aclose()
-        with suppress(Exception):
-            await cluster.aclose()
 
 
 @dataclass(slots=True)

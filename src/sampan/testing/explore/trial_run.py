@@ -1,0 +1,100 @@
+"""`run_trial`: one run of a scenario, with one fault or none.
+
+Concurrency: each trial has a separate event loop, in virtual time. The fault acts in an interceptor of requests.
+"""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from sampan.testing.cluster import Cluster
+from sampan.testing.cluster_options import ClusterOptions
+from sampan.testing.explore.operator_of import options_of, state_of, with_system
+from sampan.testing.explore.outcome import Outcome, first_lines, log_of, masked, outcome_of
+from sampan.testing.explore.plan import Plan
+from sampan.testing.explore.rights import grant, name_of, user_of
+from sampan.testing.explore.scenario import Scenario
+from sampan.testing.explore.trial import Trial
+from sampan.testing.explore.trial_points import OPERATOR
+from sampan.testing.faults.points import fault_points
+from sampan.testing.leaks import stored
+from sampan.testing.logical_server import template
+from sampan.testing.randomness import seeded
+from sampan.testing.virtual_time import run_virtual
+
+TRIAL_S_MAX: Final = 6 * 3600.0
+"""Longest time of one run, in virtual seconds."""
+_CALM_S: Final = 120.0
+"""Virtual seconds at the end, for retries with a delay."""
+
+
+def run_trial(scenario: Scenario, plan: Plan | None = None, *, seed: int = 0, logged: bool = False) -> Outcome:
+    """Run a scenario and return its outcome. An error of the scenario or the operator is part of the outcome.
+
+    Runs with equal seeds have equal bytes in the store. `logged`: the outcome has all requests and the store in its
+    `log`.
+    """
+    template()
+    with seeded(seed):
+        return run_virtual(_run(scenario, plan, logged))
+
+
+async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
+    # With a fault, errors are expected, and only the end counts. Without one, they are faults of the operator.
+    allowed = scenario.allow_errors if plan is None else True
+    cluster = Cluster(ClusterOptions(loops=scenario.loops, allow_errors=allowed))
+    trial = Trial(cluster, plan, lease=scenario.lease, user=user_of(scenario))
+    try:
+        await cluster.crds(*scenario.crds)
+        if scenario.rbac is not None:
+            await grant(cluster, scenario.rbac)
+        await cluster.settled()
+        first = len(cluster.journal.writes)
+        cluster.interceptors.append(trial.intercept)
+        await trial.dependencies.create(scenario.needs)
+        system = () if scenario.system is None else (scenario.system(),)
+        with fault_points(trial.points):
+            trial.running = cluster.run(
+                with_system(scenario.operator, system),
+                name=OPERATOR,
+                user=name_of(scenario),
+                options=options_of(scenario),
+            )
+        error, details = await _steps(scenario, trial, system)
+        fired = plan is None or trial.fired or trial.dependencies.fired
+        found = await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
+        return replace(
+            found,
+            state={**found.state, **({"external system": masked(state_of(system[0]))} if system else {})},
+            requests=len(cluster.requests.by(OPERATOR)),
+            details=details,
+            broken=(*found.broken, *trial.broken),
+            awaits=tuple(trial.points.awaits),
+            owned=tuple(trial.owned),
+            needed=tuple(trial.dependencies.created),
+            moments=tuple(trial.dependencies.moments),
+            log=tuple(log_of(cluster, await stored((await cluster.server()).store))) if logged else (),
+        )
+    finally:
+        await trial.aclose()
+        with suppress(Exception):
+            await cluster.aclose()
+
+
+async def _steps(scenario: Scenario, trial: Trial, system: tuple[Any, ...]) -> tuple[str, str]:
+    """Run the steps of the user. Return the error in one line, and whole; both are empty for a success."""
+    cluster = trial.cluster
+    try:
+        async with asyncio.timeout(TRIAL_S_MAX):
+            await cluster.settled()
+            await scenario.steps(cluster, *system)
+            await cluster.settled()
+            await trial.heal()
+            await cluster.advance(seconds=_CALM_S)
+            await cluster.settled()
+    except TimeoutError:
+        return f"the scenario did not end within {TRIAL_S_MAX / 3600:.0f} h of virtual time", ""
+    except Exception as failure:
+        return f"{type(failure).__name__}: {first_lines(str(failure))}", str(failure)
+    return "", ""
