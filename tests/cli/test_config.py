@@ -43,6 +43,7 @@ VALUES = {
     "controllers": "*,-job-controller",
     "cluster-cidr": "10.1.0.0/16,fd00:1::/48",
     "loops-probe-address": "127.0.0.1:8080",
+    "network-probe-address": "127.0.0.1:8081",
     "dns-address": "127.0.0.1:5353",
     "service-cluster-ip-range": "10.7.0.0/16,fd00:7::/108",
     "service-node-port-range": "31000-31007",
