@@ -56,11 +56,12 @@ def make_signing_key() -> SigningKey:
 def read_signing_key(pem: bytes) -> SigningKey:
     """Load a private key that can sign tokens: RSA, or ECDSA on one of three curves. Raises `ValueError`."""
     try:
-        return _signing(serialization.load_pem_private_key(pem, None))
+        key = serialization.load_pem_private_key(pem, None)
     except TypeError:
         raise ValueError("the private key is encrypted") from None
     except (ValueError, UnsupportedAlgorithm):
         raise ValueError("no valid RSA or ECDSA private key in PEM") from None
+    return _signing(key)
 
 
 def read_verifying_keys(file: Path) -> list[VerifyingKey]:
