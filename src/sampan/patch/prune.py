@@ -64,9 +64,13 @@ class Pruner:
             merged, pruned = self._in(merged, other), self._in(pruned, other)
             owned_here = atom.named(fields)
             removed = difference(_named_fields(atom, merged), _named_fields(atom, pruned))
-            # Built from the merged object, as in Kubernetes: this restores what was removed inside of a list that is
-            # atomic in this version, such as a metric of an autoscaler. Both versions cannot own parts of such a list.
-            pruned = _object(atom.remove(merged, difference(removed, owned_here)), merged)
+            changed = atom.named(atom.compare(merged, pruned)[0] or LEAF)
+            # Built from the merged object, which restores what was removed inside of a list that is atomic in this
+            # version, such as a metric of an autoscaler: both versions cannot own parts of such a list. Kubernetes does
+            # this always. Here the pruned object stays if nothing that changed is owned in this version. Otherwise no
+            # apply of an older version could remove a part of such a list, as the owner of a status has this version.
+            if intersection(union(removed, changed), owned_here):
+                pruned = _object(atom.remove(merged, difference(removed, owned_here)), merged)
         return pruned
 
     def _in(self, obj: Object, version: str) -> Object:
