@@ -106,6 +106,17 @@ async def test_an_operator_may_report_that_it_cannot_work(error: Exception, clus
     await cluster.settled()
 
 
+async def test_a_reconcile_of_a_deleted_object_may_not_find_it(cluster: Cluster) -> None:
+    async def work(manager: Manager) -> None:
+        await manager.client.resource(CONFIG_MAPS).get("ada")
+
+    cluster.run(reconciler(work))
+    await cluster.apply(ADA)
+    await cluster.settled()
+    await cluster.delete("configmaps/ada")
+    await cluster.settled()
+
+
 async def test_a_race_is_excused_if_a_later_reconcile_succeeds(cluster: Cluster) -> None:
     attempts: list[int] = []
 

@@ -182,7 +182,9 @@ class Cluster(Expectations):
             running = run_kopf(operator, partial(self.serve, user, groups=groups, actor=name), name)
         else:
             running = run_operator(operator, self.client(user, groups=groups, actor=name), name, options)
-        running.failures.excuse(self.options.allow_errors, faults_injected=lambda: bool(self.interceptors))
+        allowed, faulty = self.options.allow_errors, lambda: bool(self.interceptors)
+        deleted = lambda *place: self.journal.has_deleted(*place)  # noqa: E731  (the journal changes)
+        running.failures.excuse(allowed, faults_injected=faulty, deleted=deleted)
         self._running.append(running)
         return running
 

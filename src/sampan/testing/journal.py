@@ -61,6 +61,14 @@ class Journal:
         """All writes, oldest first."""
         return self._writes
 
+    def has_deleted(self, resource: str, namespace: str, name: str) -> bool:
+        """Return True if an object was deleted, by the name of its resource."""
+        end = f"/{namespace}/{name}" if namespace else f"/{name}"
+        return any(
+            write.event.value is None and write.key.endswith(end) and resource in write.key.split("/")
+            for write in self._writes
+        )
+
     def listen(self, listener: Callable[[Write], None]) -> None:
         """Call a function for each write from now on."""
         self._listeners.append(listener)

@@ -6,6 +6,7 @@ only looks at the cluster would pass. The option `allow_errors` excuses errors.
 | error | fails the test |
 |---|---|
 | `RetryLater`, `TerminalError` | never: the operator reports them |
+| `NotFound` for an object that was deleted during the test | never: its next reconcile does not matter |
 | a conflict, `AlreadyExists`, `NotFound`, a namespace that ends | if the object's last reconcile ended with it |
 | an error of a request, in a test with faults (`cluster.interceptors`, `cluster.faults`) | as above |
 | any other exception of a reconciler, predicate or map function, or a wrong result | always |
@@ -19,10 +20,11 @@ from dataclasses import dataclass
 from time import perf_counter, thread_time
 from typing import Any, Final
 
+from sampan.client.errors import NotFound
 from sampan.operator.controller.context import FinishedReconcile, current_reconcile
 from sampan.operator.error_text import is_expected, is_race, one_line
 from sampan.operator.failed_events import EventFailure
-from sampan.operator.request import RetryLater, TerminalError
+from sampan.operator.request import Request, RetryLater, TerminalError
 
 BLOCKED_S: Final = 0.1
 """Longest time for which a reconcile may keep the event loop without an await, in real seconds."""
@@ -54,18 +56,29 @@ class Failures:
     def __init__(self) -> None:
         self._allowed: Allowed = False
         self._faults_injected: Callable[[], bool] = lambda: False
+        self._deleted: Callable[[str, str, str], bool] = lambda resource, namespace, name: False
         self._found: dict[tuple[str, str], _Failure] = {}
 
-    def excuse(self, allowed: Allowed, *, faults_injected: Callable[[], bool]) -> None:
-        """Allow errors. `faults_injected` returns True in a test that makes requests fail."""
-        self._allowed, self._faults_injected = allowed, faults_injected
+    def excuse(
+        self,
+        allowed: Allowed,
+        *,
+        faults_injected: Callable[[], bool],
+        deleted: Callable[[str, str, str], bool],
+    ) -> None:
+        """Allow errors. `faults_injected` returns True in a test that makes requests fail.
+
+        `deleted` returns True if an object was deleted, by the name of its resource, its namespace and its name.
+        """
+        self._allowed, self._faults_injected, self._deleted = allowed, faults_injected, deleted
 
     def reconciled(self, finished: FinishedReconcile) -> None:
         """Record the end of a reconcile."""
         context = finished.context
         place = f"reconcile of {context.request} by {context.controller}"
         if finished.error is not None:
-            self._add(place, finished.error)
+            if not self._is_gone(context.request, finished.error):
+                self._add(place, finished.error)
             return
         for key in [key for key, each in self._found.items() if each.place == place and not each.lasting]:
             del self._found[key]
@@ -92,6 +105,11 @@ class Failures:
         hidden = [f"… and {len(found) - _SHOWN_MAX} more"] if len(found) > _SHOWN_MAX else []
         trace = next((each.trace for each in found if each.trace), "")
         raise OperatorFailed("\n  ".join([f"{name}: {lines[0]}", *lines[1:_SHOWN_MAX], *hidden, *trace.splitlines()]))
+
+    def _is_gone(self, request: Request, error: Exception) -> bool:
+        """Return True if the error is the absence of the object of the request, which was deleted."""
+        details = (error.details or {}) if isinstance(error, NotFound) else {}
+        return details.get("name") == request.name and self._deleted(details.get("kind", ""), *request)
 
     def _add(self, place: str, error: Exception) -> None:
         if self._allowed is True or isinstance(error, (RetryLater, TerminalError)):

@@ -76,4 +76,4 @@ def test_the_command_names_the_fault(whole: Path) -> None:
         connection.execute("DELETE FROM log WHERE revision = 4")
     result = CliRunner().invoke(cli, ["storage", "check", str(whole.parent)], standalone_mode=False)
     assert result.return_value == 1
-    assert "\n4 keys at revision 8: 1 problems\nTo recover: stop the server" in result.output
+    assert "\n4 keys at revision 8: 1 problem\nTo recover: stop the server" in result.output
