@@ -137,14 +137,14 @@ def test_a_server_does_not_start_with_an_unknown_controller(tmp_path: Path) -> N
     arguments = [sys.executable, "-m", "sampan.cli", "up", "--data", str(tmp_path / "d"), "--controllers=nonsense"]
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("sampan: error: --controllers: 'nonsense': known controllers are ")
+    assert done.stderr.startswith("sampan: error: --controllers: 'nonsense' is no controller: known controllers are ")
     assert not (tmp_path / "d").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "output"),
     [
-        (("controllers", "--controllers=nonsense"), "'nonsense': known controllers are "),
+        (("controllers", "--controllers=nonsense"), "'nonsense' is no controller: known controllers are "),
         (("controllers", "--probe-address=8080"), "'8080' is not host:port"),
         (("controllers", "--cluster-signing-cert-file=ca.crt"), "belong together"),
         (("controllers", "--cluster-cidr=10.0.0.0/25"), "--cluster-cidr: 10.0.0.0/25 has no parts of the size /24"),

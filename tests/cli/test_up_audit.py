@@ -35,7 +35,7 @@ def test_requests_are_in_the_log_that_the_options_name(tmp_path: Path, mode: str
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--audit-policy-file=no-such-file"], "loading audit policy file: cannot read no-such-file"),
+        (["--audit-policy-file=no-such-file"], "--audit-policy-file: cannot read no-such-file"),
         (
             ["--audit-log-path=-", "--audit-log-mode=batch", "--audit-log-batch-buffer-size=0"],
             "must be a positive number",

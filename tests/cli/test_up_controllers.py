@@ -22,6 +22,6 @@ def test_an_unknown_controller_is_refused_before_anything_is_made(
         main(["up", "--data", str(tmp_path / "data"), "--controllers=*,-nobody"])
     assert ended.value.code == 2
     output = capsys.readouterr().err
-    assert output.startswith("sampan: error: --controllers: 'nobody': known controllers are ")
+    assert output.startswith("sampan: error: --controllers: 'nobody' is no controller: known controllers are ")
     assert "deployment-controller" in output
     assert not (tmp_path / "data").exists()

@@ -1,5 +1,6 @@
 """Bounds for output that an attacker can make long: defaults, columns, warnings, differences, audit events."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import orjson
@@ -55,10 +56,16 @@ def test_ports_that_all_conflict_give_a_limited_number_of_warnings() -> None:
 
 async def test_a_long_object_is_left_out_of_its_audit_event() -> None:
     recorder = Recorder()
-    async with served(audit=audit_to(recorder, {"level": "RequestResponse"})) as api:
+    audit = audit_to(recorder, {"level": "RequestResponse"})
+    async with served(audit=audit) as api:
         for name in "abcde":
             await api.create(CONFIG_MAPS, {"metadata": {"name": name}, "data": {"a": "x" * 1_000_000}})
         await api.get(CONFIG_MAPS)
+        # It records the ends of responses that are written in pieces.
+        recording = asyncio.create_task(audit.run())
+        await asyncio.sleep(0)
+        recording.cancel()
+        await asyncio.wait({recording})
     event = next(event for event in reversed(recorder.events) if event["verb"] == "list")
     assert event["annotations"]["audit.k8s.io/truncated"] == "true"
     assert "responseObject" not in event
