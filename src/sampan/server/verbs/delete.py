@@ -85,7 +85,7 @@ async def delete_collection(scope: Scope) -> Response:
     options = list_options(scope.request)
     parameters = await _parameters(scope)
     query = await query_of(scope, options)
-    page = await read_page(scope, options, query)
+    page = await read_page(scope, options, query, refresh=True)
     page = page._replace(records=await scope.endpoint.store.present_records(page.records, refresh=True))
     response = await page_response(scope, query, page, media)
     for record in page.records:

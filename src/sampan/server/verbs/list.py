@@ -239,13 +239,18 @@ async def query_of(scope: Scope, options: ListOptions) -> Query:
     return await _query(scope, options, selection, scope.endpoint.store.scope_prefix(scope.ctx.namespace))
 
 
-async def read_page(scope: Scope, options: ListOptions, query: Query) -> Page:
-    """Return the records of a list request. Raises 410, 500 when they cannot be converted, 504."""
+async def read_page(scope: Scope, options: ListOptions, query: Query, *, refresh: bool = False) -> Page:
+    """Return the records of a list request. Raises 410, 500 when they cannot be converted, 504.
+
+    `refresh`: a webhook must convert them now, if the selection depends on its result.
+    """
     page = await _read_page(scope, options, query)
-    return page if query.selection.unconverted is None else await _confirmed(scope, options, query, page)
+    if query.selection.unconverted is None:
+        return page
+    return await _confirmed(scope, options, query, page, refresh=refresh)
 
 
-async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Page) -> Page:
+async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Page, *, refresh: bool) -> Page:
     """Convert a page to the version of the request and keep selected objects, until the limit is reached.
 
     All pages are of one revision, even if there are writes while a webhook converts them.
@@ -253,7 +258,7 @@ async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Pag
     chosen: list[Record] = []
     revision = page.revision
     while True:
-        records = await scope.endpoint.store.present_records(page.records)
+        records = await scope.endpoint.store.present_records(page.records, refresh=refresh)
         chosen += [record for record in records if query.selection.confirms(scope.endpoint, record)]
         if not page.more or len(chosen) >= query.limit:
             break
