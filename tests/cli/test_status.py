@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from sampan.cli.status.data import read_data_status
 from sampan.server.pki.certificates import make_client, read_key_pair
+from sampan.server.pki.directory import prepare_credentials
+from sampan.storage.sqlite.restore import LOCK_FILE
 from tests.cli.server import Server, running
 
 
@@ -78,6 +82,25 @@ def test_a_directory_without_a_usable_database_is_not_to_be_started(tmp_path: Pa
     assert shown.returncode == 1
     assert "snapshot restore FILE" in shown.stdout
     assert "start it with" not in shown.stdout
+
+
+@pytest.mark.parametrize("name", ["ca.crt", "ca.key", "front-proxy-ca.crt", "front-proxy-ca.key"])
+@pytest.mark.parametrize("content", [b"garbage", None], ids=["garbage", "missing"])
+def test_status_names_a_ca_that_prevents_a_start_in_the_words_of_the_start(
+    tmp_path: Path, name: str, content: bytes | None
+) -> None:
+    prepare_credentials(tmp_path, ["127.0.0.1"], dt.datetime.now(dt.UTC))
+    (tmp_path / LOCK_FILE).touch()
+    file = tmp_path / "pki" / name
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    shown = read_data_status(tmp_path)
+    assert shown is not None
+    assert "put the files of this cluster back" in shown.damage
+    assert content is not None or f"{file} is missing" in shown.damage
+    with pytest.raises(ValueError, match=re.escape(shown.damage)):
+        prepare_credentials(tmp_path, ["127.0.0.1"], dt.datetime.now(dt.UTC))
 
 
 def test_the_server_of_the_environment_comes_before_a_directory_that_is_there(tmp_path: Path) -> None:

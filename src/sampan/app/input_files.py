@@ -65,7 +65,7 @@ def _warn(name: str, file: Path, certificate: x509.Certificate, now: datetime.da
     begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if not begin <= now <= end:
         fault = f"expired at {end:%Y-%m-%dT%H:%MZ}" if now > end else f"is not valid before {begin:%Y-%m-%dT%H:%MZ}"
-        _log.warning("--%s: the certificate in %s %s: others refuse it; replace the file", name, file, fault)
+        _log.warning("--%s: the certificate in %s %s: clients refuse it; replace the file", name, file, fault)
 
 
 def _warn_of_names(settings: UpSettings, file: Path, certificate: x509.Certificate) -> None:

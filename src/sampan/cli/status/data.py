@@ -16,6 +16,7 @@ from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.core.clock import utc_now
 from sampan.core.counts import counted
+from sampan.server.pki.directory import check_authorities
 from sampan.storage.sqlite.damage import damaged, is_damage
 from sampan.storage.sqlite.database import SNAPSHOT
 from sampan.storage.sqlite.dump import open_present
@@ -64,7 +65,7 @@ def read_data_status(directory: Path) -> DataStatus | None:
         sum(file.stat().st_size for file in directory.glob(f"{DATABASE}*") if file.is_file()),
         shutil.disk_usage(directory).free,
         tuple(sorted(_certificates(directory / "pki"), key=lambda each: each.days_left)),
-        _damage(directory, name),
+        _authorities_damage(directory) or _damage(directory, name),
     )
 
 
@@ -105,6 +106,14 @@ def _damage(directory: Path, engine: str) -> str:
         return str(damaged(str(database), error)) if is_damage(error) else ""
     except OSError as error:
         return f"{database}: {error.strerror}: move {directory} away, or choose another directory with --data"
+    return ""
+
+
+def _authorities_damage(directory: Path) -> str:
+    try:
+        check_authorities(directory)
+    except ValueError as error:
+        return str(error)
     return ""
 
 

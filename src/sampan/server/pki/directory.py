@@ -38,6 +38,9 @@ FRONT_PROXY_USER = "front-proxy-client"
 KUBELET_CLIENT = "kube-apiserver-kubelet-client"
 """User name of the server as a client of kubelets. Its groups are those of the administrator."""
 
+_AUTHORITIES = {"ca": "apiserver", "front-proxy-ca": "front-proxy-client"}
+"""Stems of the files of each CA, and of the first key that is made after them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
@@ -69,7 +72,7 @@ def prepare_credentials(
     """
     pki = directory / "pki"
     pki.mkdir(parents=True, exist_ok=True, mode=0o700)
-    ca = _ca(pki, now, "ca", "apiserver")
+    ca = _ca(pki, now, "ca")
     _serving(pki, ca, hosts, now, likely)
     admin = _key_pair(
         pki / "admin",
@@ -81,7 +84,7 @@ def prepare_credentials(
         lambda pair: _usable(pair, ca, now),
         lambda: make_client(ca, KUBELET_CLIENT, ADMIN_GROUPS, now),
     )
-    proxies = _ca(pki, now, "front-proxy-ca", "front-proxy-client")
+    proxies = _ca(pki, now, "front-proxy-ca")
     proxy = _key_pair(
         pki / "front-proxy-client",
         lambda pair: _usable(pair, proxies, now),
@@ -103,13 +106,21 @@ def prepare_credentials(
     )
 
 
+def check_authorities(directory: Path) -> None:
+    """Check that a start can use the CAs in `directory`. Writes nothing. Raises `OSError`, `ValueError`."""
+    pki = directory / "pki"
+    for stem in _AUTHORITIES:
+        if _is_made(pki, stem):
+            _read_ca(pki / f"{stem}.crt", pki / f"{stem}.key")
+
+
 def prepare_serving(directory: Path, hosts: Sequence[str], now: datetime.datetime) -> None:
     """Renew the serving certificate if it is not valid for all `hosts`. `prepare_credentials` must have run before.
 
     Raises `OSError`, `ValueError`.
     """
     pki = directory / "pki"
-    _serving(pki, _ca(pki, now, "ca", "apiserver"), hosts, now)
+    _serving(pki, _ca(pki, now, "ca"), hosts, now)
 
 
 def write_private(path: Path, content: bytes) -> None:
@@ -147,23 +158,35 @@ def _is_private(path: Path) -> bool:
     return path.exists() and not path.stat().st_mode & 0o077
 
 
-def _ca(pki: Path, now: datetime.datetime, stem: str, next_stem: str) -> KeyPair:
-    """Read or create a CA. Damaged files are an error, because a new CA would lock out all clients.
-
-    The first start writes the CA's key first, and then the key with the stem `next_stem`. If only the CA's key exists,
-    that start was interrupted, and the CA can be created again.
-    """
+def _ca(pki: Path, now: datetime.datetime, stem: str) -> KeyPair:
+    """Read or create a CA. Damaged files are an error, because a new CA would lock out all clients."""
     certificate, key = pki / f"{stem}.crt", pki / f"{stem}.key"
-    if certificate.exists() or (key.exists() and (pki / f"{next_stem}.key").exists()):
-        try:
-            return read_key_pair(certificate.read_bytes(), key.read_bytes())
-        except ValueError as error:
-            files = f"{certificate} and {key}"
-            raise ValueError(f"cannot use the CA in {files}: {error}: put the files of this cluster back") from error
+    if _is_made(pki, stem):
+        return _read_ca(certificate, key)
     ca = make_ca(f"sampan-{stem}", now)
     write_private(key, ca.key_pem())
     write_private(certificate, ca.certificate_pem())
     return ca
+
+
+def _is_made(pki: Path, stem: str) -> bool:
+    """Return True if a CA was created, even if one of its files is gone.
+
+    The first start writes the CA's key first, and then the key that `_AUTHORITIES` names. If only the CA's key exists,
+    that start was interrupted, and the CA can be created again.
+    """
+    certificate, key, next_key = (pki / name for name in (f"{stem}.crt", f"{stem}.key", f"{_AUTHORITIES[stem]}.key"))
+    return certificate.exists() or (key.exists() and next_key.exists())
+
+
+def _read_ca(certificate: Path, key: Path) -> KeyPair:
+    """Read both files. Raises `ValueError` if one is missing or damaged; other `OSError`s pass."""
+    try:
+        return read_key_pair(certificate.read_bytes(), key.read_bytes())
+    except (FileNotFoundError, ValueError) as error:
+        fault = f"{error.filename} is missing" if isinstance(error, FileNotFoundError) else error
+        files = f"{certificate} and {key}"
+        raise ValueError(f"cannot use the CA in {files}: {fault}: put the files of this cluster back") from error
 
 
 def _serving(pki: Path, ca: KeyPair, hosts: Sequence[str], now: datetime.datetime, likely: Sequence[str] = ()) -> None:
