@@ -7,6 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
+from sampan.server.aggregation.backend_client import BackendError
+from sampan.server.aggregation.remote_discovery import _of_list, _of_resources
 from sampan.server.aggregation.settings import Intervals
 from tests.server.aggregation.cell import GROUP, ITEM, PATH, Cell, cell, legacy, moment
 from tests.server.client import header
@@ -169,3 +171,61 @@ async def test_a_backend_that_talks_nonsense_is_stale(tmp_path: Path, body: byte
         await here.available()
         await here.until(lambda: len(here.requests("/apis")) > 1)
         assert await of_version(here) == {"version": "v1", "resources": [], "freshness": "Stale"}
+
+
+def changed(entry: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """Return a copy of an entry with other values."""
+    return {**entry, **fields}
+
+
+LEGACY = {"name": "things", "singularName": "thing", "namespaced": True, "kind": "Thing", "verbs": ["get"]}
+PART = {"subresource": "status", "responseKind": ENTRY["responseKind"], "verbs": ["get"]}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        *(changed(ENTRY, **{name: value}) for name in ENTRY for value in ({"kind": 1}, 5, [1])),
+        *(changed(ENTRY, **{name: value}) for name in ("shortNames", "categories") for value in ("a", {"a": 1}, [1])),
+        *(changed(ENTRY, subresources=[changed(PART, **{name: {"kind": [1]}})]) for name in PART),
+        changed(ENTRY, subresources=[changed(PART, acceptedTypes=["Thing"])]),
+        changed(ENTRY, subresources="abc"),
+        *(changed(LEGACY, **{name: value}) for name in LEGACY for value in ({"a": 1}, 5, [1])),
+        *(changed(LEGACY, **{name: {"a": 1}}) for name in ("group", "version", "shortNames", "categories")),
+    ],
+    ids=str,
+)
+def test_values_of_other_types_are_refused_because_they_stop_all_clients(entry: Any) -> None:
+    group = {"metadata": {"name": GROUP}, "versions": [{"version": "v1", "resources": [entry]}]}
+    document, read = ({"resources": [entry]}, _of_resources) if "name" in entry else ({"items": [group]}, _of_list)
+    with pytest.raises(BackendError):
+        read(orjson.dumps(document), (GROUP, "v1"))
+
+
+def test_nothing_is_published_but_the_known_fields() -> None:
+    parts = [changed(PART, extra=[[[1]]], responseKind=None)]
+    resource = changed(ENTRY, more={"a": 1}, verbs=None, subresources=parts)
+    group = {"metadata": {"name": GROUP}, "versions": [{"version": "v1", "resources": [resource]}]}
+    found = _of_list(orjson.dumps({"items": [group]}), (GROUP, "v1"))
+    nothing = {"group": "", "version": "", "kind": ""}
+    part = {"subresource": "status", "responseKind": nothing, "verbs": ["get"]}
+    assert found["resources"] == [changed(ENTRY, verbs=[], subresources=[part])]
+
+
+async def test_a_document_that_would_block_the_server_is_refused(tmp_path: Path) -> None:
+    async def response(requested: ReceivedRequest) -> None:
+        if requested.target == "/apis":
+            await aggregated_of(requested, [changed(ENTRY, singularResource="x" * (3 << 20))])
+        else:
+            await legacy(requested)
+
+    async with cell(tmp_path, response) as here:
+        await here.available()
+        await here.until(lambda: len(here.requests("/apis")) > 1)
+        assert await of_version(here) == {"version": "v1", "resources": [], "freshness": "Stale"}
+
+
+async def aggregated_of(requested: ReceivedRequest, resources: list[Any]) -> None:
+    """Send an aggregated document with these resources."""
+    item = {"metadata": {"name": GROUP}, "versions": [{"version": "v1", "resources": resources}]}
+    await requested.response(orjson.dumps({"items": [item]}), f"HTTP/1.1 200 OK\r\nContent-Type: {V2}\r\n")

@@ -107,7 +107,7 @@ async def _discovered(api_service: ApiService, client: BackendClient) -> Availab
 async def _attempt(api_service: ApiService, client: BackendClient) -> str:
     """Send one discovery request. Return the fault, or an empty string."""
     try:
-        response = await client.get(api_service, api_service.path, {"accept": "application/json"}, body=False)
+        response = await client.get(api_service, api_service.path, {"accept": "application/json"}, body_bytes_max=0)
     except BackendError as error:
         url = str(error).partition('"')[2].partition('"')[0]
         return f"failing or missing response from {url}: {error}" if url else str(error)

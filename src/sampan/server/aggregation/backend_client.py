@@ -1,6 +1,6 @@
 """`BackendClient`: GET requests of the server to backends.
 
-Concurrency: runs in the caller's task, for at most `timeout_s`; `BODY_BYTES_MAX` limits the body.
+Concurrency: runs in the caller's task, for at most `timeout_s`; the caller limits the size of the body.
 """
 
 import asyncio
@@ -16,8 +16,6 @@ from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.headers import first
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Headers
-
-BODY_BYTES_MAX = 64 << 20
 
 
 class BackendError(Exception):
@@ -47,9 +45,12 @@ class BackendClient:
         self._timeout_s = timeout_s
 
     async def get(
-        self, api_service: ApiService, path: str, headers: Mapping[str, str], *, body: bool = True
+        self, api_service: ApiService, path: str, headers: Mapping[str, str], *, body_bytes_max: int
     ) -> BackendResponse:
-        """Return the response; redirects are not followed. **Raises** `BackendError`."""
+        """Return the response; redirects are not followed. **Raises** `BackendError`.
+
+        `body_bytes_max` limits the body; 0: it is not read.
+        """
         try:
             target = self._backends.target(api_service, AGGREGATOR, path)
         except (ServiceError, OSError) as error:
@@ -58,7 +59,7 @@ class BackendClient:
         sent = {"host": target.authority, "user-agent": "sampan", "accept-encoding": "identity", **headers}
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._exchange(target, url, Outgoing("GET", sent), body)
+                return await self._exchange(target, url, Outgoing("GET", sent), body_bytes_max)
         except TimeoutError:
             text = f'Get "{url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
             raise BackendError(text) from None
@@ -67,21 +68,23 @@ class BackendClient:
         except ConnectionError as error:
             raise BackendError(f'Get "{url}": {error}') from error
 
-    async def _exchange(self, target: ProxyTarget, url: str, outgoing: Outgoing, body: bool) -> BackendResponse:
+    async def _exchange(
+        self, target: ProxyTarget, url: str, outgoing: Outgoing, body_bytes_max: int
+    ) -> BackendResponse:
         exchange = await self._proxy.send(target, outgoing)
         try:
-            content = await _body(exchange) if body else b""
+            content = await _body(exchange, body_bytes_max) if body_bytes_max else b""
             return BackendResponse(url, exchange.response.status, exchange.response.fields, content)
         finally:
             await exchange.aclose()
 
 
-async def _body(exchange: Exchange) -> bytes:
+async def _body(exchange: Exchange, bytes_max: int) -> bytes:
     content = bytearray()
     async for piece in exchange:
         content += piece
-        if len(content) > BODY_BYTES_MAX:
-            raise service_unavailable(f"the response is longer than {BODY_BYTES_MAX} bytes")
+        if len(content) > bytes_max:
+            raise service_unavailable(f"the response is longer than {bytes_max} bytes")
     return bytes(content)
 
 

@@ -6,19 +6,34 @@ Source: kube-aggregator pkg/apiserver/handler_discovery.go, apiserver pkg/endpoi
 ConvertGroupVersionIntoToDiscovery (1.36).
 """
 
-from typing import Any
+import asyncio
+from typing import Any, TypeVar
+
+import msgspec
 
 from sampan.server.aggregation.api_service import ApiService
 from sampan.server.aggregation.api_services import GroupVersion
 from sampan.server.aggregation.backend_client import BackendClient, BackendError
+from sampan.server.aggregation.discovery_types import (
+    ApiResourceList,
+    GroupDiscoveryList,
+    Kind,
+    ResourceDiscovery,
+    SubresourceDiscovery,
+    document_of,
+)
 from sampan.wire import json as wire_json
+from sampan.wire.json import UNREADABLE
 
 Document = dict[str, Any]
+T = TypeVar("T")
 
 _ACCEPT = (
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
 )
+_BODY_BYTES_MAX = 2 << 20
+"""A hundred times the size of this server's own document. The decoders hold the interpreter's lock."""
 _AGGREGATED = "as=apigroupdiscoverylist"
 
 
@@ -61,83 +76,59 @@ class RemoteDiscovery:
         headers = {"accept": _ACCEPT}
         if place in self._etags and place in self._known:
             headers["if-none-match"] = self._etags[place]
-        response = await client.get(api_service, "/apis", headers)
+        response = await client.get(api_service, "/apis", headers, body_bytes_max=_BODY_BYTES_MAX)
         if response.status == 304 and "if-none-match" in headers:
             return self._known[place]
         if response.status == 503:
             raise BackendError("the service returned non-success response code: 503")
         if response.status == 200 and _AGGREGATED in response.header(b"content-type").lower().replace(" ", ""):
-            found = _of_list(_decoded(response.body), place)
+            found = await asyncio.to_thread(_of_list, response.body, place)
             self._etags[place] = response.header(b"etag")
             return found
-        response = await client.get(api_service, api_service.path, {"accept": "application/json"})
+        response = await client.get(
+            api_service, api_service.path, {"accept": "application/json"}, body_bytes_max=_BODY_BYTES_MAX
+        )
         if response.status != 200:
             raise BackendError(f"failed to download legacy discovery for {api_service.path}: {response.status}")
-        return _of_resources(_decoded(response.body), place)
+        return await asyncio.to_thread(_of_resources, response.body, place)
 
 
-def _decoded(body: bytes) -> Document:
-    try:
-        found = wire_json.decode(body)
-    except wire_json.DecodeError as error:
-        raise BackendError(f"the response is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise BackendError("the response is not an object")
-    return found
-
-
-def _of_list(document: Document, place: GroupVersion) -> Document:
+def _of_list(body: bytes, place: GroupVersion) -> Document:
     """Return the entry of a group version in an APIGroupDiscoveryList. **Raises** `BackendError` if the document is not
     such a list.
     """
     group, version = place
-    try:
-        for item in document.get("items") or ():
-            if (item.get("metadata") or {}).get("name", "") == group:
-                for entry in item.get("versions") or ():
-                    if entry.get("version") == version:
-                        return {"version": version, "resources": [_with_kinds(each) for each in entry["resources"]]}
-    except (AttributeError, KeyError, TypeError) as error:
-        raise BackendError("the response is not an APIGroupDiscoveryList") from error
+    for item in _decoded(body, GroupDiscoveryList).items or ():
+        if item.metadata is not None and item.metadata.name == group:
+            for entry in item.versions or ():
+                if entry.version == version:
+                    return {"version": version, "resources": [document_of(each) for each in entry.resources or ()]}
     return {"version": version, "resources": []}
 
 
-def _with_kinds(resource: Document) -> Document:
-    """Return the resource, and its subresources, with a `responseKind`, because clients require this field."""
-    nothing = {"group": "", "version": "", "kind": ""}
-    found = {**resource, "responseKind": resource.get("responseKind") or nothing}
-    if resource.get("subresources"):
-        parts = resource["subresources"]
-        found["subresources"] = [{**part, "responseKind": part.get("responseKind") or nothing} for part in parts]
-    return found
-
-
-def _of_resources(document: Document, place: GroupVersion) -> Document:
+def _of_resources(body: bytes, place: GroupVersion) -> Document:
     """Convert an APIResourceList, in which subresources are separate entries."""
-    found: dict[str, Document] = {}
+    found: dict[str, ResourceDiscovery] = {}
+    for entry in _decoded(body, ApiResourceList).resources or ():
+        name, _, part = entry.name.partition("/")
+        kind = Kind(entry.group or place[0], entry.version or place[1], entry.kind)
+        scope = "Namespaced" if entry.namespaced else "Cluster"
+        whole = found.get(name)
+        if whole is None:
+            whole = found[name] = ResourceDiscovery(name, scope=scope, subresources=[])
+        if part and whole.subresources is not None:
+            whole.subresources.append(SubresourceDiscovery(part, kind, verbs=entry.verbs))
+            continue
+        whole.response_kind, whole.scope, whole.verbs = kind, scope, entry.verbs
+        whole.singular_resource = entry.singular_name
+        whole.short_names, whole.categories = entry.short_names, entry.categories
+    return {"version": place[1], "resources": [document_of(each) for each in found.values()]}
+
+
+def _decoded(body: bytes, type_: type[T]) -> T:
     try:
-        for entry in document.get("resources") or ():
-            name, _, part = entry["name"].partition("/")
-            kind = {
-                "group": entry.get("group") or place[0],
-                "version": entry.get("version") or place[1],
-                "kind": entry.get("kind", ""),
-            }
-            scope = "Namespaced" if entry.get("namespaced") else "Cluster"
-            if part:
-                whole = found.setdefault(name, {"resource": name, "scope": scope, "verbs": []})
-                parts = whole.setdefault("subresources", [])
-                parts.append({"subresource": part, "responseKind": kind, "verbs": list(entry.get("verbs") or ())})
-                continue
-            whole = found.setdefault(name, {})
-            whole |= {
-                "resource": name,
-                "responseKind": kind,
-                "scope": scope,
-                "singularResource": entry.get("singularName", ""),
-                "verbs": list(entry.get("verbs") or ()),
-            }
-            whole |= {each: entry[each] for each in ("shortNames", "categories") if entry.get(each)}
-    except (AttributeError, KeyError, TypeError) as error:
-        raise BackendError("the response is not an APIResourceList") from error
-    return {"version": place[1], "resources": [_with_kinds(each) for each in found.values()]}
+        return msgspec.convert(wire_json.decode(body), type_)
+    except wire_json.DecodeError as error:
+        raise BackendError(f"the response is not JSON: {error}") from error
+    except UNREADABLE as error:
+        raise BackendError(f"the response is not an API{type_.__name__.removeprefix('Api')}: {error}") from error

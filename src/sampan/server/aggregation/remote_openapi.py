@@ -14,6 +14,9 @@ from sampan.server.aggregation.backend_client import BackendClient, BackendError
 from sampan.server.openapi.merge import Json, below
 from sampan.wire import json as wire_json
 
+_BODY_BYTES_MAX = 8 << 20
+"""Four times the size of this server's own document. The decoder holds the interpreter's lock."""
+
 
 class RemoteOpenApi:
     """Documents by path of the group version (`/apis/<group>/<version>`); `generation` grows with each change."""
@@ -36,7 +39,7 @@ class RemoteOpenApi:
         """Fetch the documents. **Raises** `BackendError`."""
         path = api_service.path
         index = await self._fetch(api_service, client, "/openapi/v3")
-        if index is not None and self._index.get(path) != (url := _url(index, path)):
+        if index is not None and self._index.get(path) != (url := await asyncio.to_thread(_url, index, path)):
             self._index[path] = url
             self.generation += 1
         response = await self._fetch(api_service, client, "/openapi/v2")
@@ -57,7 +60,7 @@ class RemoteOpenApi:
         key, headers = f"{path} {api_service.path}", {"accept": "application/json"}
         if key in self._etags:
             headers["if-none-match"] = self._etags[key]
-        response = await client.get(api_service, path, headers)
+        response = await client.get(api_service, path, headers, body_bytes_max=_BODY_BYTES_MAX)
         if response.status == 200:
             if etag := response.header(b"etag"):
                 self._etags[key] = etag
