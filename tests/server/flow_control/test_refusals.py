@@ -1,12 +1,15 @@
 """Responses to refused requests, and the two limits without priority and fairness."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from copy import copy
 
 import pytest
 
 from sampan.server.authorization.masters import MASTERS
 from sampan.server.flow_control.dropped_requests import DroppedRequests
 from sampan.server.flow_control.max_in_flight import with_max_in_flight
+from sampan.server.flow_control.writing import WRITTEN_AT_ONCE_BYTES
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target
 from tests.server.client import header
@@ -27,16 +30,22 @@ def request(method: str, target: str = POD, *groups: str) -> Request:
     )
 
 
+async def no_chunks() -> AsyncIterator[bytes]:
+    for chunk in tuple[bytes, ...]():
+        yield chunk
+
+
 class Limited:
     """One reading and one changing request at a time; none is answered before `release`."""
 
-    def __init__(self, reading: int = 1, changing: int = 1) -> None:
+    def __init__(self, reading: int = 1, changing: int = 1, made: Response | None = None) -> None:
         self.release = asyncio.Event()
+        self._made = made or Response()
         self.handler = with_max_in_flight(reading, changing)(self._route)
 
     async def _route(self, requested: Request) -> Response:
         await self.release.wait()
-        return Response()
+        return copy(self._made)
 
     async def statuses(self, *requested: Request) -> list[int]:
         async with asyncio.TaskGroup() as group:
@@ -72,6 +81,46 @@ async def test_a_seat_is_free_again_after_the_response() -> None:
     limited = Limited()
     limited.release.set()
     assert [(await limited.handler(request("GET"))).status for _ in range(2)] == [200, 200]
+
+
+async def unread(limited: "Limited") -> tuple[Request, Response]:
+    """Return a request whose large response is not written yet."""
+    requested = request("GET")
+    limited.release.set()
+    return requested, await limited.handler(requested)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [Response(200, b"a" * (WRITTEN_AT_ONCE_BYTES + 1)), Response(200, rest=(b"a",)), Response(200, stream=no_chunks())],
+    ids=["large", "in parts", "stream"],
+)
+async def test_a_request_keeps_its_seat_until_its_response_is_written(made: Response) -> None:
+    limited = Limited(made=made)
+    _, response = await unread(limited)
+    assert (await limited.handler(request("GET"))).status == 429
+    assert response.finished is not None
+    response.finished()
+    assert (await limited.handler(request("GET"))).status == 200
+
+
+async def test_a_request_at_the_limit_takes_the_seat_of_a_client_that_does_not_read() -> None:
+    limited = Limited(made=Response(200, rest=(b"a",)))
+    requested, response = await unread(limited)
+    assert requested.seat is not None
+    requested.seat.stall()
+    assert (await limited.handler(request("GET"))).status == 200
+    assert (await limited.handler(request("GET"))).status == 429
+    assert response.finished is not None
+
+
+async def test_a_client_that_reads_again_keeps_its_seat() -> None:
+    limited = Limited(made=Response(200, rest=(b"a",)))
+    requested, _ = await unread(limited)
+    assert requested.seat is not None
+    requested.seat.stall()
+    requested.seat.resume()
+    assert (await limited.handler(request("GET"))).status == 429
 
 
 async def test_a_refusal_has_retry_after() -> None:

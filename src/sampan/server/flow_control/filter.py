@@ -7,7 +7,6 @@ Source: apiserver pkg/server/filters/priority-and-fairness.go (1.36).
 """
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -16,11 +15,10 @@ from sampan.server.flow_control.queue_set import HeldSeat, QueueSet
 from sampan.server.flow_control.refusal import too_many_requests
 from sampan.server.flow_control.ticket import Ticket
 from sampan.server.flow_control.watch_counts import WatchCounts
+from sampan.server.flow_control.writing import at_end, release_when_written
 from sampan.server.request import Filter, Handler, Request, Response
 
 WAIT_MAX_S: Final = 60.0
-WRITTEN_AT_ONCE_BYTES: Final = 64 << 10
-"""Size up to which a response counts as written when it is made. Transports buffer as much."""
 _TIMEOUT_DIVISOR: Final = 4
 """Divisor of a request's timeout. The result is its maximum waiting time."""
 
@@ -57,10 +55,7 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
             except BaseException:
                 seat.release()
                 raise
-            if response.stream is None and not response.rest and len(response.body) <= WRITTEN_AT_ONCE_BYTES:
-                seat.release()
-                return response
-            _at_end(response, seat.release)
+            release_when_written(response, seat)
             if watching and response.stream is not None:
                 _count_watch(controller.watches, request, response)
             return response
@@ -111,16 +106,4 @@ def _count_watch(watches: WatchCounts, request: Request, response: Response) -> 
     scope = watches.add(request.info)
     if scope is None:
         return
-    _at_end(response, partial(watches.forget, scope))
-
-
-def _at_end(response: Response, ended: Callable[[], None]) -> None:
-    """Call `ended` when the response is written or aborted."""
-    before = response.finished
-
-    def finished() -> None:
-        ended()
-        if before is not None:
-            before()
-
-    response.finished = finished
+    at_end(response, partial(watches.forget, scope))

@@ -1,5 +1,7 @@
 """Limits without priority and fairness: one for reading and one for mutating requests. No request waits.
 
+A request counts until its response is written. A request at the limit takes the seat of a client that does not read;
+the bytes of that response count as unread (`server/unread.py`).
 Source: apiserver pkg/server/filters/maxinflight.go (1.36).
 """
 
@@ -7,10 +9,55 @@ from typing import Final
 
 from sampan.server.authorization.masters import MASTERS
 from sampan.server.flow_control.refusal import too_many_requests
+from sampan.server.flow_control.writing import release_when_written
 from sampan.server.request import Filter, Handler, Request, Response
 
 RETRY_AFTER_S: Final = 1
 _READING: Final = frozenset({"get", "list", "watch"})
+
+
+class _Limit:
+    """Seats of the requests of one kind."""
+
+    __slots__ = ("running", "seats_max", "stalled")
+
+    def __init__(self, seats_max: int) -> None:
+        self.seats_max = seats_max
+        self.running = 0
+        self.stalled: dict[_Seat, None] = {}
+        """Seats of responses whose clients do not read, in order of time."""
+
+    def take(self) -> "_Seat | None":
+        """Return a seat, or None if each is in use by a client that reads."""
+        if self.running >= self.seats_max:
+            if not self.stalled:
+                return None
+            next(iter(self.stalled)).release()
+        return _Seat(self)
+
+
+class _Seat:
+    """Seat of one request. Implements `Seat`."""
+
+    __slots__ = ("_limit",)
+
+    def __init__(self, limit: _Limit) -> None:
+        self._limit: _Limit | None = limit
+        limit.running += 1
+
+    def stall(self) -> None:
+        if self._limit is not None:
+            self._limit.stalled[self] = None
+
+    def resume(self) -> None:
+        if self._limit is not None:
+            self._limit.stalled.pop(self, None)
+
+    def release(self) -> None:
+        limit, self._limit = self._limit, None
+        if limit is not None:
+            limit.stalled.pop(self, None)
+            limit.running -= 1
 
 
 def without_limits(handler: Handler) -> Handler:
@@ -23,26 +70,29 @@ def with_max_in_flight(reading_max: int, changing_max: int) -> Filter:
 
     Administrators are never refused, and long-running requests do not count.
     """
-    limits = (reading_max, changing_max)
-    if not any(limits):
+    if not (reading_max or changing_max):
         return without_limits
 
     def wrap(handler: Handler) -> Handler:
-        running = [0, 0]
+        limits = (_Limit(reading_max), _Limit(changing_max))
 
         async def filter_(request: Request) -> Response:
-            kind = request.info.verb not in _READING
-            if request.wire.long_running or not limits[kind]:
+            limit = limits[request.info.verb not in _READING]
+            if request.wire.long_running or not limit.seats_max:
                 return await handler(request)
-            if running[kind] >= limits[kind]:
+            seat = limit.take()
+            if seat is None:
                 if request.user is not None and MASTERS in request.user.groups:
                     return await handler(request)
                 return too_many_requests(RETRY_AFTER_S)
-            running[kind] += 1
+            request.seat = seat
             try:
-                return await handler(request)
-            finally:
-                running[kind] -= 1
+                response = await handler(request)
+            except BaseException:
+                seat.release()
+                raise
+            release_when_written(response, seat)
+            return response
 
         return filter_
 
