@@ -1,16 +1,19 @@
 """Responses that clients do not read: bounded bytes, and the policy at each limit."""
 
+import ast
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import StreamReset
 
+import sampan
 from sampan.server.listener import HttpServer
 from sampan.server.request import Request, Response, UserInfo, WireRequest
 from sampan.server.settings import HttpSettings
@@ -201,3 +204,18 @@ def test_slices_have_all_values_in_order_and_about_the_size(sizes: list[int]) ->
     assert [size for part in found for size in part] == sizes
     assert all(sum(part[:-1]) < 10 for part in found)
     assert all(sum(part) >= 10 for part in found[:-1])
+
+
+def calls_of(name: str) -> Iterator[tuple[Path, ast.Call]]:
+    for path in Path(sampan.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+                yield path, node
+
+
+def test_every_server_counts_unread_responses_where_its_metrics_show_them() -> None:
+    made = dict(calls_of("HttpServer"))
+    assert {path.name for path in made} >= {"up.py", "extension.py"}
+    for path, call in made.items():
+        given = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+        assert given.get("unread", "").endswith(".metrics.unread"), path

@@ -110,7 +110,7 @@ async def serve_extension(
     authenticator = DelegatedAuthenticator(trusted, tokens)
     authorizer = DelegatedAuthorizer(Reviews(rest, "/apis/authorization.k8s.io/v1/subjectaccessreviews"), monotonic)
     server = ExtensionServer(group_version, resources, authenticator, authorizer)
-    http = HttpServer(server.handler)
+    http = HttpServer(server.handler, handshakes=server.metrics.handshakes, unread=server.metrics.unread)
     with tempfile.TemporaryDirectory(prefix="sampan-extension-") as directory:
         clients = Path(directory) / "clients.crt"
         clients.write_text(_authorities(trusted))

@@ -62,7 +62,9 @@ async def serve(server: LogicalServer, user: UserInfo, around: Filter = lambda i
         kubeconfig = directory / "kubeconfig"
         token = server.users.token_of(user)
         kubeconfig.write_text(_kubeconfig(url, authority, token))
-        http = HttpServer(around(server.api.handler))
+        http = HttpServer(
+            around(server.api.handler), handshakes=server.api.metrics.handshakes, unread=server.api.metrics.unread
+        )
         try:
             async with TaskScope() as tasks:
                 tasks.begin(http.run(), "listener of the cluster")
