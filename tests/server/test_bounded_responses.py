@@ -1,6 +1,7 @@
 """Bounds for output that an attacker can make long: defaults, columns, warnings, differences, audit events."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator
 
 import orjson
@@ -70,3 +71,22 @@ async def test_a_long_object_is_left_out_of_its_audit_event() -> None:
     assert event["annotations"]["audit.k8s.io/truncated"] == "true"
     assert "responseObject" not in event
     assert all(len(orjson.dumps(each)) < 3 * BODY_BYTES_MAX for each in recorder.events)
+
+
+@pytest.mark.parametrize(
+    ("target", "accept"),
+    [
+        ("/openapi/v2", "application/json"),
+        ("/openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"),
+        ("/openapi/v3/api/v1", "application/json"),
+        ("/openapi/v3/api/v1", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"),
+    ],
+)
+async def test_responses_share_a_compressed_document(target: str, accept: str) -> None:
+    async with served() as api:
+        headers = {"accept": accept, "accept-encoding": "gzip"}
+        first, second = [(await api.get(target, **headers)).response for _ in range(2)]
+        assert first.gzip_body is not None
+        assert first.gzip_body is second.gzip_body
+        assert gzip.decompress(first.gzip_body) == first.body
+        assert (await api.get(target, accept=accept)).response.gzip_body is None

@@ -11,10 +11,13 @@ from sampan.server.status import text_response
 _RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
-def content(request: Request, body: bytes, content_type: str, headers: Headers, etag: str = "") -> Response:
+def content(
+    request: Request, body: bytes, content_type: str, headers: Headers, etag: str = "", *, packed: bytes | None = None
+) -> Response:
     """Return 200; 304 if the client has the content; 206 or 416 for one range.
 
-    Several ranges, and a range of compressed content, get the whole content. `etag` is quoted.
+    Several ranges, and a range of compressed content, get the whole content. `etag` is quoted. `packed` is the content
+    compressed with gzip.
     """
     if etag:
         headers = [(b"Etag", etag.encode()), *headers]
@@ -28,7 +31,7 @@ def content(request: Request, body: bytes, content_type: str, headers: Headers, 
         or accepts_gzip(request.headers)
         or request.headers.get("if-range", etag) != etag
     ):
-        return Response(200, body, content_type, [(b"Accept-Ranges", b"bytes"), *headers])
+        return Response(200, body, content_type, [(b"Accept-Ranges", b"bytes"), *headers], gzip_body=packed)
     return _part(requested, body, content_type, headers)
 
 

@@ -14,6 +14,7 @@ from typing import Protocol
 from sampan.core.clock import unix_time
 from sampan.registry.registry import ResourceRegistry
 from sampan.schema.builtin import Definitions
+from sampan.server.compression import SIZE_MIN_BYTES, accepts_gzip, compress
 from sampan.server.openapi.content import content
 from sampan.server.openapi.documents import Served, document_v2, document_v3, group_versions
 from sampan.server.openapi.merge import Json, merged
@@ -41,12 +42,21 @@ _VARY_V3: Headers = [(b"Vary", b"Accept")]
 _VARY_V2: Headers = [(b"Vary", b"Accept-Encoding"), *_VARY_V3]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Document:
-    """Content and its hash (upper-case SHA-512, also used as ETag)."""
+    """Content and its hash (upper-case SHA-512, also used as ETag). Responses share both forms of it."""
 
     body: bytes
     hash: str
+    _packed: asyncio.Future[bytes] | None = None
+
+    async def packed(self, request: Request) -> bytes | None:
+        """Return the content compressed with gzip, or None if it is small or the client does not accept that."""
+        if len(self.body) <= SIZE_MIN_BYTES or not accepts_gzip(request.headers):
+            return None
+        if self._packed is None:
+            self._packed = asyncio.get_running_loop().run_in_executor(None, compress, self.body)
+        return await asyncio.shield(self._packed)
 
 
 class Elsewhere(Protocol):
@@ -107,7 +117,7 @@ class OpenApi:
         headers = [*_VARY_V3, *_kept_for_ever()] if requested else [*_VARY_V3]
         if media_type == PROTOBUF_V3:
             document = await self._message_v3(rest, document)
-        return content(request, document.body, media_type, headers, f'"{document.hash}"')
+        return await _content(request, document, media_type, headers)
 
     async def v2(self, request: Request) -> Response:
         """Serve the document as JSON or protobuf. **Raises** 406 for other media types."""
@@ -115,7 +125,7 @@ class OpenApi:
         if media_type is None:
             return Response(406, content_type="", headers=list(_VARY_V2))
         document = await self._document_v2(media_type)
-        return content(request, document.body, media_type, list(_VARY_V2), f'"{document.hash}"')
+        return await _content(request, document, media_type, list(_VARY_V2))
 
     def _with_others(self, paths: dict[str, Json]) -> dict[str, Json]:
         """Add the entries of backends to the index. Their documents are proxied."""
@@ -189,6 +199,11 @@ class OpenApi:
             document = Document(body, hashlib.sha512(body).hexdigest().upper())
             self._v2[media_type] = (generation, document)
         return document
+
+
+async def _content(request: Request, document: Document, media_type: str, headers: Headers) -> Response:
+    packed = await document.packed(request)
+    return content(request, document.body, media_type, headers, f'"{document.hash}"', packed=packed)
 
 
 def _are_same(a: Served, b: Served) -> bool:
