@@ -17,11 +17,17 @@ from sampan.app.free_memory import (
     OBJECTS_MAX,
     PERIOD_S,
     FreeMemory,
+    heap_bytes,
     limit_fragmentation,
     partial_looks,
     trim,
+    unused_bytes,
 )
 from sampan.testing.virtual_time import virtual_time
+
+
+async def none() -> int:
+    return 0
 
 
 @virtual_time
@@ -31,7 +37,7 @@ async def test_the_heap_is_trimmed_once_a_period_until_the_end() -> None:
     async def note() -> None:
         times.append(asyncio.get_running_loop().time())
 
-    await run_for(3.5, FreeMemory(note, collect=lambda: 0, resident=lambda: 0))
+    await run_for(3.5, FreeMemory(note, collect=lambda: 0, unused=none))
     assert times == [PERIOD_S, 2 * PERIOD_S, 3 * PERIOD_S]
 
 
@@ -53,7 +59,7 @@ async def test_all_objects_are_looked_at_less_often_if_they_are_many(objects: in
     def note() -> None:
         periods.append(round(asyncio.get_running_loop().time() / PERIOD_S))
 
-    free_memory = FreeMemory(trim, note, lambda: objects, itertools.count().__next__, freeze=lambda: 0)
+    free_memory = FreeMemory(trim, note, lambda: objects, itertools.count().__next__, freeze=lambda: 0, unused=none)
     await run_for(6.5, free_memory)
     assert periods == expected
 
@@ -68,7 +74,7 @@ async def test_an_idle_process_looks_at_all_objects_once_in_many_periods() -> No
     def note() -> None:
         periods.append(round(asyncio.get_running_loop().time() / PERIOD_S))
 
-    await run_for(IDLE_PERIODS_MAX + 1.5, FreeMemory(trim, note, lambda: 1, lambda: 5))
+    await run_for(IDLE_PERIODS_MAX + 1.5, FreeMemory(trim, note, lambda: 1, lambda: 5, none))
     assert periods == [1, 1 + IDLE_PERIODS_MAX]
 
 
@@ -92,23 +98,58 @@ async def test_very_many_objects_are_frozen_and_newer_ones_are_collected() -> No
     def collect() -> None:
         steps.append("collect")
 
-    await run_for(3.5, FreeMemory(trim, collect, lambda: objects[0], itertools.count().__next__, freeze=freeze))
+    looks = itertools.count().__next__
+    await run_for(3.5, FreeMemory(trim, collect, lambda: objects[0], looks, none, freeze))
     assert steps == ["freeze", "collect", "collect"]
 
 
 @virtual_time
-async def test_the_heap_is_trimmed_soon_after_the_memory_has_grown() -> None:
+async def test_the_heap_is_trimmed_soon_after_much_memory_was_freed() -> None:
     times: list[float] = []
     now = asyncio.get_running_loop().time
 
     async def trim() -> None:
         times.append(now())
 
-    def resident() -> int:
+    async def unused() -> int:
         return 2 * GROWTH_BYTES if now() >= 7 and not times else 0
 
-    await run_for(0.9, FreeMemory(trim, lambda: 0, resident=resident))
+    await run_for(0.9, FreeMemory(trim, lambda: 0, unused=unused))
     assert times == [2 * CHECK_S]
+
+
+@virtual_time
+async def test_memory_that_is_used_again_and_freed_again_is_trimmed() -> None:
+    times: list[float] = []
+    now = asyncio.get_running_loop().time
+
+    async def trim() -> None:
+        times.append(now())
+
+    async def unused() -> int:
+        """Return much that cannot be returned, except between 17 s and 33 s."""
+        return 0 if now() < 7 or 17 <= now() < 33 else 2 * GROWTH_BYTES
+
+    await run_for(0.9, FreeMemory(trim, lambda: 0, unused=unused))
+    assert times == [10, 35]
+
+
+@virtual_time
+async def test_caches_forget_what_is_unused_at_each_check() -> None:
+    times: list[float] = []
+
+    async def trim() -> None:
+        pass
+
+    await run_for(0.4, FreeMemory(trim, lambda: 0, unused=none, forget_unused=times.append))
+    assert times == [CHECK_S, 2 * CHECK_S, 3 * CHECK_S, 4 * CHECK_S]
+
+
+def test_blocks_in_use_are_not_unused() -> None:
+    before, unused = heap_bytes(), unused_bytes()
+    retained = [bytes(5000) for _ in range(4000)]
+    assert heap_bytes() - before > 0.9 * sum(map(len, retained))
+    assert unused_bytes() - unused < 0.5 * sum(map(len, retained))
 
 
 async def run_for(periods: float, free_memory: FreeMemory) -> None:
@@ -143,4 +184,5 @@ libc.fflush(None)
 def test_a_c_library_without_the_functions_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
     assert trim() is False
+    assert heap_bytes() == 0
     assert limit_fragmentation() is False

@@ -122,7 +122,7 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
         Component("observability", observability.run),
         Component("encryption at rest", layer.upkeep(api, presence.name).run),
         Component("presence", presence.run, after=ready),
-        Component("free memory", FreeMemory().run),
+        Component("free memory", FreeMemory(forget_unused=api.shared.forget_unused).run),
     )
     async with _no_restart_at_the_end(api.lifecycle), running(components):
         with _signals(api.lifecycle.stop):

@@ -27,8 +27,8 @@ CACHED_BYTES_MAX = KEPT_BYTES_MAX // 2
 JOINED_BYTES_MAX = 2 << 20
 REPEATED_MAX = 1024
 """Number of lists that are remembered to recognize repeated ones."""
-KEPT_S = 120.0
-"""Time after which an unused tail is evicted, for example that of a namespace that was deleted."""
+KEPT_S = 30.0
+"""Time after which an unused tail is evicted, for example that of a list that one client requested twice."""
 ENTRY_BYTES = 2048
 """Estimated overhead of a tail. It limits the memory for many small lists of namespaces or selectors."""
 
@@ -116,7 +116,7 @@ class ListBodies:
 
     def put(self, key: Hashable, tail: ListTail, now: float) -> None:
         """Cache a tail, unless it exceeds the total limit, and evict unused ones."""
-        self._drop_unused(now - KEPT_S)
+        self.forget_unused(now)
         if tail.pieces is not None or _size(tail) > self._kept_bytes_max // 2:
             return
         self._drop(key)
@@ -126,10 +126,11 @@ class ListBodies:
         while self._bytes > self._kept_bytes_max:
             self._drop(next(iter(self._tails)))
 
-    def _drop_unused(self, since: float) -> None:
+    def forget_unused(self, now: float) -> None:
+        """Evict the tails that were not used in the last `KEPT_S`."""
         while self._tails:
             key, oldest = next(iter(self._tails.items()))
-            if oldest.used >= since:
+            if oldest.used >= now - KEPT_S:
                 return
             self._drop(key)
 

@@ -16,32 +16,57 @@ from sampan.wire.negotiation import MediaType
 from sampan.wire.partial import partial_bytes
 
 KEPT_BYTES_MAX = 48 << 20
+KEPT_S = 15.0
+"""Time for which a message is cached at least after its last use; at most it is twice as long."""
 _TURN = 50
 
 MessageKey = tuple[str, Record]
 
 
 class MessageCache:
-    """Cache of messages by form and record. When it is full, it is cleared."""
+    """Cache of messages by form and record. When it is full, it is cleared.
 
-    __slots__ = ("_bytes", "_kept_bytes_max", "_messages")
+    There are two generations. A message that is used moves to the new one, and the old one is dropped periodically.
+    """
+
+    __slots__ = ("_bytes", "_kept_bytes_max", "_messages", "_old", "_old_bytes", "_since")
 
     def __init__(self, kept_bytes_max: int = KEPT_BYTES_MAX) -> None:
         self._messages: dict[MessageKey, bytes] = {}
-        self._bytes = 0
+        self._old: dict[MessageKey, bytes] = {}
+        self._bytes = self._old_bytes = 0
+        self._since = 0.0
+        """Loop time at which the new generation began."""
         self._kept_bytes_max = kept_bytes_max
 
     def get(self, key: MessageKey) -> bytes | None:
         """Return the message of a record."""
-        return self._messages.get(key)
+        found = self._messages.get(key)
+        if found is None and self._old and (found := self._old.pop(key, None)) is not None:
+            self._old_bytes -= _size(key, found)
+            self.put(key, found)
+        return found
 
     def put(self, key: MessageKey, message: bytes) -> None:
-        """Add a message. Its key references the record, so the size of the record counts too."""
-        self._bytes += len(message) + len(key[1].value)
+        """Add a message."""
+        self._bytes += _size(key, message)
+        if self._bytes + self._old_bytes > self._kept_bytes_max:
+            self._old, self._old_bytes = {}, 0
         if self._bytes > self._kept_bytes_max:
-            self._messages.clear()
-            self._bytes = len(message) + len(key[1].value)
+            self._messages, self._bytes = {}, _size(key, message)
         self._messages[key] = message
+
+    def forget_unused(self, now: float) -> None:
+        """Drop the messages that were not used in the last `KEPT_S`, after at most twice that time."""
+        if now - self._since >= KEPT_S and (self._messages or self._old):
+            self._old, self._old_bytes = self._messages, self._bytes
+            self._messages, self._bytes = {}, 0
+            self._since = now
+
+
+def _size(key: MessageKey, message: bytes) -> int:
+    """Return the size of a message and of its record, which the key references."""
+    return len(message) + len(key[1].value)
 
 
 class Messages:

@@ -57,6 +57,11 @@ class Shared:
     messages: MessageCache = field(default_factory=MessageCache)
     rows: RowCache = field(default_factory=RowCache)
 
+    def forget_unused(self, now: float) -> None:
+        """Drop from all caches what was not used lately. Call it periodically with the loop time."""
+        for cache in (self.bodies, self.messages, self.rows):
+            cache.forget_unused(now)
+
 
 class ScopeObserver(Observer, AdmissionObserver, Protocol):
     """Observer of a whole request."""

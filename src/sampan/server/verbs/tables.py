@@ -30,7 +30,7 @@ class RowCache:
     def __init__(self) -> None:
         self._rows: dict[RowKey, tuple[float, bytes]] = {}
         self._bytes = 0
-        """Size of the rows. Those that were replaced count until the cache is cleared."""
+        """Size of the rows. Those that were replaced count until the next `forget_unused`."""
 
     def get(self, key: RowKey, now: float) -> bytes | None:
         """Return the row, unless it is too old."""
@@ -44,6 +44,12 @@ class RowCache:
             self._rows.clear()
             self._bytes = len(made)
         self._rows[key] = (now + ROW_AGE_MAX_S, made)
+
+    def forget_unused(self, now: float) -> None:
+        """Drop the rows that are too old. Threads may add rows meanwhile; those may be lost."""
+        if self._rows:
+            self._rows = {key: found for key, found in list(self._rows.items()) if found[0] > now}
+            self._bytes = sum(len(made) for _, made in list(self._rows.values()))
 
 
 class Tabler:
