@@ -142,6 +142,13 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "no status": ({"status": None}, "no status"),
     "nothing": ({"status": {}}, "neither a token nor"),
     "half a pair": ({"status": {"clientKeyData": "k"}}, "without a key"),
+    "a token that is no text": ({"status": {"token": {"a": 1}}}, "status.token is not a string"),
+    "a token that is a number": ({"status": {"token": 5}}, "status.token is not a string"),
+    "a certificate that is no text": (
+        {"status": {"clientCertificateData": ["x"], "clientKeyData": "k"}},
+        "status.clientCertificateData is not a string",
+    ),
+    "a token with another header": ({"status": {"token": "a\r\nX: b"}}, "cannot be sent in a header"),
     "bad time": ({"status": {"token": "t", "expirationTimestamp": "soon"}}, "expirationTimestamp"),
 }
 

@@ -20,6 +20,7 @@ from sampan.client.errors import CredentialError
 from sampan.core.child_process import capture_output
 from sampan.core.time import Clock, SystemClock, parse_time
 from sampan.http.tls import ClientCertificate
+from sampan.wire.http1 import fits
 from sampan.wire.json import UNREADABLE
 
 RUN_TIMEOUT_S = 300.0
@@ -123,8 +124,11 @@ class ExecPlugin:
         status = credential.get("status")
         if not isinstance(status, dict):
             raise self._fault("output has no status")
-        names = ("token", "clientCertificateData", "clientKeyData")
-        token, certificate, key = (str(status.get(name) or "") for name in names)
+        token, certificate, key = (
+            self._text(status, name) for name in ("token", "clientCertificateData", "clientKeyData")
+        )
+        if not fits("authorization", token):
+            raise self._fault("status.token cannot be sent in a header")
         if not (token or certificate or key):
             raise self._fault("output has neither a token nor a certificate with a key")
         if bool(certificate) != bool(key):
@@ -132,6 +136,12 @@ class ExecPlugin:
         self._expires = self._expiry(status)
         pair = ClientCertificate(certificate.encode(), key.encode()) if certificate else None
         return Credentials.bearer(token, pair)
+
+    def _text(self, status: Mapping[str, Any], name: str) -> str:
+        value = status.get(name) or ""
+        if not isinstance(value, str):
+            raise self._fault(f"status.{name} is not a string")
+        return value
 
     def _expiry(self, status: Mapping[str, Any]) -> Any:
         text = status.get("expirationTimestamp")

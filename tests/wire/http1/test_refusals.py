@@ -137,3 +137,9 @@ def test_a_connection_that_either_side_closes_is_not_reusable() -> None:
 def test_a_request_with_an_unknown_method_and_a_malformed_head_is_refused() -> None:
     with pytest.raises(Malformed, match="no Host"):
         requests(b"FOO / HTTP/1.1\r\nAccept: */*\r\n\r\n")
+
+
+@pytest.mark.parametrize("status", ["000", "001", "099", "1000", "20", "-20", "2 0"])
+def test_a_status_that_no_server_may_send_is_refused(status: str) -> None:
+    with pytest.raises(Malformed):
+        responses(["GET"], f"HTTP/1.1 {status} OK\r\nContent-Length: 0\r\n\r\n".encode())

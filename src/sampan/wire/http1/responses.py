@@ -16,6 +16,7 @@ _BODY: Final = Half.BODY
 _SWITCHED: Final = Half.SWITCHED
 _ERROR: Final = Half.ERROR
 _SWITCHING_PROTOCOLS: Final = 101
+_STATUS_MIN: Final = 100
 _FIRST_BYTES: Final = 256
 
 
@@ -121,7 +122,9 @@ class ResponseReader:
         if self._head_bytes > limit and size_of(fields) > limit:
             raise Malformed("the head of the response is too large", status=431)
         status = self._parser.get_status_code()
-        if 100 <= status < 200 and status != _SWITCHING_PROTOCOLS:
+        if status < _STATUS_MIN:  # Go's server cannot write such a response either
+            raise Malformed("malformed HTTP status code")
+        if status < 200 and status != _SWITCHING_PROTOCOLS:
             self._interim = True
             return
         headers = headers_of(fields, self._names, "utf-8")
