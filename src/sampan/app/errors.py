@@ -1,6 +1,7 @@
 """Errors that prevent a start, for the administrator."""
 
 import errno
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,7 @@ def content_of(file: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise ValueError(f"{file} is not text in UTF-8") from error
     except ValueError as error:
-        if str(file) in str(error):
+        # A short path, such as `g`, may also be a part of a word.
+        if re.search(rf"(?<![\w/.-]){re.escape(str(file))}(?![\w/-])", str(error)):
             raise
         raise ValueError(f"{file}: {error}") from error
