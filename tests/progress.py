@@ -122,7 +122,7 @@ class Progress:
             self._out.write("\r\x1b[K")
 
     def _cached(self) -> dict[str, float]:
-        cache = self._config.cache
+        cache = getattr(self._config, "cache", None)  # absent without the plug-in cacheprovider
         return dict(cache.get(CACHE, {})) if cache is not None else {}
 
     @pytest.hookimpl
@@ -168,7 +168,7 @@ class Progress:
     def pytest_sessionfinish(self) -> None:
         """Keep the durations of whole files for the next run."""
         self.clear()
-        cache = self._config.cache
+        cache = getattr(self._config, "cache", None)  # absent without the plug-in cacheprovider
         if self._estimate is not None and cache is not None and not hasattr(self._config, "workerinput"):
             cache.set(CACHE, {**self._cached(), **self._estimate.whole_files()})
 

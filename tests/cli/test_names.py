@@ -19,4 +19,4 @@ def _possible() -> bool:
 def test_an_etcd_whose_name_stands_in_hosts_is_reached_while_no_name_server_answers(tmp_path: Path) -> None:
     line = [*_APART, sys.executable, "-m", "tests.cli.silent_names", str(tmp_path)]
     reported = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert reported.stdout == f"saved 1 keys at revision 2 to {tmp_path / 'file'}\n", reported.stderr
+    assert reported.stdout == f"saved 1 key at revision 2 to {tmp_path / 'file'}\n", reported.stderr
