@@ -1,6 +1,7 @@
 """Certificates in the files of options: what clients refuse is logged, and a key of another certificate is an error."""
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from sampan.app.errors import StartError
 from sampan.app.input_files import check_input_files
 from sampan.app.settings import UpSettings
 from sampan.server.pki.certificates import make_ca, make_serving
+from sampan.server.proxy.kubelet import KubeletSettings
 
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
@@ -51,3 +53,11 @@ def test_a_key_of_another_certificate_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "tls.key").write_bytes(other.key_pem())
     with pytest.raises(StartError, match=r"--tls-private-key-file: .*tls.key is not the key of the certificate in"):
         check_input_files(settings, NOW)
+
+
+def test_a_file_that_the_first_start_makes_may_be_absent(tmp_path: Path) -> None:
+    ca = tmp_path / "data" / "pki" / "ca.crt"
+    settings = UpSettings(data=tmp_path / "data", kubelet=KubeletSettings(certificate_authority=ca))
+    check_input_files(settings, NOW)
+    with pytest.raises(StartError, match="--kubelet-certificate-authority: cannot read"):
+        check_input_files(replace(settings, data=tmp_path / "other"), NOW)

@@ -57,8 +57,13 @@ def _files(settings: UpSettings) -> Iterator[tuple[str, Path, str]]:
             continue
         values = each.default if isinstance(each.default, tuple) else (each.default,)
         for value in values:
-            if isinstance(value, Path):
+            if isinstance(value, Path) and not _is_made_later(settings, value):
                 yield each.name, value, each.kind.content
+
+
+def _is_made_later(settings: UpSettings, file: Path) -> bool:
+    """Return True for a file that the first start makes, such as `pki/ca.crt` of the data directory."""
+    return not file.exists() and file.absolute().is_relative_to(settings.data.absolute() / "pki")
 
 
 def _warn(name: str, file: Path, certificate: x509.Certificate, now: datetime.datetime) -> None:

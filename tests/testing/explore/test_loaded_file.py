@@ -6,18 +6,30 @@ from pathlib import Path
 
 import pytest
 
-SCENARIO = """
+OPERATOR = """
+from sampan.loops.resources import CONFIG_MAPS
+from sampan.operator.builder import Builder
 from sampan.testing.explore import scenario
 
 
+async def reconcile(request):
+    pass
+
+
 def set_up(manager):
-    NAME
+    Builder(manager).for_(CONFIG_MAPS).complete(reconcile)
+"""
+SCENARIO = (
+    OPERATOR
+    + """
+assert NAME
 
 
 @scenario(set_up)
 async def nothing(cluster):
     await cluster.settled()
 """
+)
 
 
 def explored(folder: Path, file: str) -> subprocess.CompletedProcess[str]:
@@ -61,13 +73,9 @@ def test_a_file_that_cannot_be_loaded_is_one_line_with_its_place(tmp_path: Path)
     )
 
 
-THREE = """
-from sampan.testing.explore import scenario
-
-
-def set_up(manager):
-    pass
-
+THREE = (
+    OPERATOR
+    + """
 
 @scenario(set_up, loops="chian")
 async def wrong_loop(cluster):
@@ -88,6 +96,7 @@ async def wrong_steps(cluster):
 async def right(cluster):
     await cluster.settled()
 """
+)
 
 
 def test_a_scenario_that_is_wrong_is_one_line_and_the_others_run(tmp_path: Path) -> None:

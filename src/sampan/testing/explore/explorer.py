@@ -130,6 +130,8 @@ def explore(
     """
     began = monotonic()
     reference, unstable = _reference(scenario)
+    if not reference.requests:
+        raise ReferenceFailed(f"{scenario.name}: the operator sent no request: does it watch the kind of the scenario?")
     plans = list(_plans(reference, scenario))
     if seed is not None:
         random.Random(seed).shuffle(plans)
@@ -198,8 +200,6 @@ def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
         causes = first.error or "; ".join([*first.leaks, *first.broken])
         details = f"\n{first.details}" if "\n" in first.details else ""
         raise ReferenceFailed(f"{scenario.name} fails without a fault: {causes}{details}")
-    if not first.requests:
-        raise ReferenceFailed(f"{scenario.name}: the operator sent no request: does it watch the kind of the scenario?")
     # The second seed makes other uids: the fields that contain them are not compared.
     return first, unstable_paths(first, run_trial(scenario, seed=1))
 
