@@ -8,6 +8,7 @@ Concurrency: a thread reads pip's output; the main thread prints.
 """
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -100,10 +101,19 @@ def _seconds(seconds: float) -> str:
     return f"{max(1, round(seconds))} s"
 
 
+def bar_of(venv: Path) -> str:
+    """Return the progress bar to request of the environment's pip: before 24.1 it has none for programs."""
+    for info in venv.glob("lib/python3*/site-packages/pip-*.dist-info"):
+        major, minor = (int(part) for part in re.findall(r"\d+", info.name.removeprefix("pip-"))[:2])
+        return "raw" if (major, minor) >= (24, 1) else "off"
+    return "off"
+
+
 def install(venv: Path, arguments: Sequence[str]) -> int:
     """Run pip and return its exit code. If it fails, print the end of its output."""
     python = venv / "bin" / "python"
-    command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar=raw", *arguments]
+    command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", f"--progress-bar={bar_of(venv)}"]
+    command += arguments
     progress = Progress(lambda: sum(1 for _ in venv.glob("lib/python3*/site-packages/*.dist-info")))
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace", env=environment) as process:

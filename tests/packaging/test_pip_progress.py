@@ -1,6 +1,9 @@
 """Progress of the set-up."""
 
-from scripts.install.pip_progress import Progress
+from pathlib import Path
+
+import pytest
+from scripts.install.pip_progress import Progress, bar_of
 
 
 class Clock:
@@ -43,3 +46,9 @@ def test_the_remaining_time_disappears_while_one_package_takes_long() -> None:
     assert progress.text() == "installing 2 of 3 packages, 1 s left"
     clock.now = 602.0
     assert progress.text() == "installing 2 of 3 packages, the present one for 600 s"
+
+
+@pytest.mark.parametrize(("pip", "bar"), [("23.2.1", "off"), ("24.0", "off"), ("24.1", "raw"), ("26.0.1", "raw")])
+def test_an_old_pip_is_not_given_an_option_that_it_refuses(tmp_path: Path, pip: str, bar: str) -> None:
+    (tmp_path / f"lib/python3.11/site-packages/pip-{pip}.dist-info").mkdir(parents=True)
+    assert bar_of(tmp_path) == bar
