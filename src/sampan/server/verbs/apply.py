@@ -59,7 +59,8 @@ class Application(Change):
             raise errors.bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
         if faults and self._options.strict:
             raise errors.bad_request("error strict decoding YAML: " + errors.listed(faults))
-        request.warnings.extend(warning_texts(faults))
+        if faults:
+            request.warnings.extend(warning_texts(faults))
         if isinstance(config.get("apiVersion"), str):
             config["apiVersion"] = canonical(config["apiVersion"])
         self._config = config

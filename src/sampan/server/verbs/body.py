@@ -139,7 +139,7 @@ async def decoded_kind(
     texts += [f'unknown field "{path}"' for path in unknown]
     if texts and options.strict:
         raise errors.bad_request(f"{_unhandled(desired)}strict decoding error: {errors.listed(texts)}")
-    if options.field_validation == "Warn":
+    if options.field_validation == "Warn" and texts:
         scope.request.warnings.extend(warning_texts(texts))
     await offloaded(default, obj)
     return obj
@@ -292,4 +292,5 @@ def _report(texts: list[str], endpoint: Endpoint, options: WriteOptions, request
     """Add warnings, or with Strict raise 400."""
     if texts and options.strict:
         raise unreadable(endpoint, "strict decoding error: " + errors.listed(texts))
-    request.warnings.extend(warning_texts(texts))
+    if texts:
+        request.warnings.extend(warning_texts(texts))
