@@ -29,15 +29,15 @@ class MessageCache:
     There are two generations. A message that is used moves to the new one, and the old one is dropped periodically.
     """
 
-    __slots__ = ("_bytes", "_kept_bytes_max", "_messages", "_old", "_old_bytes", "_since")
+    __slots__ = ("_bytes", "_bytes_max", "_messages", "_old", "_old_bytes", "_since")
 
-    def __init__(self, kept_bytes_max: int = KEPT_BYTES_MAX) -> None:
+    def __init__(self, bytes_max: int = KEPT_BYTES_MAX) -> None:
         self._messages: dict[MessageKey, bytes] = {}
         self._old: dict[MessageKey, bytes] = {}
         self._bytes = self._old_bytes = 0
         self._since = 0.0
         """Loop time at which the new generation began."""
-        self._kept_bytes_max = kept_bytes_max
+        self._bytes_max = bytes_max
 
     def get(self, key: MessageKey) -> bytes | None:
         """Return the message of a record."""
@@ -50,9 +50,9 @@ class MessageCache:
     def put(self, key: MessageKey, message: bytes) -> None:
         """Add a message."""
         self._bytes += _size(key, message)
-        if self._bytes + self._old_bytes > self._kept_bytes_max:
+        if self._bytes + self._old_bytes > self._bytes_max:
             self._old, self._old_bytes = {}, 0
-        if self._bytes > self._kept_bytes_max:
+        if self._bytes > self._bytes_max:
             self._messages, self._bytes = {}, _size(key, message)
         self._messages[key] = message
 
