@@ -112,7 +112,7 @@ async def test_the_heap_is_trimmed_soon_after_much_memory_was_freed() -> None:
         times.append(now())
 
     async def unused() -> int:
-        return 2 * GROWTH_BYTES if now() >= 7 and not times else 0
+        return 2 * GROWTH_BYTES if now() > CHECK_S and not times else 0
 
     await run_for(0.9, FreeMemory(trim, lambda: 0, unused=unused))
     assert times == [2 * CHECK_S]
@@ -127,11 +127,11 @@ async def test_memory_that_is_used_again_and_freed_again_is_trimmed() -> None:
         times.append(now())
 
     async def unused() -> int:
-        """Return much that cannot be returned, except between 17 s and 33 s."""
-        return 0 if now() < 7 or 17 <= now() < 33 else 2 * GROWTH_BYTES
+        """Return much that cannot be returned, except at the first check and from the fourth to the sixth."""
+        return 0 if now() <= CHECK_S or 4 * CHECK_S <= now() <= 6 * CHECK_S else 2 * GROWTH_BYTES
 
     await run_for(0.9, FreeMemory(trim, lambda: 0, unused=unused))
-    assert times == [10, 35]
+    assert times == [2 * CHECK_S, 7 * CHECK_S]
 
 
 @virtual_time
@@ -141,7 +141,7 @@ async def test_caches_forget_what_is_unused_at_each_check() -> None:
     async def trim() -> None:
         pass
 
-    await run_for(0.4, FreeMemory(trim, lambda: 0, unused=none, forget_unused=times.append))
+    await run_for(4.5 * CHECK_S / PERIOD_S, FreeMemory(trim, lambda: 0, unused=none, forget_unused=times.append))
     assert times == [CHECK_S, 2 * CHECK_S, 3 * CHECK_S, 4 * CHECK_S]
 
 

@@ -50,8 +50,11 @@ OBJECTS_MAX: Final = 450_000
 Above this number the objects are frozen: collections examine only newer ones, so they continue. Most of so many objects
 are in caches and stay. What is unreachable among them at that moment is not freed, but newer unreachable objects are.
 """
-CHECK_S: Final = 5.0
-"""Interval in seconds of the checks for memory that is no longer used."""
+CHECK_S: Final = 2.0
+"""Interval in seconds of the checks for memory that is no longer used.
+
+With 5 s, lists in all forms that were not read took 248 MB; with 2 s they take 225 MB.
+"""
 GROWTH_BYTES: Final = 16 << 20
 """Growth of the resident memory that is not in use, after which the heap is trimmed at the next check."""
 IDLE_PERIODS_MAX: Final = 10
