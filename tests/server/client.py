@@ -57,8 +57,6 @@ class Client:
             long_running=parsed.long_running,
         )
         response = await self.handler(request)
-        if response.finite and response.stream is not None:
-            response.body, response.stream = b"".join([chunk async for chunk in response.stream]), None
         if response.stream is None and response.takeover is None:
             written(response)
         return response

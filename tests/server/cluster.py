@@ -31,7 +31,7 @@ from sampan.server.request import Response
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store
-from tests.server.client import Client
+from tests.server.client import Client, written
 from tests.server.frame import MASTER, TOKENS
 
 JSON = "application/json"
@@ -130,6 +130,9 @@ class Api:
         if content or method == "PATCH":
             named["content-type"] = content_type
         response = await self.client.request(method, target, content, named)
+        if response.finite and response.stream is not None:
+            response.body, response.stream = b"".join([chunk async for chunk in response.stream]), None
+            written(response)
         return ApiResponse(response, response.status, _decoded(response))
 
     async def get(self, target: str, **headers: str) -> ApiResponse:

@@ -154,7 +154,7 @@ def test_an_interrupted_first_start_is_repeated(tmp_path: Path, count: int) -> N
 def test_a_ca_that_lost_its_certificate_is_an_error(tmp_path: Path) -> None:
     prepare_credentials(tmp_path, HOSTS, NOW)
     (tmp_path / "pki" / "ca.crt").unlink()
-    with pytest.raises(ValueError, match="ca.crt is missing: put the files of this cluster back"):
+    with pytest.raises(ValueError, match=r"ca\.crt is missing: put the files of this cluster back"):
         prepare_credentials(tmp_path, HOSTS, NOW)
 
 
