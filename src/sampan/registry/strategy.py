@@ -181,7 +181,10 @@ class Strategy:
 
     def spec_changed(self, obj: Object, old: Object) -> bool:
         """Return True if the generation grows: something outside metadata and status differs."""
-        return any(not same(obj.get(name), old.get(name)) for name in (obj.keys() | old.keys()) - _NOT_SPEC)
+        for name in (obj.keys() | old.keys()) - _NOT_SPEC:  # noqa: SIM110  (a generator takes a frame for each name)
+            if not same(obj.get(name), old.get(name)):
+                return True
+        return False
 
     def pending_finalizers(self, obj: Object) -> bool:
         """Return True if more than metadata.finalizers delays the removal of an object with requested deletion."""

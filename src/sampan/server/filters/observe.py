@@ -31,7 +31,8 @@ def observe_hook(metrics: ServerMetrics, clock: Callable[[], float], *, slow_s: 
         if response.stream is not None or response.takeover is not None:
             _record_at_the_end(metrics, clock, request, response)
         else:
-            record(request, response.status, seconds, response.size_bytes)
+            whole = response.body and not response.rest
+            record(request, response.status, seconds, len(response.body) if whole else response.size_bytes)
         if request.abandoned:
             _log.info("client disconnected while sending its request", extra=_fields(request, response, seconds))
         elif response.status >= 500 or (seconds > slow_s and not request.wire.long_running):

@@ -47,7 +47,7 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
             ):
                 request.terminated = True
                 return too_many_requests(controller.dropped.record(level.name))
-            seat = request.seat = HeldSeat(queue_set, ticket, watch=watching)
+            seat = request.seat = HeldSeat(queue_set, ticket, watching)
             if watching:
                 request.initial_sent = seat.release
             try:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
+import msgspec
+
 from sampan.server.flow_control.demand import DemandStatistics, statistics
 from sampan.server.flow_control.ticket import Flow, Queue, Ticket, Work
 from sampan.server.flow_control.usage import Usage
@@ -35,14 +37,12 @@ EXEMPT: Final = Queuing(-1)
 REJECT: Final = Queuing(0)
 
 
-class HeldSeat:
+class HeldSeat(msgspec.Struct, eq=False):
     """Seat of a response that is written. `release` is called at its end, or earlier if the seat is needed."""
 
-    __slots__ = ("_queue_set", "_ticket", "_watch")
-
-    def __init__(self, queue_set: "QueueSet", ticket: Ticket, *, watch: bool = False) -> None:
-        self._queue_set, self._watch = queue_set, watch
-        self._ticket: Ticket | None = ticket
+    _queue_set: "QueueSet"
+    _ticket: Ticket | None
+    _watch: bool = False
 
     def stall(self) -> None:
         """Let other requests take the seat: the client does not read."""

@@ -61,8 +61,9 @@ class Application(Change):
             raise errors.bad_request("error strict decoding YAML: " + errors.listed(faults))
         if faults:
             request.warnings.extend(warning_texts(faults))
-        if isinstance(config.get("apiVersion"), str):
-            config["apiVersion"] = canonical(config["apiVersion"])
+        version = config.get("apiVersion")
+        if isinstance(version, str) and version[:1] == "/":
+            config["apiVersion"] = canonical(version)
         self._config = config
 
     async def make(self, write: Write) -> Object:
@@ -108,7 +109,9 @@ def _decode_apply(body: bytes, options: WriteOptions) -> tuple[Any, list[str]]:
     JSON is YAML, too, and is decoded faster, unless the two may differ: then the result is that of YAML.
     """
     duplicates = options.field_validation != "Ignore"
-    if body[:1] == b"{" and not _differs_in_yaml(body):
+    # Most texts are plain: the function is only for the others.
+    plain = b"\\" not in body and b"\x7f" not in body and body.isascii()
+    if body[:1] == b"{" and (plain or not _differs_in_yaml(body)):
         try:
             value, faults = decode_value(body, "application/json", duplicates=duplicates)
             if not faults:
