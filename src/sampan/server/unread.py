@@ -34,15 +34,15 @@ class UnreadLimits:
     """Maximum numbers of bytes that wait for clients, in units of 1,048,576."""
 
     megabytes: int = setting(
-        96,
+        64,
         "Bytes of all responses that may wait because clients do not read; above it, waiting responses are cut.",
         kind=integer(1, metavar="MB"),
     )
     megabytes_per_user: int = setting(
-        48, "The same limit for the responses of one user.", kind=integer(1, metavar="MB")
+        32, "The same limit for the responses of one user.", kind=integer(1, metavar="MB")
     )
     megabytes_per_connection: int = setting(
-        32, "The same limit for the responses of one connection.", kind=integer(1, metavar="MB")
+        24, "The same limit for the responses of one connection.", kind=integer(1, metavar="MB")
     )
 
 
