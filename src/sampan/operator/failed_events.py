@@ -66,8 +66,8 @@ class FailedEvents(Generic[K]):
         return None if waiting is None else self._finish(key, event, waiting)
 
     async def below(self, limit: int) -> None:
-        """Wait until fewer than `limit` objects have failed events."""
-        while len(self._events) >= limit:
+        """Wait until fewer than `limit` objects have failed events. A limit of 0 is none."""
+        while 0 < limit <= len(self._events):
             self._changed.clear()
             await self._changed.wait()
 
