@@ -238,6 +238,19 @@ class Response(msgspec.Struct, eq=False):
         """Number of bytes of the body, if it is not a stream."""
         return (len(self.body) or len(self.gzip_body or b"")) + sum(map(len, self.rest))
 
+    def at_end(self, ended: Callable[[], None]) -> None:
+        """Call `ended` when the response is written or aborted, before the functions that were added earlier."""
+        before = self.finished
+        if before is None:
+            self.finished = ended
+            return
+
+        def finished() -> None:
+            ended()
+            before()
+
+        self.finished = finished
+
 
 Handler = Callable[[Request], Awaitable[Response]]
 Filter = Callable[[Handler], Handler]

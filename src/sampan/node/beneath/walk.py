@@ -20,7 +20,7 @@ _ALL: Final = 0o700
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """File or directory. Valid until the iterator goes on."""
+    """File or directory. Valid until the next step of the iterator."""
 
     directory: int
     """Descriptor of the directory that has the entry."""

@@ -32,7 +32,7 @@ def with_audit(audit: Audit) -> Filter:
                 return response
             if request.wire.long_running:
                 await audit.reached(context, RESPONSE_STARTED)
-            _at_end(response, lambda: audit.ended(context))
+            response.at_end(lambda: audit.ended(context))
             return response
 
         return filter_
@@ -65,17 +65,6 @@ def _failed(context: AuditContext, request: Request, error: BaseException) -> st
     else:
         context.status(200, "Success", _EARLY)
     return RESPONSE_COMPLETE
-
-
-def _at_end(response: Response, ended: Callable[[], None]) -> None:
-    before = response.finished
-
-    def finished() -> None:
-        ended()
-        if before is not None:
-            before()
-
-    response.finished = finished
 
 
 def failed_authentication(audit: Audit | None) -> Callable[[Request], Awaitable[None]] | None:

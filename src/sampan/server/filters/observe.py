@@ -52,16 +52,13 @@ def _record_at_the_end(
     lasting = counted and not response.finite
     if lasting:
         metrics.long_running[labels] = metrics.long_running.get(labels, 0) + 1
-    before = response.finished
 
-    def finished() -> None:
+    def ended() -> None:
         if lasting:
             metrics.long_running[labels] -= 1
         metrics.record(request, status, clock() - request.wire.received, response.sent_bytes)
-        if before is not None:
-            before()
 
-    response.finished = finished
+    response.at_end(ended)
 
 
 def _fields(request: Request, response: Response, seconds: float) -> dict[str, object]:

@@ -73,11 +73,4 @@ def with_span(name: str, filter_: Filter) -> Filter:
 
 
 def _end_with(response: Response, collected: Collected) -> None:
-    before = response.finished
-
-    def finished() -> None:
-        collected.end(monotonic())
-        if before is not None:
-            before()
-
-    response.finished = finished
+    response.at_end(lambda: collected.end(monotonic()))

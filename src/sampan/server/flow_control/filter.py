@@ -15,7 +15,7 @@ from sampan.server.flow_control.queue_set import HeldSeat, QueueSet
 from sampan.server.flow_control.refusal import too_many_requests
 from sampan.server.flow_control.ticket import Ticket
 from sampan.server.flow_control.watch_counts import WatchCounts
-from sampan.server.flow_control.writing import at_end, release_when_written
+from sampan.server.flow_control.writing import release_when_written
 from sampan.server.request import Filter, Handler, Request, Response
 
 WAIT_MAX_S: Final = 60.0
@@ -106,4 +106,4 @@ def _count_watch(watches: WatchCounts, request: Request, response: Response) -> 
     scope = watches.add(request.info)
     if scope is None:
         return
-    at_end(response, partial(watches.forget, scope))
+    response.at_end(partial(watches.forget, scope))

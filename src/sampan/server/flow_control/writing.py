@@ -1,6 +1,5 @@
 """The time at which a response counts as written, and its seat is free again."""
 
-from collections.abc import Callable
 from typing import Final
 
 from sampan.server.request import Response, Seat
@@ -14,16 +13,4 @@ def release_when_written(response: Response, seat: Seat) -> None:
     if response.stream is None and not response.rest and len(response.body) <= WRITTEN_AT_ONCE_BYTES:
         seat.release()
     else:
-        at_end(response, seat.release)
-
-
-def at_end(response: Response, ended: Callable[[], None]) -> None:
-    """Call `ended` when the response is written or aborted."""
-    before = response.finished
-
-    def finished() -> None:
-        ended()
-        if before is not None:
-            before()
-
-    response.finished = finished
+        response.at_end(seat.release)
