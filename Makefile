@@ -15,7 +15,7 @@ PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 SLOW := process or explore or e2e
 FAST := -m "not ($(SLOW))" --ignore=tests/style
 
-.PHONY: clients cluster up demo test test-rest test-all fuzz check bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean
+.PHONY: clients cluster constraints up demo test test-rest test-all fuzz check docs-update reference pictures bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean
 
 # What a server needs, with nodes for containers and etcd.
 $(VENV)/.server: pyproject.toml hatch_build.py
@@ -27,10 +27,15 @@ $(VENV)/.server: pyproject.toml hatch_build.py
 	@touch $@
 
 # What tests, checks and benchmarks need as well.
-$(VENV)/.ready: $(VENV)/.server
+$(VENV)/.ready: $(VENV)/.server packaging/constraints.txt
 	@echo "adding the tools of developers to $(VENV) (once; about a minute)" >&2
-	@$(BIN)/python scripts/install/pip_progress.py $(VENV) --editable '.[dev]'
+	@$(BIN)/python scripts/install/pip_progress.py $(VENV) --constraint packaging/constraints.txt --editable '.[dev]'
 	@touch $@
+
+# Upgrade what developers and CI install, and record the versions: a release of a tool must not fail an unrelated change.
+constraints: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]'
+	$(BIN)/python -m pip freeze --exclude-editable > packaging/constraints.txt
 
 up: $(VENV)/.server
 	@$(BIN)/python -m compileall -q src
@@ -68,6 +73,18 @@ check: $(VENV)/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest tests/style
+
+# Output in the documents, from their commands: review the diff. ARGS: some documents. Needs Linux, root and kubectl.
+docs-update: $(VENV)/.ready
+	@$(BIN)/python -m tests.blocks.update $(ARGS)
+
+# docs/reference, from the docstrings.
+reference: $(VENV)/.ready
+	$(BIN)/python -m scripts.reference
+
+# Pictures of docs/reading, from scripts/pictures/descriptions.
+pictures: $(VENV)/.ready
+	$(BIN)/python -m scripts.pictures
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m benchmarks $(ARGS)

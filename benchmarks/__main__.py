@@ -14,6 +14,8 @@ from pathlib import Path
 from benchmarks.connection import Target
 from benchmarks.load import Figure, Workers
 from benchmarks.node.__main__ import main as node
+from benchmarks.node.policies import main as policies
+from benchmarks.project.__main__ import main as project
 from benchmarks.proxy.__main__ import main as proxy
 from benchmarks.report import machine, report, store, text_table
 from benchmarks.scale.__main__ import main as scale
@@ -22,6 +24,7 @@ from benchmarks.scenarios import BY_NAME, CREATE, FAN_OUT, FULL_N, MEMORY, SCENA
 from benchmarks.server import NO_LOOPS, Server, prepare, running
 from benchmarks.testing.__main__ import main as testing
 from benchmarks.toolkit.__main__ import main as toolkit
+from benchmarks.tunnel.__main__ import main as tunnel
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -64,7 +67,10 @@ def options_of(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--scale", action="store_true", help="measure with very many objects; see there --help")
     parser.add_argument("--proxy", action="store_true", help="measure a service proxy; needs root, see there --help")
     parser.add_argument("--node", action="store_true", help="measure a node with containers; see there --help")
+    parser.add_argument("--policies", action="store_true", help="measure NetworkPolicies; needs root, see there --help")
     parser.add_argument("--testing", action="store_true", help="measure clusters of tests; see there --help")
+    parser.add_argument("--tunnel", action="store_true", help="measure tunnels of nodes; see there --help")
+    parser.add_argument("--project", action="store_true", help="measure the commands on projects; see there --help")
     given = parser.parse_args(arguments)
     scenarios = tuple(name for name in given.scenarios.split(",") if name)
     unknown = [name for name in scenarios if name not in BY_NAME]
@@ -172,7 +178,16 @@ def progress(name: str, figure: Figure) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks. Return 1 if a request failed."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    modules = (("--toolkit", toolkit), ("--scale", scale), ("--proxy", proxy), ("--testing", testing), ("--node", node))
+    modules = (
+        ("--toolkit", toolkit),
+        ("--scale", scale),
+        ("--proxy", proxy),
+        ("--testing", testing),
+        ("--node", node),
+        ("--policies", policies),
+        ("--project", project),
+        ("--tunnel", tunnel),
+    )
     for name, other in modules:
         if name in given:
             given.remove(name)

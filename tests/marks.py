@@ -8,7 +8,7 @@ from typing import Final
 
 MARKS: Final[dict[str, tuple[str, ...]]] = {
     # With kubectl, clients in other languages, and containers.
-    "e2e": ("e2e/*",),
+    "e2e": ("e2e/*", "journeys/*"),
     # Many runs of one scenario.
     "explore": (
         "testing/explore/*",
@@ -20,8 +20,11 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
     "process": (
         "app/test_free_memory.py",
         "app/test_leave.py",
+        "app/test_listen.py",
         "attack/*",
         "benchmarks/*",
+        "blocks/test_commands.py",
+        "blocks/test_update.py",
         "cli/kubectl/*",
         "cli/objects/*",
         "cli/plugins/*",
@@ -53,9 +56,18 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "node/process/*",
         "node/races/*",
         "node/server/*",
+        "node/test_local_path.py",
         "node/test_private_volumes.py",
         "node/test_process_pods.py",
+        "operator/clusters/test_page.py",
+        "operator/process/test_main.py",
         "packaging/*",
+        "project/charts/test_monitoring.py",
+        "project/test_checks.py",
+        "project/test_create_parts.py",
+        "project/test_tests.py",
+        "project/test_upgrade.py",
+        "reading/test_experiments.py",
         "recipes/*",
         "robustness/*",
         "schema/cel/test_against_cel_go.py",
@@ -64,6 +76,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "storage/snapshot/test_documented.py",
         "storage/test_crash.py",
         "storage/test_sqlite_faults.py",
+        "testing/plugin/test_roles_of_a_project.py",
         "test_server/*",
     ),
 }

@@ -64,7 +64,7 @@ def _measure(network: Lan, root: Path, pods: int, runs: int, idle_s: float) -> d
     containerd = Containerd(found, image.PAUSE)
     containerd.start()
     containerd.load(root / "images.tar")
-    up_with_node(found, network.address(0), data=root / "data")
+    up_with_node(found, data=root / "data")
     kubeconfig = root / "data" / "kubeconfig"
     wait_for(lambda: " Ready " in _sampan(found, kubeconfig, "nodes"), "the node", _TIMEOUT_S)
     wait_for(lambda: "default" in _sampan(found, kubeconfig, "serviceaccounts"), "the service account", _TIMEOUT_S)

@@ -11,11 +11,14 @@ from pathlib import Path
 from benchmarks.load import Figure
 from benchmarks.toolkit.pods import PODS, SIZE_BYTES, pod, pod_list, watch_chunks
 from sampan.client.event_lines import EventLines
-from sampan.client.list_watch import RawEvent, RawList
+from sampan.client.list_watch import ListWatch, RawEvent, RawList
 from sampan.client.options import ListOptions
 from sampan.client.raw_list import split_list
-from sampan.informer import Deletion, InformerSettings, Ref, ReflectorSettings, SharedInformer
+from sampan.informer import Deletion, InformerSettings, Ref, ReflectorSettings, SharedInformer, Transform, strip_fields
 from sampan.resource import Object
+
+STRIPPED = ("metadata.annotations", "spec.containers.env", "spec.volumes", "status")
+"""Fields that `measure_stripped` removes."""
 
 
 class Counter:
@@ -70,9 +73,30 @@ class Bodies:
         await asyncio.get_running_loop().create_future()
 
 
-def _informer(source: Bodies, *, streaming: bool = False) -> tuple[SharedInformer[Object], Counter]:
-    informer = SharedInformer(source, PODS, settings=InformerSettings(ReflectorSettings(streaming=streaming)))
-    return informer, Counter()
+class Pages:
+    """A `ListWatch` that makes the pages of a list when they are requested, so that only one is in memory."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    async def list(self, options: ListOptions) -> RawList:
+        """Return a page."""
+        begin = int(options.continue_token or 0)
+        end = min(begin + (options.limit or self._count), self._count)
+        items = [pod(number, number + 1) for number in range(begin, end)]
+        return RawList(items, str(self._count), str(end) if end < self._count else "")
+
+    async def watch(self, options: ListOptions) -> AsyncGenerator[Sequence[RawEvent], None]:
+        """Wait until cancelled."""
+        yield ()
+        await asyncio.get_running_loop().create_future()
+
+
+def _informer(
+    source: ListWatch, *, streaming: bool = False, transform: Transform | None = None
+) -> tuple[SharedInformer[Object], Counter]:
+    settings = InformerSettings(ReflectorSettings(streaming=streaming))
+    return SharedInformer(source, PODS, settings=settings, transform=transform), Counter()
 
 
 def _figure(count: int, began: tuple[float, float], *, missing: int) -> Figure:
@@ -144,13 +168,33 @@ def measure_memory(count: int) -> Figure:
     return Figure((after - before) / count / 1000, count, note=note)
 
 
+def measure_stripped(count: int) -> Figure:
+    """Measure the same for a list in pages, if a transform removes fields that many operators do not read."""
+    context = multiprocessing.get_context("spawn")
+    results, responses = context.Pipe(duplex=False)
+    process = context.Process(target=_keep_stripped, args=(responses, count), daemon=True)
+    process.start()
+    before, after = results.recv()
+    process.join()
+    note = f"without {', '.join(STRIPPED)}; {before / 1e6:.0f} MB without any, {after / 1e6:.0f} MB with {count:,}"
+    return Figure((after - before) / count / 1000, count, note=note)
+
+
 def _keep(bodies: Connection, responses: Connection, count: int) -> None:
     before = _resident_bytes()
-    asyncio.run(_keep_running(bodies, responses, count, before))
+    asyncio.run(_keep_running(Bodies(bodies.recv_bytes(), ()), responses, count, before))
 
 
-async def _keep_running(bodies: Connection, responses: Connection, count: int, before: int) -> None:
-    informer, counter = _informer(Bodies(bodies.recv_bytes(), ()))
+def _keep_stripped(responses: Connection, count: int) -> None:
+    before = _resident_bytes()
+    asyncio.run(_keep_running(Pages(count), responses, count, before, strip_fields(*STRIPPED)))
+
+
+async def _keep_running(
+    source: ListWatch, responses: Connection, count: int, before: int, transform: Transform | None = None
+) -> None:
+    informer, counter = _informer(source, transform=transform)
+    del source
     registration = informer.add_handler(counter)
     task = asyncio.create_task(informer.run())
     await registration.synced()

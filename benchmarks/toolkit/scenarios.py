@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.load import Figure
-from benchmarks.toolkit import authorization, chain, imports, informer, operator, scheduler
+from benchmarks.toolkit import authorization, chain, footprint, imports, informer, operator, scheduler
 
 COUNT = 10_000
 """Number of objects for which the goals are valid."""
@@ -27,9 +27,14 @@ SCENARIOS: tuple[ToolkitScenario, ...] = (
     ToolkitScenario("informer-stream", "informer: Pods of a streaming list", informer.measure_stream, 20_000),
     ToolkitScenario("informer-events", "informer: events, one handler", informer.measure_events, 20_000),
     ToolkitScenario("informer-memory", "informer: memory of a Pod", informer.measure_memory, 6, " kB", True),
+    ToolkitScenario(
+        "informer-stripped", "informer: memory of a Pod, some fields removed", informer.measure_stripped, 3, " kB", True
+    ),
     ToolkitScenario("work-queue", "work queue: add, get and done", operator.measure_queue, 5, " µs", True),
     ToolkitScenario("import", "import of sampan.client", imports.measure_import, 150, " ms", True),
     ToolkitScenario("reconcile", "operator: networks reconciled", operator.measure_reconcile, 500),
+    ToolkitScenario("operator-memory", "operator of 5,000 objects: memory", footprint.measure_memory, 50, " MB", True),
+    ToolkitScenario("operator-cpu", "operator: processor time of 10,000 writes", footprint.measure_cpu, 8, " s", True),
     ToolkitScenario("chain-created", "chain: Pods of a Deployment created", chain.measure_created, 600),
     ToolkitScenario("chain-bound", "chain: the same, bound", chain.measure_bound, 400),
     ToolkitScenario("chain-ready", "chain: the same, ready on simulated nodes", chain.measure_ready, 300),

@@ -9,7 +9,7 @@
 | `sampan_operator-VERSION-py3-none-any.whl` | the distribution `sampan-operator` |
 | `*-musllinux_*.whl` | the same two for Linux with musl, without RE2 |
 | `sampan-VERSION-ARCHITECTURE.oci.tar` | image of the server |
-| `sampan.service` | systemd unit |
+| `sampan.service`, `sampan-node.service` | systemd units of a server and of a node |
 | `kubectl-sampan.zip` | archive for krew |
 | `CHANGES.md` | section of the changelog |
 | `SHA256SUMS` | checksums of all of them |
@@ -57,7 +57,8 @@ def make(directory: Path, *, image: bool = True, base: Path | None = None) -> No
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     (directory / "CHANGES.md").write_text(changes)
-    shutil.copy(ROOT / "packaging" / "systemd" / "sampan.service", directory)
+    for unit in ("sampan.service", "sampan-node.service"):
+        shutil.copy(ROOT / "packaging" / "systemd" / unit, directory)
     print("building sampan and sampan-operator", flush=True)
     for project, kinds in ((SERVER, ("wheel", "sdist")), (OPERATOR, ("wheel",))):
         for kind in kinds:

@@ -15,7 +15,12 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from scripts.release.oci import Image, Layer, archive_of, write_image
+from sampan.oci.blob_store import BlobStore
+from sampan.oci.descriptor import Platform
+from sampan.oci.image import ImageOptions, add_image
+from sampan.oci.layer import add_layer, archive_of, files_below
+from sampan.oci.layout import write_archive
+from sampan.oci.reference import Reference
 
 _PACKAGES: Final = ("ca-certificates", "libpython3-stdlib", "python3-minimal")
 _EXCLUDED: Final = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*")
@@ -45,24 +50,27 @@ def build_image(wheel: Path, target: Path, *, name: str, created: dt.datetime, b
     with tempfile.TemporaryDirectory() as folder:
         if base is None:
             base = Path(folder, "base.tar")
-            _make_base(base, created)
+            make_base(base, created)
         packages = Path(folder, "sampan")
         _install(wheel, packages, python_of(base))
+        store = BlobStore(Path(folder, "blobs"))
+        files = files_below(packages, "opt/sampan")
         layers = [
-            Layer.of(base.read_bytes(), f"Debian with {', '.join(_PACKAGES)}"),
-            Layer.of(archive_of(packages, "opt/sampan", {"data": _USER}), f"pip install {wheel.name}[{_EXTRAS}]"),
+            add_layer(store, base.read_bytes(), f"Debian with {', '.join(_PACKAGES)}"),
+            add_layer(store, archive_of(files, empty={"data": _USER}), f"pip install {wheel.name}[{_EXTRAS}]"),
         ]
-    config = {
-        "User": f"{_USER}:{_USER}",
-        "ExposedPorts": {"6443/tcp": {}},
-        "Volumes": {"/data": {}},
-        "Env": ["PATH=/usr/bin:/bin", "PYTHONPATH=/opt/sampan", "PYTHONDONTWRITEBYTECODE=1"],
-        "Entrypoint": ["/usr/bin/python3", "-m", "sampan"],
-        "Cmd": ["up", "--data", "/data", "--bind", "0.0.0.0"],
-        "WorkingDir": "/data",
-        "StopSignal": "SIGTERM",
-    }
-    return write_image(Image(name, architecture(), created.isoformat(), layers, config), target)
+        options = ImageOptions(
+            created.isoformat(),
+            entrypoint=["/usr/bin/python3", "-m", "sampan"],
+            command=["up", "--data", "/data", "--bind", "0.0.0.0"],
+            user=f"{_USER}:{_USER}",
+            working_directory="/data",
+            environment={"PATH": "/usr/bin:/bin", "PYTHONPATH": "/opt/sampan", "PYTHONDONTWRITEBYTECODE": "1"},
+            more={"ExposedPorts": {"6443/tcp": {}}, "Volumes": {"/data": {}}, "StopSignal": "SIGTERM"},
+        )
+        manifest = add_image(store, Platform(architecture()), None, layers, options)
+        write_archive(store, manifest, Reference.parse(name), target)
+    return manifest.digest
 
 
 def python_of(base: Path) -> str:
@@ -74,7 +82,8 @@ def python_of(base: Path) -> str:
     raise ImageError(f"{base} has no link usr/bin/python3: use a root file system with Debian's Python")
 
 
-def _make_base(target: Path, created: dt.datetime) -> None:
+def make_base(target: Path, created: dt.datetime) -> None:
+    """Write a tar archive of a minimal Debian with Python. Raises `ImageError`."""
     if shutil.which("mmdebstrap") is None:
         raise ImageError("the image needs mmdebstrap: apt-get install mmdebstrap, or make release ARGS=--no-image")
     sources = [file for file in (*Path("/etc/apt").glob("sources.list"), *_source_files()) if file.stat().st_size]

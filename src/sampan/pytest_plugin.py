@@ -79,6 +79,18 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         default="",
         help="Run the tests against the cluster of the kubeconfig, each in a new namespace.",
     )
+    group.addoption(
+        "--operator-roles",
+        metavar="FILE",
+        default="",
+        help="Give the operators only the rights of this file, which `sampan test privileges` has written.",
+    )
+    group.addoption(
+        "--operator-rights",
+        metavar="DIR",
+        default="",
+        help="Record in files of this directory which rights the operators use.",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -86,8 +98,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "cluster(loops='gc,namespace', admission='', nodes=1, time='virtual', start=None, leaks=(), "
-        "allow_errors=False): options of the fixture `cluster`: built-in control loops, admission plug-ins, nodes, "
-        "time ('real' or 'virtual'), first time, allowed leaks, allowed errors of operators",
+        "allow_errors=False, roles=()): options of the fixture `cluster`: built-in control loops, admission plug-ins, "
+        "nodes, time ('real' or 'virtual'), first time, allowed leaks, allowed errors of operators, their roles",
     )
 
 
@@ -123,6 +135,19 @@ def pytest_fixture_setup(
         with _sessions().fixture_ends(fixturedef, request):
             return (yield)
     return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add the reports of explorations and campaigns in the variables of a failed test: pytest shows a part of them."""
+    report = yield
+    if call.excinfo is not None and report.failed:
+        found = [value for entry in call.excinfo.traceback for value in entry.locals.values()]
+        titled = {id(each): (title, each) for each in found if (title := getattr(type(each), "pytest_section", None))}
+        report.sections += [(title, str(each)) for title, each in titled.values()]
+    return report
 
 
 def _sessions() -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 from sampan.app.errors import StartError
 from sampan.app.leave import leave
-from sampan.app.loops.settings import LeaveSettings
+from sampan.app.loops.join_settings import LeaveSettings
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from tests.machines import Machine, machine, missing
 

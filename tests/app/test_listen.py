@@ -1,12 +1,17 @@
 """Addresses."""
 
 import ipaddress
+import os
+import shutil
 import socket
+import subprocess
 import sys
 from contextlib import closing
+from typing import Any
 
 import pytest
 
+from sampan.app.bound_port import listen_address
 from sampan.app.listen import (
     KEEPALIVE_S,
     address_towards,
@@ -16,6 +21,7 @@ from sampan.app.listen import (
     own_address,
     serving_hosts,
 )
+from sampan.app.settings import UpSettings
 
 
 @pytest.mark.parametrize(
@@ -31,6 +37,39 @@ from sampan.app.listen import (
 )
 def test_clients_on_this_machine_reach_it_there(bind: str, host: str) -> None:
     assert client_host(bind) == host
+
+
+@pytest.mark.parametrize(
+    ("settings", "address"),
+    [
+        ({}, "127.0.0.1"),
+        ({"node_runtime": "process"}, "127.0.0.1"),
+        ({"node_runtime": "cri"}, "0.0.0.0"),
+        ({"node_runtime": "cri", "nodes": 0}, "127.0.0.1"),
+        ({"node_runtime": "cri", "bind": "192.0.2.1"}, "192.0.2.1"),
+    ],
+)
+def test_server_with_containers_listens_where_they_reach_it(settings: dict[str, Any], address: str) -> None:
+    assert listen_address(UpSettings(**settings)) == address
+
+
+@pytest.mark.parametrize("bind", ["0.0.0.0", "::"])
+def test_certificate_has_the_advertised_address(bind: str) -> None:
+    with closing(bind_socket(bind, 0)) as sock:
+        assert advertised_address(sock) in serving_hosts(bind)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="needs root and the program ip")
+def test_address_of_a_machine_without_a_default_route_is_that_of_its_network() -> None:
+    script = """
+mount -t sysfs sysfs /sys; ip link add br0 type bridge; ip address add 192.0.2.65/26 dev br0; ip link set br0 up
+ip link add eth0 type veth peer name eth1; ip link set eth1 up
+ip address add 192.0.2.129/25 dev eth0; ip link set eth0 up
+exec "$@"
+"""
+    call = "from sampan.app.listen import own_address; print(own_address())"
+    command = ["unshare", "-nm", "sh", "-ec", script, "sh", sys.executable, "-c", call]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "192.0.2.129\n"
 
 
 def test_the_certificate_names_the_service_and_the_address() -> None:

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from sampan.app.engines import EtcdEngine
-from sampan.app.log_settings import LogSettings
 from sampan.app.loops import child
 from sampan.app.loops.child import NETWORK_LOOPS, LoopsChild, command_of, components_of, network_command_of
 from sampan.app.loops.cidr_settings import NodeCidrSettings
+from sampan.app.loops.load_balancer_settings import LoadBalancerSettings
 from sampan.app.settings import UpSettings
+from sampan.core.log_settings import LogSettings
+from sampan.loops.load_balancer import AddressRange
 
 WAIT_S = 60.0
 
@@ -58,6 +60,30 @@ def test_ranges_for_nodes_are_allocated_only_if_that_is_reported() -> None:
     command = command_of(UpSettings(node_cidrs=NodeCidrSettings(True, ("10.1.0.0/16",), 26)))
     options = ["--allocate-node-cidrs=true", "--cluster-cidr=10.1.0.0/16", "--node-cidr-mask-size=26"]
     assert [word for word in command or () if "cidr" in word] == options
+
+
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        (UpSettings(local_path=False), ["--local-path=false"]),
+        (UpSettings(local_path=True), ["--local-path=true"]),
+        (UpSettings(node_runtime="cri", service_proxy=True), ["--load-balancer=true"]),
+        (UpSettings(node_runtime="cri"), []),
+        (UpSettings(service_proxy=True), []),
+        (
+            UpSettings(node_runtime="cri", service_proxy=True, load_balancer=LoadBalancerSettings(load_balancer=False)),
+            [],
+        ),
+        (
+            UpSettings(load_balancer=LoadBalancerSettings(load_balancer_pool=(AddressRange.parse("192.0.2.0/28"),))),
+            ["--load-balancer=true", "--load-balancer-pool=192.0.2.0-192.0.2.15"],
+        ),
+    ],
+    ids=["no class", "class", "containers", "no proxy", "no containers", "off", "pool"],
+)
+def test_bundled_parts_are_options_of_the_loops(settings: UpSettings, options: list[str]) -> None:
+    names = ("--local-path", "--load-balancer")
+    assert [word for word in command_of(settings) or () if word.startswith(names)] == options
 
 
 def test_the_command_reports_what_is_wanted() -> None:

@@ -3,13 +3,12 @@
 from itertools import groupby
 from pathlib import Path
 
+from sampan.app.loops.join_settings import JoinSettings, LeaveSettings
 from sampan.app.loops.proxy_settings import ProxySettings
 from sampan.app.loops.settings import (
     ControllersSettings,
     CsiSettings,
     DnsServerSettings,
-    JoinSettings,
-    LeaveSettings,
     NodesSettings,
     SchedulerSettings,
 )

@@ -7,7 +7,6 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from sampan.app.configuration import read_config_file
 from sampan.app.settings import UpSettings
 from sampan.cli.apiserver_options import ACCEPTED
 from sampan.cli.config import config_command
@@ -20,6 +19,7 @@ from sampan.cli.scheduler import scheduler_command
 from sampan.cli.settings_command import SettingsCommand
 from sampan.cli.up import up_command
 from sampan.core.settings import ListOf, Setting, build, settings_of
+from sampan.core.settings.configuration import read_config_file
 from sampan.core.settings.kinds import BOOLEAN, DIRECTORY
 
 COMMANDS = {
@@ -42,6 +42,7 @@ VALUES = {
     "advertise-address": "10.0.0.1",
     "controllers": "*,-job-controller",
     "cluster-cidr": "10.1.0.0/16,fd00:1::/48",
+    "load-balancer-pool": "192.0.2.0/28,2001:db8::1-2001:db8::9",
     "loops-probe-address": "127.0.0.1:8080",
     "network-probe-address": "127.0.0.1:8081",
     "dns-address": "127.0.0.1:5353",

@@ -45,7 +45,9 @@ def test_effective_values_are_as_the_guide_shows(file: Path) -> None:
 def test_error_of_the_guide_is_that_of_the_command(file: Path) -> None:
     file.write_text("bind: 127.0.0.1\nprot: 1\n")
     output = CliRunner().invoke(config_command, ["--config", file.name]).output
-    assert re.search(r"sampan: error: (.*)", GUIDE.read_text()[: GUIDE.read_text().index("## Order")])[1] in output  # type: ignore[index]
+    shown = re.search(r"sampan: error: …\S+\.yaml(:2: .*)", GUIDE.read_text())
+    assert shown is not None
+    assert f"{file.name}{shown[1]}" in output
 
 
 def test_reference_is_that_of_the_settings() -> None:

@@ -25,6 +25,12 @@ def main():
     except KeyboardInterrupt:
         print("in order")
 """
+INTERRUPTED_EXIT = """
+import atexit, os, signal, sys
+def main():
+    atexit.register(os.kill, os.getpid(), signal.SIGINT)
+    sys.exit(1)
+"""
 
 
 def run(folder: Path, module: str, interrupts: signal.Handlers = signal.SIG_DFL) -> "subprocess.CompletedProcess[str]":
@@ -46,6 +52,11 @@ def test_an_interrupt_while_modules_are_imported_shows_no_traceback(tmp_path: Pa
 def test_an_interrupt_later_reaches_the_program(tmp_path: Path) -> None:
     done = run(tmp_path, INTERRUPTED_MAIN)
     assert (done.returncode, done.stdout, done.stderr) == (0, "in order\n", "")
+
+
+def test_an_interrupt_during_the_exit_shows_no_traceback(tmp_path: Path) -> None:
+    done = run(tmp_path, INTERRUPTED_EXIT)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
 def test_a_background_job_that_ignores_interrupts_goes_on_to_do_so(

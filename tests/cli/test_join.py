@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,16 @@ from sampan.core.certificates import KeyPair, make_authority, make_client_certif
 from sampan.core.clock import utc_now
 from sampan.http.tls import TlsOptions
 from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE
-from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, CONFIG_MAPS, LEASES, NODES, PODS, SECRETS
+from sampan.loops.resources import (
+    CERTIFICATE_SIGNING_REQUESTS,
+    CONFIG_MAPS,
+    LEASES,
+    NAMESPACES,
+    NETWORK_POLICIES,
+    NODES,
+    PODS,
+    SECRETS,
+)
 from sampan.node.joining.certificate import request_certificate, request_serving_certificate
 from sampan.node.joining.credentials import NodeCredentials
 from sampan.node.joining.discovery import Trust, discover
@@ -43,6 +52,7 @@ CONTROLLERS = (
 )
 WAIT_S = 30.0
 ROOT = "joined"
+POLICY = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "spec": {"podSelector": {}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +286,26 @@ async def test_a_node_reads_only_the_published_networks_of_other_nodes(joinable:
         lambda: config_maps.patch(CONFIG_MAP, MergePatch({"data": {"victim": None}})),
         lambda: config_maps.delete(CONFIG_MAP),
     ):
+        with pytest.raises(Forbidden):
+            await attempt()
+
+
+async def test_a_node_reads_what_network_policies_need_and_changes_none_of_it(node: Client) -> None:
+    for kind in (NETWORK_POLICIES, NAMESPACES, PODS):
+        resource = node.resource(kind, namespace="" if kind.namespaced else None)
+        await resource.list()
+    policies = node.resource(NETWORK_POLICIES, namespace="default")
+    namespaces, pods = node.resource(NAMESPACES), node.resource(PODS, namespace="default")
+    attempts: list[Callable[[], Awaitable[object]]] = [
+        lambda: policies.create({**POLICY, "metadata": {"name": "mine"}}),
+        lambda: policies.delete("any"),
+        lambda: policies.get("any"),
+        lambda: namespaces.patch("default", MergePatch({"metadata": {"labels": {"team": "mine"}}})),
+        lambda: namespaces.get("default"),
+        lambda: pods.get("any"),
+        lambda: pods.patch("any", MergePatch({"metadata": {"labels": {"app": "mine"}}})),
+    ]
+    for attempt in attempts:
         with pytest.raises(Forbidden):
             await attempt()
 

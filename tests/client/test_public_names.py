@@ -25,7 +25,8 @@ HEAVY = {
 }
 
 LIST_OF_NAMES = """
-AlreadyExists ApiError ApplyPatch Backoff BadRequest BlockingClient BlockingResourceClient Client ClientError Condition
+AlreadyExists ApiError ApplyDiff ApplyPatch Backoff BadRequest BlockingClient BlockingResourceClient Client ClientError
+Condition
 Config ConfigError ConfigOverrides Conflict CredentialError DeleteOptions Discovered Expired Forbidden HttpRequest
 HttpResponse Impersonation InternalError Invalid JsonPatch ListOptions ListWatch MergePatch MethodNotAllowed NoMatch
 NotAcceptable NotFound ObjectList OperationResult PartialObjectMetadata Patch RESTClient RESTMapper RawEvent RawList

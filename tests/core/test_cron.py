@@ -129,3 +129,16 @@ def test_next_time_agrees_with_a_model_that_tries_every_minute(
 def test_a_very_long_schedule_is_refused() -> None:
     with pytest.raises(ValueError, match="schedule of 20008 characters, at most 4096 are allowed"):
         parse_schedule(f"{','.join(['*'] * 10_000)} * * * **")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "since", "until", "latest"),
+    [
+        pytest.param("0 * * * *", "2030-01-01T00:30:00Z", "2030-01-03T05:59:59Z", "2030-01-03T05:00:00Z", id="days"),
+        pytest.param("0 * * * *", "2030-01-01T05:00:00Z", "2030-01-01T05:59:59Z", None, id="none"),
+        pytest.param("* * * 1 *", "2029-06-01T00:00:00Z", "2030-02-01T00:00:00Z", "2030-01-31T23:59:00Z", id="uneven"),
+        pytest.param("@every 1h", "2030-01-01T00:10:00Z", "2030-01-01T03:00:00Z", "2030-01-01T02:10:00Z", id="every"),
+    ],
+)
+def test_latest_time_between_two_instants(schedule: str, since: str, until: str, latest: str | None) -> None:
+    assert parse_schedule(schedule).latest(at(since), at(until)) == (at(latest) if latest else None)

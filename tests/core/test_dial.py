@@ -125,3 +125,12 @@ def test_no_other_module_dials_addresses_from_objects(layer: str) -> None:
         str(file.relative_to(sources)) for file in (sources / layer).rglob("*.py") if DIALS.search(file.read_text())
     }
     assert found == set()
+
+
+@pytest.mark.parametrize("any_address", [False, True])
+@pytest.mark.parametrize("port", [-1, 65_536, 2**31 - 1])
+async def test_number_that_is_no_port_is_an_error_of_the_connection(port: int, any_address: bool) -> None:
+    with pytest.raises(OSError, match=f"^dial tcp: address {port}: invalid port$"):
+        await create_connection(asyncio.Protocol, "127.0.0.1", port, any_address=any_address)
+    with pytest.raises(OSError, match=f"^dial tcp: address {port}: invalid port$"):
+        await open_connection("127.0.0.1", port, any_address=any_address)

@@ -214,7 +214,8 @@ async def test_a_port_in_use_is_reported_with_advice() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         made = DnsServer(Resolver(zone(), Forwarder(Upstreams((), None, frozenset()))), [HOST], port)
-        with pytest.raises(OSError, match=f"cannot serve DNS on {HOST}:{port}: .*set another --bind or --port"):
+        message = f"cannot serve DNS on {HOST}:{port}: .*stop the program that uses it, or set another --bind or --port"
+        with pytest.raises(OSError, match=message):
             await made.run()
 
 

@@ -132,3 +132,14 @@ def test_an_address_has_the_name_of_its_service_or_endpoint(
 @pytest.mark.parametrize("address", ["192.0.2.1", "10.244.2.11"])
 def test_an_address_outside_the_cluster_or_not_ready_has_no_name(cluster: ClusterZone, address: str) -> None:
     assert cluster.reverse(ipaddress.ip_address(address)) is None
+
+
+@pytest.mark.parametrize("port", [-5, 0, 65_536, 2**31 - 1])
+def test_number_of_a_slice_that_is_no_port_has_no_record(port: int) -> None:
+    """The API accepts any number."""
+    wrong = slice_of("db", ("10.244.2.9", "db-0", True))
+    assert wrong.ports is not None
+    for each in wrong.ports:
+        each.port = port
+    response = zone(DB, wrong).respond(parse_name("_http._tcp.db.default.svc.cluster.local"), Type.SRV)
+    assert list(response.answers) == []

@@ -5,7 +5,7 @@ import queue
 import re
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,8 +42,20 @@ class Kubectl:
     def __call__(self, *arguments: str, stdin: str | None = None) -> str:
         """Run a command that has to succeed. Return its stdout, without the space around it."""
         done = self.run(*arguments, stdin=stdin)
-        assert done.returncode == 0, f"kubectl {' '.join(arguments)}: {done.stdout}{done.stderr}"
+        assert done.returncode == 0, (
+            f"kubectl {' '.join(arguments)}: {done.stdout}{done.stderr}{self._nodes(arguments)}"
+        )
         return done.stdout.strip()
+
+    def _nodes(self, arguments: Sequence[str]) -> str:
+        """Return the conditions of all nodes, which may be why a wait has failed; empty after other commands."""
+        return self.node_conditions() if "wait" in arguments or any("--timeout" in each for each in arguments) else ""
+
+    def node_conditions(self) -> str:
+        """Return the conditions of all nodes, one in each line."""
+        fields = '{.type}={.status} {.reason} {.message}{"\\n"}'
+        shown = '{range .items[*]}{.metadata.name}:{"\\n"}{range .status.conditions[*]}  ' + fields + "{end}{end}"
+        return "\n" + self.run("get", "nodes", "-o", f"jsonpath={shown}").stdout
 
     def fails(self, *arguments: str, stdin: str | None = None, code: int = 1) -> str:
         """Run a command that has to fail. Return its stderr, without the space around it."""

@@ -1,4 +1,4 @@
-"""A metrics server behind the API server, and what kubectl gets from it."""
+"""A metrics server behind an API server that has metrics itself, and what kubectl gets from it."""
 
 import json
 import os
@@ -44,7 +44,8 @@ def kubectl(program: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """kubectl at a server with one simulated node, a Pod on it, and the metrics server behind it."""
     folder = tmp_path_factory.mktemp("aggregation")
     passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    with running(folder / "data", "--storage", "memory", "--controllers=", loops=True) as server:
+    options = ["--storage", "memory", "--controllers=", "--resource-metrics"]
+    with running(folder / "data", *options, loops=True) as server:
         environment = {**passed_on, "HOME": str(folder), "KUBECONFIG": str(server.data / "kubeconfig"), "NO_PROXY": "*"}
         kubectl = Kubectl(program, environment, "default")
         prepare(server)
@@ -119,3 +120,12 @@ def test_its_resources_are_among_the_servers_own(kubectl: Kubectl) -> None:
 def test_the_roles_of_the_cluster_hold_behind_it(kubectl: Kubectl) -> None:
     refused = kubectl.fails("get", "pods.metrics.k8s.io", "--as=jane")
     assert 'User "jane" cannot list resource "pods" in API group "metrics.k8s.io"' in refused
+
+
+def test_its_deletion_brings_the_metrics_of_the_server_back(kubectl: Kubectl) -> None:
+    (found,) = until(lambda: pod_metrics(kubectl))
+    assert found["containers"][0]["usage"]["memory"] == f"{64 * 1024}Ki"
+    kubectl("delete", "apiservice", "v1beta1.metrics.k8s.io")
+    (found,) = until(lambda: pod_metrics(kubectl))
+    assert found["containers"][0]["usage"]["memory"] == "64Mi"
+    assert kubectl("top", "nodes").splitlines()[1].split()[0] == "node-1"

@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from sampan.informer import InformerGroup, SharedInformerFactory
+from sampan.informer import (
+    Deletion,
+    EventHandlerFuncs,
+    InformerGroup,
+    InformerStopped,
+    Scope,
+    SharedInformerFactory,
+)
 from sampan.resource import Object
 from sampan.testing.virtual_time import settle, virtual_time
 from tests.informer.server import WIDGETS, FakeServer, Recorder
@@ -66,3 +73,81 @@ async def test_a_group_shares_its_informers_with_who_requests_a_namespace() -> N
     assert group.in_namespace("one") is factory.informer_for(WIDGETS)
     with pytest.raises(KeyError):
         group.in_namespace("three")
+
+
+@virtual_time
+async def test_a_namespace_joins_and_leaves_a_group_in_use() -> None:
+    client = ByNamespace()
+    factory = SharedInformerFactory(client)
+    group: InformerGroup[Object] = factory.informers_for(WIDGETS, ["one"])
+    handler = Recorder()
+    registration = group.add_handler(handler)
+    group.add_indexer("in", lambda ref: ref.labels.values())
+    async with asyncio.TaskGroup() as tasks:
+        await factory.start(tasks)
+        await registration.synced()
+        for _ in range(2):
+            group.join("two", factory.informer_for(WIDGETS, Scope("two")))
+            await factory.start(tasks)
+            await group.synced()
+            await registration.synced()
+            assert sorted(group.indexer.keys()) == ["one/a", "two/a"]
+            assert [ref.key for ref in group.indexer.by_index("in", "two")] == ["two/a"]
+            informer = group.leave("two")
+            assert informer is not None
+            assert group.has_left("two")
+            await factory.retire(informer)
+            assert informer.stopped
+            assert handler.notifications[-2:] == ["add! two/a@101", "lost two/a@101"]
+            assert group.indexer.keys() == ["one/a"]
+        client.servers["two"].put("late", namespace="two")
+        await settle()
+        assert handler.present() == {"one/a": "101"}
+        registration.remove()
+        group.join("two", factory.informer_for(WIDGETS, Scope("two")))
+        await factory.start(tasks)
+        await group.synced()
+        await settle()
+        assert "two/late" not in handler.states, "a removed handler gets nothing of a later namespace"
+        await factory.shutdown()
+
+
+@virtual_time
+async def test_a_group_without_namespaces_waits_for_its_first_object() -> None:
+    client = ByNamespace()
+    factory = SharedInformerFactory(client)
+    group = factory.informers_for(WIDGETS.info, ["one"])
+    group.leave("one")
+    async with asyncio.TaskGroup() as tasks:
+        waiting = tasks.create_task(group.indexer.has_objects())
+        await settle()
+        assert not waiting.done()
+        group.join("two", factory.informer_for(WIDGETS, Scope("two")))
+        await factory.start(tasks)
+        await waiting
+        assert len(group.indexer) == 1
+        assert "two/a" in group.indexer
+        await factory.shutdown()
+
+
+@virtual_time
+async def test_the_end_of_an_informer_waits_for_its_handlers() -> None:
+    client = ByNamespace()
+    factory = SharedInformerFactory(client)
+    informer = factory.informer_for(WIDGETS, Scope("one"))
+    deleted: list[str] = []
+
+    async def slow(obj: Deletion[Object]) -> None:
+        await asyncio.sleep(60)
+        deleted.append(obj.key)
+
+    informer.add_handler(EventHandlerFuncs(delete=slow))
+    async with asyncio.TaskGroup() as tasks:
+        await factory.start(tasks)
+        await informer.synced()
+        await factory.retire(informer)
+        assert deleted == ["one/a"]
+        assert len(informer.indexer) == 0
+        with pytest.raises(InformerStopped):
+            await informer.at_least("999")
+    await informer.end()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampan.informer import NAMESPACE_INDEX, Indexer, Lister, Ref, join_key, split_key
+from sampan.informer import NAMESPACE_INDEX, Indexer, IndexFailed, Lister, Ref, join_key, split_key
 from sampan.resource import Object
 from sampan.testing.virtual_time import virtual_time
 from tests.informer.refs import ref
@@ -62,8 +62,42 @@ def test_an_index_function_that_raises_leaves_the_object_in_the_store(caplog: py
     store: Indexer[Object] = Indexer({"bad": fail})
     store.add(ref("a"))
     assert store.keys() == ["ns/a"]
-    assert store.index_values("bad") == []
     assert "LookupError: oh" in caplog.text
+    # An answer without the object would be wrong: the caller has to try again.
+    for read in (lambda: store.index_values("bad"), lambda: store.by_index("bad", "x")):
+        with pytest.raises(IndexFailed, match="index bad lacks ns/a: LookupError: oh"):
+            read()
+    assert [(each.index, each.ref.key, each.tries) for each in store.unindexed] == [("bad", "ns/a", 3)]
+
+
+def test_a_lookup_tries_the_index_function_again() -> None:
+    broken = True
+
+    def by_name(each: Ref[Object]) -> Iterable[str]:
+        if broken:
+            raise LookupError("oh")
+        return (each.name,)
+
+    store: Indexer[Object] = Indexer({"name": by_name})
+    store.add(ref("a"))
+    broken = False
+    assert store.index_keys("name", "a") == ["ns/a"]
+    assert store.unindexed == []
+
+
+def test_an_object_leaves_an_index_whose_function_raises_for_it_later() -> None:
+    broken = False
+
+    def by_name(each: Ref[Object]) -> Iterable[str]:
+        if broken:
+            raise LookupError("oh")
+        return (each.name,)
+
+    store: Indexer[Object] = Indexer({"name": by_name})
+    store.add(ref("a"))
+    broken = True
+    store.remove("ns/a")
+    assert (store.by_index("name", "a"), store.unindexed) == ([], [])
 
 
 operations = st.lists(

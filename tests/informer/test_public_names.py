@@ -7,11 +7,11 @@ import sampan.informer
 
 LIST_OF_NAMES = """
 Batch DeletedFinalStateUnknown Deletion Delta DeltaFIFO DeltaType EventHandler EventHandlerFuncs FilteringEventHandler
-GroupRegistration InOrderQueue IndexFunction InformerGroup Indexer InformerMetrics InformerSettings InformerStopped
-Lister NAMESPACE_INDEX NamespaceLister Queue ReadableStore Ref RefReader Reflector ReflectorSettings ReflectorStore
-Registration Scope SharedInformer SharedInformerFactory Syncable Transform TransformError UnreadableObject
-WatchErrorHandler WatchFailure join_key last_known log_watch_error split_key strip_managed_fields transform_objects
-wait_for_cache_sync
+GroupRegistration InOrderQueue IndexFailed IndexFunction Indexer Informer InformerGroup InformerMetrics
+InformerRegistration InformerSettings InformerStopped InformerStore Lister NAMESPACE_INDEX NamespaceLister Queue
+ReadableStore Ref RefReader Reflector ReflectorSettings ReflectorStore Registration Scope SharedInformer
+SharedInformerFactory Syncable Transform TransformError UnreadableObject WatchErrorHandler WatchFailure join_key
+last_known log_watch_error split_key strip_fields strip_managed_fields transform_objects wait_for_cache_sync
 """
 
 HEAVY = {"click", "prometheus_client", "rich", "sampan.server", "sampan.registry", "sampan.storage", "sampan.schema"}

@@ -1,5 +1,6 @@
 """containerd on a machine, at its usual socket and in its usual directories."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -28,12 +29,13 @@ version = 2
 class Containerd:
     """containerd of one machine. It ends with the machine."""
 
-    def __init__(self, machine: Machine, pause: str) -> None:
-        """`pause`: image of sandboxes."""
+    def __init__(self, machine: Machine, pause: str, programs: Path | None = None) -> None:
+        """`pause`: image of sandboxes. `programs`: directory of containerd, ctr and runc; by default those on PATH."""
         self._machine = machine
         self._config = machine.root / "containerd.toml"
         self.registries.mkdir(exist_ok=True)
         self._config.write_text(_CONFIG.format(socket=SOCKET, pause=pause, certs=self.registries))
+        self._programs = programs
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -48,7 +50,11 @@ class Containerd:
 
     def start(self) -> None:
         """Start containerd, and wait until it responds."""
-        self._process = self._machine.start("containerd", "--config", str(self._config), log="containerd.log")
+        path = os.environ.get("PATH", os.defpath)
+        # containerd finds runc on PATH.
+        found = f"PATH={self._programs}:{path}" if self._programs else f"PATH={path}"
+        command = ["env", found, self.program("containerd"), "--config", str(self._config)]
+        self._process = self._machine.start(*command, log="containerd.log")
         wait_for(self._responds, "containerd")
 
     def restart(self) -> None:
@@ -61,8 +67,12 @@ class Containerd:
 
     def load(self, archive: Path) -> None:
         """Load images for Pods from an OCI archive."""
-        self._machine.run("ctr", "--address", SOCKET, "-n", "k8s.io", "images", "import", str(archive))
+        self._machine.run(self.program("ctr"), "--address", SOCKET, "-n", "k8s.io", "images", "import", str(archive))
+
+    def program(self, name: str) -> str:
+        """Return a program of containerd as it is called: `ctr`."""
+        return str(self._programs / name) if self._programs else name
 
     def _responds(self) -> bool:
-        command = [*self._machine.enter, "ctr", "--address", SOCKET, "version"]
+        command = [*self._machine.enter, self.program("ctr"), "--address", SOCKET, "version"]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0

@@ -5,7 +5,7 @@ first 172.30.0.1, fd00:30::1 (lan0) --- second 172.30.0.2, fd00:30::2 (eth0)
 """
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,34 +21,51 @@ class Lan:
     """Machines, each of which reaches the others."""
 
     machines: Sequence[Machine]
+    has_ipv6: bool = False
 
     def address(self, number: int, family: int = 4) -> str:
         """Return the address of a machine, counted from 0."""
         return f"172.30.0.{number + 1}" if family == 4 else f"fd00:30::{number + 1:x}"
+
+    def reboot(self, number: int) -> None:
+        """Cut the power of a machine, start it again, and configure its network as before.
+
+        The bridge is on the first machine. So its reboot cuts the links of all others, too.
+        """
+        self.machines[number].lose_power()
+        self.machines[number].boot()
+        self.connect([number] if number else range(len(self.machines)))
+
+    def connect(self, numbers: Iterable[int]) -> None:
+        """Link machines to the network, the first one before others."""
+        first = self.machines[0]
+        for number in numbers:
+            each, device = self.machines[number], "eth0" if number else "lan0"
+            if number:
+                _link(first, each)
+            else:
+                first.run("ip", "link", "add", "lan0", "type", "bridge")
+            each.run("ip", "address", "add", f"{self.address(number)}/24", "dev", device)
+            if self.has_ipv6:
+                each.run("ip", "address", "add", f"{self.address(number, 6)}/64", "dev", device, "nodad")
+            each.run("ip", "link", "set", device, "up")
+            each.run("ip", "route", "add", "default", "via", self.address(0) if number else ROUTER)
 
 
 @contextmanager
 def lan(root: Path, names: Sequence[str], *, ipv6: bool = False) -> Iterator[Lan]:
     """Run machines on one network. All of it disappears at the end."""
     with ExitStack() as stack:
-        found = Lan([stack.enter_context(machine(root / name, name)) for name in names])
-        first = found.machines[0]
-        first.run("ip", "link", "add", "lan0", "type", "bridge")
-        for number, each in enumerate(found.machines):
-            device = "eth0" if number else "lan0"
-            if number:
-                _link(first, each)
-            each.run("ip", "address", "add", f"{found.address(number)}/24", "dev", device)
-            if ipv6:
-                each.run("ip", "address", "add", f"{found.address(number, 6)}/64", "dev", device, "nodad")
-            each.run("ip", "link", "set", device, "up")
-            each.run("ip", "route", "add", "default", "via", found.address(0) if number else ROUTER)
+        found = Lan([stack.enter_context(machine(root / name, name)) for name in names], ipv6)
+        found.connect(range(len(names)))
         yield found
 
 
 def _link(first: Machine, other: Machine) -> None:
     """Join a machine to the bridge of the first one. `ip` must see the processes of this machine."""
     enter = ["nsenter", "-t", str(first.pid), "-n", "ip", "link"]
+    # The kernel may still have the link of a machine that has lost its power.
+    subprocess.run([*enter, "delete", other.name], capture_output=True, check=False)
     for words in (
         ["add", other.name, "type", "veth", "peer", "name", "eth0", "netns", str(other.pid)],
         ["set", other.name, "master", "lan0", "up"],

@@ -53,6 +53,8 @@ class Machine:
     """Programs that `start` has started."""
     inherited: "set[str]" = field(default_factory=set)
     """Mounts of this machine, which the other one has too."""
+    process: "subprocess.Popen[bytes] | None" = None
+    """Parent of its first process. Killing it ends the machine."""
 
     @property
     def enter(self) -> Sequence[str]:
@@ -87,6 +89,33 @@ class Machine:
             )
         self.started.append(process)
         return process
+
+    def boot(self) -> None:
+        """Start the machine: new namespaces on the files of its directory."""
+        self.process = subprocess.Popen(
+            [
+                *("unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"),
+                *("--propagation", "private", "bash", "-c"),
+                _START.format(root=self.root, name=self.name, own=" ".join(_OWN)),
+            ],
+            start_new_session=True,
+        )
+        wait_for((self.root / "started").exists, "the namespaces")
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        self.pid = int(children[0])
+        self.inherited = self.mounts()
+
+    def lose_power(self) -> None:
+        """End the machine at once. Processes, network devices, rules, mounts, cgroups and /run are gone; files stay."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+        for each in self.started:
+            each.wait()
+        self.started.clear()
+        _remove_cgroups(self.cgroup)
+        (self.root / "started").unlink(missing_ok=True)
+        shutil.rmtree(self.root / "run", ignore_errors=True)
 
     def program(self, name: str) -> str:
         """Write a program that runs another program on the machine, and return its path."""
@@ -129,26 +158,12 @@ def machine(root: Path, name: str = "machine") -> Iterator[Machine]:
     Its programs have separate sessions, so that Ctrl-C reaches only the caller, which ends them in order.
     """
     root.mkdir(parents=True, exist_ok=True)
-    process = subprocess.Popen(
-        [
-            *("unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"),
-            *("--propagation", "private", "bash", "-c", _START.format(root=root, name=name, own=" ".join(_OWN))),
-        ],
-        start_new_session=True,
-    )
     found = Machine(root, name)
     try:
-        wait_for((root / "started").exists, "the namespaces")
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        found.pid = int(children[0])
-        found.inherited = found.mounts()
+        found.boot()
         yield found
     finally:
-        process.kill()
-        process.wait()
-        for each in found.started:
-            each.wait()
-        _remove_cgroups(found.cgroup)
+        found.lose_power()
 
 
 def _remove_cgroups(name: str) -> None:

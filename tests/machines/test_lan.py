@@ -46,3 +46,26 @@ def test_machine_reaches_itself_through_the_first_one(network: Lan) -> None:
     first.run("sysctl", "-w", "net.ipv4.ip_forward=1")
     second.start(sys.executable, "-c", _SERVER, log="server.log")
     wait_for(lambda: second.output(sys.executable, "-c", _CLIENT, network.address(0)) == "hello", "a response")
+
+
+def test_reboot_keeps_the_files_of_a_machine_and_its_place_in_the_network(network: Lan) -> None:
+    first, second = network.machines
+    second.run("touch", "/var/lib/stays", "/run/goes")
+    second.run("ip", "link", "add", "extra", "type", "bridge")
+    second.start("sleep", "1000", log="sleep.log")
+    network.reboot(1)
+    assert second.run("ls", "/var/lib").split() == ["stays"]
+    assert "goes" not in second.run("ls", "/run")
+    assert "extra" not in second.run("ip", "link")
+    assert not second.pids("sleep", "1000")
+    second.start(sys.executable, "-c", _SERVER, log="server.log")
+    reach = _CLIENT.replace("8000", "9000")
+    wait_for(lambda: first.output(sys.executable, "-c", reach, network.address(1)) == "hello", "a response")
+
+
+def test_reboot_of_the_first_machine_links_the_others_again(network: Lan) -> None:
+    first, second = network.machines
+    network.reboot(0)
+    second.start(sys.executable, "-c", _SERVER, log="server.log")
+    reach = _CLIENT.replace("8000", "9000")
+    wait_for(lambda: first.output(sys.executable, "-c", reach, network.address(1)) == "hello", "a response")

@@ -12,7 +12,7 @@ import orjson
 from sampan.node.container_view import Container
 from sampan.node.environment.fields import PodPlace
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions, ResizeError
-from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Unsupported, Usage
+from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Unsupported, Usage
 from sampan.node.tasks import Tasks
 from sampan.node.views import NODE_POD_VIEW, Pod
 
@@ -107,6 +107,9 @@ class ScriptedRuntime:
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
         return ["127.0.0.1"]
 
+    def addresses(self, uid: str) -> Sequence[str]:
+        return ["127.0.0.1"]
+
     async def find_image(self, pod: Pod, image: str) -> str:
         return "" if image in self.missing_images else image
 
@@ -168,6 +171,9 @@ class ScriptedRuntime:
 
     async def usage(self, uid: str) -> Mapping[str, Usage]:
         return {}
+
+    async def network_usage(self, uid: str) -> Sequence[InterfaceUsage]:
+        return ()
 
 
 def detailed(*containers: dict[str, Any], metadata: dict[str, Any] | None = None, **spec: Any) -> Pod:

@@ -1,11 +1,17 @@
-"""Errors of a builder."""
+"""Names, predicates and errors of a builder."""
+
+from typing import Any
 
 import pytest
 
 from sampan.operator.builder import Builder, BuildError
 from sampan.operator.handlers import for_object
+from sampan.operator.manager import Manager
+from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request
 from sampan.operator.source import PeriodicSource
+from sampan.testing import Cluster
+from tests.operator.cluster import CONFIG_MAPS, SECRETS
 from tests.operator.manager.frame import manager
 from tests.operator.refs import NETWORKS, PODS
 
@@ -78,3 +84,20 @@ async def test_metadata_alone_is_no_cache_to_read_from() -> None:
     made = manager()
     Builder(made).for_(NETWORKS).owns(PODS, metadata_only=True).complete(reconcile)
     assert not made.client.is_cached(PODS)
+
+
+async def test_predicates_of_the_builder_hold_for_each_watched_kind(cluster: Cluster) -> None:
+    reconciled: list[str] = []
+
+    async def record(request: Request) -> None:
+        reconciled.append(request.name)
+
+    def watch(made: Manager) -> None:
+        in_port = PredicateFuncs[Any](on_create=lambda obj: obj.labels.get("at") == "port")
+        Builder(made).for_(CONFIG_MAPS).watches(SECRETS, for_object).with_predicates(in_port).complete(record)
+
+    cluster.run(watch)
+    for kind, name, at in (("ConfigMap", "box", "port"), ("ConfigMap", "crate", "sea"), ("Secret", "note", "sea")):
+        await cluster.apply({"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "labels": {"at": at}}})
+    await cluster.settled()
+    assert set(reconciled) == {"box"}

@@ -1,12 +1,15 @@
 """Conditions: what changes them, and what they answer."""
 
+import asyncio
 import datetime as dt
 from typing import Any
 
 import msgspec
 import pytest
 
+from sampan.core.time import parse_time
 from sampan.operator.conditions import Condition, find_condition, is_false, is_true, remove_condition, set_condition
+from sampan.testing.virtual_time import virtual_time
 
 NOON = "2026-01-02T12:00:00Z"
 LATER = "2026-01-02T13:00:00Z"
@@ -93,3 +96,13 @@ def test_a_condition_answers_for_its_generation(make: Any) -> None:
     assert is_false(conditions, "Bad")
     assert not is_true(conditions, "None")
     assert find_condition(conditions, "None") is None
+
+
+@virtual_time
+async def test_the_time_of_a_transition_is_that_of_the_event_loop() -> None:
+    conditions = [as_struct(last_transition_time=NOON)]
+    set_condition(conditions, as_struct(status="False"))
+    await asyncio.sleep(3600)
+    set_condition(conditions, as_struct(type="Sunk"))
+    times = [parse_time(each.last_transition_time) for each in conditions]
+    assert times[1] - times[0] == dt.timedelta(hours=1)

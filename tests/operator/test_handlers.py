@@ -131,3 +131,34 @@ async def test_a_burst_of_changes_is_one_request_and_a_stream_of_them_starves_no
             queue.done(await queue.get())
             taken_at.append(asyncio.get_running_loop().time())
     assert taken_at == [2, 4, 6]
+
+
+@virtual_time
+async def test_a_change_has_the_given_priority_and_the_initial_list_a_lower_one() -> None:
+    queue: WorkQueue[Request] = WorkQueue()
+    handler = EnqueueHandler(queue, for_object, priority=lambda ref: int(ref.labels.get("tier", "0")))
+    handler.on_add(ref("old-gold", labels={"tier": "10"}), True)
+    handler.on_add(ref("old"), True)
+    handler.on_add(ref("new"), False)
+    handler.on_update(ref("gold"), ref("gold", version=2, labels={"tier": "10"}))
+    handler.on_delete(ref("gone", labels={"tier": "5"}))
+    found = [await queue.get_with_priority() for _ in range(len(queue))]
+    assert [(request.name, priority) for request, priority in found] == [
+        ("gold", 10),
+        ("gone", 5),
+        ("new", 0),
+        ("old-gold", 10 + LOW_PRIORITY),
+        ("old", LOW_PRIORITY),
+    ]
+
+
+@virtual_time
+async def test_an_event_whose_priority_is_no_number_is_tried_again() -> None:
+    queue: WorkQueue[Request] = WorkQueue()
+    priorities: list[Any] = ["high", 3]
+    handler = EnqueueHandler(queue, for_object, priority=lambda ref: priorities.pop(0))
+    handler.on_add(ref("a"), False)
+    running = asyncio.create_task(handler.failed.run())
+    assert await queue.get_with_priority() == (Request("default", "a"), 3)
+    running.cancel()
+    await asyncio.wait({running})

@@ -24,9 +24,12 @@ for name in {modules!r}:
     import_module(name)
 own = sys.stdlib_module_names | {{"sampan", "__main__", "_distutils_hack", "sitecustomize", "typing_extensions"}}
 top = {{name.partition(".")[0] for name in sys.modules}} - own
-print(json.dumps(sorted(name for name in top if "cython" not in name)))
+print(json.dumps(sorted(name for name in top if "cython" not in name and not name.startswith("_sysconfigdata"))))
 """
-"""Prints the packages that modules load. typing_extensions is optional; others import it if it is there."""
+"""Prints the packages that modules load. typing_extensions is optional; others import it if it is there.
+
+`_sysconfigdata_…` is of the standard library, whose list of names omits it: its name depends on the platform.
+"""
 FAILING = """
 import contextlib, importlib, io, json
 from sampan.cli.main import main
@@ -40,8 +43,13 @@ for name, arguments in {arguments!r}.items():
 print(json.dumps(printed))
 """
 CLIENT = ["httptools", "isal", "msgspec", "orjson"]
-NOT_FOR_OPERATORS = {"sampan.core.legacy_token": "jwt", "sampan.wire.websocket": "wsproto"}
-"""Modules of shared folders that only the server imports, with the package that they need."""
+NOT_FOR_OPERATORS = {
+    "sampan.core.legacy_token": "jwt",
+    "sampan.core.otlp": "opentelemetry",
+    "sampan.operator.process.spans": "opentelemetry",
+    "sampan.wire.websocket": "wsproto",
+}
+"""Modules of shared folders that only the server or an extra imports, with the package that they need."""
 EVERY_MODULE = """
 import importlib, json, pkgutil, sampan
 failed = {}
@@ -100,6 +108,7 @@ resources: [{{resources: [secrets], providers: [{provider}]}}]
 
 FEATURES = {
     "etcd": ("--storage", "etcd"),
+    "cri": ("--node-runtime", "cri"),
     "tracing": (
         "--tracing-config-file",
         "apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\n",
@@ -124,7 +133,7 @@ def errors(default: dict[str, str], tmp_path_factory: pytest.TempPathFactory) ->
     for extra, (option, value) in FEATURES.items():
         file = folder / f"{extra}.yaml"
         file.write_text(value)
-        chosen = value if option == "--storage" else str(file)
+        chosen = value if option in ("--storage", "--node-runtime") else str(file)
         arguments[extra] = ["up", "--data", str(folder / "data"), "--port", "0", option, chosen]
     found: dict[str, list[str]] = json.loads(output(FAILING.format(modules=_COMMANDS, arguments=arguments), default))
     return found
@@ -134,6 +143,7 @@ def errors(default: dict[str, str], tmp_path_factory: pytest.TempPathFactory) ->
     ("extra", "feature", "package"),
     [
         ("etcd", "etcd as a store", "grpc"),
+        ("cri", "--node-runtime cri", "grpc"),
         ("kms", "the encryption provider kms", "google"),
         ("secretbox", "the encryption provider secretbox", "nacl"),
         ("tracing", "--tracing-config-file", "opentelemetry"),

@@ -30,7 +30,7 @@ async def make_nodes(work: Working, *nodes: Object) -> None:
         await work.create(NODES, node)
         await work.patch_status(NODES, node["metadata"]["name"], node["status"])
     latest = await work.get(NODES, nodes[-1]["metadata"]["name"])
-    await work.manager.informer_for(NODES).at_least(latest["metadata"]["resourceVersion"])
+    await work.manager.informers.informer_for(NODES).at_least(latest["metadata"]["resourceVersion"])
 
 
 async def make_pods(work: Working, *pods: Object) -> None:

@@ -28,6 +28,7 @@ from sampan.server.filters.tracing import Tracer
 from sampan.server.loops.kubernetes_service import KubernetesService
 from sampan.server.proxy.upstreams import ProxySettings
 from sampan.server.request import Response
+from sampan.server.resource_metrics.settings import ResourceMetricsSettings
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store
@@ -248,6 +249,7 @@ async def served(
     at_rest: AtRest | None = None,
     components: Components = ELSEWHERE,
     allocators: Allocators | None = None,
+    resource_metrics: ResourceMetricsSettings | None = None,
 ) -> AsyncIterator[Api]:
     """A server that has started; ends with the block. It also accepts the tokens of `identity`.
 
@@ -278,6 +280,7 @@ async def served(
             audit=audit,
             tracer=tracer,
             components=components,
+            resource_metrics=resource_metrics or ResourceMetricsSettings(),
         ),
         server_address=lambda: "127.0.0.1:6443",
     )
@@ -286,9 +289,18 @@ async def served(
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(run_cluster(cluster, service=service, started=ready.set, aggregator=server.aggregator)),
+            group.create_task(
+                run_cluster(
+                    cluster,
+                    service=service,
+                    started=ready.set,
+                    aggregator=server.aggregator,
+                    resource_metrics=resource_metrics is not None,
+                )
+            ),
             group.create_task(server.deadlines.run()),
             group.create_task(server.upstreams.run()),
+            group.create_task(server.scraper.run()),
             group.create_task(Component("flow control", server.flow_control.run, after=ready, restart=True).live()),
         ]
         await ready.wait()

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from sampan.registry.crd import converted_ahead
 from sampan.server.verbs import converted_events
 from sampan.storage.memory import MemoryStore
 from tests.registry.webhook.tls import bundle, listening, ok, requests
@@ -20,8 +21,9 @@ __all__ = ["api"]
 
 
 @pytest.fixture
-async def webhook(api: Api) -> FakeWebhook:
-    """The webhook of shirts, which are defined."""
+async def webhook(api: Api, monkeypatch: pytest.MonkeyPatch) -> FakeWebhook:
+    """The webhook of shirts, which are defined. Nothing is converted before a request needs it."""
+    monkeypatch.setattr(converted_ahead, "PAUSE_S", 3600.0)
     fake = FakeWebhook()
     api.connections.connect = fake.connect
     await api.create(CRDS, defined())

@@ -15,18 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.server.http2.connection import Http2Connection
-from sampan.server.http2.frame_budget import (
+from sampan.server.http2.frames import Frames
+from sampan.server.listener import FRAMES_PER_TURN, HttpServer
+from sampan.server.settings import HttpSettings
+from sampan.streams.http2.frame_budget import (
     TOKENS_AT_START,
     TOKENS_MAX,
     TOKENS_PER_S,
     FrameBudget,
     FrameFlood,
 )
-from sampan.server.http2.frames import Frames
-from sampan.server.http2.header_compression import HUFFMAN_BYTES_MAX, TABLE_BYTES_MAX, BoundedDecoder, BoundedEncoder
-from sampan.server.http2.inbound import FRAMES_PER_SLICE, SETTINGS_PER_FRAME_MAX, Inbound
-from sampan.server.listener import FRAMES_PER_TURN, HttpServer
-from sampan.server.settings import HttpSettings
+from sampan.streams.http2.header_compression import HUFFMAN_BYTES_MAX, TABLE_BYTES_MAX, BoundedDecoder, BoundedEncoder
+from sampan.streams.http2.inbound import FRAMES_PER_SLICE, SETTINGS_PER_FRAME_MAX, Inbound
 from tests.server.http2_client import Route, connected, running
 from tests.server.test_http2_fuzz import PREFACE, Wire
 from tests.server.tls_files import make_files

@@ -4,8 +4,6 @@ The figure is the processor time of the loop's thread between two turns of the l
 the machine does, does not count. The bound is many times what is needed, and far below what each of these took.
 """
 
-import asyncio
-import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -14,6 +12,7 @@ from benchmarks.loop_fuzz.bodies import kind_cases, metadata_cases, patch_cases,
 from benchmarks.loop_fuzz.cases import Call, Case
 
 from tests.server.cluster import Api, served
+from tests.server.loop_time import longest_step_time_s
 
 STEP_S_MAX = 0.5
 ITEMS_BYTES = 600_000
@@ -59,14 +58,11 @@ async def longest_step_s(api: Api, case: Case) -> float:
     """Processor time of the longest turn of the loop while the case is answered."""
     for fetch in case.before():
         await send(api, fetch)
-    task = asyncio.ensure_future(send(api, case.make()))
-    longest = 0.0
-    while not task.done():
-        began = time.thread_time()
-        await asyncio.sleep(0.002)
-        longest = max(longest, time.thread_time() - began)
-    assert task.result() < 500
-    return longest
+
+    async def request() -> None:
+        assert await send(api, case.make()) < 500
+
+    return await longest_step_time_s(request(), 0.002)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -28,6 +28,12 @@ async def series(api: Api, *beginnings: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith(beginnings)]
 
 
+def count_of(line: str, name: str) -> float:
+    """Return the value of a series. It may grow during a test: loops of the server try failed conversions again."""
+    assert line.startswith(f"{name} "), line
+    return float(line.removeprefix(name))
+
+
 async def test_rules_of_crds_are_timed_when_they_are_compiled_and_for_each_object_that_they_are_called_of(
     api: Api,
 ) -> None:
@@ -68,15 +74,14 @@ async def test_conversions_by_webhook_are_counted_with_how_they_fail(
     await api.create(SHIRTS, shirt("b", {"hostPort": "a:80"}))
     assert (await api.get(f"{SHIRTS_2}/b")).code == 500
     total = "apiserver_conversion_webhook_request_total"
-    assert await series(api, total) == [
-        f'{total}{{failure_type="",result="success"}} 1.0',
-        f'{total}{{failure_type="{failure}",result="failure"}} 1.0',
-    ]
+    succeeded, failed = await series(api, total)
+    assert succeeded == f'{total}{{failure_type="",result="success"}} 1.0'
+    assert count_of(failed, f'{total}{{failure_type="{failure}",result="failure"}}') >= 1
     by_crd = "apiserver_crd_conversion_webhook_duration_seconds_count"
     versions = f'crd_name="shirts.{GROUP}",from_version="v1"'
-    assert await series(api, by_crd) == [
-        f'{by_crd}{{{versions},succeeded="{succeeded}",to_version="v2"}} 1.0' for succeeded in ("true", "false")
-    ]
+    succeeded, failed = await series(api, by_crd)
+    assert succeeded == f'{by_crd}{{{versions},succeeded="true",to_version="v2"}} 1.0'
+    assert count_of(failed, f'{by_crd}{{{versions},succeeded="false",to_version="v2"}}') >= 1
 
 
 async def responding(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from sampan.service_proxy.errors import NftError, NftMissing, ServiceProxyError
+from sampan.loops.nftables.errors import NftError, NftMissing
+from sampan.loops.nftables.nft import NftProgram
+from sampan.service_proxy.errors import ServiceProxyError
 from sampan.service_proxy.family import IPV4, IPV6
 from sampan.service_proxy.machine import prepare
-from sampan.service_proxy.nft import NftProgram
 
 
 class ScriptedNft:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sampan.loops.nftables.fragment import Fragment
 from sampan.service_proxy.base_rules import (
     DROP,
     FIREWALL_IPS,
@@ -15,7 +16,6 @@ from sampan.service_proxy.base_rules import (
 )
 from sampan.service_proxy.endpoints import Endpoint
 from sampan.service_proxy.family import IPV4
-from sampan.service_proxy.fragment import Fragment
 from sampan.service_proxy.rule_options import RuleOptions
 from sampan.service_proxy.rules import FEW, port_fragment
 from sampan.service_proxy.selection import select

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampan.loops.nftables.table import BASE, Table
 from sampan.service_proxy.family import IPV4
 from sampan.service_proxy.model import Model
-from sampan.service_proxy.table import BASE, Table
 from sampan.service_proxy.views import EndpointSlice, Service
 from tests.service_proxy.fake_nft import FakeTable
 from tests.service_proxy.objects import NODE, OPTIONS, piece, service
@@ -38,7 +38,7 @@ class Programmed:
 
     def __init__(self) -> None:
         self.model = Model(NODE, OPTIONS)
-        self.table = Table(IPV4, "test")
+        self.table = Table("ip test")
         self.kernel = FakeTable()
         self.table.put(BASE, self.model.base(IPV4))
 

@@ -23,7 +23,7 @@ KNOWN = {
     "volumes/parts.py": {"chmod": 1, "chown": 1},
     "volumes/volumes.py": {"chmod": 2, "chown": 1},
     # In the new mount namespace of a container, before its program starts.
-    "process/launcher.py": {"chmod": 1, "chown": 1},
+    "process/launcher.py": {"chmod": 2, "chown": 1},
 }
 """Number of calls by file. A new one needs a reason why no container can change the path."""
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from sampan.test_server import ServerFailed, serving
-from sampan.test_server.place import PlaceError, prepare_place
 from tests.test_server.api import CONFIG_MAPS, Api, config_map, until
 
 PLAN = """
@@ -99,10 +98,3 @@ def test_a_plan_of_another_version_is_refused(environment: dict[str, str], tmp_p
     plan.write_text(PLAN.replace("version: 1", "version: 2"))
     with pytest.raises(ServerFailed, match="has version 2, but this Sampan reads version 1"), serving(plan=plan):
         pass
-
-
-def test_a_directory_that_others_may_read_is_refused(tmp_path: Path) -> None:
-    parent = tmp_path / "parent"
-    parent.mkdir(mode=0o755)
-    with pytest.raises(PlaceError, match="only you may use"):
-        prepare_place(parent / "place")

@@ -1,26 +1,23 @@
 """Broken operators fail their tests: an operator that never works must not pass."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from sampan.core.gvk import GroupVersionResource
 from sampan.informer.ref import Ref
 from sampan.loops.resources import CONFIG_MAPS, SECRETS
 from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
-from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater, TerminalError
-from sampan.resource import ResourceInfo
 from sampan.testing import Cluster
-from sampan.testing.explore import explore, scenario
+from sampan.testing.explore import Scenario, explore, scenario
 from sampan.testing.explore.explorer import ReferenceFailed
+from sampan.testing.generated.campaign import BaseFailed, Campaign, run_campaign
 from sampan.testing.operator_failures import OperatorFailed
-
-ADA = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "ada"}}
-Operator = Callable[[Manager], Any]
+from tests.testing.broken.harm import password_overwritten
+from tests.testing.broken.never_work import CASES
+from tests.testing.broken.parts import ADA, Operator
 
 
 def reconciler(work: Callable[[Manager], Any]) -> Operator:
@@ -40,63 +37,57 @@ def _raise(error: Exception) -> Any:
     raise error
 
 
-class _Raising(Predicate[Any]):
-    def create(self, obj: Ref[Any]) -> bool:
-        raise KeyError("spec")
+Case = Callable[..., Operator]
+CAUSES = pytest.mark.parametrize(("case", "cause"), CASES.values(), ids=CASES)
 
 
-def with_predicate(manager: Manager) -> None:
-    async def reconcile(request: Request) -> None: ...
-
-    Builder(manager).for_(CONFIG_MAPS, predicates=[_Raising()]).named("boats").complete(reconcile)
-
-
-def with_map(manager: Manager) -> None:
-    async def reconcile(request: Request) -> None: ...
-
-    def crew(ref: Ref[Any]) -> list[Request]:
-        raise LookupError("no crew")
-
-    Builder(manager).for_(SECRETS).watches(CONFIG_MAPS, crew).named("boats").complete(reconcile)
-
-
-ABSENT = ResourceInfo(GroupVersionResource("harbour.example.com", "v1", "boats"), "Boat", namespaced=True)
-BROKEN: dict[str, tuple[Operator, str]] = {
-    "raises": (
-        reconciler(lambda _: _raise(ValueError("boom"))),
-        "reconcile of default/ada by boats raised ValueError: boom",
-    ),
-    "returns 42": (reconciler(lambda _: 42), "raised TypeError: a reconciler returns a Result or None, not 42"),
-    "blocks": (reconciler(lambda _: time.sleep(0.3)), "blocked the event loop for 0.3"),
-    "no such kind": (
-        reconciler(lambda manager: manager.client.resource(ABSENT).get("ada")),
-        "raised NotFound",
-    ),
-    "predicate raises": (with_predicate, "event of default/ada for boats (kind source: configmaps) raised KeyError"),
-    "map raises": (with_map, "event of default/ada for boats (kind source: configmaps) raised LookupError: no crew"),
-}
-
-
-@pytest.mark.parametrize(("operator", "cause"), BROKEN.values(), ids=BROKEN)
-async def test_a_broken_operator_fails_its_test(operator: Operator, cause: str, cluster: Cluster) -> None:
-    running = cluster.run(operator)
-    await cluster.apply(ADA)
-    with pytest.raises(OperatorFailed) as caught:
-        await cluster.settled()
+@CAUSES
+async def test_a_broken_operator_fails_its_test(case: Case, cause: str, cluster: Cluster) -> None:
+    running = cluster.run(case(repaired=False))
+    with pytest.raises(Exception) as caught:
+        await _used(cluster)
     await running.crash()
-    assert cause in str(caught.value).splitlines()[0]
+    assert cause in first_line(caught.value)
 
 
-@pytest.mark.parametrize(("operator", "cause"), BROKEN.values(), ids=BROKEN)
-def test_exploration_refuses_a_broken_operator(operator: Operator, cause: str) -> None:
+async def _used(cluster: Cluster) -> None:
+    await cluster.apply(ADA)
+    await cluster.advance(seconds=2)
+    await cluster.settled()
+
+
+def _scenario(operator: Operator) -> Scenario:
     @scenario(operator)
     async def boats(cluster: Cluster) -> None:
         await cluster.apply(ADA)
         await cluster.settled()
 
+    return boats
+
+
+@CAUSES
+def test_exploration_refuses_a_broken_operator(case: Case, cause: str) -> None:
     with pytest.raises(ReferenceFailed) as caught:
-        explore(boats)
-    assert cause in str(caught.value).splitlines()[0]
+        explore(_scenario(case(repaired=False)))
+    assert cause in first_line(caught.value)
+
+
+@CAUSES
+def test_a_campaign_refuses_a_broken_operator(case: Case, cause: str) -> None:
+    with pytest.raises(BaseFailed) as caught:
+        run_campaign(Campaign(case(repaired=False), ADA, values={"data.length": ["41"]}))
+    assert cause in first_line(caught.value)
+
+
+@pytest.mark.parametrize("case", [case for case, _ in CASES.values()], ids=CASES)
+async def test_a_repaired_operator_passes_its_test(case: Case, cluster: Cluster) -> None:
+    cluster.run(case(repaired=True))
+    await _used(cluster)
+    assert cluster.requests.by("operator").writes
+
+
+def first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0] if not isinstance(error, LookupError) else f"LookupError: {error}"
 
 
 @pytest.mark.parametrize("error", [RetryLater("no crew yet"), TerminalError("no such port")], ids=["later", "terminal"])
@@ -182,3 +173,30 @@ async def test_an_event_whose_map_function_raised_is_mapped_again(cluster: Clust
 
 class NotFoundYet(Exception):
     pass
+
+
+@pytest.mark.cluster(allow_errors=True)
+async def test_a_manager_lists_the_objects_that_an_index_lacks(cluster: Cluster) -> None:
+    running = cluster.run(CASES["index function raises"][0](repaired=False))
+    await cluster.apply(ADA)
+    await cluster.settled()
+    assert running.manager is not None
+    [failing] = running.manager.failing()
+    assert (failing.key, failing.source, failing.error) == (
+        "default/ada",
+        "index crew of configmaps",
+        "KeyError: 'crew'",
+    )
+
+
+@pytest.mark.parametrize("repaired", [False, True])
+async def test_a_restart_finds_an_operator_that_draws_a_password_again(repaired: bool, cluster: Cluster) -> None:
+    cluster.run(password_overwritten(repaired=repaired))
+    await cluster.apply(ADA)
+    await cluster.settled()
+    if repaired:
+        await cluster.assert_idempotent()
+        return
+    with pytest.raises(AssertionError) as caught:
+        await cluster.assert_idempotent()
+    assert first_line(caught.value) == "a restart of the operators changed secrets/ada:"

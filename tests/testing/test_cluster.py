@@ -10,6 +10,7 @@ from sampan.operator import Result
 from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
 from sampan.operator.request import Request
+from sampan.resource import Object
 from sampan.testing import Cluster, ClusterOptions, NotSettled, Requests, SentRequest, field, has_condition
 from sampan.testing.requests import Proceed
 from tests.operator.cluster import CONFIG_MAPS, SECRETS
@@ -97,6 +98,12 @@ async def test_owned_objects_and_namespaces_are_deleted(cluster: Cluster) -> Non
     assert await cluster.find("ns/dock") is None
 
 
+def has_ready_condition(pod: Object) -> bool:
+    """Return whether the Pod's condition Ready is True."""
+    conditions = pod["status"].get("conditions", [])
+    return any(found["type"] == "Ready" and found["status"] == "True" for found in conditions)
+
+
 @pytest.mark.cluster(loops="chain", nodes=2)
 async def test_the_chain_of_loops_makes_pods_ready(cluster: Cluster) -> None:
     await cluster.apply(WEB)
@@ -119,6 +126,23 @@ async def test_pods_behave_as_the_rules_state(cluster: Cluster) -> None:
         await cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
     await cluster.eventually("pods/bare", field(".status.containerStatuses[0].state.waiting.reason").contains("Pull"))
     await cluster.consistently("pods/other", ~has_condition("Ready"), during=600)
+
+
+@pytest.mark.cluster(loops="chain")
+async def test_a_pod_becomes_ready_at_the_time_of_its_rule(cluster: Cluster) -> None:
+    cluster.pods.ready_after("slow", 90)
+    spec = {"containers": [{"name": "main", "image": "main"}]}
+    await cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "slow"}, "spec": spec})
+    await cluster.advance_to("2030-01-01T00:01:20Z")
+    assert cluster.now() == dt.datetime(2030, 1, 1, 0, 1, 20, tzinfo=dt.UTC)
+    assert not any(has_ready_condition(pod) for pod in await cluster.list("pods"))
+    await cluster.advance_to(dt.datetime(2030, 1, 1, 0, 2, tzinfo=dt.UTC))
+    assert all(has_ready_condition(pod) for pod in await cluster.list("pods"))
+
+
+async def test_the_clock_goes_to_no_past_instant(cluster: Cluster) -> None:
+    with pytest.raises(ValueError, match="is past"):
+        await cluster.advance_to("2029-12-31T00:00:00Z")
 
 
 async def test_a_restored_state_has_the_objects_and_the_time_of_the_fork(cluster: Cluster) -> None:
@@ -172,7 +196,7 @@ async def test_a_cluster_that_never_settles_names_its_busiest_requests(cluster: 
             await asyncio.sleep(0.5)
 
     cluster.run(spin, name="spinner")
-    with pytest.raises(NotSettled, match=r"120 x spinner: list configmaps default"):
+    with pytest.raises(NotSettled, match=r"122 x spinner: list configmaps default"):
         await cluster.settled()
 
 
@@ -192,3 +216,17 @@ def test_a_plain_test_uses_the_blocking_form(cluster: Cluster) -> None:
     cluster.blocking.apply(BOX)
     cluster.blocking.advance(hours=1)
     assert cluster.blocking.get("cm/box")["data"] == {"colour": "blue"}
+
+
+@pytest.mark.cluster(loops="chain,local-path")
+async def test_a_claim_gets_a_volume_and_a_container_reports_at_its_end(cluster: Cluster) -> None:
+    cluster.pods.complete("writer", message="written")
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    await cluster.apply(
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": claim}
+    )
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "main"}], "volumes": [volume]}
+    await cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "writer"}, "spec": spec})
+    pod = await cluster.eventually("pods/writer", field(".status.phase") == "Succeeded")
+    assert pod["status"]["containerStatuses"][0]["state"]["terminated"]["message"] == "written"

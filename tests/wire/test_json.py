@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampan.wire.json import DEPTH_MAX, DecodeError, EncodeError, decode, decode_strict, encode, encode_sorted, pretty
+from sampan.core.deep_json import DEPTH_MAX, LEVELS_MAX, DeepJson, has_leaf
+from sampan.wire.json import (
+    DecodeError,
+    EncodeError,
+    decode,
+    decode_strict,
+    encode,
+    encode_sorted,
+    pretty,
+    without_deep_parts,
+)
 
 
 @pytest.mark.parametrize(
@@ -69,20 +79,108 @@ def test_invalid_bodies_are_rejected_with_the_messages_of_go(body: bytes, error:
     assert str(caught.value) == error
 
 
-@pytest.mark.parametrize("body", [b"[" * DEPTH_MAX + b"]" * DEPTH_MAX, b'{"a":' * DEPTH_MAX + b"1" + b"}" * DEPTH_MAX])
-def test_bodies_at_the_depth_limit_are_decoded(body: bytes) -> None:
-    assert encode(decode(body)) == body
+LIST, MAP = (b"[", b"]"), (b'{"a":', b"}")
 
 
-@pytest.mark.parametrize("depth", [DEPTH_MAX + 1, 1000, 1025, 100_000])
-@pytest.mark.parametrize("parts", [(b"[", b"]"), (b'{"a":', b"}"), (b"[", b"")], ids=["list", "map", "open"])
-def test_bodies_above_the_depth_limit_are_rejected(depth: int, parts: tuple[bytes, bytes]) -> None:
-    opening, closing = parts
-    body = opening * depth + (b"1" if opening != b"[" else b"") + closing * depth
+def nested(levels: int, inside: bytes = b"1", parts: tuple[bytes, bytes] = MAP) -> bytes:
+    return parts[0] * levels + inside + parts[1] * levels
+
+
+@pytest.mark.parametrize("levels", [LEVELS_MAX - 1, LEVELS_MAX, LEVELS_MAX + 1, 400, 401, 1024, 1025, DEPTH_MAX])
+@pytest.mark.parametrize("parts", [LIST, MAP], ids=["list", "map"])
+def test_a_body_of_many_levels_is_given_back_whole(levels: int, parts: tuple[bytes, bytes]) -> None:
+    body = nested(levels, parts=parts)
+    value = decode(body)
+    assert has_leaf(value) is (levels > LEVELS_MAX)
+    assert encode(value).rstrip() == encode_sorted(value) == body
+    assert decode_strict(body) == (value, [])
+
+
+@pytest.mark.parametrize("levels", [DEPTH_MAX + 1, 100_000])
+@pytest.mark.parametrize("parts", [LIST, MAP, (b"[", b"")], ids=["list", "map", "open"])
+def test_bodies_above_the_depth_limit_are_rejected(levels: int, parts: tuple[bytes, bytes]) -> None:
+    body = nested(levels, parts=parts)
+    for read in (decode, decode_strict):
+        with pytest.raises(DecodeError) as caught:
+            read(body)
+        assert str(caught.value) == f"invalid character '{parts[0][:1].decode()}' exceeded max depth"
+
+
+@pytest.mark.parametrize(
+    ("inside", "error"),
+    [
+        (b'{"q":1,,}', "invalid character ',' looking for beginning of object key string"),
+        (b"{" + nested(300) + b":1}", "invalid character '{' looking for beginning of object key string"),
+        (b"{]", "invalid character ']' looking for beginning of object key string"),
+        (b"1}}", "invalid character '}' after top-level value"),
+        (b'{"q":1', "unexpected end of JSON input"),
+        (b'{"q":"', "unexpected end of JSON input"),
+    ],
+)
+def test_errors_far_inside_have_the_messages_of_go(inside: bytes, error: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(nested(300, inside))
+    assert str(caught.value) == error
+
+
+def test_parts_that_are_nested_deeply_are_equal_if_their_values_are() -> None:
+    one = decode(nested(300, b'{"a": 1.0, "b" :[ "\\u0061" ] , "a":2e0}'))
+    assert one == decode(nested(300, b'{"b":["a"],"a":2}'))
+    assert one != decode(nested(300, b'{"b":["a"],"a":3}'))
+
+
+def test_only_parts_beyond_the_limit_become_leaves() -> None:
+    value = decode(b'{"flat":%b,"deep":%b}' % (nested(250), nested(260)))
+    assert not has_leaf(value["flat"])
+    assert has_leaf(value["deep"])
+
+
+@pytest.mark.parametrize("levels", [250, 300, 600])
+def test_duplicates_far_inside_have_their_whole_path(levels: int) -> None:
+    found = decode_strict(nested(levels, b'[{"b":1,"b":2}]'))[1]
+    assert found == [f'duplicate field "{".".join(["a"] * levels)}[0].b"']
+
+
+def test_many_brackets_far_inside_are_decoded_in_one_pass() -> None:
+    inside = b",".join([b"[[]]"] * 5000)
+    body = nested(9000, inside, LIST)
+    assert encode(decode(body)).rstrip() == body
+
+
+@pytest.mark.parametrize(
+    "text", [b'"' + b'\\"' * 200_000, b'"' * 200_001, b'"\\' * 100_001], ids=["escapes", "quotes", "end"]
+)
+def test_strings_without_an_end_far_inside_are_scanned_once(text: bytes) -> None:
     with pytest.raises(DecodeError):
-        decode(body)
-    with pytest.raises(DecodeError):
-        decode_strict(body)
+        decode(b"[" * 1100 + text)
+
+
+def test_a_text_that_looks_like_a_placeholder_stays() -> None:
+    body = nested(300, b'{"a":%d,"b":"%b"}' % (2**62, b"0" * 32))
+    assert encode(decode(body)).rstrip() == body
+
+
+def test_many_parts_next_to_long_texts_are_encoded_whole() -> None:
+    pads = range(0, 3000, 7)
+    value = [{"pad": "x" * pad, "part": decode(nested(300, b'"%b"' % (b"y" * pad)))} for pad in pads]
+    parts = [b'{"pad":"%b","part":%b}' % (b"x" * pad, nested(300, b'"%b"' % (b"y" * pad))) for pad in pads]
+    assert encode(value).rstrip() == b"[%b]" % b",".join(parts)
+
+
+def test_parts_that_are_nested_deeply_can_be_left_out() -> None:
+    body = b'{"metadata":{"name":"a"},"x":%b}' % nested(3000)
+    found = decode(without_deep_parts(body))
+    assert found["metadata"] == {"name": "a"}
+    assert not has_leaf(found)
+
+
+def test_pretty_keeps_parts_that_are_nested_deeply() -> None:
+    assert decode(pretty(decode(nested(1000)))) == decode(nested(1000))
+
+
+def test_a_leaf_is_a_map_or_a_list() -> None:
+    assert DeepJson(b"{}").is_map
+    assert not DeepJson(b"[]").is_map
 
 
 def test_many_brackets_on_one_level_are_allowed() -> None:

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampan.wire.json import DEPTH_MAX, DecodeError
+from sampan.wire.json import DecodeError
+from sampan.wire.json import decode as decode_json
+from sampan.wire.json import encode as encode_json
 from sampan.wire.yaml import decode, decode_strict, encode
 
 
@@ -126,15 +128,30 @@ def test_aliases_share_nothing() -> None:
         (b"a: !!binary $", "yaml: !!binary value contains invalid base64 data"),
         (b"\xff", "yaml: invalid leading UTF-8 octet"),
         (b'a: "\x01"', "yaml: control characters are not allowed"),
-        (b"- " * 300 + b"a", f"yaml: exceeded max depth of {DEPTH_MAX}"),
-        (b"[" * 300, f"yaml: exceeded max depth of {DEPTH_MAX}"),
-        (b"{a: " * 300, f"yaml: exceeded max depth of {DEPTH_MAX}"),
+        (b"- " * 1001 + b"a", "yaml: exceeded max depth of 1000"),
+        (b"[" * 10_001, "yaml: exceeded max depth of 10000"),
+        (b'{"a": ' * 10_001, "yaml: exceeded max depth of 10000"),
     ],
 )
 def test_invalid_documents_are_rejected(body: bytes, error: str) -> None:
     with pytest.raises(DecodeError) as caught:
         decode(body)
     assert str(caught.value) == error
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b"- " * 300 + b"a", b"[" * 300 + b'"a"' + b"]" * 300),
+        (b"{a: " * 300 + b"1.0" + b"}" * 300, b'{"a":' * 300 + b"1" + b"}" * 300),
+        (b'{"a": ' * 9_999 + b"1" + b"}" * 9_999, b'{"a":' * 9_999 + b"1" + b"}" * 9_999),
+    ],
+    ids=["block", "flow", "json"],
+)
+def test_a_document_of_many_levels_is_the_value_of_its_json(body: bytes, value: bytes) -> None:
+    assert decode(body) == decode_json(value)
+    text = encode({"x": decode(body), "y": 1})
+    assert encode_json(decode(text)).rstrip() == b'{"x":%b,"y":1}' % value
 
 
 def bomb(levels: int, width: int) -> bytes:

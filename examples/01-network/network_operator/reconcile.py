@@ -171,7 +171,7 @@ class NetworkReconciler:
             self.recorder.normal(network, "Updated", f"the network {_summary(done)}")
 
     async def _write_status(self, network: Network, condition: Condition, actual: ActualNetwork | None = None) -> None:
-        """Write the status if it changed. No other client writes it, so the patch needs no resourceVersion."""
+        """Write the status if it changed. Raises `Conflict` if the object changed: a patch replaces all conditions."""
         before = network.status or NetworkStatus()
         status = msgspec.convert(msgspec.to_builtins(before), NetworkStatus)
         status.observed_generation = condition.observed_generation = network.metadata.generation
@@ -184,7 +184,9 @@ class NetworkReconciler:
             self.recorder.warning(network, condition.reason, condition.message)
         client = self.networks.in_namespace(network.metadata.namespace)
         try:
-            await client.status.patch(network.metadata.name, MergePatch({"status": msgspec.to_builtins(status)}))
+            read = {"resourceVersion": network.metadata.resource_version}
+            change = MergePatch({"metadata": read, "status": msgspec.to_builtins(status)})
+            await client.status.patch(network.metadata.name, change)
         except NotFound:
             log.info("%s was deleted during its reconcile", network.metadata.name)
 

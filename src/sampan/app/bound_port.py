@@ -17,6 +17,13 @@ _BIND_REMEDIES = {
 }
 
 
+def listen_address(settings: UpSettings) -> str:
+    """Return the address to listen on, which Pods reach if the server has a node with containers."""
+    if settings.bind:
+        return settings.bind
+    return "0.0.0.0" if settings.nodes and settings.node_runtime == "cri" else "127.0.0.1"
+
+
 @dataclass(frozen=True, slots=True)
 class BoundPort:
     """Result of an attempt to bind the port. Its error is raised last, because it would hide those of the files."""
@@ -50,12 +57,13 @@ def bound_port(settings: UpSettings) -> Iterator[BoundPort]:
 
 
 def _bind(settings: UpSettings) -> socket.socket:
+    bind = listen_address(settings)
     try:
-        return bind_socket(settings.bind, settings.port)
+        return bind_socket(bind, settings.port)
     except OSError as error:
-        host, colon, port = settings.bind.partition(":")
+        host, colon, port = bind.partition(":")
         if colon and port.isdecimal():
             hint = f"--bind takes an address alone; use --bind {host or '0.0.0.0'} --port {port}"
-            raise StartError(f"cannot listen on {settings.bind}: {hint}") from error
+            raise StartError(f"cannot listen on {bind}: {hint}") from error
         remedy = _BIND_REMEDIES.get(error.errno or 0, "")
-        raise StartError(f"cannot listen on {settings.bind}:{settings.port}: {error.strerror}{remedy}") from error
+        raise StartError(f"cannot listen on {bind}:{settings.port}: {error.strerror}{remedy}") from error

@@ -21,6 +21,7 @@ from sampan.server.loops.bootstrap import bootstrap_default_account, bootstrap_p
 from sampan.server.loops.default_service_cidr import prepare_allocation
 from sampan.server.loops.flow_control import ensure_flow_control, keep_flow_control
 from sampan.server.loops.kubernetes_service import KubernetesService
+from sampan.server.resource_metrics.role import reader_role
 from sampan.storage.compactor import Compactor
 
 _log = logging.getLogger("sampan.app")
@@ -35,12 +36,14 @@ async def run_cluster(
     aggregator: Aggregator | None = None,
     bootstrapped: bool = False,
     extra_apis: bool = True,
+    resource_metrics: bool = False,
 ) -> None:
     """Run until cancelled. `started` is called once all stored objects are served.
 
     `service`: the Service of the server. `default_account`: Pods need a default account from the start. Without
     `aggregator` APIServices are not reconciled. `bootstrapped`: the store is a copy of one that has all bootstrap
-    objects. `extra_apis`: serve APIs that Kubernetes does not have.
+    objects. `extra_apis`: serve APIs that Kubernetes does not have. `resource_metrics`: the server serves
+    metrics.k8s.io, which has a ClusterRole.
     """
     if not extra_apis:
         cluster.drop_extra_apis()
@@ -53,7 +56,7 @@ async def run_cluster(
         repair = await until_done("the preparation of addresses", partial(prepare_allocation, cluster))
         group.create_task(repair.run(), name="claims of Services")
         if not bootstrapped:
-            step = partial(_bootstrap, cluster, service, default_account)
+            step = partial(_bootstrap, cluster, service, default_account, resource_metrics)
             await until_done("the making of what there always is", step)
         group.create_task(service.keep(), name="Service kubernetes")
         controller = CrdController(cluster)
@@ -69,12 +72,14 @@ async def run_cluster(
         started()
 
 
-async def _bootstrap(cluster: Cluster, service: KubernetesService, default_account: bool) -> None:
+async def _bootstrap(
+    cluster: Cluster, service: KubernetesService, default_account: bool, resource_metrics: bool
+) -> None:
     await service.begin()
     priority_classes = cluster.endpoint("scheduling.k8s.io", "v1", "priorityclasses")
     assert priority_classes is not None
     await bootstrap_priority_classes(priority_classes, cluster.clock)
-    await ensure_policy(cluster.endpoint, cluster.clock)
+    await ensure_policy(cluster.endpoint, cluster.clock, [reader_role()] if resource_metrics else [])
     await ensure_flow_control(cluster.endpoint, cluster.clock)
     if default_account:
         accounts = cluster.endpoint("", "v1", "serviceaccounts")

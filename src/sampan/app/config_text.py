@@ -8,8 +8,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from sampan.app.configuration import DEFAULT, Configuration
 from sampan.core.settings import ListOf, Setting
+from sampan.core.settings.configuration import DEFAULT, Configuration
 from sampan.core.settings.tree import value_at
 
 _WIDTH: Final = 110

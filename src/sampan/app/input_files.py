@@ -5,15 +5,17 @@ The declarations of the settings define which options are files, and which conta
 
 import datetime
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from cryptography import x509
 
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.core.certificates import covers
+from sampan.core.extras import import_extra
 from sampan.core.pem import certificates_in, private_key_in
 from sampan.core.settings import settings_of
 
@@ -37,18 +39,39 @@ def check_input_files(settings: UpSettings, now: datetime.datetime) -> None:
                 leaves[name] = file, certificates_in(found, file)[0]
             elif content == "key":
                 keys[name] = file, private_key_in(found, file).public_key()
+            elif content == "registries":
+                _check_registries(found, file)
         except OSError as error:
             raise StartError(f"--{name}: cannot read {file}: {error.strerror}") from error
         except ValueError as error:
             raise StartError(f"--{name}: {error}") from error
     for name, (file, public) in keys.items():
-        other = _CERTIFICATE_OF_KEY[name]
+        other = _CERTIFICATE_OF_KEY.get(name, name)
         if other in leaves and leaves[other][1].public_key() != public:
             raise StartError(f"--{name}: {file} is not the key of the certificate in --{other} {leaves[other][0]}")
     for name, (file, leaf) in leaves.items():
         _warn(name, file, leaf, now)
     if "tls-cert-file" in leaves:
         _warn_of_names(settings, *leaves["tls-cert-file"])
+
+
+def _check_registries(content: bytes, file: Path) -> None:
+    module: Any = import_extra("sampan.node.cri.registries.configuration", extra="cri", feature="--cri-registries")
+    try:
+        module.read_registries(content)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+
+
+def naming_option(settings: UpSettings, text: str) -> str:
+    """Return an error with the option whose file it names, unless it names an option already."""
+    if re.search(r"--[a-z]", text):
+        return text
+    for name, file, _ in _files(settings):
+        # A short path, such as `g`, may also be a part of a word.
+        if re.search(rf"(?<![\w/.-]){re.escape(str(file))}(?![\w/-])", text):
+            return f"--{name}: {text}"
+    return text
 
 
 def _files(settings: UpSettings) -> Iterator[tuple[str, Path, str]]:
@@ -59,6 +82,9 @@ def _files(settings: UpSettings) -> Iterator[tuple[str, Path, str]]:
         for value in values:
             if isinstance(value, Path) and not _is_made_later(settings, value):
                 yield each.name, value, each.kind.content
+    for pair in settings.tls_sni_cert_keys:
+        yield "tls-sni-cert-key", pair.certificate, "certificates"
+        yield "tls-sni-cert-key", pair.key, "key"
 
 
 def _is_made_later(settings: UpSettings, file: Path) -> bool:

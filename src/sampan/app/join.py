@@ -12,14 +12,15 @@ from urllib.parse import urlsplit
 
 from sampan.app.errors import StartError
 from sampan.app.listen import address_towards
-from sampan.app.log import configure_logging
+from sampan.app.loops.join_settings import JoinSettings
 from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
 from sampan.app.loops.run import run_loops
-from sampan.app.loops.settings import JoinSettings, LoopSettings, NodeSettings, ProcessSettings
+from sampan.app.loops.settings import LoopSettings, NodeSettings, ProcessSettings
 from sampan.client import ApiError, Client, ClientError, Config, NotFound, TransportError, Unauthorized
 from sampan.core.bootstrap_token import parse_token
 from sampan.core.certificates import KeyPair
 from sampan.core.clock import utc_now
+from sampan.core.log import configure_logging
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.url import split_url
 from sampan.http.tls import TlsOptions
@@ -47,7 +48,11 @@ def join(server: str, settings: JoinSettings) -> None:
         raise StartError(f"cannot use the directory {settings.node.root}: {error}") from error
     process = ProcessSettings(credentials.kubeconfig, settings.probe_address, settings.log)
     proxy = NodeProxy(name, ProxyRuleSettings()) if settings.service_proxy else None
-    run_loops(LoopSettings(process, nodes=(name,), node=settings.node, joined=credentials, proxy=proxy))
+    run_loops(
+        LoopSettings(
+            process, nodes=(name,), node=settings.node, joined=credentials, proxy=proxy, tunnel=settings.tunnel
+        )
+    )
 
 
 def server_url(text: str) -> str:

@@ -2,14 +2,33 @@
 
 import ipaddress
 import socket
+import sys
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
+
+from sampan.core.settings import Kind, setting
 
 KEEPALIVE_S = 180
 """Silence after which the system probes a connection, and interval of its probes, in seconds.
 
 Source: apiserver pkg/server/secure_serving.go (1.36).
 """
+bind_setting = partial(
+    setting,
+    "",
+    "Address to listen on.",
+    aliases=("bind-address",),
+    default="127.0.0.1; with --node-runtime cri: 0.0.0.0, as Pods cannot reach loopback addresses",
+)
+advertise_setting = partial(
+    setting,
+    "",
+    "Address in the endpoints of the Service kubernetes.",
+    kind=Kind("IP", lambda text: str(ipaddress.ip_address(text)) if text else ""),
+    default="that of --bind",
+)
 _NAMES = (
     "localhost",
     "kubernetes",
@@ -70,8 +89,28 @@ def address_towards(host: str) -> str:
 
 
 def _address_for(family: int) -> str | None:
+    """Return the source address of outgoing connections; without a default route, that of a connected network."""
     somewhere = "192.0.2.1" if family == socket.AF_INET else "2001:db8::1"
-    return _source_address(family, (somewhere, 9))
+    networks = _connected_networks() if family == socket.AF_INET else ()
+    found = (_source_address(family, (host, 9)) for host in (somewhere, *networks))
+    return next(filter(None, found), None)
+
+
+def _connected_networks() -> Sequence[str]:
+    """Return an address of each connected IPv4 network; last those of bridges, which other machines rarely reach.
+
+    Source: Linux net/ipv4/fib_trie.c fib_route_seq_show.
+    """
+    try:
+        lines = Path("/proc/net/route").read_text().splitlines()[1:]
+    except OSError:
+        return ()
+    routes = [line.split() for line in lines]
+    connected = [(name, words) for name, *words in routes if int(words[1], 16) == 0 and int(words[0], 16) != 0]
+    connected.sort(key=lambda route: Path("/sys/class/net", route[0], "bridge").exists())
+    # The numbers are in the byte order of the machine.
+    numbers = (int(words[0], 16).to_bytes(4, sys.byteorder) for _, words in connected)
+    return [str(ipaddress.IPv4Address(number) + 1) for number in numbers]
 
 
 def _source_address(family: int, address: tuple[Any, ...]) -> str | None:
@@ -95,8 +134,13 @@ def client_host(bind: str) -> str:
 
 
 def serving_hosts(bind: str) -> Sequence[str]:
-    """Return the names in the serving certificate, besides the addresses of the Service `kubernetes`."""
+    """Return the names in the serving certificate, besides the addresses of the Service `kubernetes`.
+
+    Other machines reach a server on a wildcard address at the address that it advertises.
+    """
     hosts = [*_NAMES, "127.0.0.1", "::1", bind]
+    families = {"0.0.0.0": (socket.AF_INET,), "::": (socket.AF_INET, socket.AF_INET6)}
+    hosts += filter(None, map(_address_for, families.get(bind, ())))
     hostname = socket.gethostname()
     if hostname and hostname.isascii() and "_" not in hostname:
         hosts.append(hostname)

@@ -9,9 +9,10 @@ import uvloop
 
 from sampan.app.errors import StartError
 from sampan.app.free_memory import limit_fragmentation
-from sampan.app.log import configure_logging
+from sampan.app.input_files import naming_option
 from sampan.app.settings import REQUESTS_VERBOSITY, UpSettings
 from sampan.app.up import Announce, raise_open_files_limit, run
+from sampan.core.log import configure_logging
 from sampan.server.admission.settings import BadConfiguration
 from sampan.storage.store import (
     OutcomeUnknown,
@@ -63,7 +64,14 @@ def up(settings: UpSettings, announce: Announce) -> None:
 
 
 def _run_once(settings: UpSettings, announce: Announce) -> None:
-    """Serve once. Raises `StoreReplaced`, `StartError`."""
+    """Serve once. Raises `StoreReplaced`, `StartError`, which names the option of a file."""
+    try:
+        _run(settings, announce)
+    except StartError as error:
+        raise StartError(naming_option(settings, str(error))) from error
+
+
+def _run(settings: UpSettings, announce: Announce) -> None:
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(run(settings, announce))

@@ -4,6 +4,7 @@ import ipaddress
 import os
 from dataclasses import replace
 
+from sampan.app.bound_port import listen_address
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.server.pki.directory import Credentials
@@ -25,7 +26,7 @@ def proxy_settings(settings: UpSettings, credentials: Credentials) -> ProxySetti
     except (OSError, ValueError) as error:  # ssl.SSLError is a subclass of OSError
         raise StartError(f"cannot use the files of the kubelet client: {error}") from error
     allow = settings.proxy_allow_loopback
-    return ProxySettings(kubelet, _on_loopback(settings.bind) if allow is None else allow)
+    return ProxySettings(kubelet, _on_loopback(listen_address(settings)) if allow is None else allow)
 
 
 class _NoNodes:

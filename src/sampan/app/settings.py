@@ -11,19 +11,24 @@ from typing import Any, Final
 from sampan.app.audit_settings import AuditSettings
 from sampan.app.authentication_settings import AuthenticationSettings
 from sampan.app.engines import ENGINES, Engine
-from sampan.app.log_settings import LogSettings
+from sampan.app.listen import advertise_setting, bind_setting
 from sampan.app.loops.cidr_settings import NodeCidrSettings
+from sampan.app.loops.load_balancer_settings import LoadBalancerSettings
 from sampan.app.loops.settings import CRI_NODES, CriNodeSettings
 from sampan.app.loops.shared_settings import (
     controllers_setting,
     dns_address_setting,
     dns_setting,
+    local_path_setting,
     node_runtime_setting,
     nodes_setting,
     scheduler_setting,
     service_proxy_setting,
 )
+from sampan.app.resource_metrics import ResourceMetricsOptions
 from sampan.core.cipher_suites import NAMES as SUITE_NAMES
+from sampan.core.extras import MissingExtra, require_extra
+from sampan.core.log_settings import LogSettings
 from sampan.core.settings import Kind, nested, setting, settings_of, variants
 from sampan.core.settings.kinds import (
     BOOLEAN,
@@ -62,10 +67,6 @@ BACKENDS: Final = "Kubelets and aggregated APIs"
 NETWORKS: Final = "Service networks"
 OBSERVABILITY: Final = "Observability"
 SHUTDOWN: Final = "Shutdown"
-
-
-def _read_address(text: str) -> str:
-    return str(ipaddress.ip_address(text)) if text else ""
 
 
 def _read_network(text: str) -> str:
@@ -122,7 +123,7 @@ class UpSettings:
         kind=DIRECTORY,
         group=SERVER,
     )
-    bind: str = setting("127.0.0.1", "Address to listen on.", aliases=("bind-address",), group=SERVER)
+    bind: str = bind_setting(group=SERVER)
     port: int = setting(
         6443,
         "Port to listen on; 0: any free one.",
@@ -130,13 +131,7 @@ class UpSettings:
         aliases=("secure-port",),
         group=SERVER,
     )
-    advertise_address: str = setting(
-        "",
-        "Address in the endpoints of the Service kubernetes.",
-        kind=Kind("IP", _read_address),
-        group=SERVER,
-        default="that of --bind",
-    )
+    advertise_address: str = advertise_setting(group=SERVER)
 
     extra_apis: bool = setting(
         True,
@@ -187,6 +182,8 @@ class UpSettings:
     dns: bool = dns_setting(group=LOOPS)
     dns_address: str = dns_address_setting(group=LOOPS)
     service_proxy: bool = service_proxy_setting(group=LOOPS)
+    local_path: bool | None = local_path_setting(group=LOOPS)
+    load_balancer: LoadBalancerSettings = nested(LoadBalancerSettings, group=LOOPS)
     network_probe_address: str = setting(
         "",
         "Address where the process of the DNS server and the Service proxy answers /healthz, /readyz and /metrics, "
@@ -332,6 +329,7 @@ class UpSettings:
     cri: CriNodeSettings = nested(CriNodeSettings, group=CRI_NODES)
     kubelet: KubeletSettings = nested(KubeletSettings, prefix="kubelet-", group=BACKENDS)
     aggregation: AggregationSettings = nested(AggregationSettings, group=BACKENDS)
+    resource_metrics: ResourceMetricsOptions = nested(ResourceMetricsOptions, group=BACKENDS)
     proxy_allow_loopback: bool | None = setting(
         None,
         "Allow proxy subresources to connect to Pods and nodes on loopback addresses.",
@@ -391,8 +389,9 @@ def check(settings: UpSettings) -> None:
     if settings.node_runtime == "cri" and settings.nodes:
         settings.cri.check()
         try:
+            require_extra("grpc", extra="cri", feature="--node-runtime cri")
             runtime_socket(settings.cri.container_runtime_endpoint)
-        except NoRuntime as error:
+        except (MissingExtra, NoRuntime) as error:
             raise ValueError(str(error)) from error
     if settings.flow_control.priority_and_fairness and not settings.flow_control.seats:
         raise ValueError("--max-requests-inflight and --max-mutating-requests-inflight cannot both be 0")

@@ -22,7 +22,7 @@ from sampan.app.aggregation import aggregation_settings
 from sampan.app.at_rest import AtRest, Layer, at_rest_of
 from sampan.app.authentication import Authentication
 from sampan.app.authorization import authorizers_of, keep_authorizers
-from sampan.app.bound_port import BoundPort, bound_port
+from sampan.app.bound_port import BoundPort, bound_port, listen_address
 from sampan.app.cert_dir import with_cert_dir
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component, running
@@ -31,13 +31,14 @@ from sampan.app.errors import StartError, unusable_directory
 from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.input_files import check_input_files
 from sampan.app.listen import client_host, serving_hosts
-from sampan.app.lock import locked_directory
+from sampan.app.lock import is_absent_or_empty, locked_directory
 from sampan.app.loops.child import LoopsChild, command_of, components_of, processes_of
 from sampan.app.observability import Observability
 from sampan.app.parts import Parts
 from sampan.app.presence import Presence
 from sampan.app.proxy import proxy_settings
 from sampan.app.read_only import run_read_only
+from sampan.app.refused_start import nothing_left_if_refused
 from sampan.app.service_ranges import allocators_of, compare_ranges
 from sampan.app.settings import UpSettings
 from sampan.app.storage import served_store, translation_of
@@ -73,28 +74,31 @@ PROGRESS_INTERVAL_S = 5.0
 _PROTOCOLS = {"prefer": (HTTP_2, HTTP_1), "offer": (HTTP_1, HTTP_2), "off": (HTTP_1,)}
 
 Announce = Callable[[str], None]
+Accept = Callable[[], None]
+"""Called when nothing can refuse the start any more."""
 
 
 async def run(settings: UpSettings, announce: Announce, parts: Parts | None = None) -> None:
     """Serve until a signal arrives. `announce` receives the line with the address. Raises `StartError`."""
-    with locked_directory(settings.data):
+    is_new = is_absent_or_empty(settings.data)
+    with locked_directory(settings.data), nothing_left_if_refused(settings.data, is_new=is_new) as accept:
         check_whole(settings.data)
         check_database(settings)
         check_input_files(settings, utc_now())
         parts = parts or Parts()
         served = with_cert_dir(settings, lambda: parts.credentials or _prepared(settings))
         with bound_port(settings) as bound:
-            await _serve(served, bound, announce, parts)
+            await _serve(served, bound, announce, parts, accept)
 
 
-async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, parts: Parts) -> None:
-    port = bound.port
-    address = f"{client_host(settings.bind)}:{port}"
+async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, parts: Parts, accept: Accept) -> None:
+    """Serve. Call `accept` before the store is opened. Raises `StartError`."""
+    address = f"{client_host(listen_address(settings))}:{bound.port}"
     credentials = parts.credentials or _prepared(settings)
     tls = _tls(settings, credentials)
     _check_origins(settings)
     cluster, layer = _cluster(settings, at_rest_of(settings), parts)
-    authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address, _metrics(port))
+    authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address, _metrics(bound.port))
     observability = Observability(settings, cluster)
     loops = LoopsChild(command_of(settings))
     how = _api_settings(settings, credentials, authentication, observability, components_of(settings, loops))
@@ -113,7 +117,7 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
         Component("cluster", run_stored),
         Component("http", http.run),
         Component("deadlines", api.deadlines.run),
-        Component("upstreams", api.upstreams.run),
+        *_clients(api),
         Component("flow control", api.flow_control.run, after=ready, restart=True),
         Component("certificates", tls.run),
         Component("authorization", partial(keep_authorizers, authorizers)),
@@ -124,6 +128,7 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
         Component("presence", presence.run, after=ready),
         Component("free memory", FreeMemory(forget_unused=api.shared.forget_unused).run),
     )
+    accept()
     async with _no_restart_at_the_end(api.lifecycle), running(components):
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
@@ -137,6 +142,14 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
                     await api.lifecycle.stop_requested.wait()
                 await presence.leave()
                 await _end(api, http, settings)
+
+
+def _clients(api: ApiServer) -> tuple[Component, ...]:
+    """Return what connects to other servers."""
+    return (
+        Component("upstreams", api.upstreams.run),
+        Component("resource metrics", api.scraper.run, restart=True),
+    )
 
 
 @asynccontextmanager
@@ -181,7 +194,8 @@ def _cluster_run(
     if settings.read_only:
         return partial(run_read_only, api.cluster, started, extra_apis=settings.extra_apis)
     run = partial(run_cluster, service=service, default_account=accounts, extra_apis=settings.extra_apis)
-    return partial(run, api.cluster, started=started, aggregator=api.aggregator)
+    served = settings.resource_metrics.settings(settings.node_runtime).enabled
+    return partial(run, api.cluster, started=started, aggregator=api.aggregator, resource_metrics=served)
 
 
 def _api_settings(
@@ -199,6 +213,7 @@ def _api_settings(
         profiling=settings.profiling,
         proxy=proxy_settings(settings, credentials),
         aggregation=aggregation_settings(settings, credentials),
+        resource_metrics=settings.resource_metrics.settings(settings.node_runtime),
         flow_control=settings.flow_control,
         unread=settings.unread,
         admission=admission_settings(settings),
@@ -299,7 +314,7 @@ def _prepared(settings: UpSettings) -> Credentials:
 
 def _hosts(settings: UpSettings) -> tuple[str, ...]:
     advertised = (settings.advertise_address,) if settings.advertise_address else ()
-    return (*serving_hosts(settings.bind), *advertised)
+    return (*serving_hosts(listen_address(settings)), *advertised)
 
 
 def _own_address(settings: UpSettings, bound: BoundPort) -> Address:
@@ -333,7 +348,7 @@ def _server_name(settings: UpSettings) -> str:
         return ""
     with suppress(ValueError):  # an invalid certificate is reported when it is loaded
         certificate = x509.load_pem_x509_certificate(settings.tls_cert_file.read_bytes())
-        return name_to_request(certificate, client_host(settings.bind).strip("[]"))
+        return name_to_request(certificate, client_host(listen_address(settings)).strip("[]"))
     return ""
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from sampan.app.config_text import config_text
-from sampan.app.configuration import Configuration
 from sampan.cli.settings_command import SettingsCommand
 from sampan.cli.up_settings import UP_OPTIONS, server_settings
+from sampan.core.settings.configuration import Configuration
 
 
 class _ConfigCommand(SettingsCommand):

@@ -2,12 +2,12 @@
 
 import click
 
-from sampan.app.configuration import Configuration
 from sampan.app.loops.choice import UnknownController, chosen_controllers
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import ControllersSettings, LoopSettings
 from sampan.cli.settings_command import SettingsCommand
 from sampan.controllers.catalogue import CONTROLLERS
+from sampan.core.settings.configuration import Configuration
 from sampan.server.verbs.components import CONTROLLER_MANAGER_LEASE
 
 
@@ -33,6 +33,8 @@ def controllers_command(configuration: Configuration) -> None:
             lease=CONTROLLER_MANAGER_LEASE if settings.leader_elect else "",
             signing=settings.signing,
             node_cidrs=settings.node_cidrs,
+            local_path=settings.local_path,
+            load_balancer=settings.load_balancer.options(),
             legacy_token_clean_up_period_s=settings.legacy_token_clean_up_period_s,
         )
     )

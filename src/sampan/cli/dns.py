@@ -4,10 +4,10 @@ import ipaddress
 
 import click
 
-from sampan.app.configuration import Configuration
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import DnsServerSettings, LoopSettings
 from sampan.cli.settings_command import SettingsCommand
+from sampan.core.settings.configuration import Configuration
 from sampan.dns.settings import DnsSettings
 
 

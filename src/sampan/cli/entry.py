@@ -30,4 +30,8 @@ def _run(module: str) -> None:
     main = import_module(module).main
     if interrupts:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    main()
+    try:
+        main()
+    finally:
+        if interrupts:  # a second Ctrl-C ends the process at once, without a traceback from inside its exit
+            signal.signal(signal.SIGINT, signal.SIG_DFL)

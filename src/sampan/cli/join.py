@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import click
 
-from sampan.app.configuration import Configuration
 from sampan.app.join import join, reachable_address, server_url
-from sampan.app.loops.settings import JoinSettings
+from sampan.app.loops.join_settings import JoinSettings
 from sampan.cli.settings_command import SettingsCommand
+from sampan.core.settings.configuration import Configuration
 
 
 @click.command("join", cls=SettingsCommand, root=JoinSettings())

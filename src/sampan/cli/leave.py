@@ -2,10 +2,10 @@
 
 import click
 
-from sampan.app.configuration import Configuration
 from sampan.app.leave import leave
-from sampan.app.loops.settings import LeaveSettings
+from sampan.app.loops.join_settings import LeaveSettings
 from sampan.cli.settings_command import SettingsCommand
+from sampan.core.settings.configuration import Configuration
 
 
 @click.command("leave", cls=SettingsCommand, root=LeaveSettings())

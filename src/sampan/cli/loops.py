@@ -2,15 +2,15 @@
 
 import click
 
-from sampan.app.configuration import Configuration
 from sampan.app.loops.choice import UnknownController, chosen_controllers
 from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import AllLoopsSettings, LoopSettings, NodeSettings
-from sampan.app.loops.shared_settings import node_names
+from sampan.app.loops.shared_settings import bundled, node_names
 from sampan.cli.dns import dns_at
 from sampan.cli.settings_command import SettingsCommand
 from sampan.controllers.catalogue import CONTROLLERS
+from sampan.core.settings.configuration import Configuration
 from sampan.server.verbs.components import CONTROLLER_MANAGER_LEASE
 
 
@@ -45,6 +45,8 @@ def loops_command(configuration: Configuration) -> None:
             signing=settings.signing,
             node_cidrs=settings.node_cidrs,
             dns=dns_at(settings.dns_address) if settings.dns else None,
+            local_path=bundled(settings.local_path, settings.node_runtime),
+            load_balancer=settings.load_balancer.options(),
             ends_with_stdin=True,
         )
     )

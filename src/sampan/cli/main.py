@@ -3,6 +3,7 @@
 import gc
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 import click
 from click.exceptions import NoArgsIsHelpError
@@ -22,25 +23,35 @@ _COMMANDS = {
     "completion": "sampan.cli.completion",
     "config": "sampan.cli.config",
     "controllers": "sampan.cli.controllers",
+    "build": "sampan.cli.project.build",
+    "bundle": "sampan.cli.project.bundle",
+    "ci": "sampan.cli.project.ci",
+    "create": "sampan.cli.project.create",
     "csi": "sampan.cli.csi",
     "delete": "sampan.cli.objects.delete",
+    "deploy": "sampan.cli.project.deploy",
     "describe": "sampan.cli.objects.describe",
     "dns": "sampan.cli.dns",
     "generate": "sampan.cli.generate",
     "get": "sampan.cli.objects.get",
+    "images": "sampan.cli.images",
+    "init": "sampan.cli.project.init",
     "join": "sampan.cli.join",
     "leave": "sampan.cli.leave",
     "loops": "sampan.cli.loops",
     "node": "sampan.cli.node",
     "plugin": "sampan.cli.plugins.command",
     "proxy": "sampan.cli.proxy",
+    "run": "sampan.cli.project.run",
     "scheduler": "sampan.cli.scheduler",
     "snapshot": "sampan.cli.snapshot",
     "status": "sampan.cli.status.command",
     "storage": "sampan.cli.storage",
     "test": "sampan.cli.test_server.group",
     "token": "sampan.cli.tokens.command",
+    "undeploy": "sampan.cli.project.undeploy",
     "up": "sampan.cli.up",
+    "upgrade": "sampan.cli.project.upgrade",
     "version": "sampan.cli.version",
     "wait": "sampan.cli.objects.wait",
 }
@@ -54,6 +65,7 @@ _SUMMARIES = {
     "node": "Run nodes.",
     "join": "Make this machine a node of a cluster.",
     "leave": "Remove the node from this machine.",
+    "images": "Import and list the images of a node.",
     "token": "Manage bootstrap tokens, with which machines join.",
     "proxy": "Make Services reachable on a node.",
     "dns": "Run a DNS server for the names of a cluster.",
@@ -67,6 +79,15 @@ _SUMMARIES = {
     "snapshot": "Save the content of a store to a file, and restore it.",
     "storage": "Copy and check stores.",
     "test": "Run tests in any language against a new server.",
+    "init": "Begin a project of an operator.",
+    "create": "Add a kind, a webhook, a conversion or a controller to a project.",
+    "run": "Run the operator of a project with a server in memory, and again after each change.",
+    "upgrade": "Bring the files of a project to the templates of this version.",
+    "build": "Build the image of a project, without a container engine.",
+    "bundle": "Write the manifests of a project: CRDs, roles, Deployment, webhooks.",
+    "deploy": "Run the operator of a project in a cluster.",
+    "undeploy": "Remove the operator of a project from a cluster.",
+    "ci": "Run all checks of a project, as its CI does.",
     "generate": "Write manifests and code from declared types, and types from CRDs.",
     "completion": "Print the completion script of a shell.",
     "plugin": "List plug-ins.",
@@ -78,8 +99,14 @@ annotate attach auth autoscale certificate cluster-info cordon cp create debug d
 explain expose kustomize label logs patch port-forward replace rollout run scale set taint top uncordon
 """
 _OF_PLUGIN = ("diff", "history", "trace", "tree")
-_OTHER_NAMES = {"run-server": "up", "serve": "up", "server": "up", "start": "up", "init": "up", "list": "get"}
+_OTHER_NAMES = {"run-server": "up", "serve": "up", "server": "up", "start": "up", "list": "get"}
 """Names that other programs use for commands."""
+
+
+def delete_api() -> click.Command:
+    """Import and return `sampan delete api`."""
+    command: click.Command = import_module("sampan.cli.project.delete_api").delete_api_command
+    return command
 
 
 class SampanGroup(CommandGroup):
@@ -89,6 +116,14 @@ class SampanGroup(CommandGroup):
         """Return the command of this name. Plugins are returned only for completion; `run_plugin` runs them."""
         found = super().get_command(ctx, cmd_name)
         return PluginCommand(cmd_name) if found is None and ctx.resilient_parsing else found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the subcommand. `delete api` with options is the command on projects, as no resource has this name."""
+        if args[:2] == ["delete", "api"] and all(each.startswith("-") for each in args[2:3]):
+            return "delete api", delete_api(), args[2:]
+        return super().resolve_command(ctx, args)
 
     def unknown(self, ctx: click.Context, name: str) -> str:
         """Return the message for an unknown command, which may be one of kubectl's."""

@@ -2,11 +2,11 @@
 
 import click
 
-from sampan.app.configuration import Configuration
 from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import LoopSettings, NodesSettings
 from sampan.cli.settings_command import SettingsCommand
+from sampan.core.settings.configuration import Configuration
 from sampan.node.set_up import node_names
 
 
@@ -33,4 +33,5 @@ def node_command(configuration: Configuration) -> None:
         raise click.UsageError(f"--simulated cannot be combined with --runtime {runtime}, which has one node")
     names = tuple(node_names(settings.simulated, settings.node_name))
     proxy = NodeProxy(names[0], ProxyRuleSettings()) if settings.service_proxy else None
-    run_loops(LoopSettings(settings.process, nodes=names, node=settings.node, proxy=proxy))
+    tunnel = settings.tunnel
+    run_loops(LoopSettings(settings.process, nodes=names, node=settings.node, proxy=proxy, tunnel=tunnel))

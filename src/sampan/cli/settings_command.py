@@ -8,9 +8,16 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-from sampan.app.configuration import COMMAND_LINE, ConfigError, Configuration, Given, configure, read_config_file
 from sampan.app.errors import StartError
 from sampan.core.settings import ListOf, Setting, settings_of
+from sampan.core.settings.configuration import (
+    COMMAND_LINE,
+    ConfigError,
+    Configuration,
+    Given,
+    configure,
+    read_config_file,
+)
 from sampan.core.settings.kinds import BOOLEAN, FILE
 
 _CONFIG: Final = "config"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from sampan.app.configuration import Configuration
 from sampan.app.main import up
 from sampan.cli.settings_command import SettingsCommand
 from sampan.cli.up_settings import UP_OPTIONS, server_settings
+from sampan.core.settings.configuration import Configuration
 
 
 @click.command("up", cls=SettingsCommand, **UP_OPTIONS)

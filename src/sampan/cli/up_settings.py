@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import click
 
-from sampan.app.configuration import Configuration
 from sampan.app.engines import ENGINES
 from sampan.app.loops.choice import UnknownController, chosen_controllers
 from sampan.app.settings import UpSettings, check, without_loops
 from sampan.cli.apiserver_options import ACCEPTED, ignored_note
 from sampan.controllers.names import NAMES
 from sampan.core.settings import settings_of
+from sampan.core.settings.configuration import Configuration
 
 UP_OPTIONS: Final[dict[str, Any]] = {"root": UpSettings(), "accepted": ACCEPTED}
 """Options of the commands with the settings of a server."""

@@ -9,6 +9,7 @@
 `BlockingClient` does the same without `await`.
 """
 
+from sampan.client.apply_diff import ApplyDiff
 from sampan.client.backoff import Backoff
 from sampan.client.blocking import BlockingClient
 from sampan.client.blocking_resource_client import BlockingResourceClient
@@ -84,6 +85,7 @@ __all__ = [
     "SLOW_CONFLICT_BACKOFF",
     "AlreadyExists",
     "ApiError",
+    "ApplyDiff",
     "ApplyPatch",
     "Backoff",
     "BadRequest",

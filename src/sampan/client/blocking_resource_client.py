@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator
 from typing import Generic, TypeVar
 
+from sampan.client.apply_diff import ApplyDiff
 from sampan.client.conditions import Condition
 from sampan.client.create_or_update import Mutate, OperationResult, create_or_patch, create_or_update
 from sampan.client.loop_thread import LoopThread
@@ -99,6 +100,14 @@ class BlockingResourceClient(Generic[T]):
         """Apply an object with server-side apply."""
         return self._thread.run(
             self.asynchronous.apply(obj, field_manager=field_manager, force=force, subresource=subresource)
+        )
+
+    def diff(
+        self, obj: T | Object, *, field_manager: str = "", force: bool = False, subresource: str = ""
+    ) -> ApplyDiff:
+        """Return what `apply` with these arguments would change."""
+        return self._thread.run(
+            self.asynchronous.diff(obj, field_manager=field_manager, force=force, subresource=subresource)
         )
 
     def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> T | None:

@@ -18,7 +18,7 @@ Source: apimachinery pkg/api/errors/errors.go (1.36).
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -91,6 +91,9 @@ class CredentialError(TransportError):
 class ApiError(StatusError, ClientError):
     """Error response of the server. Each subclass corresponds to a reason."""
 
+    stated_reason: str = ""
+    """Reason as the response has it: "" if it has none, also if `reason` follows from the code."""
+
     @property
     def causes(self) -> list[Details]:
         """Causes of the error: dicts with `reason`, `message`, `field`."""
@@ -103,7 +106,7 @@ class ApiError(StatusError, ClientError):
 
 
 class BadRequest(ApiError):
-    """400."""
+    """400: the request is malformed."""
 
 
 class Unauthorized(ApiError):
@@ -111,7 +114,7 @@ class Unauthorized(ApiError):
 
 
 class Forbidden(ApiError):
-    """403."""
+    """403: the client may not do this, or an admission plug-in refuses it."""
 
 
 class NotFound(ApiError):
@@ -119,11 +122,11 @@ class NotFound(ApiError):
 
 
 class MethodNotAllowed(ApiError):
-    """405."""
+    """405: the resource does not have this verb."""
 
 
 class NotAcceptable(ApiError):
-    """406."""
+    """406: the server has none of the media types that the client accepts."""
 
 
 class AlreadyExists(ApiError):
@@ -139,11 +142,11 @@ class Expired(ApiError):
 
 
 class RequestEntityTooLarge(ApiError):
-    """413."""
+    """413: the body is larger than the server's limit."""
 
 
 class UnsupportedMediaType(ApiError):
-    """415."""
+    """415: the server does not read the media type of the body."""
 
 
 class Invalid(ApiError):
@@ -159,7 +162,7 @@ class ServerError(ApiError):
 
 
 class InternalError(ServerError):
-    """500."""
+    """500: the server, or a webhook that it calls, has failed."""
 
 
 class ServerTimeout(ServerError):
@@ -167,7 +170,7 @@ class ServerTimeout(ServerError):
 
 
 class ServiceUnavailable(ServerError):
-    """503."""
+    """503: the server, its store or an aggregated API is not available. Retry."""
 
 
 class Timeout(ServerError):
@@ -194,6 +197,9 @@ _BY_REASON: dict[Reason, type[ApiError]] = {
     Reason.SERVICE_UNAVAILABLE: ServiceUnavailable,
     Reason.TIMEOUT: Timeout,
 }
+
+_SUBRESOURCES: Final = ("status", "scale")
+"""Subresources that a CRD may lack."""
 
 _REASON_OF_CODE: dict[int, Reason] = {
     400: Reason.BAD_REQUEST,
@@ -224,23 +230,40 @@ def api_error(status: Mapping[str, Any]) -> ApiError:
     if not reason:
         reason = _REASON_OF_CODE.get(code, Reason.UNKNOWN)
     kind = _BY_REASON.get(reason, ServerError if code >= 500 else ApiError)
-    return kind(
+    details = status.get("details")
+    error = kind(
         reason,
         code,
         str(status.get("message") or f"the server answered {code}"),
-        details=status.get("details"),
+        details=details if isinstance(details, dict) else None,
         list_metadata=status.get("metadata"),
     )
+    error.stated_reason = str(status.get("reason") or "")
+    return error
 
 
-def response_error(code: int, body: bytes, *, retry_after_s: int = 0) -> ApiError:
-    """Return the error for a response of 400 or above. Its body need not be a `Status`: a proxy may send a web page."""
+def _is_custom(path: str) -> bool:
+    """Return True for a path in a group of custom resources: the built-in kinds have all their subresources."""
+    group = path.removeprefix("/apis/").partition("/")[0]
+    return "." in group and not group.endswith(".k8s.io")
+
+
+def response_error(code: int, body: bytes, *, path: str = "", retry_after_s: int = 0) -> ApiError:
+    """Return the error for a response of 400 or above. Its body need not be a `Status`: a proxy may send a web page.
+
+    `path` is that of the request: the message of a 404 names the usual cause, such as an absent CRD.
+    """
     try:
         status = msgspec.json.decode(body)
     except UNREADABLE:
         status = None
     if not isinstance(status, dict) or status.get("kind") != "Status":
-        status = {"message": f"the server answered {code}: {body[:256].decode('utf-8', 'replace')}".rstrip(": ")}
+        message = f"the server answered {code}: {body[:256].decode('utf-8', 'replace')}".rstrip(": ")
+        status = {"message": message, "reason": _REASON_OF_CODE.get(code, "")}
+        if code == 404 and path.startswith("/apis/"):
+            status["message"] = f"the server does not serve {path}: is the CRD of the kind installed?"
+    elif code == 404 and _is_custom(path) and (name := path.rpartition("/")[2]) in _SUBRESOURCES:
+        status["message"] = f"{status.get('message')} (or the kind has no subresource {name}: a CRD has to declare it)"
     status["code"] = code
     if retry_after_s:
         status["details"] = {**(status.get("details") or {}), "retryAfterSeconds": retry_after_s}

@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
+from sampan.client.apply_diff import ApplyDiff
 from sampan.client.decoding import decoded, decoded_all
-from sampan.client.errors import Undecodable
+from sampan.client.errors import NotFound, Undecodable
 from sampan.client.follow import WATCH_BACKOFF, follow
 from sampan.client.object_head import object_head
 from sampan.client.object_list import ObjectList
@@ -22,6 +23,8 @@ from sampan.resource import Object, ObjectType, ResourceInfo, dynamic
 from sampan.wire import json
 
 T = TypeVar("T")
+
+_DIFF_TRIES: Final = 4
 
 
 class ResourceClient(Generic[T]):
@@ -178,8 +181,35 @@ class ResourceClient(Generic[T]):
         Raises `Conflict` if the apply changes fields of other managers, unless `force`. Raises `ValueError` without a
         manager.
         """
-        options = self._endpoint.with_defaults(WriteOptions(field_manager=field_manager, force=force))
-        if not options.field_manager:
+        options = WriteOptions(field_manager=field_manager, force=force)
+        return decoded(self.object_type, await self._apply(obj, options, subresource))
+
+    async def diff(
+        self, obj: T | Object, *, field_manager: str = "", force: bool = False, subresource: str = ""
+    ) -> ApplyDiff:
+        """Return what `apply` with these arguments would change, as `kubectl diff --server-side` does.
+
+        `print(await boats.diff(boat))` prints the changed lines. Nothing is written: the server runs the apply as a dry
+        run, with defaults and admission. Reads from the server, also on a cached client. Raises the errors of `apply`.
+        """
+        options = WriteOptions(field_manager=field_manager, force=force, dry_run=True)
+        for _ in range(_DIFF_TRIES):
+            before = await self._present(obj)
+            after: Object = json.decode(await self._apply(obj, options, subresource))
+            if before is None or before["metadata"]["resourceVersion"] == after["metadata"].get("resourceVersion"):
+                break  # Otherwise another client has changed the object in between.
+        return ApplyDiff(before, after)
+
+    async def _present(self, obj: T | Object) -> Object | None:
+        path = self._endpoint.path_of(names_of(obj)[1], namespace=self._endpoint.namespace_of(obj))
+        try:
+            found: Object = json.decode(await self._endpoint.rest.call("GET", path))
+        except NotFound:
+            return None
+        return found
+
+    async def _apply(self, obj: T | Object, options: WriteOptions, subresource: str) -> bytes:
+        if not self._endpoint.with_defaults(options).field_manager:
             raise ValueError("apply needs a field manager: set field_manager here or on the client")
         fields = dict(obj) if isinstance(obj, dict) else self.to_dict(obj)
         # The server refuses an apply with managedFields: the request itself is about to change them.
@@ -188,7 +218,7 @@ class ResourceClient(Generic[T]):
             metadata.get("name", ""), subresource, namespace=self._endpoint.namespace_of(fields)
         )
         patch = ApplyPatch({**fields, "metadata": metadata})
-        return decoded(self.object_type, await self._endpoint.patch(path, patch, options=options))
+        return await self._endpoint.patch(path, patch, options=options)
 
     async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> T | None:
         """Request the deletion of an object.

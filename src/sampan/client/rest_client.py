@@ -56,7 +56,7 @@ class RESTClient:
             fields["content-type"] = JSON
         limit_s = self._limit_s
         response = await self.transport.send(HttpRequest(method, _target(path, query), fields, body, limit_s, limit_s))
-        return await _read(response)
+        return await _read(response, path)
 
     async def stream(
         self, path: str, *, query: Mapping[str, str], accept: str = JSON, idle_timeout_s: float | None = None
@@ -76,7 +76,7 @@ class RESTClient:
             )
         )
         if not _is_success(response.status):
-            await _read(response)
+            await _read(response, path)
         return response
 
 
@@ -101,13 +101,13 @@ def _is_success(status: int) -> bool:
     return 200 <= status < 300
 
 
-async def _read(response: HttpResponse) -> bytes:
+async def _read(response: HttpResponse, path: str) -> bytes:
     try:
         body = await response.read()
     finally:
         await response.aclose()
     if not _is_success(response.status):
-        raise response_error(response.status, body, retry_after_s=_retry_after_s(response))
+        raise response_error(response.status, body, path=path, retry_after_s=_retry_after_s(response))
     return body
 
 

@@ -148,7 +148,7 @@ class ServiceCIDRs:
             # `set_status_condition` compares only status and reason.
             present["message"] = condition["message"]
         set_status_condition(status, condition, self._clock)
-        await write_status(self._cidrs, cidr, status)
+        await write_status(self._cidrs, cidr, status, optimistic_lock=False)
 
 
 def _comparable(one: Network, other: Network) -> bool:

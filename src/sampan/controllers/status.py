@@ -1,5 +1,6 @@
 """Status writes: patches with only the changed fields, and conditions in the form of the workload APIs."""
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from sampan.client import ResourceClient, merge_patch_between
@@ -12,14 +13,15 @@ T = TypeVar("T")
 
 
 async def write_status(
-    client: ResourceClient[T], obj: Object, status: Object, *, optimistic_lock: bool = False
+    client: ResourceClient[T], obj: Object, status: Object, *, optimistic_lock: bool | None = None
 ) -> T | None:
     """Write a status that was computed from the object as read. Return None if the status has not changed.
 
-    The patch applies to any version of the object: a status has one writer, and `observedGeneration` records the
-    generation it was computed from. With `optimistic_lock` it applies only to the version that was read. Use it if the
-    status itself is state, such as counts. A changed object then raises `Conflict`. Raises `NotFound`, `ApiError`,
-    `TransportError`.
+    A patch of single fields applies to any version of the object: they have one writer, and `observedGeneration`
+    records the generation they were computed from. A patch with a list, such as the conditions, would remove what
+    another client has added to the list. So it applies only to the version that was read. `optimistic_lock` demands
+    this for all fields: use it if the status itself is state, such as counts. False demands it for none: use it if
+    Kubernetes applies this status. A changed object raises `Conflict`. Raises `NotFound`, `ApiError`, `TransportError`.
     """
     before = obj.get("status") or {}
     if same(before, status):
@@ -27,9 +29,16 @@ async def write_status(
     metadata = meta(obj)
     read = {"resourceVersion": metadata.resource_version}
     old, new = {"metadata": read, "status": before}, {"metadata": read, "status": status}
+    if optimistic_lock is None:
+        optimistic_lock = any(isinstance(each, list) for each in _changed(before, status))
     patch = merge_patch_between(old, new, optimistic_lock=optimistic_lock)
     where = client.in_namespace(metadata.namespace) if metadata.namespace else client
     return await where.status.patch(metadata.name, patch)
+
+
+def _changed(before: Object, status: Object) -> Iterator[Any]:
+    """Yield the new values of the fields that differ."""
+    return (value for key, value in status.items() if key not in before or not same(before[key], value))
 
 
 def status_of(obj: Object) -> Object:

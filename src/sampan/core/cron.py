@@ -14,6 +14,7 @@ from sampan.core.time import NANOSECONDS_PER_SECOND, add_seconds, parse_duration
 YEARS_AHEAD: Final = 5
 """Number of years that the search for the next time covers."""
 _MINUTE: Final = dt.timedelta(minutes=1)
+_WALKED: Final = dt.timedelta(minutes=2)
 SCHEDULE_CHARACTERS_MAX: Final = 4096
 """Length limit of a schedule. A list of all values of all fields has about 500 characters. Kubernetes has no limit."""
 
@@ -80,6 +81,28 @@ class Schedule:
                 return found
             found = _advance(found, local, units, minutes=self.fields[0].values)
         return None
+
+    def latest(self, since: dt.datetime, until: dt.datetime) -> dt.datetime | None:
+        """Return the latest time after `since` and not after `until`; None if there is none.
+
+        The first interval may be a year and all later ones a minute (`* * * 1 *`). So the time is found by bisection,
+        which avoids iterating over half a million minutes. An `@every` schedule counts from `since`.
+        """
+        begin, end = since, until
+        # Invariant: the latest time, if there is one, is after `begin` and not after `end`. An `@every` schedule counts
+        # from the start time, so bisection does not apply to it.
+        while not self.every_ns and end - begin > _WALKED:
+            middle = begin + (end - begin) / 2
+            coming = self.next_after(middle)
+            if coming is not None and coming <= until:
+                begin = middle
+            else:
+                end = middle
+        found: dt.datetime | None = None
+        coming = self.next_after(begin)
+        while coming is not None and coming <= until:
+            found, coming = coming, self.next_after(coming)
+        return found
 
     def _units_to_wait(self, local: dt.datetime) -> str:
         """Return the units of time that can be skipped, the largest first; "" when the time matches."""

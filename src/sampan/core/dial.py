@@ -23,13 +23,20 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 NOT_ALLOWED: Final = "address not allowed"
 """Error message of kube-apiserver."""
+_PORT_MAX: Final = 65_535
 _BROADCAST: Final = ipaddress.IPv4Address("255.255.255.255")
 _WITH_IPV4: Final = (ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("64:ff9b::/96"))
 """IPv6 addresses whose last 32 bits are an IPv4 address: IPv4-compatible and NAT64."""
 
 
 class AddressNotAllowed(OSError):
-    """Connections to this address are not allowed."""
+    """Connections to this address are not allowed, or it is none."""
+
+
+def check_port(port: int) -> None:
+    """Raise `AddressNotAllowed` unless this is the number of a port. An EndpointSlice may have any number."""
+    if not 0 <= port <= _PORT_MAX:
+        raise AddressNotAllowed(f"dial tcp: address {port}: invalid port")
 
 
 def check_address(text: str, *, allow_loopback: bool = True) -> str:
@@ -85,6 +92,7 @@ async def create_connection(
     `any_address` allows all addresses; set it only if a setting names the host, not an object. Raises `OSError`:
     `AddressNotAllowed`, `socket.gaierror`, `ssl.SSLError` or another error of the socket.
     """
+    check_port(port)
     loop = asyncio.get_running_loop()
     name = (server_name or host) if tls is not None else None
     if any_address:
@@ -107,6 +115,7 @@ async def open_connection(
     any_address: bool = False,
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Connect to a host and return the pair of streams. The parameters are those of `create_connection`."""
+    check_port(port)
     name = (server_name or host) if tls is not None else None
     if any_address:
         return await asyncio.open_connection(host, port, ssl=tls, server_hostname=name)

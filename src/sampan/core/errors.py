@@ -31,7 +31,6 @@ class Reason(enum.StrEnum):
     TOO_MANY_REQUESTS = "TooManyRequests"
     INTERNAL_ERROR = "InternalError"
     SERVER_TIMEOUT = "ServerTimeout"
-    STORAGE_READ_ERROR = "StorageReadError"
     SERVICE_UNAVAILABLE = "ServiceUnavailable"
     TIMEOUT = "Timeout"
 
@@ -65,7 +64,9 @@ class StatusError(Exception):
     @property
     def retry_after_s(self) -> int:
         """Return the seconds that the client should wait (the `Retry-After` header); 0 = none."""
-        return int((self.details or {}).get("retryAfterSeconds", 0))
+        requested = (self.details or {}).get("retryAfterSeconds")
+        # Details of a response may have any type.
+        return requested if isinstance(requested, int) and requested > 0 else 0
 
     def to_status(self) -> dict[str, Any]:
         """Return the `Status` object for the client."""

@@ -4,6 +4,7 @@ store = import_extra("sampan.storage.etcd.store", extra="etcd", feature="--stora
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 
@@ -18,5 +19,19 @@ def import_extra(module: str, *, extra: str, feature: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "sampan":
             raise
-        text = f"{feature} needs the package {error.name}, which is not installed: pip install 'sampan[{extra}]'"
-        raise MissingExtra(text, name=error.name) from None
+        raise _missing(error.name, extra, feature) from None
+
+
+def require_extra(package: str, *, extra: str, feature: str) -> None:
+    """Check that a third-party package of an extra is installed, without importing it. Raises `MissingExtra`."""
+    try:
+        is_installed = find_spec(package) is not None
+    except ModuleNotFoundError:
+        is_installed = False
+    if not is_installed:
+        raise _missing(package, extra, feature)
+
+
+def _missing(package: str, extra: str, feature: str) -> MissingExtra:
+    text = f"{feature} needs the package {package}, which is not installed: pip install 'sampan[{extra}]'"
+    return MissingExtra(text, name=package)

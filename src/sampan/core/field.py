@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import msgspec
 import orjson
 
+from sampan.core.deep_json import dumps
+
 FAULTS_MAX = 1000
 """Limit of errors at which the validation of an object stops."""
 FAULTS_CHARACTERS_MAX = 2 << 20
@@ -141,7 +143,7 @@ def _escape(char: str) -> str:
 
 def go_json(value: object, *, sort: bool = False) -> str:
     """Encode a value as compact JSON with the escapes of Go's `json.Marshal`. Raises `orjson.JSONEncodeError`."""
-    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort else None).decode()
+    text = dumps(value, sort=sort).decode()
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -8,6 +8,7 @@ Source: Go's fmt, encoding/json, strconv and time; apimachinery pkg/runtime/conv
 from collections.abc import Iterable
 from typing import Any, Final
 
+from sampan.core.deep_json import DeepJson
 from sampan.core.field import quote, show_float
 
 NIL: Final = "<nil>"
@@ -99,7 +100,7 @@ def type_name(value: Any) -> str:
         return "float64"
     if isinstance(value, str):
         return "string"
-    return MAP if isinstance(value, dict) else LIST
+    return MAP if isinstance(value, dict) or (isinstance(value, DeepJson) and value.is_map) else LIST
 
 
 def json_kind(value: Any) -> str:
@@ -112,7 +113,7 @@ def json_kind(value: Any) -> str:
         return "string"
     if value is None:
         return "null"
-    return "object" if isinstance(value, dict) else "array"
+    return "object" if isinstance(value, dict) or (isinstance(value, DeepJson) and value.is_map) else "array"
 
 
 def json_number(value: Any) -> str:

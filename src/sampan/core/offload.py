@@ -111,6 +111,18 @@ def current_work() -> RequestWork | None:
     return _current.get()
 
 
+def charge(steps: int) -> None:
+    """Count steps of a computation that cannot stop once it has begun.
+
+    **Raises** `TakeThread` if they are more than the computation may run on the loop.
+    """
+    work = _current.get()
+    if work is not None and work.steps_left is not None:
+        if steps > work.steps_left:
+            raise TakeThread
+        work.steps_left -= steps
+
+
 async def offloaded(function: Callable[..., T], *args: object) -> T:
     """Return `function(*args)`, computed in a thread if the request is large.
 

@@ -15,6 +15,8 @@ from typing import Final, TypeVar
 from sampan.dns.message import Type
 from sampan.dns.objects import EndpointSlice
 
+_PORT_MAX: Final = 65_535
+"""The API accepts any number in an EndpointSlice; an SRV record cannot have it."""
 T = TypeVar("T")
 Address = tuple[Type, bytes]
 """Type of the record of an address, and its data."""
@@ -58,7 +60,7 @@ def names_of(slice: EndpointSlice, with_unready: bool) -> SliceNames:
     ports = {
         (each.name.lower(), (each.protocol or "TCP").lower()): each.port
         for each in slice.ports or ()
-        if each.name and each.port
+        if each.name and each.port and 0 < each.port <= _PORT_MAX
     }
     return SliceNames(
         {type: tuple(found) for type, found in addresses.items()},

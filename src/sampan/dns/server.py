@@ -40,8 +40,11 @@ _log = logging.getLogger("sampan.dns")
 class DnsServer:
     """Serves DNS on a port of some addresses."""
 
-    def __init__(self, resolver: Resolver, hosts: Sequence[str], port: int) -> None:
-        """`port` 0 means a free one, the same for UDP and TCP."""
+    def __init__(
+        self, resolver: Resolver, hosts: Sequence[str], port: int, *, options: str = "another --bind or --port"
+    ) -> None:
+        """`port` 0 means a free one, the same for UDP and TCP. `options`: what a user sets to use another address."""
+        self._options = options
         self._resolver = resolver
         self._hosts = hosts
         self.port = port
@@ -86,7 +89,7 @@ class DnsServer:
         except OSError as error:
             for sock in bound:
                 sock.close()
-            raise OSError(_advice(error, host, self.port)) from error
+            raise OSError(_advice(error, host, self.port, self._options)) from error
         return bound
 
     def respond_to_datagram(self, data: bytes, tasks: asyncio.TaskGroup, send: Send) -> None:
@@ -254,9 +257,9 @@ def _bound(host: str, port: int, type: socket.SocketKind) -> socket.socket:
     return sock
 
 
-def _advice(error: OSError, host: str, port: int) -> str:
+def _advice(error: OSError, host: str, port: int, options: str) -> str:
     """Return the error message for a socket that cannot be bound, with the action to take."""
     reason = f"cannot serve DNS on {host}:{port}: {error.strerror or error}"
     if isinstance(error, PermissionError):
-        return f"{reason}; ports below 1024 need root or CAP_NET_BIND_SERVICE, or set another --port"
-    return f"{reason}; set another --bind or --port"
+        return f"{reason}; ports below 1024 need root or CAP_NET_BIND_SERVICE, or set {options}"
+    return f"{reason}; stop the program that uses it, or set {options}"

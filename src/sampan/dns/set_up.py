@@ -51,7 +51,9 @@ def set_up(
     zone = ClusterZone(objects, parse_name(settings.domain), ttl_s=settings.ttl_s, servers=servers, serial=serial)
     own = frozenset(Upstream(host, settings.port) for host in hosts)
     forwarder = Forwarder(Upstreams(settings.forward, settings.resolv_conf, own))
-    server = DnsServer(Resolver(zone, forwarder, synced.is_set), hosts, settings.port)
+    # Next to a server, the address has one option; `sampan dns` has two.
+    options = "--dns-address HOST:PORT" if keeps_running else "another --bind or --port"
+    server = DnsServer(Resolver(zone, forwarder, synced.is_set), hosts, settings.port, options=options)
 
     async def start() -> None:
         await objects.synced()

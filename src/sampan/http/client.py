@@ -8,8 +8,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
+from sampan.core.loop_turns import LoopTurns
 from sampan.http.connection import Connection
 from sampan.http.errors import TransportError, TransportTimeout
+from sampan.http.intake import PIECES_PER_TURN
 from sampan.http.pending_response import PendingResponse
 from sampan.http.pool import ConnectionPool, Origin
 from sampan.http.request import HttpRequest
@@ -46,6 +48,7 @@ class HttpClient:
         self.settings = settings
         self.pool: ConnectionPool[DialledOrigin] = ConnectionPool(settings, self._dial)
         self._names = NameCache()
+        self._turn_limit: LoopTurns | None = None
 
     async def send(
         self,
@@ -113,7 +116,9 @@ class HttpClient:
         return await origin.connect(self._new_connection)
 
     def _new_connection(self) -> Connection:
-        return Connection(self.settings, self._names, released=self._released, lost=self._lost)
+        if self._turn_limit is None:
+            self._turn_limit = LoopTurns(asyncio.get_running_loop(), PIECES_PER_TURN)
+        return Connection(self.settings, self._names, self._turn_limit, released=self._released, lost=self._lost)
 
     def _released(self, connection: Connection) -> None:
         self.pool.release(connection)

@@ -10,7 +10,9 @@ import ssl
 from collections.abc import Callable
 from typing import Final, cast
 
+from sampan.core.loop_turns import LoopTurns
 from sampan.http.errors import TransportError
+from sampan.http.intake import PIECES_PER_TURN, Intake
 from sampan.http.pending_response import PendingResponse
 from sampan.http.request import HttpRequest
 from sampan.http.settings import HttpSettings
@@ -33,10 +35,12 @@ class Connection(asyncio.Protocol):
         self,
         settings: HttpSettings,
         names: NameCache,
+        turn_limit: LoopTurns | None = None,
         *,
         released: Callable[["Connection"], None],
         lost: Callable[["Connection"], None],
     ) -> None:
+        """`turn_limit`: limit of the pieces of bodies in a turn, which the connections of a client share."""
         self.settings = settings
         self.loop = asyncio.get_running_loop()
         self.reused = False
@@ -51,6 +55,15 @@ class Connection(asyncio.Protocol):
         self._response: PendingResponse | None = None
         self._may_switch = False
         self._can_write: asyncio.Future[None] | None = None
+        self._intake = Intake(
+            turn_limit or LoopTurns(self.loop, PIECES_PER_TURN), self._parse, hold=self._hold, release=self._release
+        )
+        self._pieces = 0
+        """Number of pieces of bodies so far."""
+        self._is_paused = self._is_held = False
+        """True while the response, or the limit of a turn, stops the reading."""
+        self._end: tuple[Exception | None] | None = None
+        """Error of the end of the connection, which is handled after the bytes before it."""
 
     # --- for clients
 
@@ -102,7 +115,9 @@ class Connection(asyncio.Protocol):
         self._lost(self)
         response.detach()
         tunnel = Tunnel.take_over(
-            self._transport, ahead=self._reader.take_ahead(), read_ahead_bytes=self.settings.buffer_bytes_max
+            self._transport,
+            ahead=self._reader.take_ahead() + self._intake.take(),
+            read_ahead_bytes=self.settings.buffer_bytes_max,
         )
         self._transport.resume_reading()
         return tunnel
@@ -116,14 +131,18 @@ class Connection(asyncio.Protocol):
     # --- for the response
 
     def pause(self) -> None:
-        self._transport.pause_reading()
+        self._is_paused = True
+        if not self._is_held:
+            self._transport.pause_reading()
 
     def resume(self) -> None:
-        if not self.closed:
+        self._is_paused = False
+        if not self.closed and not self._is_held:
             self._transport.resume_reading()
 
     def cut(self) -> None:
         self.closed = True
+        self._intake.take()
         if self._transport is not None:
             self._transport.abort()
 
@@ -137,30 +156,16 @@ class Connection(asyncio.Protocol):
             # There is no request: the server announces a close (for example by a 408), or it is out of sync.
             self.cut()
             return
-        try:
-            self._reader.feed(data)
-        except Malformed as error:
-            self._fail(error)
+        self._intake.received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
         # A writer that waits must notice the end, or it would wait forever.
         self.resume_writing()
-        response = self._response
-        if response is not None:
-            try:
-                if exc is None:
-                    self._reader.end()
-                cause: Exception | None = exc
-            except EOFError as error:
-                cause = error
-            if not response.complete:
-                failure = TransportError(self._why(exc, response), sent=True)
-                failure.__cause__ = cause
-                response.fail(failure)
-            self._response = None
-        self._reader.close()
-        self._lost(self)
+        if self._intake:
+            self._end = (exc,)
+        else:
+            self._finish(exc)
 
     def pause_writing(self) -> None:
         self._can_write = self.loop.create_future()
@@ -181,12 +186,13 @@ class Connection(asyncio.Protocol):
                 raise Malformed("malformed HTTP response: 101 without a request for an upgrade")
             self._state.step_response(_SWITCH)
             # The bytes that follow are of another protocol. They stay in the socket until the tunnel reads them.
-            self._transport.pause_reading()
+            self.pause()
         else:
             self._state.step_response(_HEAD)
         response.take_head(head)
 
     def on_data(self, data: bytes) -> None:
+        self._pieces += 1
         if self._response is not None:
             self._response.feed(data)
 
@@ -198,7 +204,8 @@ class Connection(asyncio.Protocol):
         state.keep_alive = reusable
         state.step_response(_END)
         response.finish()
-        if not state.reusable:
+        # Bytes after the end are no response to a request. The next request must not get them.
+        if not state.reusable or self._intake:
             self.close()
         elif not self.closed:
             self.reused = True
@@ -206,6 +213,48 @@ class Connection(asyncio.Protocol):
             self._released(self)
 
     # --- inside
+
+    def _parse(self, data: bytes) -> int:
+        """Read bytes, and return the number of their pieces."""
+        before = self._pieces
+        if self._response is None:
+            self.cut()
+            return 0
+        try:
+            self._reader.feed(data)
+        except Malformed as error:
+            self._fail(error)
+        return self._pieces - before
+
+    def _hold(self) -> None:
+        self._is_held = True
+        if not self.closed and not self._is_paused:
+            self._transport.pause_reading()
+
+    def _release(self) -> None:
+        self._is_held = False
+        if self._end is not None:
+            self._finish(*self._end)
+        elif not self.closed and not self._is_paused:
+            self._transport.resume_reading()
+
+    def _finish(self, exc: Exception | None) -> None:
+        """Handle the end of the connection, after all bytes."""
+        response = self._response
+        if response is not None:
+            try:
+                if exc is None:
+                    self._reader.end()
+                cause: Exception | None = exc
+            except EOFError as error:
+                cause = error
+            if not response.complete:
+                failure = TransportError(self._why(exc, response), sent=True)
+                failure.__cause__ = cause
+                response.fail(failure)
+            self._response = None
+        self._reader.close()
+        self._lost(self)
 
     def _fail(self, cause: Malformed) -> None:
         response, self._response = self._response, None

@@ -7,11 +7,12 @@ server or a node. By default it refuses the addresses that `core.dial` refuses.
 import asyncio
 import socket
 import ssl
+from asyncio import sslproto
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, Protocol, cast
 
-from sampan.core.dial import create_connection
+from sampan.core.dial import check_port, create_connection
 from sampan.core.tls_trust import client_context
 from sampan.http.address import ProxyAddress, ServerAddress
 from sampan.http.connection import Connection
@@ -28,8 +29,30 @@ _UNACKNOWLEDGED_MS = 45_000
 
 HTTP/1.1 has no ping. Source: apimachinery pkg/util/net/http.go, `readIdleTimeout` and `pingTimeout` (1.36).
 """
+_TLS_BUFFER_BYTES = 32 * 1024
 _SHUTDOWN_TIMEOUT_S = 1.0
 """Time that a closing connection waits for the peer's close."""
+
+
+class Way(Protocol):
+    """Way to a server that this machine may be unable to reach, such as the tunnel of a node. It is hashable."""
+
+    @property
+    def is_open(self) -> bool:
+        """False to connect directly."""
+        ...
+
+    async def connect(
+        self,
+        make: Callable[[], Connection],
+        host: str,
+        port: int,
+        *,
+        tls: ssl.SSLContext | None,
+        server_name: str,
+    ) -> Connection | None:
+        """Return a connection, or None to connect directly. Raises `OSError`, `AddressNotAllowed` as `core.dial`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +74,13 @@ class Upstream:
     """Allow any address. True only if a setting names the host, not an object."""
     connect_timeout_s: float | None = 30.0
     """Time limit; None: the caller limits the time."""
+    way: Way | None = None
+    """Way to the address, used while it is open."""
 
     @property
     def key(self) -> Hashable:
         """Key of the pool. Requests to endpoints with equal keys share connections."""
-        return (self.address or self.host, self.port, self.host if self.tls else "", self.tls)
+        return (self.address or self.host, self.port, self.host if self.tls else "", self.tls, self.way)
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
@@ -64,6 +89,9 @@ class Upstream:
         """Return a connection that is ready for a request. Raises `TransportError` with `sent` False."""
         try:
             async with asyncio.timeout(self.connect_timeout_s):
+                connection = await self._through(self.way, make) if self.way is not None else None
+                if connection is not None:
+                    return connection
                 connection = await create_connection(
                     make,
                     self.address or self.host,
@@ -74,8 +102,13 @@ class Upstream:
                 )
         except (OSError, ValueError) as error:
             raise TransportError(f"cannot connect to {self}: {_fault(error)}", sent=False) from error
-        _keep_alive(connection.socket)
+        keep_alive(connection.socket)
         return connection
+
+    async def _through(self, way: Way, make: Callable[[], Connection]) -> Connection | None:
+        """Return a connection on the way; None if the way is closed or does not lead there. Raises `OSError`."""
+        check_port(self.port)
+        return await way.connect(make, self.address or self.host, self.port, tls=self.tls, server_name=self.host)
 
 
 class Dialer:
@@ -104,7 +137,7 @@ class Dialer:
         try:
             async with asyncio.timeout(self.connect_timeout_s):
                 connection = await (self._direct(make) if self.proxy is None else self._through(self.proxy, make))
-                _keep_alive(connection.socket)
+                keep_alive(connection.socket)
                 return connection
         except TimeoutError as error:
             raise TransportTimeout(
@@ -133,7 +166,7 @@ class Dialer:
         if not address.secure:
             _, connection = await loop.create_connection(make, address.host, address.port)
             return connection
-        _, connection = await loop.create_connection(
+        transport, connection = await loop.create_connection(
             make,
             address.host,
             address.port,
@@ -142,6 +175,7 @@ class Dialer:
             ssl_handshake_timeout=self.connect_timeout_s,
             ssl_shutdown_timeout=_SHUTDOWN_TIMEOUT_S,
         )
+        _shrink_buffer(transport)
         return connection
 
     async def _through(self, proxy: ProxyAddress, make: Callable[[], Connection]) -> Connection:
@@ -177,7 +211,21 @@ class Dialer:
         return connection
 
 
-def _keep_alive(sock: socket.socket) -> None:
+def _shrink_buffer(transport: asyncio.BaseTransport) -> None:
+    """Reduce the receive buffer of asyncio's TLS, 256 KiB for each connection, which an operator has many of.
+
+    A larger one makes no difference: a TLS record has at most 16 KiB.
+    """
+    tls = getattr(transport, "_ssl_protocol", None)
+    if isinstance(tls, sslproto.SSLProtocol):
+        protocol: Any = tls
+        protocol.max_size = _TLS_BUFFER_BYTES
+        protocol._ssl_buffer = bytearray(_TLS_BUFFER_BYTES)
+        protocol._ssl_buffer_view = memoryview(protocol._ssl_buffer)
+
+
+def keep_alive(sock: socket.socket) -> None:
+    """Let the kernel close a connection whose peer no longer responds."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (
         ("TCP_KEEPIDLE", _KEEPALIVE_IDLE_S),

@@ -5,10 +5,10 @@ replaced without a restart.
 """
 
 import ssl
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sampan.core.memory_file import memory_file
 from sampan.core.tls_trust import client_context, unverified_context
 
 _HTTP_1 = ["http/1.1"]
@@ -116,11 +116,8 @@ def _certificate(options: TlsOptions) -> ClientCertificate | None:
 
 def load_certificate(context: ssl.SSLContext, shown: ClientCertificate) -> None:
     """Load a certificate from memory into a context. Raises `ssl.SSLError`, `ValueError`."""
-    # Python's ssl module reads certificates only from files, so they are briefly written to a directory of mode 0700.
-    with tempfile.TemporaryDirectory(prefix="sampan-") as directory:
-        file = Path(directory) / "client.pem"
-        file.touch(mode=0o600)
-        file.write_bytes(shown.certificate + b"\n" + shown.key)
+    # Python's ssl module reads certificates only from files.
+    with memory_file(shown.certificate + b"\n" + shown.key) as file:
 
         def no_password() -> bytes:
             raise ValueError("client key: it is encrypted; use an unencrypted key")

@@ -2,14 +2,17 @@
 
 from sampan.http.address import ProxyAddress, ServerAddress
 from sampan.http.client import HttpClient
+from sampan.http.connection import Connection
 from sampan.http.dial import Dialer
 from sampan.http.pending_response import PendingResponse
 from sampan.http.proxies import proxy_authorization
 from sampan.http.request import HttpRequest
 from sampan.http.settings import HttpSettings
 from sampan.http.tls import ClientCertificate, TlsContexts, TlsOptions
+from sampan.http.tunnel import Tunnel
 from sampan.wire.http1 import request_head
 
+_SWITCHING_PROTOCOLS = 101
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 
 
@@ -54,6 +57,22 @@ class HttpTransport:
         Cancellation before the head arrives cuts the connection.
         """
         return await self._client.send(self._origin, request, self._head(request))
+
+    async def switch(self, request: HttpRequest) -> Tunnel | PendingResponse:
+        """Send a request for an upgrade on a new connection. Return the connection after a 101, else the response.
+
+        Raises the same errors as `send`. `aclose` does not close the returned connection.
+        """
+        begun: list[Connection] = []
+        response = await self._client.send(
+            self._origin,
+            request,
+            self._head(request),
+            replay=False,
+            fresh=True,
+            begun=lambda connection, _: begun.append(connection),
+        )
+        return begun[-1].switch() if response.status == _SWITCHING_PROTOCOLS else response
 
     async def aclose(self) -> None:
         """Cut all connections."""

@@ -138,7 +138,9 @@ class Tunnel(asyncio.Protocol):
 
     async def aclose(self) -> None:
         """Send all written bytes, close, and wait for the close."""
-        self._transport.close()
+        if not self._transport.is_closing():
+            # A second `close` of a TLS transport makes its `abort` fail. Source: CPython 3.11 asyncio/sslproto.py.
+            self._transport.close()
         if self._lost is None:
             self._lost = asyncio.get_running_loop().create_future()
         await self._lost

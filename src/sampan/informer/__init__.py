@@ -15,7 +15,9 @@ from sampan.informer.factory import Scope, SharedInformerFactory
 from sampan.informer.group import GroupRegistration, InformerGroup
 from sampan.informer.handler import EventHandler, EventHandlerFuncs, FilteringEventHandler
 from sampan.informer.in_order_queue import InOrderQueue
-from sampan.informer.indexer import NAMESPACE_INDEX, Indexer, IndexFunction
+from sampan.informer.index import IndexFailed, IndexFunction
+from sampan.informer.indexer import NAMESPACE_INDEX, Indexer
+from sampan.informer.informer import Informer, InformerRegistration, InformerStore
 from sampan.informer.key import join_key, split_key
 from sampan.informer.lister import Lister, NamespaceLister, ReadableStore
 from sampan.informer.metrics import InformerMetrics
@@ -33,7 +35,7 @@ from sampan.informer.registration import Registration
 from sampan.informer.settings import InformerSettings, ReflectorSettings
 from sampan.informer.shared_informer import InformerStopped, SharedInformer
 from sampan.informer.sync import Syncable, wait_for_cache_sync
-from sampan.informer.transform import Transform, TransformError, transform_objects
+from sampan.informer.transform import Transform, TransformError, strip_fields, transform_objects
 from sampan.informer.watch_failure import WatchErrorHandler, WatchFailure, log_watch_error
 
 __all__ = [
@@ -49,12 +51,16 @@ __all__ = [
     "FilteringEventHandler",
     "GroupRegistration",
     "InOrderQueue",
+    "IndexFailed",
     "IndexFunction",
     "Indexer",
+    "Informer",
     "InformerGroup",
     "InformerMetrics",
+    "InformerRegistration",
     "InformerSettings",
     "InformerStopped",
+    "InformerStore",
     "Lister",
     "NamespaceLister",
     "Queue",
@@ -78,6 +84,7 @@ __all__ = [
     "last_known",
     "log_watch_error",
     "split_key",
+    "strip_fields",
     "strip_managed_fields",
     "transform_objects",
     "wait_for_cache_sync",

@@ -65,6 +65,11 @@ class SharedInformerFactory:
         """All informers that were requested and not removed."""
         return list(self._informers.values())
 
+    @property
+    def collections(self) -> list[tuple[ResourceInfo, Scope]]:
+        """Resource and scope of each informer that was requested and not removed."""
+        return [(each.object_type.info, each.scope) for each in self._informers]
+
     @overload
     def informer_for(
         self, what: ResourceInfo, scope: Scope = Scope(), *, transform: Transform | None = None
@@ -95,11 +100,15 @@ class SharedInformerFactory:
         return self._informer(self._client.resource(what, namespace=scope.namespace), scope, transform)
 
     def metadata_informer_for(
-        self, what: ResourceInfo | ObjectType[Any] | type[Any], scope: Scope = Scope()
+        self,
+        what: ResourceInfo | ObjectType[Any] | type[Any],
+        scope: Scope = Scope(),
+        *,
+        transform: Transform | None = None,
     ) -> SharedInformer[PartialObjectMetadata]:
         """Return an informer of metadata only. The server does not send the other fields."""
         scope = self._complete(scope)
-        return self._informer(self._client.resource(what, namespace=scope.namespace).metadata_only(), scope, None)
+        return self._informer(self._client.resource(what, namespace=scope.namespace).metadata_only(), scope, transform)
 
     @overload
     def informers_for(
@@ -118,12 +127,12 @@ class SharedInformerFactory:
         self, what: ResourceInfo | ObjectType[Any] | type[Any], namespaces: Iterable[str], scope: Scope = Scope()
     ) -> InformerGroup[Any]:
         """Return the informers of some namespaces as a group. The namespace of the scope is ignored."""
-        return InformerGroup(
-            {
-                namespace: self.informer_for(what, replace(scope, namespace=namespace))
-                for namespace in dict.fromkeys(namespaces)
-            }
-        )
+        informers = {
+            namespace: self.informer_for(what, replace(scope, namespace=namespace))
+            for namespace in dict.fromkeys(namespaces)
+        }
+        one = next(iter(informers.values()), None) or self._client.resource(what)
+        return InformerGroup(informers, one.object_type)
 
     async def start(self, task_group: asyncio.TaskGroup) -> None:
         """Start all informers that have not been started. Call it again after requesting more."""
@@ -141,6 +150,12 @@ class SharedInformerFactory:
         task = self._tasks.pop(informer, None)
         if task is not None:
             await _stop(task)
+
+    async def retire(self, informer: SharedInformer[Any]) -> None:
+        """Stop and remove an informer, after its handlers have received a deletion of each of its objects."""
+        if informer in self._tasks:
+            await informer.end()
+        await self.remove(informer)
 
     async def shutdown(self) -> None:
         """Stop all started informers."""

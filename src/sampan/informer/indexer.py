@@ -5,25 +5,17 @@ Source: client-go tools/cache/thread_safe_store.go, index.go (1.36).
 """
 
 import asyncio
-import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
+from sampan.informer.index import Index, IndexFunction, Unindexed
 from sampan.informer.ref import Ref
 from sampan.informer.version import as_number, reached
 
 T = TypeVar("T")
 
-_log = logging.getLogger("sampan.informer")
-
-IndexFunction = Callable[[Ref[T]], Iterable[str]]
-"""Returns the values under which an object is indexed: none, one or many. Must depend only on the object."""
-
 NAMESPACE_INDEX: Final = "namespace"
 """Name of the index by namespace, which every store has."""
-
-_Index = dict[str, dict[str, None]]
-"""Keys of each value, in the order of arrival."""
 
 
 def index_by_namespace(ref: Ref[T]) -> Iterable[str]:
@@ -33,12 +25,17 @@ def index_by_namespace(ref: Ref[T]) -> Iterable[str]:
 
 
 class Indexer(Generic[T]):
-    """Objects by key and by index. Returned lists belong to the caller; the refs in them are immutable."""
+    """Objects by key and by index. Returned lists belong to the caller; the refs in them are immutable.
 
-    def __init__(self, indexers: Mapping[str, IndexFunction[T]] | None = None) -> None:
+    Lookups raise `IndexFailed` while the function of the index raises for an object.
+    """
+
+    def __init__(self, indexers: Mapping[str, IndexFunction[T]] | None = None, *, name: str = "") -> None:
+        """`name` is that of the resource, for messages."""
+        self._name = name
         self._refs: dict[str, Ref[T]] = {}
         self._functions: dict[str, IndexFunction[T]] = {NAMESPACE_INDEX: index_by_namespace, **(indexers or {})}
-        self._indexes: dict[str, _Index] = {name: {} for name in self._functions}
+        self._indexes = {each: self._index(each) for each in self._functions}
         self._resource_version = ""
         self._waiting: list[tuple[str, asyncio.Future[None]]] = []
         self._filled = asyncio.Event()
@@ -70,15 +67,15 @@ class Indexer(Generic[T]):
 
     def by_index(self, name: str, value: str) -> list[Ref[T]]:
         """Return the objects that an index has under a value. Raises `KeyError` for an unknown index."""
-        return [self._refs[key] for key in self._indexes[name].get(value, ())]
+        return [self._refs[key] for key in self._indexes[name].keys(value)]
 
     def index_keys(self, name: str, value: str) -> list[str]:
         """Return the keys that an index has under a value. Raises `KeyError` for an unknown index."""
-        return list(self._indexes[name].get(value, ()))
+        return self._indexes[name].keys(value)
 
     def index_values(self, name: str) -> list[str]:
         """Return all values of an index. Raises `KeyError` for an unknown index."""
-        return list(self._indexes[name])
+        return self._indexes[name].values()
 
     @property
     def index_names(self) -> frozenset[str]:
@@ -90,9 +87,14 @@ class Indexer(Generic[T]):
         if name in self._functions:
             raise ValueError(f"there is an index {name!r} already")
         self._functions[name] = function
-        index = self._indexes[name] = {}
+        index = self._indexes[name] = self._index(name)
         for ref in self._refs.values():
-            _put(index, function, ref)
+            index.put(ref)
+
+    @property
+    def unindexed(self) -> list[Unindexed[T]]:
+        """Objects that an index lacks, because its function raises for them."""
+        return [each for index in self._indexes.values() for each in index.failed]
 
     async def has_objects(self) -> None:
         """Wait until the store has an object."""
@@ -140,20 +142,18 @@ class Indexer(Generic[T]):
         old = self._refs.get(ref.key)
         self._refs[ref.key] = ref
         self._filled.set()
-        for name, function in self._functions.items():
-            index = self._indexes[name]
-            # The index function runs on the old state, because the values under which it was filed are not stored.
+        for index in self._indexes.values():
             if old is not None:
-                _take(index, function, old)
-            _put(index, function, ref)
+                index.take(old)
+            index.put(ref)
         return old
 
     def remove(self, key: str) -> Ref[T] | None:
         """Remove and return an object without changing the version."""
         old = self._refs.pop(key, None)
         if old is not None:
-            for name, function in self._functions.items():
-                _take(self._indexes[name], function, old)
+            for index in self._indexes.values():
+                index.take(old)
         self._mark()
         return old
 
@@ -161,10 +161,10 @@ class Indexer(Generic[T]):
         """Replace all objects."""
         # New dicts, not changes in place: a reader sees the old list or the new one, never a mixture.
         self._refs = {ref.key: ref for ref in refs}
-        for name, function in self._functions.items():
-            index: _Index = {}
+        for name in self._functions:
+            index = self._index(name)
             for ref in self._refs.values():
-                _put(index, function, ref)
+                index.put(ref)
             self._indexes[name] = index
         self._mark()
         self.bookmark(resource_version)
@@ -188,36 +188,11 @@ class Indexer(Generic[T]):
     async def room(self) -> None:
         """Return at once: the store has no bound."""
 
+    def _index(self, name: str) -> Index[T]:
+        return Index(f"{name} of {self._name}" if self._name else name, self._functions[name])
+
     def _mark(self) -> None:
         if self._refs:
             self._filled.set()
         else:
             self._filled.clear()
-
-
-def _values(function: IndexFunction[T], ref: Ref[T]) -> Iterable[str]:
-    try:
-        # A function of the user must not break the store. `tuple` runs a generator here, inside the `try`.
-        return tuple(function(ref))
-    except Exception:
-        _log.exception("index function %r failed for %s, which is not indexed", function, ref.key)
-        return ()
-
-
-def _put(index: _Index, function: IndexFunction[T], ref: Ref[T]) -> None:
-    for value in _values(function, ref):
-        keys = index.get(value)
-        if keys is None:
-            index[value] = {ref.key: None}
-        else:
-            keys[ref.key] = None
-
-
-def _take(index: _Index, function: IndexFunction[T], ref: Ref[T]) -> None:
-    for value in _values(function, ref):
-        keys = index.get(value)
-        if keys is not None:
-            keys.pop(ref.key, None)
-            # Empty values are removed, or an index on a frequently changing field would grow without end.
-            if not keys:
-                del index[value]

@@ -64,6 +64,8 @@ class Reflector(Generic[T]):
         metrics: InformerMetrics | None = None,
     ) -> None:
         self.on_error: WatchErrorHandler = log_watch_error
+        self.last_failure: WatchFailure | None = None
+        """Last failure of a list or watch."""
         self.metrics = metrics or InformerMetrics()
         self._list_watch = list_watch
         self._store = store
@@ -102,8 +104,9 @@ class Reflector(Generic[T]):
         await asyncio.sleep(delay_s)
 
     def _report(self, error: Exception, next_step: str, delay_s: float) -> None:
+        failure = self.last_failure = WatchFailure(str(self._list_watch), error, next_step, delay_s)
         try:
-            self.on_error(WatchFailure(str(self._list_watch), error, next_step, delay_s))
+            self.on_error(failure)
         except Exception:
             _log.exception("handler of watch errors failed: resource=%s", self._list_watch)
 

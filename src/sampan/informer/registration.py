@@ -16,6 +16,7 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
+from sampan.core.user_code import report_caught, timed, timed_steps
 from sampan.informer.handler import EventHandler, HandlerResult
 from sampan.informer.ref import Deletion, Ref
 
@@ -64,11 +65,13 @@ class Registration(Generic[T]):
         self._synced = asyncio.Event()
         self._ended = asyncio.Event()
         self._removed = False
+        self._finishing = False
         self._running = False
         self._warn_at = PENDING_WARNING
 
     def __str__(self) -> str:
-        return f"handler {self.handler!r}"
+        kind = type(self.handler)
+        return f"handler {kind.__qualname__ if kind.__str__ is object.__str__ else self.handler}"
 
     @property
     def pending(self) -> int:
@@ -101,6 +104,14 @@ class Registration(Generic[T]):
 
     # Methods for the informer.
 
+    def finish(self) -> None:
+        """End `run` when all queued events are delivered. Later events are dropped."""
+        self._queue(None)
+        self._finishing = True
+        self._filled.set()
+        if not self._running:
+            self.remove()
+
     def notify_added(self, ref: Ref[T], is_in_initial_list: bool) -> None:
         """Queue an addition."""
         self._queue(_Added(ref, is_in_initial_list), many=is_in_initial_list)
@@ -119,7 +130,7 @@ class Registration(Generic[T]):
 
     def _queue(self, notice: _Notice | None, *, many: bool = False) -> None:
         """Queue a notice. `many`: it is part of a list or a resync, whose size does not indicate a slow handler."""
-        if self._removed:
+        if self._removed or self._finishing:
             return
         self._notices.append(notice)
         self._filled.set()
@@ -139,7 +150,7 @@ class Registration(Generic[T]):
                 if not self._notices:
                     self._warn_at = PENDING_WARNING
                     self._filled.clear()
-                    if self._removed:
+                    if self._removed or self._finishing:
                         return
                     await self._filled.wait()
                     continue
@@ -159,18 +170,20 @@ class Registration(Generic[T]):
     async def _call(self, notice: _Notice) -> bool:
         """Call the handler. Return True if it is asynchronous."""
         try:
-            result = self._dispatch(notice)
+            with timed(self):
+                result = self._dispatch(notice)
             if result is None or not inspect.isawaitable(result):
                 return False
-            await result
+            await timed_steps(self, result)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             # Only a cancellation of this task ends it. A handler may also await another task that was cancelled.
             if task is None or task.cancelling():
                 raise
             _log.exception("handler %r awaited a cancelled task", self.handler)
-        except Exception:
+        except Exception as error:
             _log.exception("handler %r failed", self.handler)
+            report_caught(f"{self}, which loses the event,", error)
         return True
 
     def _dispatch(self, notice: _Notice) -> HandlerResult:

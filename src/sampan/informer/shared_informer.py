@@ -11,11 +11,12 @@ from typing import Final, Generic, TypeVar
 
 from sampan.client.list_watch import ListWatch
 from sampan.informer.applier import Applier
-from sampan.informer.delta import Queue
+from sampan.informer.delta import Batch, Delta, DeltaType, Queue
 from sampan.informer.delta_fifo import DeltaFIFO
 from sampan.informer.handler import EventHandler
 from sampan.informer.in_order_queue import InOrderQueue
-from sampan.informer.indexer import Indexer, IndexFunction
+from sampan.informer.index import IndexFunction
+from sampan.informer.indexer import Indexer
 from sampan.informer.lister import Lister
 from sampan.informer.metrics import InformerMetrics
 from sampan.informer.ref import RefReader
@@ -23,7 +24,7 @@ from sampan.informer.reflector import Reflector
 from sampan.informer.registration import Registration
 from sampan.informer.settings import InformerSettings
 from sampan.informer.transform import Transform
-from sampan.informer.watch_failure import WatchErrorHandler
+from sampan.informer.watch_failure import WatchErrorHandler, WatchFailure
 from sampan.resource.object_type import ObjectType
 
 T = TypeVar("T")
@@ -72,7 +73,7 @@ class SharedInformer(Generic[T]):
         self._resync_s = resync_s
         self.object_type = object_type
         self.metrics = InformerMetrics()
-        self.indexer: Indexer[T] = Indexer(indexers)
+        self.indexer: Indexer[T] = Indexer(indexers, name=str(object_type.info.gvr.group_resource))
         """The store, for reading only."""
         self._queue: Queue[T] = DeltaFIFO(self.indexer) if self._settings.compress_deltas else InOrderQueue()
         self._registrations: dict[Registration[T], None] = {}
@@ -86,6 +87,9 @@ class SharedInformer(Generic[T]):
         """Set when the informer has synced or stopped."""
         self._resyncs_changed = asyncio.Event()
         self._tasks: asyncio.TaskGroup | None = None
+        self._following = asyncio.timeout(None)
+        """Scope of the reflector; `end` ends it."""
+        self._ended = asyncio.Event()
         self._stopped = False
 
     def __str__(self) -> str:
@@ -134,9 +138,21 @@ class SharedInformer(Generic[T]):
         return len(self._queue)
 
     @property
+    def last_failure(self) -> WatchFailure | None:
+        """Last failure of a list or watch; it may have been followed by a success."""
+        return self._reflector.last_failure
+
+    @property
     def stopped(self) -> bool:
         """True if `run` has ended."""
         return self._stopped
+
+    def add_indexer(self, name: str, function: IndexFunction[T]) -> None:
+        """Add an index, at any time. Read it with `lister().by_index(name, value)`.
+
+        Raises `ValueError` if the name is in use.
+        """
+        self.indexer.add_indexer(name, function)
 
     # Handlers.
 
@@ -194,17 +210,44 @@ class SharedInformer(Generic[T]):
             try:
                 for registration in self._registrations:
                     self._start(tasks, registration)
-                tasks.create_task(self._apply())
-                tasks.create_task(self._resync())
-                await self._reflector.run()
+                working = [tasks.create_task(self._apply()), tasks.create_task(self._resync())]
+                async with self._following:
+                    await self._reflector.run()
+            except TimeoutError:
+                if not self._following.expired():
+                    raise
+                await self._empty(working)
             finally:
                 # Before the group cancels its tasks, because it then accepts no new ones.
                 self._stop()
+
+    async def end(self) -> None:
+        """Stop following the server: handlers get a deletion of each object in the store, then `run` returns.
+
+        Waits until the handlers have returned. Does nothing if the informer does not run.
+        """
+        if self._tasks is not None:
+            self._following.reschedule(asyncio.get_running_loop().time())
+            await self._ended.wait()
+
+    async def _empty(self, working: list[asyncio.Task[None]]) -> None:
+        """Remove all objects, and wait until the handlers have processed the deletions."""
+        for task in working:
+            task.cancel()
+        await asyncio.wait(working)
+        gone: Delta[T] = Delta(DeltaType.REPLACED_ALL, resource_version=self.indexer.resource_version)
+        self._applier.apply(Batch([gone], is_in_initial_list=False))
+        registrations = list(self._registrations)
+        for registration in registrations:
+            registration.finish()
+        for registration in registrations:
+            await registration.removed()
 
     def _stop(self) -> None:
         self._tasks = None
         self._stopped = True
         self._settled.set()
+        self._ended.set()
         self.indexer.close(InformerStopped(f"the {self} has stopped"))
 
     async def _apply(self) -> None:

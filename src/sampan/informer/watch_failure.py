@@ -23,7 +23,12 @@ class WatchFailure:
 
     def __str__(self) -> str:
         when = f"in {self.delay_s:.1f} s" if self.delay_s else "now"
-        return f"cannot list or watch {self.resource}: {_cause(self.error)}; {self.next_step} {when}"
+        return f"cannot list or watch {self.resource}: {self.cause}; {self.next_step} {when}"
+
+    @property
+    def cause(self) -> str:
+        """Text of the error."""
+        return _cause(self.error)
 
 
 WatchErrorHandler = Callable[[WatchFailure], None]

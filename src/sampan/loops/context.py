@@ -1,11 +1,12 @@
 """`ControllerContext`: the dependencies and settings that every control loop gets."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from sampan.core.time import Clock
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.defaults import CLUSTER_CIDR, DISCOVERY_PERIOD_S, LEGACY_TOKEN_CLEAN_UP_PERIOD_S, NAMESPACE_GRACE_S
+from sampan.loops.load_balancer import LoadBalancerOptions
 from sampan.loops.pod_ranges import PodRange
 from sampan.operator.events import EventRecorder
 from sampan.operator.manager import Manager
@@ -57,9 +58,16 @@ class ControllerContext:
     discovery_period_s: float = DISCOVERY_PERIOD_S
     """Period in which the garbage collector looks for new kinds. It also follows the objects that define kinds."""
 
+    local_path_class: bool = False
+    """True to create the StorageClass for directories of nodes."""
+
+    load_balancer: LoadBalancerOptions | None = None
+    """Settings of the addresses of Services of type LoadBalancer. None: they get none."""
+
     def informer(self, kind: ResourceInfo | ObjectType[Any]) -> SharedInformer[Any]:
         """Return the shared informer of a kind, or of a view of it."""
-        return self.manager.informer_for(kind)
+        # The manager of the loops has one namespace or all, so each kind has a single informer.
+        return cast(SharedInformer[Any], self.manager.informer_for(kind))
 
     def recorder(self, name: str) -> EventRecorder:
         """Return a recorder that records events under a controller's name (`deployment-controller`)."""

@@ -7,6 +7,7 @@
 | `sampan.dev/fail-after` | duration | the same with exit code 1; overrides `complete-after` |
 | `sampan.dev/fail-times` | number | starts to which `fail-after` applies; later ones run on. All by default |
 | `sampan.dev/exit-code` | number, 0–255 | exit code, also of containers that are stopped |
+| `sampan.dev/termination-message` | text | what containers that end by themselves report |
 | `sampan.dev/stop-after` | duration | time that a container takes to stop, at most the grace period |
 | `sampan.dev/image-pull-fails` | `always`, or a duration | how long after the Pod's creation pulls of images fail |
 | `sampan.dev/cpu` | quantity, `250m` | CPU that each running container uses |
@@ -33,6 +34,7 @@ COMPLETE_AFTER: Final = "sampan.dev/complete-after"
 FAIL_AFTER: Final = "sampan.dev/fail-after"
 FAIL_TIMES: Final = "sampan.dev/fail-times"
 EXIT_CODE: Final = "sampan.dev/exit-code"
+TERMINATION_MESSAGE: Final = "sampan.dev/termination-message"
 STOP_AFTER: Final = "sampan.dev/stop-after"
 IMAGE_PULL_FAILS: Final = "sampan.dev/image-pull-fails"
 CPU: Final = "sampan.dev/cpu"
@@ -49,6 +51,8 @@ class Script:
     end_after_s: float | None = None
     """Time from start to end; None: containers run until they are stopped."""
     exit_code: int = 0
+    message: str = ""
+    """Termination message of containers that end by themselves."""
     fail_times: int = 0
     """Number of runs that end by themselves; later ones run until they are stopped. 0: all."""
     stop_after_s: float = 0.0
@@ -77,6 +81,7 @@ def script_of(annotations: Mapping[str, str], restart_policy: str) -> Script:
         ready_after_s=_seconds(annotations, READY_AFTER) or 0.0,
         end_after_s=end_after_s,
         exit_code=default if exit_code is None else exit_code,
+        message=annotations.get(TERMINATION_MESSAGE, ""),
         fail_times=0 if fail_after_s is None else max(0, integer_or(annotations.get(FAIL_TIMES, ""), 0)),
         stop_after_s=_seconds(annotations, STOP_AFTER) or 0.0,
         stopped_exit_code=143 if exit_code is None else exit_code,

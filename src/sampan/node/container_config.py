@@ -51,7 +51,7 @@ class ContainerConfigs:
         mounts: Sequence[Mount] = await self._mounts(container, env)
         value_of = from_mappings(env)
         limits = container.resources.limits
-        cpu, memory = limits.get("cpu"), limits.get("memory")
+        memory = limits.get("memory")
         return ContainerConfig(
             command=[expand(word, value_of) for word in container.command],
             args=[expand(word, value_of) for word in container.args],
@@ -62,7 +62,6 @@ class ContainerConfigs:
             stdin=container.stdin,
             stdin_once=container.stdin_once,
             tty=container.tty,
-            cpu_limit=None if cpu is None else parse(str(cpu)).scaled_value(-3) / 1000,
             memory_limit_bytes=None if memory is None else parse(str(memory)).value(),
             run_as_user=user,
             run_as_group=group,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from sampan.client import AlreadyExists, Client, ClientError, MergePatch, NotFound, StrategicMergePatch
+from sampan.core.background import background
 from sampan.core.time import Clock, format_micro_time, format_time
 from sampan.loops.resources import LEASES, NODES
 from sampan.node.claim import LEASE_DURATION_S, LEASE_NAMESPACE, NodeClaim
@@ -99,6 +100,8 @@ class Heartbeats:
         self._claim = claim
         self.renewed = True
         """If False, the nodes are registered, but their leases and status are not renewed."""
+        self.renew_s = RENEW_S
+        """Seconds between two renewals of a lease."""
         self._uids: dict[str, str] = {}
         self._registered = asyncio.Event()
 
@@ -150,9 +153,10 @@ class Heartbeats:
 
     async def _round(self, tasks: asyncio.TaskGroup) -> None:
         """Renew each lease once. The renewals are spread over one period."""
-        pause_s = RENEW_S / max(1, len(self._members))
+        pause_s = self.renew_s / max(1, len(self._members))
         for member in self._members:
-            await asyncio.sleep(pause_s)
+            with background():
+                await asyncio.sleep(pause_s)
             tasks.create_task(self._attempt(self._renew, member), name=f"lease of {member.name}")
 
     async def _together(self, act: Callable[[Member], Awaitable[None]]) -> None:
@@ -224,7 +228,9 @@ class Heartbeats:
         problems = [each.problem for each in (self._health, self._state) if each is not None and each.problem]
         problem = f"[{', '.join(problems)}]" if len(problems) > 1 else "".join(problems)
         pressures = self._state.pressures if self._state is not None else frozenset()
-        return conditions(now, before, problem=problem, pressures=pressures)
+        network = self._state.network_problem if self._state is not None else None
+        policies = self._state.policy_problem if self._state is not None else None
+        return conditions(now, before, problem=problem, pressures=pressures, network=network, policies=policies)
 
     def _shape_now(self) -> NodeShape:
         """Return the shape of the Node with the runtime's version and handlers, once the runtime has responded."""

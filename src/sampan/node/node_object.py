@@ -13,6 +13,8 @@ from sampan.core.simulated_pods import HOSTS
 from sampan.node.addresses import pod_cidr
 from sampan.resource import Object
 
+POLICIES_ENFORCED: Final = "NetworkPoliciesEnforced"
+"""Condition of a node. The server reads it to warn clients that create policies without an effect."""
 KUBELET_VERSION: Final = f"v{KUBERNETES_VERSION}"
 """Kubelet version whose behaviour the agent follows. Clients that check versions must be able to parse it."""
 _NAMES: Final = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
@@ -132,12 +134,19 @@ _PRESSURES: Final = {
 
 
 def conditions(
-    now: str, before: list[dict[str, Any]] | None = None, *, problem: str = "", pressures: Set[str] = frozenset()
+    now: str,
+    before: list[dict[str, Any]] | None = None,
+    *,
+    problem: str = "",
+    pressures: Set[str] = frozenset(),
+    network: str | None = None,
+    policies: str | None = None,
 ) -> list[dict[str, Any]]:
     """Return the conditions of a node. Those that do not change keep their transition time.
 
     `problem`: reason why the node is not ready; empty for a healthy node. `pressures`: conditions of pressure that
-    are True.
+    are True. `network`: reason why the network of Pods is unavailable; empty if it is available, None if another
+    program sets this condition. `policies`: the same for NetworkPolicies, which the node enforces or not.
     """
     current = {
         "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
@@ -147,6 +156,18 @@ def conditions(
         if problem
         else ("True", "KubeletReady", "kubelet is posting ready status"),
     }
+    if network is not None:
+        current["NetworkUnavailable"] = (
+            ("True", "PodNetworkDiffers", network)
+            if network
+            else ("False", "PodNetworkIsUp", "routes and rules of the pod network are in place")
+        )
+    if policies is not None:
+        current[POLICIES_ENFORCED] = (
+            ("False", "NetworkPolicyOff", policies)
+            if policies
+            else ("True", "NetworkPolicyOn", "the rules of NetworkPolicies are in place")
+        )
     current |= {name: value for name, value in _PRESSURES.items() if name in pressures}
     old = {condition["type"]: condition for condition in before or ()}
     return [

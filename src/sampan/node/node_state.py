@@ -1,4 +1,4 @@
-"""`NodeState`: pressure and shutdown of a node: the resulting conditions, and the refusal of new Pods.
+"""`NodeState`: pressure, shutdown and network of a node: the resulting conditions, and the refusal of new Pods.
 
 Source: kubelet pkg/kubelet/eviction/eviction_manager.go `Admit`, pkg/kubelet/nodeshutdown (1.36).
 """
@@ -21,11 +21,17 @@ _SHUTDOWN: Final = Refusal("NodeShutdown", "Pod was rejected as the node is shut
 
 
 class NodeState:
-    """State of one node. The eviction manager and the shutdown write it; heartbeats and admission read it."""
+    """State of one node. The eviction manager, the shutdown and the network of Pods write it; heartbeats and
+    admission read it.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, *, machine_problem: str = "") -> None:
+        """`machine_problem`: what the machine lacks to run Pods; empty if it lacks nothing."""
+        self._machine_problem = machine_problem
         self._pressures: frozenset[str] = frozenset()
         self._is_shutting_down = False
+        self._network_problem: str | None = None
+        self._policy_problem: str | None = None
         self._changed = asyncio.Event()
 
     @property
@@ -34,9 +40,31 @@ class NodeState:
         return self._pressures
 
     @property
+    def network_problem(self) -> str | None:
+        """Reason why the network of Pods is unavailable; empty if it is available, None if this is not known here."""
+        return self._network_problem
+
+    def set_network_problem(self, problem: str) -> None:
+        """Set the reason why the network of Pods is unavailable; empty if it is available."""
+        if problem != self._network_problem:
+            self._network_problem = problem
+            self._changed.set()
+
+    @property
+    def policy_problem(self) -> str | None:
+        """Reason why NetworkPolicies are not enforced; empty if they are, None if another program may enforce them."""
+        return self._policy_problem
+
+    def set_policy_problem(self, problem: str | None) -> None:
+        """Set the reason why NetworkPolicies are not enforced."""
+        if problem != self._policy_problem:
+            self._policy_problem = problem
+            self._changed.set()
+
+    @property
     def problem(self) -> str:
-        """Reason why the node is not ready; empty unless it is shutting down."""
-        return SHUTTING_DOWN if self._is_shutting_down else ""
+        """Reason why the node is not ready; empty unless it is shutting down, or the machine cannot run Pods."""
+        return SHUTTING_DOWN if self._is_shutting_down else self._machine_problem
 
     async def changed(self) -> None:
         """Wait for a change."""

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sampan.client import Config
 from sampan.node.eviction.thresholds import EvictionPolicy
 from sampan.node.garbage.images import ImagePolicy
+from sampan.node.heartbeats import RENEW_S
 from sampan.node.joining.credentials import NodeCredentials
 from sampan.node.node_object import NodeAddress, NodeShape
 from sampan.node.shutdown.policy import ShutdownPolicy
@@ -32,10 +34,14 @@ class SimulatedNodes:
     """If False, the nodes are registered, but their Leases are not renewed. Use this if no controller checks
     Leases.
     """
+    renew_s: float = RENEW_S
+    """Seconds between two renewals of a Lease."""
     credentials: NodeCredentials | None = None
     """Files of a single node that has joined: its server gets a signed certificate."""
     unsafe_sysctls: Sequence[str] = ()
     """Sysctls besides the safe ones that Pods may set: names, or patterns that end in `*`."""
+    tunnel: Config | None = None
+    """Client configuration, if the node opens tunnels to the API servers."""
     events: bool = False
     """True to record the events of a kubelet for a few Pods a second; else only failures of images."""
 
@@ -61,6 +67,8 @@ class ProcessNode:
     """Thresholds for evictions. Empty by default: a developer's machine is often short of disk space, and must not stop
     Pods because of that.
     """
+    tunnel: Config | None = None
+    """Client configuration, if the node opens tunnels to the API servers."""
     unsafe_sysctls: Sequence[str] = ()
     """Sysctls besides the safe ones that Pods may set: names, or patterns that end in `*`."""
 
@@ -91,5 +99,11 @@ class CriNode:
     """Time to wait for a controller to assign a pod CIDR before the node chooses one, in seconds."""
     credentials: NodeCredentials | None = None
     """Files of a node that has joined: it may not read other Nodes, and its server gets a signed certificate."""
+    tunnel: Config | None = None
+    """Client configuration, if the node opens tunnels to the API servers."""
     unsafe_sysctls: Sequence[str] = ()
     """Sysctls besides the safe ones that Pods may set: names, or patterns that end in `*`."""
+    registries: Path | None = None
+    """File of mirrors and credentials of image registries, which need not exist; None: the default path."""
+    network_policy: bool = False
+    """True to enforce NetworkPolicies."""

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sampan.node.container_view import Container
-from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Usage
+from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Usage
 from sampan.node.views import Pod
 
 
@@ -113,6 +113,10 @@ class SandboxRuntime(Protocol):
 
         Returns no addresses if the Pod has only those of the node. Raises `SandboxError`.
         """
+        ...
+
+    def addresses(self, uid: str) -> Sequence[str]:
+        """Return the addresses of a Pod as `run_sandbox` did; none for an unknown Pod."""
         ...
 
     async def stop_sandbox(self, uid: str) -> None:
@@ -211,4 +215,8 @@ class Runtime(SandboxRuntime, ContainerRuntime, ImageRuntime, StreamRuntime, Pro
 
     async def usage(self, uid: str) -> Mapping[str, Usage]:
         """Return the resource usage of a Pod's running containers by name; empty if it is unknown."""
+        ...
+
+    async def network_usage(self, uid: str) -> Sequence[InterfaceUsage]:
+        """Return the traffic of a Pod's network interfaces, the default one first; empty if it is unknown."""
         ...

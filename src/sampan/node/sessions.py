@@ -97,8 +97,6 @@ class ContainerConfig:
     stdin: bool = False
     stdin_once: bool = False
     tty: bool = False
-    cpu_limit: float | None = None
-    """CPU limit in cores."""
     memory_limit_bytes: int | None = None
     run_as_user: int | None = None
     run_as_group: int | None = None
@@ -126,3 +124,20 @@ class Usage:
     """Disk use of the writable layer; 0 if the runtime does not measure it."""
     inodes: int = 0
     """Number of inodes in the writable layer."""
+    rss_bytes: int | None = None
+    """Anonymous memory that is in RAM; None if the runtime does not measure it."""
+    total_memory_bytes: int | None = None
+    """All memory, with the caches that can be dropped; None if the runtime does not measure it."""
+    measured_s: float = 0.0
+    """Time of the measurement, in seconds since the epoch; 0: now."""
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceUsage:
+    """Traffic of a Pod's network interface since its creation."""
+
+    name: str
+    received_bytes: int
+    received_errors: int
+    sent_bytes: int
+    sent_errors: int

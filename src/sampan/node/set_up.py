@@ -34,6 +34,7 @@ from sampan.node.host import host_shape
 from sampan.node.images import Images
 from sampan.node.joining.credentials import NodeCredentials
 from sampan.node.joining.serving import ServingCertificate
+from sampan.node.local_path.deleter import LocalDeleter
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object import NodeAddress, NodeShape, host_ip
@@ -55,6 +56,7 @@ from sampan.node.simulated_events import FewPodsEvents, SimulatedSupport
 from sampan.node.sysctls import AllowedSysctls
 from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts
+from sampan.node.tunnel.set_up import NO_TUNNELS, TunnelSettings, add_tunnels
 from sampan.node.volumes.volumes import Volumes
 from sampan.operator.events import CoreEventSink, EventBroadcaster
 from sampan.operator.manager import Group
@@ -119,8 +121,9 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
     ranges.follow(nodes_of(context, nodes.names, nodes.shared_informer))
     context.manager.add(ranges, group=group)
     shape = replace(nodes.shape, has_pod_cidr=has_ranges)
-    heartbeats = add_heartbeats(context, members, shape, agent, nodes.serve, NodeParts(credentials=nodes.credentials))
-    heartbeats.renewed = nodes.renewed
+    parts = NodeParts(credentials=nodes.credentials, tunnel=TunnelSettings(nodes.tunnel))
+    heartbeats = add_heartbeats(context, members, shape, agent, nodes.serve, parts)
+    heartbeats.renewed, heartbeats.renew_s = nodes.renewed, nodes.renew_s
     context.manager.add(heartbeats, group=group)
     return heartbeats
 
@@ -140,6 +143,7 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
     homes: dict[str, NodeHome] = {}
     memory = TmpfsMounts(node.root)
     csi, state = CsiNode(node.name), NodeState()
+    state.set_policy_problem("the Pods of the node share its network")
     make_worker = partial(container_worker, context, node.root, memory, node=csi)
     sysctls = AllowedSysctls(node.unsafe_sysctls, kernel=os.uname().release)
     agent = add_agent(context, homes, [node.name], node.shared_informer, make_worker, state=state, sysctls=sysctls)
@@ -160,10 +164,12 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    parts = NodeParts(claim, csi=csi, state=state, credentials=node.credentials)
+    tunnel = TunnelSettings(node.tunnel, shares_network=True)
+    parts = NodeParts(claim, csi=csi, state=state, credentials=node.credentials, tunnel=tunnel)
     heartbeats = add_heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, parts)
     context.manager.add(heartbeats)
     _add_eviction(context, node, agent, state)
+    LocalDeleter(context, nodes_of(context, [node.name], node.shared_informer), node.name, node.root)
     return heartbeats
 
 
@@ -303,6 +309,7 @@ class NodeParts:
     state: NodeState | None = None
     credentials: NodeCredentials | None = None
     """Files of a node that has joined: its server gets a signed certificate."""
+    tunnel: TunnelSettings = NO_TUNNELS
 
 
 NO_PARTS: Final = NodeParts()
@@ -349,6 +356,8 @@ def add_heartbeats(
             clock=context.clock,
         )
         context.manager.add(certificate)
+    if server is not None and serve is not None:
+        add_tunnels(context, parts.tunnel, members[0].name, (server, serve.address), agent, heartbeats.registered)
     if parts.csi is not None:
         parts.csi.heartbeats = heartbeats
     return heartbeats

@@ -17,7 +17,7 @@ from sampan.node.annotations import Script, script_of
 from sampan.node.container_view import Container
 from sampan.node.images import is_unreachable, not_found
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
-from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Unsupported, Usage
+from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Unsupported, Usage
 from sampan.node.status_records import is_of, lost, status_records
 from sampan.node.views import Pod
 
@@ -95,6 +95,10 @@ class SimulatedRuntime:
         self._sandbox(pod)
         return (self._addresses.take(pod.metadata.uid),)
 
+    def addresses(self, uid: str) -> Sequence[str]:
+        """Return no address: nothing listens at those of simulated Pods."""
+        return ()
+
     async def find_image(self, pod: Pod, image: str) -> str:
         """Return an id; empty if the Pod's annotations or the image's name prevent it.
 
@@ -134,7 +138,7 @@ class SimulatedRuntime:
             previous=None if before is None else replace(before, previous=None),
         )
         if script.end_after_s is not None and script.end_after_s <= 0:
-            record = _ended(record, record.started_at, script.exit_code)
+            record = _ended(record, record.started_at, script.exit_code, script.message)
         sandbox.records[container.name] = record
         self._go_on(uid, sandbox, record)
 
@@ -205,6 +209,10 @@ class SimulatedRuntime:
                 found[name] = Usage(script.cpu_cores * age_s, int(script.memory_bytes))
         return found
 
+    async def network_usage(self, uid: str) -> Sequence[InterfaceUsage]:
+        """Return nothing: there is no network."""
+        return ()
+
     def _sandbox(self, pod: Pod) -> _Sandbox:
         sandbox = self._sandboxes.get(pod.metadata.uid)
         if sandbox is None:
@@ -226,7 +234,9 @@ class SimulatedRuntime:
         if ready_in_s is not None and (ends_in_s is None or ready_in_s < ends_in_s):
             self._timer(sandbox, record.name, ready_in_s, self._ready, uid, sandbox, record.name)
         elif ends_in_s is not None:
-            self._timer(sandbox, record.name, ends_in_s, self._end, sandbox, record.name, script.exit_code)
+            self._timer(
+                sandbox, record.name, ends_in_s, self._end, sandbox, record.name, script.exit_code, script.message
+            )
 
     def _later(self, sandbox: _Sandbox, name: str, delay_s: float, exit_code: int) -> None:
         """End a container now or after a delay."""
@@ -249,11 +259,11 @@ class SimulatedRuntime:
         self._go_on(uid, sandbox, record)
         self._changed(sandbox.key)
 
-    def _end(self, sandbox: _Sandbox, name: str, exit_code: int) -> None:
+    def _end(self, sandbox: _Sandbox, name: str, exit_code: int, message: str = "") -> None:
         timer = sandbox.timers.pop(name, None)
         if timer is not None:
             timer.cancel()
-        sandbox.records[name] = _ended(sandbox.records[name], self._clock.now(), exit_code)
+        sandbox.records[name] = _ended(sandbox.records[name], self._clock.now(), exit_code, message)
         self._changed(sandbox.key)
 
 
@@ -261,6 +271,8 @@ def _no_processes() -> Unsupported:
     return Unsupported(f"exec, attach and port-forward are not supported, because the pod is simulated: {REMEDY}")
 
 
-def _ended(record: ContainerRecord, at: dt.datetime, exit_code: int) -> ContainerRecord:
+def _ended(record: ContainerRecord, at: dt.datetime, exit_code: int, message: str = "") -> ContainerRecord:
     reason = "Completed" if exit_code == 0 else "Error"
-    return replace(record, ready=False, started=False, finished_at=at, exit_code=exit_code, reason=reason)
+    return replace(
+        record, ready=False, started=False, finished_at=at, exit_code=exit_code, reason=reason, message=message
+    )

@@ -10,8 +10,10 @@
 The vocabulary is that of controller-runtime and client-go.
 """
 
+from sampan.core.cron import Schedule, parse_schedule
 from sampan.operator.builder import Builder, BuildError
 from sampan.operator.cache import StaleCache
+from sampan.operator.cache_options import CacheOptions, NamespaceSelector
 from sampan.operator.cached_client import CachedClient, CachedResourceClient
 from sampan.operator.conditions import Condition, find_condition, is_false, is_true, remove_condition, set_condition
 from sampan.operator.controller import (
@@ -19,11 +21,14 @@ from sampan.operator.controller import (
     Controller,
     ControllerMetrics,
     ControllerOptions,
+    FailingObject,
     ReconcileContext,
     ReconcileLogFilter,
     ReconcileTimeout,
     current_reconcile,
 )
+from sampan.operator.controller.tracing import ReconcileTracer
+from sampan.operator.entry import main, run
 from sampan.operator.events import CoreEventSink, EventBroadcaster, EventLogHandler, EventRecorder, NewEventSink
 from sampan.operator.finalizers import (
     Finalizing,
@@ -36,6 +41,7 @@ from sampan.operator.finalizers import (
     remove_finalizer,
 )
 from sampan.operator.handlers import EnqueueHandler, MapFunction, for_object, for_owner
+from sampan.operator.jobs import JOBS, JobOutcome, JobRunner
 from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost, LeaderElector, LeaseLock
 from sampan.operator.manager import Group, Manager, ManagerOptions, Probes, Runnable, ShutdownTimeout
 from sampan.operator.object_tasks import ObjectTasks
@@ -50,6 +56,7 @@ from sampan.operator.owner_references import (
     set_controller_reference,
     set_owner_reference,
 )
+from sampan.operator.parts import add_parts, modules_below
 from sampan.operator.predicates import (
     AnnotationChanged,
     FieldChanged,
@@ -79,16 +86,19 @@ from sampan.operator.queue import (
 )
 from sampan.operator.reconciler import ReconcileFunction, Reconciler
 from sampan.operator.request import Request, Result, RetryLater, TerminalError
+from sampan.operator.settings import OperatorSettings
 from sampan.operator.source import ChannelSource, KindSource, PeriodicSource, Source
 from sampan.operator.status import patch_status
 
 __all__ = [
+    "JOBS",
     "LOW_PRIORITY",
     "AlreadyOwned",
     "AnnotationChanged",
     "BucketRateLimiter",
     "BuildError",
     "Builder",
+    "CacheOptions",
     "CacheSyncTimeout",
     "CachedClient",
     "CachedResourceClient",
@@ -103,12 +113,15 @@ __all__ = [
     "EventBroadcaster",
     "EventLogHandler",
     "EventRecorder",
+    "FailingObject",
     "FieldChanged",
     "Finalizing",
     "GenerationChanged",
     "Group",
     "ItemExponentialFailureRateLimiter",
     "ItemFastSlowRateLimiter",
+    "JobOutcome",
+    "JobRunner",
     "KindSource",
     "LabelChanged",
     "LeaderElectionConfig",
@@ -119,8 +132,10 @@ __all__ = [
     "ManagerOptions",
     "MapFunction",
     "MaxOfRateLimiter",
+    "NamespaceSelector",
     "NewEventSink",
     "ObjectTasks",
+    "OperatorSettings",
     "PeriodicSource",
     "Predicate",
     "PredicateFuncs",
@@ -131,12 +146,14 @@ __all__ = [
     "ReconcileFunction",
     "ReconcileLogFilter",
     "ReconcileTimeout",
+    "ReconcileTracer",
     "Reconciler",
     "Request",
     "ResourceVersionChanged",
     "Result",
     "RetryLater",
     "Runnable",
+    "Schedule",
     "ShutdownTimeout",
     "Source",
     "StaleCache",
@@ -145,6 +162,7 @@ __all__ = [
     "WorkQueue",
     "WorkQueueMetrics",
     "add_finalizer",
+    "add_parts",
     "and_",
     "controller_of",
     "current_reconcile",
@@ -160,16 +178,20 @@ __all__ = [
     "is_false",
     "is_true",
     "label_selector",
+    "main",
     "matching",
+    "modules_below",
     "not_",
     "or_",
     "owner_reference",
+    "parse_schedule",
     "patch_finalizer_in",
     "patch_finalizer_out",
     "patch_status",
     "remove_condition",
     "remove_finalizer",
     "remove_owner_reference",
+    "run",
     "set_condition",
     "set_controller_reference",
     "set_owner_reference",

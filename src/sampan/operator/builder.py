@@ -13,20 +13,25 @@ Source: controller-runtime pkg/builder/controller.go (0.24).
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Self, TypedDict, Unpack
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar, overload
 
-from sampan.informer.shared_informer import SharedInformer
-from sampan.operator.cached_client import resource_info
+from sampan.informer.index import IndexFunction
+from sampan.informer.informer import Informer
+from sampan.informer.ref import Ref
+from sampan.operator.cached_client import declared_type, resource_info
 from sampan.operator.controller import Controller, ControllerOptions
-from sampan.operator.handlers import MapFunction, for_object, for_owner
+from sampan.operator.handlers import MapFunction, Priority, for_object, for_owner
 from sampan.operator.manager import Manager
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import RateLimiter
 from sampan.operator.reconciler import ReconcileFunction, Reconciler
 from sampan.operator.request import Request
+from sampan.operator.rights import check_writes
 from sampan.operator.source import KindSource, PeriodicSource, Source
-from sampan.resource import ObjectType, ResourceInfo
+from sampan.resource import Object, ObjectType, ResourceInfo
+
+T = TypeVar("T")
 
 Kind = ResourceInfo | ObjectType[Any] | type[Any]
 """Names a kind: a declared class, its `ObjectType`, or a `ResourceInfo` (objects are dicts)."""
@@ -36,24 +41,13 @@ class BuildError(ValueError):
     """The description of a controller is incomplete; the message names the missing part."""
 
 
-class OptionFields(TypedDict, total=False):
-    """Keyword arguments with the fields of `ControllerOptions`, which documents them."""
-
-    max_concurrent_reconciles: int
-    rate_limiter: RateLimiter[Request] | None
-    reconcile_timeout_s: float | None
-    debounce_s: float
-    cache_sync_timeout_s: float
-    needs_leader_election: bool
-    warm_up: bool
-
-
 @dataclass(frozen=True, slots=True)
 class _Watch:
     kind: Kind
     map_function: MapFunction[Any]
     predicates: tuple[Predicate[Any], ...]
     metadata_only: bool
+    priority: Priority[Any] = 0
 
 
 class Builder:
@@ -62,20 +56,36 @@ class Builder:
     def __init__(self, manager: Manager) -> None:
         self._manager = manager
         self._for: _Watch | None = None
-        self._owned: list[tuple[Kind, bool, tuple[Predicate[Any], ...], bool]] = []
+        self._owned: list[tuple[_Watch, bool]] = []
         self._watches: list[_Watch] = []
         self._sources: list[Source] = []
+        self._written: list[tuple[Kind, tuple[str, ...], str]] = []
+        self._indexes: list[tuple[Kind, str, IndexFunction[Any]]] = []
         self._predicates: tuple[Predicate[Any], ...] = ()
         self._period_s = 0.0
         self._name = ""
         self._options = ControllerOptions()
 
-    def for_(self, kind: Kind, *, predicates: Iterable[Predicate[Any]] = ()) -> Self:
-        """Set the kind that is reconciled. Raises `BuildError` on the second call."""
+    def for_(
+        self,
+        kind: Kind,
+        *,
+        predicates: Iterable[Predicate[Any]] = (),
+        metadata_only: bool = False,
+        priority: Priority[Any] = 0,
+    ) -> Self:
+        """Set the kind that is reconciled. Raises `BuildError` on the second call.
+
+        `metadata_only`: receive and keep only metadata, for a reconciler that needs no more; read it with
+        `manager.client.metadata(kind)`. `manager.client.resource(kind)` then reads from the server.
+
+        `priority`, of all watches: a number, or a function of the changed object's `Ref`. The queue returns the highest
+        first. Objects that exist at the start have a priority that is lower by 100, so that changes go first.
+        """
         if self._for is not None:
             raise BuildError("for_ may be called only once: a controller reconciles one kind; use watches for others")
         resource_info(kind)
-        self._for = _Watch(kind, for_object, tuple(predicates), False)
+        self._for = _Watch(kind, for_object, tuple(predicates), metadata_only, priority)
         return self
 
     def owns(
@@ -85,14 +95,15 @@ class Builder:
         predicates: Iterable[Predicate[Any]] = (),
         only_controller: bool = True,
         metadata_only: bool = False,
+        priority: Priority[Any] = 0,
     ) -> Self:
         """Watch objects of another kind, and reconcile their owners.
 
         `only_controller`: reconcile only the controlling owner. `metadata_only`: receive and keep only metadata, which
-        is enough to find the owner.
+        is enough to find the owner. `priority` as in `for_`.
         """
         resource_info(kind)
-        self._owned.append((kind, only_controller, tuple(predicates), metadata_only))
+        self._owned.append((_Watch(kind, for_object, tuple(predicates), metadata_only, priority), only_controller))
         return self
 
     def watches(
@@ -102,10 +113,49 @@ class Builder:
         *,
         predicates: Iterable[Predicate[Any]] = (),
         metadata_only: bool = False,
+        priority: Priority[Any] = 0,
     ) -> Self:
-        """Watch objects of any kind. `map_function` returns the requests for a changed object."""
+        """Watch objects of any kind. `map_function` returns the requests for a changed object.
+
+        `priority` as in `for_`.
+        """
         resource_info(kind)
-        self._watches.append(_Watch(kind, map_function, tuple(predicates), metadata_only))
+        self._watches.append(_Watch(kind, map_function, tuple(predicates), metadata_only, priority))
+        return self
+
+    @overload
+    def index(self, kind: ResourceInfo, name: str, values: Callable[[Object], Iterable[str]]) -> Self: ...
+
+    @overload
+    def index(self, kind: ObjectType[T] | type[T], name: str, values: Callable[[T], Iterable[str]]) -> Self: ...
+
+    def index(self, kind: Kind, name: str, values: Callable[[Any], Iterable[str]]) -> Self:
+        """Add an index to the cache of a kind: the objects by the values that the function returns for each.
+
+        Read it with `manager.client.resource(kind).by_index(name, value)`. The index exists from `complete` on, which
+        raises `ValueError` if the kind has an index of this name.
+        """
+        declared = declared_type(kind)
+
+        def of_ref(ref: Ref[Any]) -> Iterable[str]:
+            return values(declared.decode(ref.raw))
+
+        self._indexes.append((kind, name, of_ref))
+        return self
+
+    def writes(self, kind: Kind, *verbs: str, subresource: str = "") -> Self:
+        """Declare that the reconciler writes objects of a kind, for the operator's role.
+
+        `verbs` are of create, update, patch, delete and deletecollection. Server-side apply needs create and patch.
+        `sampan bundle` makes the role of these, and `sampan test privileges --declared` compares them with what tests
+        needed. Raises `BuildError` for another verb.
+        """
+        resource_info(kind)
+        try:
+            check_writes(verbs)
+        except ValueError as error:
+            raise BuildError(str(error)) from error
+        self._written.append((kind, verbs, subresource))
         return self
 
     def watches_source(self, source: Source) -> Self:
@@ -130,9 +180,29 @@ class Builder:
         self._name = name
         return self
 
-    def with_options(self, **options: Unpack[OptionFields]) -> Self:
-        """Set options: the fields of `ControllerOptions`. Raises `TypeError`, `ValueError`."""
-        self._options = ControllerOptions(**options)
+    def with_options(
+        self,
+        *,
+        max_concurrent_reconciles: int = 1,
+        rate_limiter: RateLimiter[Request] | None = None,
+        reconcile_timeout_s: float | None = None,
+        slow_reconcile_s: float = 60.0,
+        debounce_s: float = 0.0,
+        cache_sync_timeout_s: float = 120.0,
+        needs_leader_election: bool = True,
+        warm_up: bool = False,
+    ) -> Self:
+        """Set the fields of `ControllerOptions`, which documents them, for this controller. Raises `ValueError`."""
+        self._options = ControllerOptions(
+            max_concurrent_reconciles=max_concurrent_reconciles,
+            rate_limiter=rate_limiter,
+            reconcile_timeout_s=reconcile_timeout_s,
+            slow_reconcile_s=slow_reconcile_s,
+            debounce_s=debounce_s,
+            cache_sync_timeout_s=cache_sync_timeout_s,
+            needs_leader_election=needs_leader_election,
+            warm_up=warm_up,
+        )
         return self
 
     def complete(self, reconciler: Reconciler | ReconcileFunction) -> Controller:
@@ -142,17 +212,33 @@ class Builder:
         """
         name = self._check()
         controller = self._manager.new_controller(name, reconciler, self._options)
+        for kind, index, function in self._indexes:
+            self._manager.informer_for(kind).add_indexer(index, function)
+        self._declare_writes()
         for watch in self._all_watches():
             predicates = (*self._predicates, *watch.predicates)
-            informer, debounce_s = self._informer(watch), self._options.debounce_s
-            controller.watch(KindSource(informer, watch.map_function, predicates, debounce_s=debounce_s))
-        for source in self._sources:
+            delay_s = self._options.debounce_s
+            source = KindSource(
+                self._informer(watch), watch.map_function, predicates, debounce_s=delay_s, priority=watch.priority
+            )
             controller.watch(source)
+        for added in self._sources:
+            controller.watch(added)
         if self._for is not None and self._period_s:
             informer = self._informer(self._for)
             available = informer.indexer.has_objects
             controller.watch(PeriodicSource(_keys_of(informer), self._period_s, available=available))
         return controller
+
+    def _declare_writes(self) -> None:
+        for kind, verbs, subresource in self._written:
+            self._manager.declare_writes(kind, *verbs, subresource=subresource)
+        owned = {resource_info(watch.kind) for watch, _ in self._owned}
+        made = {resource_info(kind) for kind, verbs, _ in self._written if "create" in verbs}
+        if self._for is not None and owned & made:
+            # A reference to an owner blocks the owner's deletion, for which some clusters require this right.
+            # Source: plugin/pkg/admission/gc (1.36).
+            self._manager.declare_writes(self._for.kind, "update", subresource="finalizers")
 
     def _check(self) -> str:
         if self._for is None and self._owned:
@@ -172,16 +258,15 @@ class Builder:
         if self._for is not None:
             owner = resource_info(self._for.kind)
             found.insert(0, self._for)
-            for kind, only_controller, predicates, metadata_only in self._owned:
-                map_function = for_owner(owner, only_controller=only_controller)
-                found.append(_Watch(kind, map_function, predicates, metadata_only))
+            for watch, only_controller in self._owned:
+                found.append(replace(watch, map_function=for_owner(owner, only_controller=only_controller)))
         return found
 
-    def _informer(self, watch: _Watch) -> SharedInformer[Any]:
+    def _informer(self, watch: _Watch) -> Informer[Any]:
         if watch.metadata_only:
             return self._manager.metadata_informer_for(watch.kind)
         return self._manager.informer_for(watch.kind)
 
 
-def _keys_of(informer: SharedInformer[Any]) -> Callable[[], Iterable[Request]]:
+def _keys_of(informer: Informer[Any]) -> Callable[[], Iterable[Request]]:
     return lambda: [Request.of_key(key) for key in informer.indexer.keys()]  # noqa: SIM118  (no dict: a method)

@@ -12,11 +12,13 @@ from sampan.informer.lister import Lister
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.informer.version import older
+from sampan.operator.selection import Selection
 from sampan.resource import meta
 
 _WRITES_MAX: Final = 4096
 _GONE_MAX: Final = 4096
 _OUTDATED_MAX: Final = 4096
+_UNSELECTED_MAX: Final = 4096
 _OTHER_MANAGER: Final = "FieldManagerConflict"
 """Cause of a conflict of server-side apply, which does not depend on the age of the read object."""
 
@@ -39,12 +41,27 @@ class _Gone(NamedTuple):
 class Cache:
     """An informer and the writes that it has not yet received. The number of remembered writes is bounded; the oldest
     are dropped first.
+
+    If the informer has selectors, own writes of objects outside them are remembered as well: they are read from the
+    server, because the informer will not receive them.
     """
 
-    def __init__(self, informer: SharedInformer[Any], namespace: str, timeout_s: float) -> None:
+    def __init__(
+        self,
+        informer: SharedInformer[Any],
+        namespace: str,
+        timeout_s: float,
+        *,
+        selection: Selection | None = None,
+        is_partial: bool = False,
+    ) -> None:
         self._informer = informer
         self._namespace = namespace
         self._timeout_s = timeout_s
+        self._selection = selection
+        self.is_partial = is_partial
+        self._unselected: OrderedDict[str, str] = OrderedDict()
+        """Versions of own writes that have made or left an object outside the selection, by key."""
         self._written: OrderedDict[str, _Write] = OrderedDict()
         self._gone: OrderedDict[str, _Gone] = OrderedDict()
         self._outdated: OrderedDict[str, None] = OrderedDict()
@@ -64,6 +81,10 @@ class Cache:
         if not metadata.resource_version:
             return
         key = join_key(metadata.namespace, metadata.name)
+        if self._selection is not None and not self._selection.contains(obj):
+            self._wrote_unselected(key, metadata.resource_version)
+            return
+        self._unselected.pop(key, None)
         before = self._written.get(key)
         if before is not None and older(metadata.resource_version, before.resource_version):
             return  # Responses of two writes may arrive in another order.
@@ -73,12 +94,34 @@ class Cache:
         if len(self._written) > _WRITES_MAX:
             self._written.popitem(last=False)
 
+    def _wrote_unselected(self, key: str, version: str) -> None:
+        if older(version, self._unselected.get(key, "")):
+            return
+        self._written.pop(key, None)
+        self._unselected[key] = version
+        self._unselected.move_to_end(key)
+        if len(self._unselected) > _UNSELECTED_MAX:
+            self._unselected.popitem(last=False)
+
+    def _is_unselected(self, key: str) -> bool:
+        """Return True if the last known state of an object is an own write outside the selection."""
+        version = self._unselected.get(key)
+        if version is None:
+            return False
+        ref = self._informer.indexer.get(key)
+        # The informer has a later state: another client has brought the object into the selection.
+        if ref is not None and older(version, ref.resource_version):
+            del self._unselected[key]
+            return False
+        return True
+
     def deleted(self, key: str, response: Any) -> None:
         """Record a deletion request; `response` is the object in the server's response, or None."""
         # The object still exists with a deletion timestamp, so the deletion counts as an update.
         if response is not None and _stays(response):
             self.wrote(response)
             return
+        self._unselected.pop(key, None)
         known = self._written.get(key) or self._informer.indexer.get(key)
         # By UID, not by key: a new object of the same name must not look deleted.
         uid = meta(response).uid if response is not None else known.uid if known else ""
@@ -103,7 +146,7 @@ class Cache:
 
     def is_outdated(self, key: str) -> bool:
         """Return True if the object must be read from the server."""
-        return key in self._outdated
+        return key in self._outdated or self._is_unselected(key)
 
     def outdated(self) -> list[str]:
         """Return the keys of all objects that must be read from the server."""
@@ -130,7 +173,7 @@ class Cache:
         await self._reach_all()
         lister: Lister[Any] = self._informer.lister()
         found = lister.namespaced(namespace).refs(selector) if namespace else lister.refs(selector)
-        return [ref for ref in found if ref.uid not in self._gone]
+        return self._current(found)
 
     async def by_index(self, name: str, values: Iterable[str]) -> list[Ref[Any]]:
         """Return the objects that an index has under any of the values, including this client's own writes.
@@ -139,7 +182,12 @@ class Cache:
         """
         await self._reach_all()
         found = {ref.key: ref for value in values for ref in self._informer.indexer.by_index(name, value)}
-        return [ref for ref in found.values() if ref.uid not in self._gone]
+        return self._current(found.values())
+
+    def _current(self, refs: Iterable[Ref[Any]]) -> list[Ref[Any]]:
+        """Return the refs of objects that are neither deleted nor outside the selection."""
+        found = [ref for ref in refs if ref.uid not in self._gone]
+        return [ref for ref in found if not self._is_unselected(ref.key)] if self._unselected else found
 
     def _forget_seen(self) -> None:
         """Drop writes and deletions that the cache has received, the oldest first."""

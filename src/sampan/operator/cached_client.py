@@ -11,29 +11,35 @@ the cache is behind: the next read of that object goes to the server.
 Source: controller-runtime pkg/client/client.go (0.24), designs on read-your-own-writes (#3320).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeVar, overload
+from typing import Any, Final, TypeVar, overload
 
 from sampan.client.client import Client
 from sampan.client.errors import NotFound, api_error
 from sampan.client.object_list import ObjectList
 from sampan.client.options import DeleteOptions, ListOptions, WriteOptions
 from sampan.client.pager import PAGE_SIZE
+from sampan.client.partial_metadata import PartialObjectMetadata
 from sampan.client.patch import Patch
 from sampan.client.resource_client import ResourceClient
 from sampan.client.resource_endpoint import ResourceEndpoint, names_of
 from sampan.client.subresource_client import SubresourceClient
 from sampan.core.errors import not_found
+from sampan.informer.group import InformerGroup
 from sampan.informer.key import join_key, split_key
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.cache import Cache
+from sampan.operator.kind_cache import KindCache
+from sampan.operator.namespace_caches import NamespaceCaches
 from sampan.operator.request import Request
+from sampan.operator.selection import Selection
 from sampan.resource import Object, ObjectType, ResourceInfo, dynamic, object_type
 
 T = TypeVar("T")
 
-Caches = Mapping[ResourceInfo, Cache]
+Caches = Mapping[ResourceInfo, KindCache]
+_NO_CACHES: Final[Caches] = {}
 
 
 class CachedResourceClient(ResourceClient[T]):
@@ -44,18 +50,23 @@ class CachedResourceClient(ResourceClient[T]):
     resourceVersion.
     """
 
-    def __init__(self, endpoint: ResourceEndpoint, object_type: ObjectType[T], caches: Caches) -> None:
+    def __init__(
+        self, endpoint: ResourceEndpoint, object_type: ObjectType[T], caches: Caches, parallel: Caches = _NO_CACHES
+    ) -> None:
+        """`caches` are read; `parallel` have other parts of the same objects, and get the writes as well."""
         super().__init__(endpoint, object_type)
         self._caches = caches
+        self._parallel = parallel
 
     def in_namespace(self, namespace: str) -> "CachedResourceClient[T]":
         """Return the same client for another namespace; "" for all."""
         direct = super().in_namespace(namespace)
-        return CachedResourceClient(direct._endpoint, self.object_type, self._caches)
+        return CachedResourceClient(direct._endpoint, self.object_type, self._caches, self._parallel)
 
     def with_timeout(self, request_timeout_s: float) -> "CachedResourceClient[T]":
         """Return the same client with another limit for the server's responses; `math.inf` for no limit."""
-        return CachedResourceClient(self._endpoint.with_timeout(request_timeout_s), self.object_type, self._caches)
+        endpoint = self._endpoint.with_timeout(request_timeout_s)
+        return CachedResourceClient(endpoint, self.object_type, self._caches, self._parallel)
 
     async def get(self, name: str, *, resource_version: str | None = None) -> T:
         """Return one object, from the cache. Raises `NotFound`, `StaleCache`."""
@@ -100,10 +111,10 @@ class CachedResourceClient(ResourceClient[T]):
     async def by_index(self, name: str, *values: str) -> Sequence[T]:
         """Return the objects that an index of the kind's informer has under any of the values.
 
-        The result covers all namespaces, includes this client's own writes and is unordered. Raises `StaleCache`;
-        `LookupError` if the kind is not watched or the index does not exist.
+        The result covers all watched namespaces, includes this client's own writes and is unordered. Raises
+        `StaleCache`; `LookupError` if the kind is not watched or the index does not exist.
         """
-        cache = self._cache
+        cache = self._caches.get(self.object_type.info)
         if cache is None:
             raise LookupError(f"{self.object_type.info.gvr.group_resource} is not watched, so it has no indexes")
         await self._fetch_outdated(cache)
@@ -128,7 +139,13 @@ class CachedResourceClient(ResourceClient[T]):
             return self._wrote(applied)
 
     async def update(self, obj: T, options: WriteOptions = WriteOptions()) -> T:
-        """Replace an object. Raises `Conflict`."""
+        """Replace an object. Raises `Conflict`, and `ValueError` if the cache does not store the whole object."""
+        cache = self._caches.get(self.object_type.info)
+        if cache is not None and cache.is_partial:
+            resource = self.object_type.info.gvr.group_resource
+            raise ValueError(
+                f"the cache of {resource} removes fields, which an update would delete: use patch or apply"
+            )
         with self._refusals(obj):
             return self._wrote(await super().update(obj, options))
 
@@ -156,12 +173,12 @@ class CachedResourceClient(ResourceClient[T]):
         return _StatusClient(self._endpoint, self.object_type, self._wrote, self._refusals)
 
     @property
-    def _cache(self) -> Cache | None:
+    def _cache(self) -> KindCache | None:
         """Cache of these objects; None if there is none (yet). The cache may be created later than this client."""
         cache = self._caches.get(self.object_type.info)
         return cache if cache is not None and cache.holds(self.namespace) else None
 
-    async def _fetch(self, cache: Cache, key: str) -> T:
+    async def _fetch(self, cache: KindCache, key: str) -> T:
         """Read an object from the server, and make later reads of the cache wait for this version."""
         namespace, name = split_key(key)
         try:
@@ -172,7 +189,7 @@ class CachedResourceClient(ResourceClient[T]):
         cache.fetched(key, obj)
         return obj
 
-    async def _fetch_outdated(self, cache: Cache) -> None:
+    async def _fetch_outdated(self, cache: KindCache) -> None:
         for key in cache.outdated():
             try:
                 await self._fetch(cache, key)
@@ -191,15 +208,20 @@ class CachedResourceClient(ResourceClient[T]):
         return cache.refusals(join_key(namespace, name))
 
     def _wrote(self, obj: T) -> T:
-        cache = self._caches.get(self.object_type.info)
-        if cache is not None:
+        for cache in self._written_caches():
             cache.wrote(obj)
         return obj
 
     def _deleted(self, key: str, response: T | None) -> None:
-        cache = self._caches.get(self.object_type.info)
-        if cache is not None:
+        for cache in self._written_caches():
             cache.deleted(key, response)
+
+    def _written_caches(self) -> Iterator[KindCache]:
+        """Yield the caches that own writes concern."""
+        for caches in (self._caches, self._parallel):
+            cache = caches.get(self.object_type.info)
+            if cache is not None:
+                yield cache
 
 
 def _only_labels(options: ListOptions) -> bool:
@@ -235,14 +257,47 @@ class CachedClient:
         self.direct = direct
         """Client that always requests from the server."""
         self._timeout_s = timeout_s
-        self._caches: dict[ResourceInfo, Cache] = {}
+        self._caches: dict[ResourceInfo, KindCache] = {}
+        self._metadata_caches: dict[ResourceInfo, KindCache] = {}
 
-    def read_from(self, informer: SharedInformer[Any], *, namespace: str = "") -> None:
+    def read_from(
+        self,
+        informer: SharedInformer[Any] | InformerGroup[Any],
+        *,
+        namespace: str = "",
+        selection: Selection | None = None,
+        is_partial: bool = False,
+    ) -> None:
         """Read a kind from an informer from now on. `namespace` is that of the informer, "" for all.
 
-        The informer must have no selectors: objects outside its selection would appear not to exist.
+        `selection` has the selectors of the informer: objects outside appear not to exist, except own writes.
+        `is_partial`: a transform removes fields, so that `update` is refused.
         """
-        self._caches[informer.object_type.info] = Cache(informer, namespace, self._timeout_s)
+        cache = self._cache_of(informer, namespace, selection, is_partial=is_partial)
+        self._caches[informer.object_type.info] = cache
+
+    def read_metadata_from(
+        self,
+        informer: SharedInformer[PartialObjectMetadata] | InformerGroup[PartialObjectMetadata],
+        *,
+        namespace: str = "",
+        selection: Selection | None = None,
+    ) -> None:
+        """Let `metadata` read a kind from an informer of metadata, from now on. Parameters as for `read_from`."""
+        cache = self._cache_of(informer, namespace, selection, is_partial=False)
+        self._metadata_caches[informer.object_type.info] = cache
+
+    def _cache_of(
+        self,
+        informer: SharedInformer[Any] | InformerGroup[Any],
+        namespace: str,
+        selection: Selection | None,
+        *,
+        is_partial: bool,
+    ) -> KindCache:
+        if isinstance(informer, InformerGroup):
+            return NamespaceCaches(informer, self._timeout_s, selection=selection, is_partial=is_partial)
+        return Cache(informer, namespace, self._timeout_s, selection=selection, is_partial=is_partial)
 
     def is_cached(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> bool:
         """Return True if a kind is read from a cache."""
@@ -265,7 +320,14 @@ class CachedClient:
         The client reads from the kind's cache as soon as there is one.
         """
         direct: ResourceClient[Any] = self.direct.resource(what, namespace=namespace)
-        return CachedResourceClient(direct._endpoint, direct.object_type, self._caches)
+        return CachedResourceClient(direct._endpoint, direct.object_type, self._caches, self._metadata_caches)
+
+    def metadata(
+        self, what: ResourceInfo | ObjectType[Any] | type[Any], *, namespace: str | None = None
+    ) -> CachedResourceClient[PartialObjectMetadata]:
+        """Return the client of a resource's metadata. It reads from the kind's cache of metadata, if there is one."""
+        direct = self.direct.resource(declared_type(what), namespace=namespace).metadata_only()
+        return CachedResourceClient(direct._endpoint, direct.object_type, self._metadata_caches, self._caches)
 
 
 def resource_info(what: ResourceInfo | ObjectType[Any] | type[Any]) -> ResourceInfo:

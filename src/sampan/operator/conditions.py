@@ -9,12 +9,13 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
 
-from sampan.core.time import Clock, timestamp
+from sampan.core.time import Clock, SystemClock, timestamp
 
 C = TypeVar("C")
 
 ConditionStatus = Literal["True", "False", "Unknown"]
 
+_CLOCK: Final = SystemClock()
 _OWN_FIELDS: Final = ("status", "reason", "message", "observed_generation")
 _NAMES: Final = {"observed_generation": "observedGeneration", "last_transition_time": "lastTransitionTime"}
 _REASON: Final = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
@@ -40,20 +41,21 @@ def find_condition(conditions: list[C], type: str) -> C | None:
     return next((condition for condition in conditions if _get(condition, "type") == type), None)
 
 
-def set_condition(conditions: list[C], new: C, clock: Clock) -> bool:
+def set_condition(conditions: list[C], new: C, clock: Clock | None = None) -> bool:
     """Add a condition, or replace the one of its type. Return True if anything changed.
 
-    The transition time changes only with the status. It is that of `new`, or the current time if `new` has none.
+    The transition time changes only with the status. It is that of `new`, or the current time if `new` has none: that
+    of `clock`, by default of the event loop, so that tests in virtual time get virtual times.
     """
     existing = find_condition(conditions, _get(new, "type"))
     if existing is None:
         if not _get(new, "last_transition_time"):
-            _set(new, "last_transition_time", timestamp(clock))
+            _set(new, "last_transition_time", timestamp(clock or _CLOCK))
         conditions.append(new)
         return True
     changed = [field for field in _OWN_FIELDS if _get(existing, field) != _get(new, field)]
     if "status" in changed:
-        _set(existing, "last_transition_time", _get(new, "last_transition_time") or timestamp(clock))
+        _set(existing, "last_transition_time", _get(new, "last_transition_time") or timestamp(clock or _CLOCK))
     for field in changed:
         _set(existing, field, _get(new, field))
     return bool(changed)

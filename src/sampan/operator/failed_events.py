@@ -11,6 +11,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 from sampan.informer.handler import HandlerResult
 from sampan.operator.queue import WorkQueue
+from sampan.operator.requested_delay import add_failed
 
 K = TypeVar("K", bound=Hashable)
 
@@ -41,6 +42,12 @@ EVENT_FAILED: ContextVar[Callable[[EventFailure], None]] = ContextVar("sampan_ev
 """Callback for failed events of the sources that are started in this context. The controller sets it."""
 
 
+EVENT_RECOVERED: ContextVar[Callable[[str, str], None]] = ContextVar(
+    "sampan_event_recovered", default=lambda source, key: None
+)
+"""Callback when a failed event has succeeded, with source and key. The controller sets it."""
+
+
 class FailedEvents(Generic[K]):
     """Failed events of one source.
 
@@ -53,6 +60,7 @@ class FailedEvents(Generic[K]):
         self._events: dict[K, tuple[Event, ...]] = {}
         self._queue: Final[WorkQueue[K]] = WorkQueue(f"{controller}: {source}")
         self._report = EVENT_FAILED.get()
+        self._report_recovery = EVENT_RECOVERED.get()
         self._changed = asyncio.Event()
         """Set when an event is no longer failed."""
 
@@ -87,6 +95,7 @@ class FailedEvents(Generic[K]):
             else:
                 self._queue.forget(key)
                 self._changed.set()
+                self._report_recovery(self._source, str(key))
             finally:
                 self._queue.done(key)
 
@@ -99,5 +108,5 @@ class FailedEvents(Generic[K]):
 
     def _add(self, key: K, events: tuple[Event, ...], error: Exception) -> None:
         self._events[key] = events if len(events) < 2 else (events[0], events[-1])
-        retry_s = self._queue.add_rate_limited(key)
+        retry_s = add_failed(self._queue, key, error)
         self._report(EventFailure(self._controller, self._source, str(key), error, retry_s))

@@ -44,12 +44,17 @@ def for_owner(owner: ResourceInfo, *, only_controller: bool = True) -> MapFuncti
     return requests
 
 
+Priority = int | Callable[[Ref[T]], int]
+"""Priority of the requests for a changed object; a function gets the new state. Higher ones are reconciled first."""
+
+
 class EnqueueHandler(Generic[T]):
     """Informer handler that puts requests into a queue.
 
-    Objects of the initial list or a resync (old and new have the same resourceVersion) get low priority. `debounce_s`
-    is the delay after a change, in which further changes are merged. `failed` has the events whose predicate or map
-    function has raised, to try again.
+    `priority` applies to changes. Objects of the initial list or a resync (old and new have the same resourceVersion)
+    have a priority that is lower by 100 (`LOW_PRIORITY`). So recent changes go first. `debounce_s` is the delay after a
+    change, in which further changes are merged. `failed` has the events whose predicate or map function has raised, to
+    try again.
     """
 
     def __init__(
@@ -60,13 +65,19 @@ class EnqueueHandler(Generic[T]):
         *,
         debounce_s: float = 0.0,
         source: str = "",
+        priority: Priority[T] = 0,
     ) -> None:
         """`source` names the source in messages about failed events."""
         self.failed: FailedEvents[str] = FailedEvents(queue.name, source)
+        self._place = f"for {queue.name} ({source})"
         self._queue = queue
         self._map = map_function
         self._predicates = tuple(predicates)
         self._debounce_s = debounce_s
+        self._priority = priority
+
+    def __str__(self) -> str:
+        return self._place
 
     def on_add(self, obj: Ref[T], is_in_initial_list: bool) -> HandlerResult:
         """Queue the object if all predicates select it."""
@@ -84,19 +95,25 @@ class EnqueueHandler(Generic[T]):
     def _add_event(self, obj: Ref[T], is_in_initial_list: bool) -> HandlerResult:
         if not all(predicate.create(obj) for predicate in self._predicates):
             return None
-        return self._enqueue(LOW_PRIORITY if is_in_initial_list else 0, obj)
+        return self._enqueue(self._priority_of(obj, low=is_in_initial_list), obj)
 
     def _update_event(self, old: Ref[T], new: Ref[T]) -> HandlerResult:
         if not all(predicate.update(old, new) for predicate in self._predicates):
             return None
         if old.resource_version == new.resource_version:
-            return self._enqueue(LOW_PRIORITY, new)
-        return self._enqueue(0, old, new)
+            return self._enqueue(self._priority_of(new, low=True), new)
+        return self._enqueue(self._priority_of(new), old, new)
 
     def _delete_event(self, ref: Ref[T]) -> HandlerResult:
         if not all(predicate.delete(ref) for predicate in self._predicates):
             return None
-        return self._enqueue(0, ref)
+        return self._enqueue(self._priority_of(ref), ref)
+
+    def _priority_of(self, ref: Ref[T], *, low: bool = False) -> int:
+        priority = self._priority if isinstance(self._priority, int) else self._priority(ref)
+        if not isinstance(priority, int):
+            raise TypeError(f"a priority is a number, not {priority!r}")
+        return priority + LOW_PRIORITY if low else priority
 
     def _enqueue(self, priority: int, *refs: Ref[T]) -> HandlerResult:
         for position, ref in enumerate(refs):

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
+from sampan.core.user_code import report_caught, timed_steps
 from sampan.informer.ref import Deletion, Ref, last_known
 from sampan.operator.error_text import one_line, retry_level, traceback_of
 from sampan.operator.predicates import Predicate
@@ -68,14 +69,22 @@ class ObjectTasks(Generic[T]):
 
     def on_update(self, old: Ref[T], new: Ref[T]) -> None:
         """Restart or end the task if the change requires it."""
-        restart = self._restart_on is not None and self._restart_on.update(old, new)
-        if old.uid != new.uid or restart or new.deletion_timestamp:
+        if old.uid != new.uid or self._restarts(old, new) or new.deletion_timestamp:
             self._end(new.key)
             self._begin(new)
 
     def on_delete(self, obj: Deletion[T]) -> None:
         """End the task."""
         self._end(last_known(obj).key)
+
+    def _restarts(self, old: Ref[T], new: Ref[T]) -> bool:
+        try:
+            return self._restart_on is not None and self._restart_on.update(old, new)
+        except Exception as error:
+            # The change may matter: a task that has restarted reads the current state.
+            _log.exception("%s: %s: the predicate failed; restarting", self, new.key)
+            report_caught(f"{self}: predicate for {new.key}", error)
+            return True
 
     def _begin(self, obj: Ref[T]) -> None:
         if self._group is None or obj.deletion_timestamp:
@@ -98,9 +107,10 @@ class ObjectTasks(Generic[T]):
         limiter = ItemExponentialFailureRateLimiter(1.0, 300.0)
         while True:
             try:
-                await self._function(request)
+                await timed_steps(f"{self}: {request}", self._function(request))
                 return
             except Exception as error:
+                report_caught(f"{self}: {request}", error)
                 delay_s = limiter.when(request)
                 text = "%s: %s: %s; restarting in %g s"
                 _log.log(

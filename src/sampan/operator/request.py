@@ -41,10 +41,23 @@ class Result:
 
 
 class RetryLater(Exception):
-    """Another component has not finished yet: the request is retried after the usual delay.
+    """Another component has not finished yet: the request is retried, after `after_s` seconds or the usual delay.
 
-    Raise it, or a subclass, with a text that names the missing part. It is logged in one line, without a traceback.
+    Raise it, or a subclass, with a text that names the missing part. It is logged in one line, without a traceback. A
+    change of the object ends the delay.
+
+        raise RetryLater("the volume is being attached", after_s=30)
     """
+
+    after_s: float | None = None
+    """Delay in seconds. None: the backoff, which grows with each failure."""
+
+    def __init__(self, *args: object, after_s: float | None = None) -> None:
+        """Raises `ValueError` if the delay is not positive."""
+        super().__init__(*args)
+        if after_s is not None and not after_s > 0:
+            raise ValueError(f"after_s must be positive, not {after_s:g}")
+        self.after_s = after_s
 
 
 class TerminalError(Exception):

@@ -14,9 +14,10 @@ from functools import partial
 from itertools import count
 from typing import Generic, Protocol, TypeVar
 
+from sampan.core.user_code import timed
 from sampan.informer.handler import EventHandler
 from sampan.operator.failed_events import FailedEvents
-from sampan.operator.handlers import EnqueueHandler, MapFunction
+from sampan.operator.handlers import EnqueueHandler, MapFunction, Priority
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import LOW_PRIORITY, WorkQueue
 from sampan.operator.request import Request
@@ -69,7 +70,9 @@ class KindSource(Generic[T]):
         predicates: Iterable[Predicate[T]] = (),
         *,
         debounce_s: float = 0.0,
+        priority: Priority[T] = 0,
     ) -> None:
+        self._priority = priority
         self._informer = informer
         self._map = map_function
         self._predicates = tuple(predicates)
@@ -80,7 +83,14 @@ class KindSource(Generic[T]):
 
     async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
         """Run until cancelled. Set `synced` when the informer has synced and all its objects are in the queue."""
-        handler = EnqueueHandler(queue, self._map, self._predicates, debounce_s=self._debounce_s, source=str(self))
+        handler = EnqueueHandler(
+            queue,
+            self._map,
+            self._predicates,
+            debounce_s=self._debounce_s,
+            source=str(self),
+            priority=self._priority,
+        )
         registration = self._informer.add_handler(handler)
         try:
             await registration.synced()
@@ -124,7 +134,9 @@ class ChannelSource(Generic[E]):
                 await failed.below(self._events.maxsize)
 
     def _enqueue(self, queue: WorkQueue[Request], event: E) -> None:
-        for request in self._map(event):
+        with timed(f"handler for {queue.name} ({self})"):
+            requests = list(self._map(event))
+        for request in requests:
             queue.add(request)
 
 

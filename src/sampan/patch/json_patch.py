@@ -13,6 +13,9 @@ from typing import Any
 
 import orjson
 
+from sampan.core.deep_cut import cut
+from sampan.core.deep_decode import inflate
+from sampan.core.deep_json import copied, dumps
 from sampan.core.errors import bad_request, request_entity_too_large
 from sampan.core.go_text import invalid_number, unmarshal_text
 from sampan.core.integers import parse_integer
@@ -64,14 +67,34 @@ def apply(doc: Object, patch: Any) -> Object:
 def apply_or_explain(doc: Object, patch: Any) -> Object:
     """Apply a patch like `apply`, but raise `NotApplicableError` with the details when an operation fails."""
     check(patch)
-    state = _State(copy_json(doc))
-    for operation in patch or ():
+    whole_doc, is_doc_deep = _whole(doc)
+    patch, is_patch_deep = _whole(patch or [])
+    state = _State(whole_doc)
+    for operation in patch:
         kind = (operation or {}).get("op")
         run = _OPERATIONS.get(kind) if isinstance(kind, str) else None
         if run is None:
             raise NotApplicableError(f"Unexpected kind: {kind if isinstance(kind, str) else 'unknown'}")
         run(state, operation)
+    if is_doc_deep or is_patch_deep or any(map(_may_add_levels, patch)):
+        try:
+            state.doc = cut(state.doc)
+        except ValueError:
+            raise NotApplicableError("the result is nested too deeply") from None
     return result_object(state.doc)
+
+
+def _whole(value: Any) -> tuple[Any, bool]:
+    """Return a copy of a value with all its levels, and True if it has parts that are nested deeply."""
+    try:
+        return orjson.loads(orjson.dumps(value)), False
+    except orjson.JSONEncodeError:
+        return inflate(copied(value)), True
+
+
+def _may_add_levels(operation: Any) -> bool:
+    """Return True if an operation may give the document more levels."""
+    return (operation or {}).get("op") in ("copy", "move") or isinstance((operation or {}).get("value"), dict | list)
 
 
 def check(patch: Any) -> None:
@@ -279,6 +302,10 @@ def _size_bytes(value: Any) -> int:
     try:
         return len(orjson.dumps(value))
     except orjson.JSONEncodeError:
+        pass
+    try:
+        return len(dumps(cut(copied(value))))
+    except ValueError:
         raise NotApplicableError("Unable to complete the copy, the value is nested too deeply") from None
 
 
@@ -290,8 +317,15 @@ def _test(state: _State, operation: Object) -> None:
         place = state.find(operation, "path", "test operation does not apply: is missing path: {}")
         with _error_context(f"error in test for path: '{pointer}'"):
             found = _get(*place)
-    if not same(found, operation.get("value")):
+    if not _same(found, operation.get("value")):
         raise TestFailedError(pointer or "")
+
+
+def _same(found: Any, value: Any) -> bool:
+    try:
+        return same(found, value)
+    except RecursionError:
+        return same(cut(copied(found)), cut(copied(value)))
 
 
 _OPERATIONS: dict[str, Callable[[_State, Object], None]] = {

@@ -5,6 +5,9 @@ Source: evanphx/json-patch merge.go (v4); apiserver pkg/endpoints/handlers/patch
 
 from typing import Any
 
+from sampan.core.deep_cut import cut
+from sampan.core.deep_decode import inflated
+from sampan.core.deep_json import DeepJson, items
 from sampan.core.errors import bad_request
 from sampan.core.go_text import MAP, unmarshal_text
 from sampan.core.object import Object
@@ -26,31 +29,42 @@ def consume(doc: Object, patch: Any) -> Object:
         raise bad_request("Invalid JSON Patch")
     if not isinstance(patch, dict):
         raise bad_request(f"error decoding patch: {unmarshal_text(patch, MAP)}")
-    _merge(doc, copy_json(patch))
-    return doc
+    return cut(doc) if _merge(doc, copy_json(patch)) else doc
 
 
-def _merge(doc: Object, patch: Object) -> None:
-    for key, value in patch.items():
-        if value is None:
-            doc.pop(key, None)
-            continue
-        current = doc.get(key)
-        if isinstance(current, dict):
-            if isinstance(value, dict):
-                _merge(current, value)
+def _merge(doc: Object, patch: Object) -> bool:
+    """Merge a patch. Return True if the result must be cut.
+
+    Parts that are nested deeply are inflated if the patch contains them or reaches into them.
+    """
+    waiting, is_inflated = [(doc, patch)], False
+    while waiting:
+        target, changes = waiting.pop()
+        for key, value in changes.items():
+            if value is None:
+                target.pop(key, None)
                 continue
-        else:
-            _prune_nulls(value)
-        doc[key] = value
+            current = target.get(key)
+            if value.__class__ is DeepJson:
+                value, is_inflated = inflated(value), True
+            if current.__class__ is DeepJson and isinstance(value, dict):
+                current, is_inflated = inflated(current), True
+                target[key] = current
+            if isinstance(current, dict):
+                if isinstance(value, dict):
+                    waiting.append((current, value))
+                    continue
+            else:
+                _prune_nulls(value)
+            target[key] = value
+    return is_inflated
 
 
 def _prune_nulls(value: Any) -> None:
-    if isinstance(value, dict):
-        for key in [key for key, item in value.items() if item is None]:
-            del value[key]
-        for item in value.values():
-            _prune_nulls(item)
-    elif isinstance(value, list):
-        for item in value:
-            _prune_nulls(item)
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            for key in [key for key, item in one.items() if item is None]:
+                del one[key]
+        waiting.extend(item for item in items(one) if item.__class__ is dict or item.__class__ is list)

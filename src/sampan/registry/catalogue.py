@@ -52,6 +52,11 @@ def builtin_definitions(
     ]
 
 
+def cluster_scoped_resources() -> frozenset[tuple[str, str]]:
+    """Return group and name of each built-in resource that has no namespace."""
+    return frozenset((row["group"], row["resource"]) for row in _rows() if row["scope"] == "Cluster")
+
+
 def _rows() -> list[Row]:
     rows: list[Row] = orjson.loads(_DATA.read_bytes())
     return rows

@@ -1,7 +1,7 @@
 """`Cluster`: root of everything that belongs to one cluster: store, caches, registry, allocators and schemas.
 
-Concurrency: `run` owns one task for each watch cache. CRDs add and remove the caches of their custom resources. All
-state belongs to the `Cluster` object, so a process may have many clusters.
+Concurrency: `run` owns one task for each watch cache, and one for each CRD that a webhook converts. CRDs add and remove
+the caches of their custom resources. All state belongs to the `Cluster` object, so a process may have many clusters.
 """
 
 import asyncio
@@ -19,7 +19,9 @@ from sampan.registry.allocation.claims import StoredClaims
 from sampan.registry.allocation.networks import stored_networks
 from sampan.registry.allocation.ports import stored_range
 from sampan.registry.builtins import Builtins
+from sampan.registry.crd.converted_ahead import ConvertedAhead, other_versions
 from sampan.registry.crd.reading import converter, storing_converter
+from sampan.registry.crd.webhook_conversion import CACHE_BYTES_MAX
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.measures import Measures
@@ -32,6 +34,7 @@ from sampan.registry.webhook.services import ServiceResolver
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import extractor, respliced_record
 from sampan.storage.store import Store, Untransformable
+from sampan.streams.tunnels import NodeTunnels
 
 Attempt = Callable[[str, Callable[[], Awaitable[None]]], Awaitable[None]]
 """Runs a startup step, given the name of the step (for the log) and the function."""
@@ -76,11 +79,14 @@ class Cluster:
         self.reader = CacheReader(self.registry, self.caches)
         self.measures = Measures()
         self.offload = offload or Offload()
-        self.webhooks = WebhookClients(ServiceResolver(self.reader), self.measures.requests)
+        self.tunnels: Final = NodeTunnels()
+        """Tunnels of nodes to this server."""
+        self.webhooks = WebhookClients(ServiceResolver(self.reader), self.measures.requests, self.tunnels)
         self.connect: Final[Connect] = connect or self.webhooks.connect
         self._settled: dict[tuple[str, str], Settled] = {}
         self._endpoints: dict[tuple[str, str, str, str], Endpoint] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._ahead: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
         self.registry.subscribe(self._endpoints.clear)
         self.registry.add(*builtins.definitions)
@@ -142,8 +148,21 @@ class Cluster:
                 replaced.successor = cache
             if before is not None:
                 before.cancel()
-            return
-        self.registry.add(definition)
+        else:
+            self.registry.add(definition)
+        self._convert_ahead(definition)
+
+    def _convert_ahead(self, definition: ResourceDefinition) -> None:
+        """Convert the objects of a resource to its other versions when they change, if a webhook converts them."""
+        prefix = definition.storage_prefix
+        before = self._ahead.pop(prefix, None)
+        if before is not None:
+            before.cancel()
+        versions = other_versions(definition)
+        if definition.webhook is not None and versions:
+            assert self._group is not None
+            ahead = ConvertedAhead(self.caches[prefix], definition.webhook, versions, CACHE_BYTES_MAX)
+            self._ahead[prefix] = self._group.create_task(ahead.run(), name=f"conversions {prefix}")
 
     async def stop_serving(self, group: str, resource: str, prefix: str) -> None:
         """Stop serving a resource and end its watches. Requests in progress get 404."""
@@ -151,9 +170,10 @@ class Cluster:
         cache = self.caches.pop(prefix, None)
         if cache is not None:
             cache.retired = True
-        task = self._tasks.pop(prefix, None)
-        if task is not None:
-            task.cancel()
+        for tasks in (self._tasks, self._ahead):
+            task = tasks.pop(prefix, None)
+            if task is not None:
+                task.cancel()
 
     @contextmanager
     def settling(self, group: str, resource: str, settled: Settled) -> Iterator[None]:

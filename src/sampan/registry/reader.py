@@ -41,11 +41,15 @@ class CacheReader:
         if cache is not None:
             await cache.fresh()
 
-    def follow(self, group: str, resource: str, apply: Apply) -> Follower:
-        """Return a follower that applies the changes of a built-in resource's objects when it is polled."""
+    def cache(self, group: str, resource: str) -> WatchCache:
+        """Return the cache of a built-in resource."""
         cache, _ = self._cache(group, resource)
         assert cache is not None, f"nothing is stored of {resource}.{group}"
-        return Follower(cache, apply)
+        return cache
+
+    def follow(self, group: str, resource: str, apply: Apply) -> Follower:
+        """Return a follower that applies the changes of a built-in resource's objects when it is polled."""
+        return Follower(self.cache(group, resource), apply)
 
     def list(self, group: str, resource: str, namespace: str = "") -> list[Object]:
         """Return all objects of a resource, or those in one namespace."""

@@ -14,6 +14,7 @@ from sampan.core.field import FieldError
 from sampan.core.json_values import same
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object, set_or_drop
+from sampan.storage.records import Record
 
 
 class Context(msgspec.Struct):
@@ -30,7 +31,7 @@ class Context(msgspec.Struct):
     name: str = ""
     dry_run: bool = False
     subresource: str = ""
-    reader: "ObjectReader | None" = None
+    reader: "RecordReader | None" = None
     """Reader of other objects during validation. The write does not guarantee that these objects stay unchanged."""
 
 
@@ -40,6 +41,12 @@ class ObjectReader(Protocol):
     def get(self, group: str, resource: str, namespace: str, name: str) -> Object | None: ...
 
     def list(self, group: str, resource: str, namespace: str = "") -> list[Object]: ...
+
+
+class RecordReader(ObjectReader, Protocol):
+    """Reader that also returns objects as they are stored, to decode only a few of them."""
+
+    def records(self, group: str, resource: str, namespace: str = "") -> Sequence[Record]: ...
 
 
 _METADATA_FIELDS = frozenset({"metadata.name", "metadata.namespace"})

@@ -13,11 +13,12 @@ A declared class is a msgspec Struct (derived from `CustomResource`) or a datacl
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
 
 from sampan.core.gvk import GroupVersionResource
+from sampan.resource.default_values import check_defaults
 from sampan.resource.info import ResourceInfo
 from sampan.resource.lenient import LenientReader
 from sampan.resource.meta import ObjectMeta, meta, remember_source, source_of
@@ -113,86 +114,63 @@ class Declared(Protocol):
     __object_type__: ObjectType[Any]
 
 
-class Options(TypedDict, total=False):
-    """Optional arguments of `resource`. The names default to the class's name and its plural."""
+def resource(
+    *,
+    group: str,
+    version: str,
+    kind: str = "",
+    plural: str = "",
+    singular: str = "",
+    list_kind: str = "",
+    short_names: tuple[str, ...] = (),
+    categories: tuple[str, ...] = (),
+    namespaced: bool = True,
+    no_status: bool = False,
+    scale: Scale | None = None,
+    columns: tuple[Column, ...] = (),
+    rules: tuple[Rule, ...] = (),
+    selectable_fields: tuple[str, ...] = (),
+    served: bool = True,
+    storage: bool = True,
+    deprecated: bool = False,
+    deprecation_warning: str = "",
+    api_approved: str = "",
+    lenient: bool = False,
+) -> Callable[[type[T]], type[T]]:
+    """Declare a class as a kind.
 
-    kind: str
-    plural: str
-    singular: str
-    list_kind: str
-    short_names: tuple[str, ...]
-    categories: tuple[str, ...]
-    namespaced: bool
-    """False: the kind is cluster-scoped."""
-    no_status: bool
-    """Do not add a status subresource, although the class has a `status` field."""
-    scale: Scale
-    columns: tuple[Column, ...]
-    rules: tuple[Rule, ...]
-    """CEL rules on the whole object."""
-    selectable_fields: tuple[str, ...]
-    """JSON paths that field selectors may use: `.spec.cidr`."""
-    served: bool
-    storage: bool
-    """False if objects are stored in another version of the kind; True by default."""
-    deprecated: bool
-    deprecation_warning: str
-    api_approved: str
-    """For a group under k8s.io or kubernetes.io: URL of the approval, or `unapproved, reason`."""
-    lenient: bool
-    """Read objects that do not fit the class as Go clients do, see `LenientReader`.
+    - `kind`, `plural`, `singular`, `list_kind`: by default from the name of the class
+    - `namespaced`: False for a cluster-scoped kind. `no_status`: ignore the field `status`: no status subresource
+    - `rules`: CEL rules on the whole object. `selectable_fields`: JSON paths for field selectors: `.spec.cidr`
+    - `storage`: False if objects are stored in another version of the kind
+    - `api_approved`: for a group under k8s.io or kubernetes.io, the URL of the approval, or `unapproved, reason`
+    - `lenient`: read objects that do not fit the class as Go clients do (`LenientReader`); for generated classes
 
-    For classes generated from a schema.
-    """
-
-
-def resource(*, group: str, version: str, **options: Unpack[Options]) -> Callable[[type[T]], type[T]]:
-    """Declare a class as a kind. A class with a `status` field has a status subresource, unless `no_status` is set.
-
-    Raises `TypeError` for a class that cannot be a kind.
+    Raises `TypeError` for a class that cannot be a kind, and for a default that breaks the constraints of its field.
     """
 
     def declare(cls: type[T]) -> type[T]:
-        made = _declare(cls, group, version, options)
+        name = kind or cls.__name__
+        status = _has_status(cls) and not no_status
+        gvr = GroupVersionResource(group, version, plural or plural_of(name))
+        subresources = frozenset(each for each, exists in (("status", status), ("scale", scale)) if exists)
+        names = (name, namespaced, singular or name.lower(), short_names, categories)
+        info = ResourceInfo(gvr, *names, subresources=subresources)
         declared = cast(Declared, cls)
-        declared.__declaration__ = made
-        declared.__object_type__ = _object_type(cls, made.info, lenient=options.get("lenient", False))
+        shown = (list_kind or f"{name}List", columns, rules, selectable_fields)
+        deprecation = (deprecated, deprecation_warning, api_approved)
+        declared.__declaration__ = Declaration(info, *shown, status, scale, served, storage, *deprecation)
+        declared.__object_type__ = _object_type(cls, info, lenient=lenient)
         return cls
 
     return declare
 
 
-def _declare(cls: type[Any], group: str, version: str, options: Options) -> Declaration:
+def _has_status(cls: type[Any]) -> bool:
     fields = _field_names(cls)
     if "metadata" not in fields:
         raise TypeError(f"{cls.__name__} needs a field metadata: ObjectMeta (derive it from CustomResource)")
-    kind = options.get("kind") or cls.__name__
-    status = "status" in fields and not options.get("no_status", False)
-    scale = options.get("scale")
-    subresources = {"status": status, "scale": scale is not None}
-    info = ResourceInfo(
-        GroupVersionResource(group, version, options.get("plural") or plural_of(kind)),
-        kind,
-        options.get("namespaced", True),
-        options.get("singular") or kind.lower(),
-        options.get("short_names", ()),
-        options.get("categories", ()),
-        subresources=frozenset(name for name, exists in subresources.items() if exists),
-    )
-    return Declaration(
-        info,
-        options.get("list_kind") or f"{kind}List",
-        options.get("columns", ()),
-        options.get("rules", ()),
-        options.get("selectable_fields", ()),
-        status,
-        scale,
-        options.get("served", True),
-        options.get("storage", True),
-        options.get("deprecated", False),
-        options.get("deprecation_warning", ""),
-        options.get("api_approved", ""),
-    )
+    return "status" in fields
 
 
 def declaration(cls: type[Any]) -> Declaration:
@@ -231,6 +209,9 @@ def _object_type(cls: type[T], info: ResourceInfo, *, lenient: bool) -> ObjectTy
     prefix = msgspec.json.encode({"apiVersion": info.api_version, "kind": info.kind})[:-1]
     decoder = msgspec.json.Decoder(cls)
     encoder = msgspec.json.Encoder()
+    # A class from a schema reads the objects that exist, whatever its defaults are.
+    if not lenient:
+        check_defaults(cls)
     is_struct = issubclass(cls, msgspec.Struct)
     reader: LenientReader | None = None
 

@@ -4,13 +4,11 @@ Decoding has checked the types, and the published schemas restrict nothing else.
 required lists and maps may be (Go does not distinguish null from empty).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from sampan.core.field import FieldError, Path, required
 from sampan.schema.structural import Schema
-
-RequiredCheck = Callable[[Any, Path], Iterator[FieldError]]
 
 _MAY_BE_EMPTY = frozenset(("message",))
 """Required fields that may be empty: `Condition.message` is often empty."""

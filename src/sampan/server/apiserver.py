@@ -25,8 +25,8 @@ from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.authorization.authorizer import Authorizer, DecisionCounting
 from sampan.server.authorization.masters import MastersAuthorizer
 from sampan.server.authorization.modes import default_authorizers, rbac_of
+from sampan.server.authorization.observed import AuthorizationObserver, observed
 from sampan.server.authorization.rbac.escalation import RbacEscalation
-from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.cluster_metrics import ClusterMetrics
 from sampan.server.discovery.handler import Discovery
@@ -39,11 +39,15 @@ from sampan.server.index import index_handler
 from sampan.server.lifecycle import Lifecycle
 from sampan.server.loop_watch import LoopWatch
 from sampan.server.metrics import CONTENT_TYPE, ServerMetrics
+from sampan.server.node_tunnels import TunnelEndpoint
 from sampan.server.openapi.handler import OpenApi
 from sampan.server.profiling.handler import Profiling
 from sampan.server.proxy.upstreams import ProxySettings, ProxyUpstreams
 from sampan.server.removed_resources import RemovedResources
-from sampan.server.request import Filter, Request, Response
+from sampan.server.request import Filter, Handler, Request, Response
+from sampan.server.resource_metrics.resource_metrics import serving_metrics
+from sampan.server.resource_metrics.scraper import Scraper
+from sampan.server.resource_metrics.settings import ResourceMetricsSettings
 from sampan.server.resources import resource_handler
 from sampan.server.routes import Routes
 from sampan.server.security_metrics import SecurityMetrics
@@ -56,6 +60,7 @@ from sampan.server.version import show_version
 from sampan.server.zpages import flagz, statusz
 from sampan.storage.cache import WatchCache
 from sampan.storage.store import StoreUnavailable
+from sampan.streams.tunnels import PATH as TUNNELS
 
 _STORED_ELSEWHERE = frozenset({GroupResource("events.k8s.io", "events"), GroupResource("", "componentstatuses")})
 """Resources without stored objects."""
@@ -88,6 +93,8 @@ class ApiServerSettings:
     """Allowed destinations of proxied requests: kubelets, Pods, Services."""
     aggregation: AggregationSettings = field(default_factory=AggregationSettings)
     """Connections to the servers behind APIServices."""
+    resource_metrics: ResourceMetricsSettings = field(default_factory=ResourceMetricsSettings)
+    """Usage of nodes and Pods as metrics.k8s.io. The caller runs `ApiServer.scraper`."""
     flow_control: FlowControlSettings = field(default_factory=FlowControlSettings)
     """Concurrency limits of requests, in total and for each priority level."""
     unread: UnreadLimits = field(default_factory=UnreadLimits)
@@ -96,6 +103,8 @@ class ApiServerSettings:
     """Health of controller-manager and scheduler."""
     faults: Filter | None = None
     """Injects faults into authorized requests, in tests; see `sampan.testing.faults`."""
+    authorizations: AuthorizationObserver | None = None
+    """Receives the decisions of verbs and admission plug-ins, in tests; see `sampan.testing.privileges`."""
 
 
 class ApiServer:
@@ -122,7 +131,7 @@ class ApiServer:
         """Started by the process if this server is alone on the event loop."""
         self.deadlines = Deadlines(settings.flow_control.request_timeout_s, after_idle=self.loop_watch.note_request)
         configured = default_authorizers(cluster.reader) if authorizers is None else authorizers
-        self.authorizer = UnionAuthorizer([MastersAuthorizer(), *configured])
+        self.authorizer = observed([MastersAuthorizer(), *configured], settings.authorizations)
         self.metrics = ServerMetrics(
             self.deadlines.under_way,
             store=cluster.measures.store,
@@ -132,12 +141,13 @@ class ApiServer:
         )
         self._removed = RemovedResources(cluster.registry, self.metrics.forget)
         self.admission = self._admission(settings, configured)
-        self.upstreams = ProxyUpstreams(cluster.reader, settings.proxy)
+        self.upstreams = ProxyUpstreams(cluster.reader, settings.proxy, cluster.tunnels)
         self.aggregator = Aggregator(cluster, self.upstreams.proxy, settings.aggregation)
         self._register_metrics(settings)
         self.discovery = Discovery(cluster.registry, server_address, self.aggregator)
         self.shared = self._shared(settings)
-        self.routes = Routes(resource_handler(cluster, self.admission, self.shared))
+        self.scraper = Scraper(cluster.reader, self.upstreams, cluster.offload, settings.resource_metrics)
+        self.routes = Routes(self._resources(settings))
         self.flow_control = FlowControl(cluster, settings.flow_control)
         self._add_routes(settings)
         authenticator = UnionAuthenticator(authenticators, anonymous=settings.anonymous)
@@ -187,6 +197,11 @@ class ApiServer:
             offload=self.cluster.offload,
         )
 
+    def _resources(self, settings: ApiServerSettings) -> Handler:
+        """Return the handler of all resources that this server serves itself."""
+        handler = resource_handler(self.cluster, self.admission, self.shared)
+        return serving_metrics(handler, self.cluster, self.scraper) if settings.resource_metrics.enabled else handler
+
     def _register_metrics(self, settings: ApiServerSettings) -> None:
         audit = settings.audit.metrics if settings.audit is not None else AuditMetrics()
         security = (settings.identity.counts, settings.security_metrics)
@@ -206,6 +221,7 @@ class ApiServer:
         routes.add("/openapi/v2", openapi.v2)
         routes.add("/openapi/v3", openapi.v3)
         routes.add_prefix("/openapi/v3/", openapi.v3)
+        routes.add_prefix(TUNNELS, TunnelEndpoint(self.cluster.tunnels, self.cluster.reader).handle)
         routes.add_service("/version", show_version)
         routes.add("/metrics", self._metrics)
         routes.add("/metrics/slis", self._slis)

@@ -1,4 +1,4 @@
-"""Metrics of a cluster: CEL, webhooks, Service addresses.
+"""Metrics of a cluster: CEL, webhooks, Service addresses, tunnels of nodes.
 
 Source: apiserver pkg/cel/metrics, apiextensions pkg/apiserver/conversion/metrics.go, component-base
 metrics/prometheus/restclient, kubernetes pkg/registry/core/service/{ipallocator,portallocator}/metrics.go (1.36).
@@ -21,7 +21,7 @@ _LABELS: Final = ("verb", "host")
 
 
 class ClusterMetrics:
-    """Prometheus collector of one cluster: CEL, webhooks and Service addresses."""
+    """Prometheus collector of one cluster: CEL, webhooks, Service addresses and tunnels of nodes."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -51,6 +51,11 @@ class ClusterMetrics:
                 measures.repair_errors,
             )
         yield from work_families(measures.works)
+        tunnels = self._cluster.tunnels
+        yield GaugeMetricFamily("sampan_node_tunnels", "Tunnels of nodes that are open.", tunnels.count)
+        streams = "Connections to Pods and nodes that tunnels carry."
+        yield GaugeMetricFamily("sampan_node_tunnel_streams", streams, tunnels.stream_count)
+        yield CounterMetricFamily("sampan_node_tunnel_dials_total", f"{streams[:-1]}, since the start.", tunnels.dials)
         yield from self._of_addresses()
         yield from self._of_ports()
 

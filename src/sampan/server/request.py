@@ -254,4 +254,3 @@ class Response(msgspec.Struct, eq=False):
 
 Handler = Callable[[Request], Awaitable[Response]]
 Filter = Callable[[Handler], Handler]
-Extras = dict[str, Any]

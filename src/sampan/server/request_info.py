@@ -12,6 +12,7 @@ from sampan.core.field_selectors import parse_fields
 from sampan.core.recent import Recent
 from sampan.core.url import split_url
 from sampan.server.request import RequestInfo
+from sampan.streams.tunnels import PATH as TUNNELS
 
 _BROKEN_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _VERBS = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -89,7 +90,9 @@ def parse_query(query_string: str) -> dict[str, list[str]]:
 
 def is_long_running(info: RequestInfo) -> bool:
     """Return True if the request has no deadline."""
-    return info.verb in _LONG_RUNNING_VERBS or (info.is_resource and info.subresource in _LONG_RUNNING_SUBRESOURCES)
+    if not info.is_resource:
+        return info.path.startswith(TUNNELS)
+    return info.verb in _LONG_RUNNING_VERBS or info.subresource in _LONG_RUNNING_SUBRESOURCES
 
 
 def request_info(method: str, path: str, query: dict[str, list[str]]) -> RequestInfo:

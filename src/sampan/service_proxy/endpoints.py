@@ -1,13 +1,15 @@
 """`Endpoint`, and `endpoints_of`: the endpoints of each port of a Service, from its EndpointSlices."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Collection, Iterable
+from typing import Final, NamedTuple
 
 import msgspec
 
 from sampan.core.simulated_pods import PREFIX
 from sampan.service_proxy.family import ADDRESS_TYPES, Family
 from sampan.service_proxy.views import EndpointSlice, SliceEndpoint
+
+_PORT_MAX: Final = 65_535
 
 
 class PortName(NamedTuple):
@@ -38,23 +40,32 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
         return self.serving and self.terminating
 
 
+def is_port(number: int) -> bool:
+    """Return True for the number of a port."""
+    return 0 < number <= _PORT_MAX
+
+
 def endpoints_of(
-    slices: Iterable[EndpointSlice], family: Family, node_name: str
+    slices: Iterable[EndpointSlice], family: Family, node_name: str, simulated_nodes: Collection[str] = ()
 ) -> dict[PortName, tuple[Endpoint, ...]]:
     """Return the endpoints of each port in the order of their addresses.
 
     An endpoint that moves between slices may be in two of them for a short time. In that case, the ready one is used.
-    Simulated Pods are left out, because they have no network.
+    Simulated Pods are left out, because they have no network: those with an address of their range, and those on a
+    Node of `simulated_nodes`, whose addresses may be those of another machine. So are ports that are no port: the API
+    accepts any number.
     """
     found: dict[PortName, dict[tuple[str, int], Endpoint]] = {}
     for piece in slices:
         if ADDRESS_TYPES.get(piece.address_type) is not family:
             continue
         for port in piece.ports or ():
-            if port.port is None:
+            if port.port is None or not is_port(port.port):
                 continue
             by_address = found.setdefault(PortName(port.name or "", port.protocol), {})
             for each in piece.endpoints or ():
+                if each.node_name in simulated_nodes:
+                    continue
                 for endpoint in _endpoints(each, port.port, family, node_name):
                     key = endpoint.address, endpoint.port
                     if key not in by_address or endpoint.ready:

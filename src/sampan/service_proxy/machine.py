@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from sampan.service_proxy.errors import NftError, NftMissing, ServiceProxyError
+from sampan.loops.nftables.errors import NftError, NftMissing
+from sampan.loops.nftables.nft import Nft
+from sampan.service_proxy.errors import ServiceProxyError
 from sampan.service_proxy.family import FAMILIES, IPV6, Family
-from sampan.service_proxy.nft import Nft
 
 _log = logging.getLogger("sampan.proxy")
 
@@ -34,7 +35,7 @@ def prepare(nft: Nft, table: str, sysctl: Path = Path("/proc/sys")) -> Sequence[
     """
     found = families(nft, table)
     _refuse_other_proxies(nft)
-    _set_sysctls(sysctl)
+    set_sysctls(sysctl)
     return found
 
 
@@ -48,8 +49,8 @@ def _works(nft: Nft, family: Family, table: str) -> bool:
     try:
         # One transaction, so that no table remains even if the process is killed.
         nft.run(f"add table {probe}\ndelete table {probe}\n")
-    except NftMissing:
-        raise
+    except NftMissing as error:
+        raise ServiceProxyError(str(error)) from error
     except NftError as error:
         if any(word in str(error) for word in _REFUSED):
             raise ServiceProxyError(
@@ -69,7 +70,10 @@ def _refuse_other_proxies(nft: Nft) -> None:
 
     Both would choose an endpoint, and only the first choice has an effect.
     """
-    found = _FOREIGN.search(nft.run("list chains\n"))
+    try:
+        found = _FOREIGN.search(nft.run("list chains\n"))
+    except NftError as error:
+        raise ServiceProxyError(f"cannot list the rules of other programs: {error}") from error
     if found is None:
         return
     where = f"table {found[1]} {found[2]}" if found[2] else f"chain {found[3]}"
@@ -79,7 +83,8 @@ def _refuse_other_proxies(nft: Nft) -> None:
     )
 
 
-def _set_sysctls(directory: Path) -> None:
+def set_sysctls(directory: Path = Path("/proc/sys")) -> None:
+    """Set the kernel's network settings where they differ. Failures are logged."""
     for name, reason in _SYSCTLS.items():
         path = directory / name
         try:

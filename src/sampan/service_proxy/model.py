@@ -6,11 +6,11 @@ It performs no I/O: `proxy` passes events to it.
 from collections import defaultdict
 from collections.abc import Iterable, Set
 
+from sampan.loops.nftables.fragment import EMPTY, Fragment
 from sampan.service_proxy.base_rules import base_fragment, pod_ranges
 from sampan.service_proxy.conntrack import Socket, UdpTargets
 from sampan.service_proxy.endpoints import Endpoint, PortName, endpoints_of
 from sampan.service_proxy.family import FAMILIES, Family
-from sampan.service_proxy.fragment import EMPTY, Fragment
 from sampan.service_proxy.node_facts import NodeFacts
 from sampan.service_proxy.rule_options import RuleOptions
 from sampan.service_proxy.rules import port_fragment, union
@@ -27,6 +27,8 @@ class Model:
         self.options = options
         self.service_cidrs: dict[str, tuple[str, ...]] = {}
         """Ranges of each ServiceCIDR."""
+        self.simulated_nodes: set[str] = set()
+        """Names of the Nodes whose Pods have no network."""
         self._services: dict[str, Service] = {}
         self._slices: defaultdict[str, dict[str, EndpointSlice]] = defaultdict(dict)
         self._service_of_slice: dict[str, str] = {}
@@ -109,4 +111,4 @@ class Model:
 
     def _endpoints(self, key: str, family: Family) -> dict[PortName, tuple[Endpoint, ...]]:
         slices = self._slices.get(key)
-        return endpoints_of(slices.values(), family, self.node.name) if slices else {}
+        return endpoints_of(slices.values(), family, self.node.name, self.simulated_nodes) if slices else {}

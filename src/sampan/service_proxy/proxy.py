@@ -8,13 +8,17 @@ during a restart.
 
 import asyncio
 import logging
-from collections.abc import Mapping
+import socket
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from sampan.core.clock import monotonic, unix_time
 from sampan.informer import EventHandlerFuncs, Ref, Registration, last_known, wait_for_cache_sync
 from sampan.informer.ref import Deletion
-from sampan.service_proxy.errors import NftError
+from sampan.loops.netlink import receive
+from sampan.loops.nftables.errors import NftError
+from sampan.loops.nftables.foreign_changes import ForeignChanges
+from sampan.loops.nftables.table import BASE, Table
 from sampan.service_proxy.family import Family
 from sampan.service_proxy.health import ProxyHealth
 from sampan.service_proxy.health_checks import HealthChecks
@@ -24,19 +28,21 @@ from sampan.service_proxy.model import Model
 from sampan.service_proxy.node_facts import NodeFacts, node_facts
 from sampan.service_proxy.rule_options import RuleOptions
 from sampan.service_proxy.sources import Sources
-from sampan.service_proxy.table import BASE, Table
 from sampan.service_proxy.views import NODE_VIEW, SERVICE_CIDR_VIEW, SERVICE_NAME, SERVICE_VIEW, SLICE_VIEW
 
 _log = logging.getLogger("sampan.proxy")
 
 VERIFY_S: Final = 30.0
-"""Period of the check that the tables still exist: other programs flush the whole ruleset when they reload."""
+"""Period of the check that the tables still exist and the kernel's settings are as they must be. Changes of rules are
+also reported by the kernel: other programs flush the whole ruleset when they reload.
+"""
 NODE_WAIT_S: Final = 10.0
 """Seconds to wait for an agent that starts together with the proxy to register its Node."""
 _RETRY_FIRST_S: Final = 1.0
 _RETRY_MAX_S: Final = 30.0
 _PAUSE_FACTOR: Final = 1.0
 _PAUSE_MAX_S: Final = 0.1
+_REPAIR_PAUSE_S: Final = 0.2
 
 
 class ServiceProxy:
@@ -67,6 +73,7 @@ class ServiceProxy:
         self._written = asyncio.Event()
         """Set while the rules of all received events are written."""
         self._started = False
+        self._foreign = ForeignChanges(TABLE, self._wake.set)
         self._sources = sources
         self._registrations: list[Registration[Any]] = [
             sources.services.add_handler(_each(self._service_changed)),
@@ -74,6 +81,8 @@ class ServiceProxy:
             sources.node.add_handler(_each(self._node_changed)),
             sources.service_cidrs.add_handler(_each(self._cidr_changed)),
         ]
+        if sources.simulated_nodes is not None:
+            self._registrations.append(sources.simulated_nodes.add_handler(_each(self._simulated_node_changed)))
 
     def __str__(self) -> str:
         return "service proxy"
@@ -86,12 +95,15 @@ class ServiceProxy:
         """Follow the cluster until cancelled. Raises `ServiceProxyError` if the machine cannot run a proxy."""
         try:
             families = await self._kernel.prepare()
-            self._tables = {family: Table(family, TABLE) for family in families}
+            self._tables = {family: Table(f"{family.name} {TABLE}") for family in families}
             await wait_for_cache_sync(*self._registrations)
             self._touch(BASE)
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._checks.run(), name="health checks of Services")
                 tasks.create_task(self._warn_without_node())
+                events = await self._kernel.rule_events()
+                if events is not None:
+                    tasks.create_task(_receive(events, self._foreign.take), name="changes of rules")
                 await self._follow()
         finally:
             self._kernel.close()
@@ -119,6 +131,16 @@ class ServiceProxy:
             self._model.node = facts
             self._touch(BASE, *self._model.services())
 
+    def _simulated_node_changed(self, ref: Ref[Any], exists: bool) -> None:
+        nodes = self._model.simulated_nodes
+        if exists == (ref.name in nodes):
+            return
+        if exists:
+            nodes.add(ref.name)
+        else:
+            nodes.remove(ref.name)
+        self._touch(*self._model.services())
+
     def _cidr_changed(self, ref: Ref[Any], exists: bool) -> None:
         found = _decoded(SERVICE_CIDR_VIEW, ref) if exists else None
         self._model.service_cidrs[ref.key] = () if found is None else found.spec.cidrs
@@ -143,9 +165,16 @@ class ServiceProxy:
                 async with asyncio.timeout(VERIFY_S):
                     await self._wake.wait()
             except TimeoutError:
+                await self._kernel.set_sysctls()
                 if not await self._verify():
                     continue
             self._wake.clear()
+            if self._foreign.any():
+                _log.warning("another program has changed the rules of Services: writing them again")
+                for table in self._tables.values():
+                    table.failed()
+                # Bounds the work if that program always reverts the change.
+                await asyncio.sleep(_REPAIR_PAUSE_S)
             began = monotonic()
             if await self._write():
                 retry_s = _RETRY_FIRST_S
@@ -183,7 +212,7 @@ class ServiceProxy:
         if not commands:
             return
         try:
-            await self._kernel.write(commands)
+            self._foreign.wrote(await self._kernel.write(commands))
         except BaseException:
             table.failed()
             raise
@@ -236,6 +265,11 @@ class ServiceProxy:
                 "no Node %s: no endpoint counts as local. Set --node-name to the name of this Node",
                 self._model.node.name,
             )
+
+
+async def _receive(events: socket.socket, take: Callable[[bytes | None], None]) -> None:
+    with events:
+        await receive(events, take)
 
 
 def _each(changed: Any) -> EventHandlerFuncs[Any]:

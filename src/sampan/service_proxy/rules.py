@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from sampan.loops.nftables.fragment import ElementKey, Fragment
 from sampan.service_proxy.base_rules import (
     CLUSTER_IPS,
     DROP,
@@ -25,7 +26,6 @@ from sampan.service_proxy.base_rules import (
 )
 from sampan.service_proxy.endpoints import Endpoint
 from sampan.service_proxy.family import Family
-from sampan.service_proxy.fragment import ElementKey, Fragment
 from sampan.service_proxy.node_facts import NodeFacts
 from sampan.service_proxy.selection import Selection
 from sampan.service_proxy.service_ports import ProxiedPort

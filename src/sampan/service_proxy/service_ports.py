@@ -1,16 +1,20 @@
 """`ProxiedPort`: one port of a Service in one address family, with all settings on which its rules depend."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.service_proxy.endpoints import PortName
+from sampan.service_proxy.endpoints import PortName, is_port
 from sampan.service_proxy.family import Family
 from sampan.service_proxy.views import Service
 
 PROTOCOLS: Final = {"TCP": "tcp", "UDP": "udp", "SCTP": "sctp"}
 _WITH_NODE_PORTS: Final = ("NodePort", "LoadBalancer")
 _LOCAL: Final = "Local"
+_SAFE_NAME: Final = re.compile(r"[a-z0-9.-]{1,253}")
+"""Names that Kubernetes permits. They are parts of the names of chains."""
+_AFFINITY_S_MAX: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,13 @@ class ProxiedPort:
 
 
 def proxied_ports(service: Service, family: Family) -> Iterator[ProxiedPort]:
-    """Return the ports of a Service in a family. Headless Services and Services of the type ExternalName have none."""
-    spec = service.spec
+    """Return the ports of a Service in a family. Headless Services and Services of the type ExternalName have none.
+
+    Values that no rule of nftables can have are left out: the kernel would refuse the rules of all Services.
+    """
+    spec, metadata = service.spec, service.metadata
+    if not (_SAFE_NAME.fullmatch(metadata.namespace) and _SAFE_NAME.fullmatch(metadata.name)):
+        return
     cluster_ips = family.same(spec.cluster_ips or (spec.cluster_ip,))
     if spec.type == "ExternalName" or not cluster_ips:
         return
@@ -73,13 +82,16 @@ def proxied_ports(service: Service, family: Family) -> Iterator[ProxiedPort]:
     load_balancer = service.status.load_balancer if spec.type == "LoadBalancer" else None
     captured = (each.ip for each in load_balancer.ingress if each.ip_mode != "Proxy") if load_balancer else ()
     load_balancer_ips = family.same(captured)
+    affinity_s = 0
+    if spec.session_affinity == "ClientIP":
+        affinity_s = min(max(spec.session_affinity_config.client_ip.timeout_seconds, 0), _AFFINITY_S_MAX)
     for port in spec.ports:
         protocol = PROTOCOLS.get(port.protocol)
-        if protocol is None:
+        if protocol is None or not is_port(port.port):
             continue
         yield ProxiedPort(
-            service.metadata.namespace,
-            service.metadata.name,
+            metadata.namespace,
+            metadata.name,
             PortName(port.name, port.protocol),
             protocol,
             port.port,
@@ -87,8 +99,8 @@ def proxied_ports(service: Service, family: Family) -> Iterator[ProxiedPort]:
             family.same(spec.external_ips),
             load_balancer_ips,
             family.same(spec.load_balancer_source_ranges) if spec.load_balancer_source_ranges else None,
-            port.node_port if has_node_ports else 0,
-            spec.session_affinity_config.client_ip.timeout_seconds if spec.session_affinity == "ClientIP" else 0,
+            port.node_port if has_node_ports and is_port(port.node_port) else 0,
+            affinity_s,
             spec.internal_traffic_policy == _LOCAL,
             spec.external_traffic_policy == _LOCAL and (has_node_ports or bool(spec.external_ips)),
         )

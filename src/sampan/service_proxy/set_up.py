@@ -22,12 +22,14 @@ def set_up(
     healthz_address: str = "",
     kernel: Kernel | None = None,
     keeps_running: bool = False,
+    reads_nodes: bool = True,
 ) -> ServiceProxy:
     """Add the proxy of a node. `healthz_address`: `host:port` of /healthz; empty for none.
 
     `keeps_running`: if the machine cannot run a proxy, log it and continue with the other parts of the manager.
+    `reads_nodes`: False for the credentials of a node, which may read only its own Node.
     """
-    sources = sources_of(manager.informers, node_name)
+    sources = sources_of(manager.informers, node_name, reads_nodes=reads_nodes)
     proxy = ServiceProxy(sources, node_name, ProxyMetrics(manager.registry), options=options, kernel=kernel)
 
     async def run() -> None:

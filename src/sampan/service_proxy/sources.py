@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sampan.core.simulated_pods import RUNTIME
 from sampan.informer import Scope, SharedInformer, SharedInformerFactory
+from sampan.loops.pod_networks import RUNTIME_LABEL
 from sampan.service_proxy.views import NODE_VIEW, SERVICE_CIDR_VIEW, SERVICE_VIEW, SLICE_VIEW
 
 _OURS: Final = "!service.kubernetes.io/service-proxy-name,!service.kubernetes.io/headless"
@@ -19,14 +21,20 @@ class Sources:
     slices: SharedInformer[Any]
     node: SharedInformer[Any]
     service_cidrs: SharedInformer[Any]
+    simulated_nodes: SharedInformer[Any] | None
+    """None for a node that has joined: it may read only its own Node."""
 
 
-def sources_of(informers: SharedInformerFactory, node_name: str) -> Sources:
-    """Return the informers. They watch only objects that this proxy handles."""
+def sources_of(informers: SharedInformerFactory, node_name: str, *, reads_nodes: bool = True) -> Sources:
+    """Return the informers. They watch only objects that this proxy handles.
+
+    `reads_nodes`: False for the credentials of a node, which may read only its own Node.
+    """
     ours = Scope(label_selector=_OURS)
     return Sources(
         informers.informer_for(SERVICE_VIEW, ours),
         informers.informer_for(SLICE_VIEW, ours),
         informers.informer_for(NODE_VIEW, Scope(field_selector=f"metadata.name={node_name}")),
         informers.informer_for(SERVICE_CIDR_VIEW),
+        informers.informer_for(NODE_VIEW, Scope(label_selector=f"{RUNTIME_LABEL}={RUNTIME}")) if reads_nodes else None,
     )

@@ -2,7 +2,8 @@
 
 In a stored value `metadata.resourceVersion` is the empty string. Only `kind` and `apiVersion` precede `metadata`, and
 inside it only scalars precede the key. So the first occurrence of the marker is the right one; inside a JSON string its
-quotes would be escaped.
+quotes would be escaped. A value with parts that are nested deeply ends with a space (`wire/json.py`): all others are
+decoded without a search for such parts.
 """
 
 from collections.abc import Callable
@@ -11,10 +12,12 @@ from typing import Any
 import msgspec
 import orjson
 
+from sampan.core.deep_json import LEVELS_MAX, DeepJson, dumps
 from sampan.core.object import Object
 from sampan.storage.records import Record
 from sampan.storage.store import KeyValue
-from sampan.wire.json import escaped
+from sampan.wire.json import DEEP_END, DecodeError, escaped, without_deep_parts
+from sampan.wire.json import decode as decode_json
 
 MARKER = b'"resourceVersion":"'
 _MARKER_SIZE = len(MARKER)
@@ -22,8 +25,25 @@ _HEAD = ("kind", "apiVersion", "metadata")
 _METADATA_HEAD = ("name", "generateName", "namespace", "uid", "resourceVersion")
 _SCALARS = frozenset(_METADATA_HEAD)
 
-decode: Callable[[bytes], Any] = msgspec.json.Decoder().decode
-"""Decodes a value. Large integers stay integers (orjson turns those beyond 64 bits into floats)."""
+_decode: Callable[[bytes], Any] = msgspec.json.Decoder().decode
+
+
+def decode(value: bytes) -> Any:
+    """Decode a value. Large integers stay integers (orjson turns those beyond 64 bits into floats).
+
+    Raises `UNREADABLE` (`sampan.wire.json`).
+    """
+    try:
+        found = _decode(value)
+        # A value that we encode ends with a brace if it has no such parts.
+        if value.endswith(b"}") or value.count(b"{") + value.count(b"[") <= LEVELS_MAX:
+            return found
+    except RecursionError:
+        pass
+    try:
+        return decode_json(value)
+    except DecodeError as error:
+        raise ValueError(str(error)) from None
 
 
 def encode(obj: Object) -> bytes:
@@ -39,7 +59,17 @@ def encode(obj: Object) -> bytes:
         # orjson over-allocates its result (8 kB for a small object). A copy frees the rest, because values are kept.
         return escaped(bytes(memoryview(orjson.dumps(obj))))
     except TypeError:
-        return escaped(msgspec.json.encode(obj))
+        pass
+    try:
+        return escaped(dumps(obj)) + DEEP_END
+    except TypeError:
+        return escaped(msgspec.json.encode(obj, enc_hook=_as_raw))
+
+
+def _as_raw(value: object) -> msgspec.Raw:
+    if isinstance(value, DeepJson):
+        return msgspec.Raw(value.text)
+    raise TypeError(f"a {type(value).__name__} is not a JSON value")
 
 
 def _in_order(obj: Object, metadata: dict[str, Any]) -> bool:
@@ -106,7 +136,14 @@ class _Head(msgspec.Struct, gc=False):
     metadata: _Metadata
 
 
-_decode_head = msgspec.json.Decoder(_Head).decode
+_decode_head_only = msgspec.json.Decoder(_Head).decode
+
+
+def _decode_head(value: bytes) -> _Head:
+    try:
+        return _decode_head_only(value)
+    except RecursionError:
+        return _decode_head_only(without_deep_parts(value))
 
 
 Fields = Callable[[Object], dict[str, str]]
@@ -154,6 +191,8 @@ def _part_decoder(part: Any) -> Callable[[bytes], Object]:
     def decode_part(value: bytes) -> Object:
         try:
             found: Object = decode_typed(value)
+        except RecursionError:
+            found = decode_typed(without_deep_parts(value))
         except msgspec.ValidationError:
             found = decode(value)  # Another program stored this value, and it does not match the schema.
         return found

@@ -6,16 +6,21 @@ import os
 import stat
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import IO, Final
 
 import sampan
+from sampan.core.clock import monotonic
 
 SOCKET: Final = "socket"
 LOCK: Final = "lock"
 LOG: Final = "log"
 TEMPLATE: Final = "template"
 SERVERS: Final = "servers"
+TAKE_TIMEOUT_S: Final = 60.0
+"""Time for which a parent waits until another one either serves or has ended."""
+_RETRY_S: Final = 0.02
 _OTHER_USERS: Final = 0o077
 _SOCKET_PATH_BYTES_MAX: Final = 100
 
@@ -43,13 +48,27 @@ def prepare_place(directory: Path) -> None:
             raise PlaceError(f"{each} must be a directory that only you may use: remove it, or set TMPDIR")
 
 
-def lock_place(directory: Path) -> IO[str] | None:
-    """Return the lock of the only parent in this directory, or None if there is one. Raises `PlaceError`, `OSError`."""
+def take_place(directory: Path) -> IO[str] | None:
+    """Return the lock of the only parent in this directory, or None if there is one that serves.
+
+    A parent that ends has no socket but still has the lock. Its successor waits for the lock: the client that has
+    started the successor starts no other one. Raises `PlaceError`, `OSError`.
+    """
     prepare_place(directory)
     file = (directory / LOCK).open("w")
+    deadline = monotonic() + TAKE_TIMEOUT_S
+    while not _locked(file):
+        if (directory / SOCKET).exists() or monotonic() > deadline:
+            file.close()
+            return None
+        time.sleep(_RETRY_S)
+    return file
+
+
+def _locked(file: IO[str]) -> bool:
+    """Lock the file. Return False if another process has locked it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        file.close()
-        return None
-    return file
+        return False
+    return True

@@ -90,11 +90,14 @@ class WarmParent:
                 if monotonic() >= self._spare_at:
                     self._fork_spare()
         finally:
-            with suppress(OSError):
-                (self._directory / SOCKET).unlink()
+            self._remove_socket()
             listener.close()
             self._end_spare()
             shutil.rmtree(servers, ignore_errors=True)
+
+    def _remove_socket(self) -> None:
+        with suppress(OSError):
+            (self._directory / SOCKET).unlink()
 
     def _has_servers(self) -> bool:
         return len(self._children) > (self._spare is not None)
@@ -115,6 +118,7 @@ class WarmParent:
             if not _is_own_user(connection):
                 return True
             if not self._is_current():
+                self._remove_socket()  # before the client notices: its successor must not find this parent
                 return False
             connection.settimeout(ORDER_TIMEOUT_S)
             try:

@@ -3,8 +3,10 @@
 from sampan.testing.cluster import Cluster, NeedsVirtualTime, NotSettled
 from sampan.testing.cluster_options import ClusterOptions, State
 from sampan.testing.expectations import NotMet
+from sampan.testing.jobs import end_job
 from sampan.testing.kopf_operator import KopfOperator, kopf_operator
 from sampan.testing.leaks import Leak
+from sampan.testing.loop_set_up import quiet_informers
 from sampan.testing.operators import Running
 from sampan.testing.predicates import (
     Predicate,
@@ -38,6 +40,7 @@ __all__ = [
     "State",
     "VirtualTimeLoop",
     "elapsed",
+    "end_job",
     "exists",
     "field",
     "has_condition",
@@ -46,6 +49,7 @@ __all__ = [
     "kopf_operator",
     "matches",
     "owned_by",
+    "quiet_informers",
     "run_virtual",
     "settle",
     "virtual_time",

@@ -36,10 +36,12 @@ from sampan.testing.leaks import Leak, leaked_objects, stored
 from sampan.testing.logical_server import LogicalServer, ServerSettings, template
 from sampan.testing.loop_set_up import quiet_informers, set_up_loops
 from sampan.testing.loop_sets import chosen_loops, loops_needed
+from sampan.testing.lost_errors import note_lost_errors
+from sampan.testing.operator_requests import OperatorRequests
 from sampan.testing.operators import Running, run_operator
 from sampan.testing.pods import Pods
-from sampan.testing.privileges import Privileges, privileges_of
 from sampan.testing.requests import Gate, Interceptor, Requests
+from sampan.testing.role_files import USER as UNDER_TEST
 from sampan.testing.serve import Served, serve
 from sampan.testing.timeline import busiest
 from sampan.testing.virtual_time import VirtualTimeLoop, virtualized
@@ -66,7 +68,7 @@ class NeedsRealTime(RuntimeError):
     """The test serves programs, but runs in virtual time."""
 
 
-class Cluster(Expectations):
+class Cluster(Expectations, OperatorRequests):
     """See the module. `state` is the first state; None: a new cluster."""
 
     def __init__(self, options: ClusterOptions = ClusterOptions(), state: State | None = None) -> None:
@@ -177,6 +179,8 @@ class Cluster(Expectations):
         function without arguments, or a `kopf_operator`. `name` is its actor in `requests`; `user` is its user, with
         the rights of RBAC. `options` are those of the manager that a function gets. Raises `NeedsRealTime`.
         """
+        if self.options.roles and not user:
+            user = f"{UNDER_TEST}{name}"
         if isinstance(operator, KopfOperator):
             self._check_serves("an operator of kopf")
             running = run_kopf(operator, partial(self.serve, user, groups=groups, actor=name), name)
@@ -204,19 +208,15 @@ class Cluster(Expectations):
             running.check()
 
     def check_operators(self) -> None:
-        """Check all parts. Raises `OperatorFailed` if a reconcile of an operator raised, unless that is allowed."""
+        """Check all parts. Raises `OperatorFailed` if a reconcile of an operator raised, unless that is allowed.
+
+        An operator with the roles of the options must have all rights that it needs.
+        """
         self.check()
         for running in self._running:
             running.failures.check(running.name)
-
-    def privileges(self, actor: str = "operator") -> Privileges:
-        """Return the rights that an actor used and those that were denied; `role` makes a ClusterRole of them."""
-        return privileges_of(self.requests.by(actor))
-
-    def warnings(self) -> list[str]:
-        """Return the requests of operators to which the server responded with a warning, each once, as text."""
-        names = {each.name for each in self._running}
-        return list(dict.fromkeys(str(each) for each in self.requests.warned if each.actor in names))
+        if self.options.roles:
+            self.check_rights()
 
     async def check_leaks(self) -> None:
         """Check that the operators left no orphans and no stuck deletions. Raises `Leak`."""
@@ -262,12 +262,13 @@ class Cluster(Expectations):
     async def settled(self, *, pause: float = 0.9, within: float = _SETTLE_MAX_S) -> None:
         """Wait until nothing can run for `pause` seconds: no request, no reconcile, no short timer.
 
-        Raises `NotSettled` with the busiest clients after `within` seconds, and the error of an operator.
+        Renewals of leases do not count. Raises `NotSettled` with the busiest clients if that does not begin within
+        `within` seconds, and the error of an operator.
         """
         await self.begin()
         loop, first = asyncio.get_running_loop(), len(self.requests)
         try:
-            async with asyncio.timeout(within):
+            async with asyncio.timeout(within + pause):
                 if isinstance(loop, VirtualTimeLoop):
                     await loop.idle(pause)
                 else:
@@ -347,8 +348,10 @@ class Cluster(Expectations):
             self._exit.enter_context(virtualized(loop, self.options.start))
         made = template(virtual=self.options.virtual)
         store = (made.store if self._state is None else self._state.store).fork()
-        server = LogicalServer(store, made.parts, ServerSettings(self._admission))
+        settings = ServerSettings(self._admission, authorizers=self.options.authorizers())
+        server = LogicalServer(store, made.parts, settings)
         await server.start()
+        self._exit.enter_context(note_lost_errors(self._running))
         self._spawn(self.journal.run(store), "journal")
         if self._loops.lazy:
             self.journal.listen(self._start_lazily)

@@ -1,14 +1,18 @@
 """`ClusterOptions`: options of a cluster, and `State`: a copy of one."""
 
 import datetime as dt
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from sampan.server.admission.plugins import NAMES
 from sampan.server.admission.settings import NODE_RESTRICTION, SERVICE_ACCOUNT, AdmissionSettings, check_names
+from sampan.server.authorization.authorizer import Authorizer
 from sampan.storage.memory import MemoryStore
 from sampan.testing.loop_sets import DEFAULT, LoopNames
 from sampan.testing.operator_failures import Allowed
+from sampan.testing.role_files import RolesUnderTest, read_roles
 from sampan.testing.virtual_time import START
 
 _TAINT_NODES: Final = "TaintNodesByCondition"
@@ -32,6 +36,14 @@ class ClusterOptions:
     """Beginnings of the lines of allowed leaks: `configmaps/box`."""
     allow_errors: Allowed = False
     """Errors of operators that do not fail the test: True for all, or classes. See `operator_failures.py`."""
+    roles: str | Sequence[Mapping[str, Any]] = ()
+    """Path of a file of `sampan test privileges`, or its roles: operators without a `user` have only these rights."""
+
+    def authorizers(self) -> tuple[Authorizer, ...]:
+        """Return the authorizer of the roles, if there are any. Raises `RoleFileError`, `OSError`."""
+        if not self.roles:
+            return ()
+        return (RolesUnderTest(read_roles(Path(self.roles)) if isinstance(self.roles, str) else self.roles),)
 
 
 @dataclass(frozen=True, slots=True)

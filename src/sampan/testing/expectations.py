@@ -174,7 +174,9 @@ class Expectations(ObjectVerbs):
         await self.settled()
         changes = [each for each in self.journal.writes[first:] if not each.key.startswith((_OWN_LEASES, _EVENTS))]
         if changes:
-            raise NotMet("\n".join(["a restart of the operators changed objects:", *_changes(changes)]))
+            names = list(dict.fromkeys(short(each.key) for each in changes))
+            shown = f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''}"
+            raise NotMet("\n".join([f"a restart of the operators changed {shown}:", *_changes(changes)]))
 
     async def _throughout(
         self, what: str | Callable[[], Any], predicate: Predicate, word: str, during: float, namespace: str | None

@@ -33,9 +33,12 @@ from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.service_account.issuer import TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
+from sampan.server.authorization.authorizer import Authorizer
+from sampan.server.authorization.modes import default_authorizers
 from sampan.server.loops.kubernetes_service import KubernetesService
 from sampan.server.request import UserInfo
 from sampan.storage.memory import MemoryStore
+from sampan.testing.checked_rights import note_authorization
 from sampan.testing.randomness import seeded
 from sampan.testing.virtual_time import run_virtual
 
@@ -99,6 +102,8 @@ class ServerSettings:
     """Host and port that discovery returns."""
     bootstrapped: bool = True
     """False for an empty store: the bootstrap objects are created."""
+    authorizers: tuple[Authorizer, ...] = ()
+    """Authorizers before the usual ones."""
 
 
 class LogicalServer:
@@ -119,7 +124,10 @@ class LogicalServer:
         self.api = ApiServer(
             self.cluster,
             [BearerTokenAuthenticator(identity.tokens)],
-            settings=ApiServerSettings(identity=identity, admission=settings.admission),
+            [*settings.authorizers, *default_authorizers(self.cluster.reader)],
+            settings=ApiServerSettings(
+                identity=identity, admission=settings.admission, authorizations=note_authorization
+            ),
             server_address=lambda: settings.address,
         )
         self._ready = asyncio.Event()

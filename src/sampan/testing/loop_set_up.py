@@ -8,9 +8,11 @@ from sampan.core.time import SystemClock
 from sampan.informer.settings import InformerSettings, ReflectorSettings
 from sampan.loops.context import ControllerContext
 from sampan.operator.manager import Manager
-from sampan.testing.loop_sets import GC, NAMESPACE, NODE_LIFECYCLE, NODES, SCHEDULER
+from sampan.testing.loop_sets import GC, LOCAL_PATH, NAMESPACE, NODE_LIFECYCLE, NODES, SCHEDULER
 
 _FOREVER_S: Final = 1e8
+_RENEW_S: Final = 40.0
+"""Seconds between renewals of a node's Lease: a node is unreachable after 50. No process of the machine can be late."""
 _ALONE: Final = {GC: "sampan.controllers.garbage_collector", NAMESPACE: "sampan.controllers.namespace"}
 """Modules of controllers that run in nearly every cluster: the rest of the catalogue is not imported for them."""
 
@@ -33,13 +35,20 @@ def quiet_informers() -> InformerSettings:
 
 def set_up_loops(manager: Manager, names: tuple[str, ...], nodes: int) -> None:
     """Add loops to a manager. `nodes` is the number of simulated nodes."""
-    context = ControllerContext(manager, SystemClock(), namespace_grace_s=0.0, discovery_period_s=_FOREVER_S)
+    context = ControllerContext(
+        manager,
+        SystemClock(),
+        namespace_grace_s=0.0,
+        discovery_period_s=_FOREVER_S,
+        local_path_class=LOCAL_PATH in names,
+    )
     for name in names:
         if name == SCHEDULER:
             import_module("sampan.scheduler.set_up").set_up(context)
         elif name == NODES:
             module = import_module("sampan.node.set_up")
-            settings = module.SimulatedNodes(module.node_names(nodes, "node"), renewed=NODE_LIFECYCLE in names)
+            renewed, node_names = NODE_LIFECYCLE in names, module.node_names(nodes, "node")
+            settings = module.SimulatedNodes(node_names, renewed=renewed, renew_s=_RENEW_S)
             module.set_up(context, settings)
         else:
             _controller(name)(context)

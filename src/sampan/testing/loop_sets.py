@@ -3,6 +3,7 @@
 chosen_loops("gc,namespace")        # the default
 chosen_loops("chain")               # Deployments to Pods on a simulated node, with gc and namespace
 chosen_loops("chain,-gc,resourcequota")
+chosen_loops("chain,local-path")    # volumes for claims
 chosen_loops("none")
 """
 
@@ -18,6 +19,7 @@ CLAIMS: Final = "persistentvolumeclaim-protection-controller"
 NODE_LIFECYCLE: Final = "node-lifecycle-controller"
 SCHEDULER: Final = "scheduler"
 NODES: Final = "nodes"
+LOCAL_PATH: Final = "local-path-controller"
 DEFAULT: Final = "gc,namespace"
 _CHAIN: Final = (
     "cronjob-controller",

@@ -9,25 +9,25 @@ only looks at the cluster would pass. The option `allow_errors` excuses errors.
 | `NotFound` for an object that was deleted during the test | never: its next reconcile does not matter |
 | a conflict, `AlreadyExists`, `NotFound`, a namespace that ends | if the object's last reconcile ended with it |
 | an error of a request, in a test with faults (`cluster.interceptors`, `cluster.faults`) | as above |
-| any other exception of a reconciler, predicate or map function, or a wrong result | always |
-| a reconcile that blocks the event loop for `BLOCKED_S` | always |
+| any other exception of a reconciler, predicate, map function, handler, webhook or task; a wrong result | always |
+| a call of one of these that blocks the event loop for 0.1 s | always |
 """
 
-import resource
 import traceback
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from time import perf_counter, thread_time
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sampan.client.errors import NotFound
 from sampan.operator.controller.context import FinishedReconcile, current_reconcile
 from sampan.operator.error_text import is_expected, is_race, one_line
 from sampan.operator.failed_events import EventFailure
 from sampan.operator.request import Request, RetryLater, TerminalError
+from sampan.testing.blocking_calls import STOPWATCH
 
-BLOCKED_S: Final = 0.1
-"""Longest time for which a reconcile may keep the event loop without an await, in real seconds."""
+T = TypeVar("T")
+
 _TRACEBACK_LINES_MAX: Final = 16
 _SHOWN_MAX: Final = 5
 
@@ -87,14 +87,30 @@ class Failures:
         """Record a predicate or map function that raised."""
         self._add(f"event of {failure.key} for {failure.controller} ({failure.source})", failure.error)
 
-    def blocked(self, seconds: float) -> None:
-        """Record that the current reconcile kept the event loop."""
+    def caught(self, place: object, error: BaseException) -> None:
+        """Record an error of other code of the operator; see `UserCodeObserver`."""
+        if isinstance(error, Exception):
+            self._add(str(place), error)
+
+    def timed(self, place: object) -> AbstractContextManager[None]:
+        """Record the block if it blocks the event loop; see `UserCodeObserver`."""
+        return _timed(lambda seconds: self._blocked(place, seconds))
+
+    def timed_steps(self, place: object, running: Awaitable[T]) -> Awaitable[T]:
+        """Record each step that blocks the event loop; see `UserCodeObserver`."""
+        return Timed(running, lambda seconds: self._blocked(place, seconds))
+
+    def timed_reconcile(self, running: Awaitable[T]) -> Awaitable[T]:
+        """Record each step of the current reconcile that blocks the event loop."""
         context = current_reconcile()
-        if context is None or self._allowed is True:
+        place = "reconcile" if context is None else f"reconcile of {context.request} by {context.controller}"
+        return self.timed_steps(place, running)
+
+    def _blocked(self, place: object, seconds: float) -> None:
+        if self._allowed is True:
             return
-        place = f"reconcile of {context.request} by {context.controller}"
-        text = f"blocked the event loop for {seconds:.2g} s: use asynchronous calls, or a plain function as reconciler"
-        self._found.setdefault((place, "blocked"), _Failure(place, text, "", lasting=True))
+        text = f"blocked the event loop for {seconds:.2g} s: use asynchronous calls, or a thread"
+        self._found.setdefault((str(place), "blocked"), _Failure(str(place), text, "", lasting=True))
 
     def check(self, name: str) -> None:
         """Raise `OperatorFailed` with the failures so far, and forget them. `name` is that of the operator."""
@@ -130,29 +146,36 @@ def _trace(error: Exception) -> str:
     return "\n".join(lines[-_TRACEBACK_LINES_MAX:])
 
 
-class Timed:
-    """Awaitable around a reconcile that reports each step that blocks the event loop.
+@contextmanager
+def _timed(report: Callable[[float], None]) -> Iterator[None]:
+    """Report a block that keeps the event loop."""
+    began = STOPWATCH.begin()
+    try:
+        yield
+    finally:
+        if seconds := STOPWATCH.end(began):
+            report(seconds)
 
-    A step counts if the thread worked or slept. On a busy machine, a thread that only waits for a processor does
-    neither.
-    """
 
-    def __init__(self, inner: Awaitable[object], report: Callable[[float], None]) -> None:
+class Timed(Awaitable[T]):
+    """Awaitable around another one that reports each step that blocks the event loop."""
+
+    def __init__(self, inner: Awaitable[T], report: Callable[[float], None]) -> None:
         self._inner, self._report = inner, report
 
-    def __await__(self) -> Generator[Any, Any, object]:
+    def __await__(self) -> Generator[Any, Any, T]:
         running = self._inner.__await__()
         step: Callable[[], Any] = lambda: next(running)  # noqa: E731  (replaced below)
         while True:
-            began, worked, slept = perf_counter(), thread_time(), _sleeps()
+            began = STOPWATCH.begin()
             try:
                 waiting = step()
             except StopIteration as stop:
-                return stop.value
+                result: T = stop.value
+                return result
             finally:
-                passed_s = perf_counter() - began
-                if passed_s >= BLOCKED_S and (thread_time() - worked >= BLOCKED_S or _sleeps() > slept):
-                    self._report(passed_s)
+                if seconds := STOPWATCH.end(began):
+                    self._report(seconds)
             try:
                 value = yield waiting
             except BaseException as thrown:  # it belongs to the reconcile
@@ -161,14 +184,9 @@ class Timed:
                 step = _sending(running, value)
 
 
-def _throwing(running: Generator[Any, Any, object], error: BaseException) -> Callable[[], Any]:
+def _throwing(running: Generator[Any, Any, Any], error: BaseException) -> Callable[[], Any]:
     return lambda: running.throw(error)
 
 
-def _sending(running: Generator[Any, Any, object], value: Any) -> Callable[[], Any]:
+def _sending(running: Generator[Any, Any, Any], value: Any) -> Callable[[], Any]:
     return lambda: next(running) if value is None else running.send(value)
-
-
-def _sleeps() -> int:
-    """Return how often this thread gave up its processor to wait."""
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw

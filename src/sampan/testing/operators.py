@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sampan.client import Client
+from sampan.core.background import IS_BACKGROUND
 from sampan.core.clock import unix_time
 from sampan.core.task_scope import TaskScope
+from sampan.core.user_code import OBSERVER
 from sampan.operator.controller.context import EVENT_OBSERVER, RECONCILE_OBSERVER, RECONCILE_WRAPPER, FinishedReconcile
 from sampan.operator.manager import Manager, ManagerOptions
-from sampan.testing.operator_failures import Failures, Timed
+from sampan.testing.operator_failures import Failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +82,13 @@ class Running:
     async def _run(self) -> None:
         RECONCILE_OBSERVER.set(self._note)
         EVENT_OBSERVER.set(self.failures.event_failed)
+        OBSERVER.set(self.failures)
+        # A fault in the background may have started it.
+        IS_BACKGROUND.set(False)
         outer = RECONCILE_WRAPPER.get()
 
         def wrapped(running: Awaitable[object]) -> Awaitable[object]:
-            timed = Timed(running, self.failures.blocked)
+            timed = self.failures.timed_reconcile(running)
             return timed if outer is None else outer(timed)
 
         RECONCILE_WRAPPER.set(wrapped)

@@ -15,7 +15,15 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from sampan.client.transport import HttpRequest
-from sampan.node.annotations import COMPLETE_AFTER, EXIT_CODE, FAIL_AFTER, FAIL_TIMES, IMAGE_PULL_FAILS, READY_AFTER
+from sampan.node.annotations import (
+    COMPLETE_AFTER,
+    EXIT_CODE,
+    FAIL_AFTER,
+    FAIL_TIMES,
+    IMAGE_PULL_FAILS,
+    READY_AFTER,
+    TERMINATION_MESSAGE,
+)
 from sampan.testing.requests import SentRequest
 from sampan.wire import json
 
@@ -42,9 +50,13 @@ class Pods:
         annotations = {FAIL_AFTER: _duration(after), EXIT_CODE: str(exit_code)}
         self._add(names, annotations | ({FAIL_TIMES: str(times)} if times else {}))
 
-    def complete(self, names: str = "*", *, after: float = 0.0, exit_code: int = 0) -> None:
-        """Let containers end some time after their start, as those of a Job do."""
-        self._add(names, {COMPLETE_AFTER: _duration(after), EXIT_CODE: str(exit_code)})
+    def complete(self, names: str = "*", *, after: float = 0.0, exit_code: int = 0, message: str = "") -> None:
+        """Let containers end some time after their start, as those of a Job do.
+
+        `message`: what they write to `/dev/termination-log`, and their status reports.
+        """
+        annotations = {COMPLETE_AFTER: _duration(after), EXIT_CODE: str(exit_code)}
+        self._add(names, annotations | ({TERMINATION_MESSAGE: message} if message else {}))
 
     def image_pull_fails(self, names: str = "*", *, seconds: float | None = None) -> None:
         """Let the pulls of images fail for some time after the Pod's creation; None: always."""

@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -24,6 +25,8 @@ from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.kubeconfig_cluster import cluster_of
 from sampan.testing.leaks import Leak, leaked_tasks
 from sampan.testing.requests import ServerWarning
+from sampan.testing.rights_record import record_rights
+from sampan.testing.role_files import RoleFileError
 
 _HIDDEN: Final = ("sampan.client.", "sampan.testing.")
 _KEY: Final = pytest.StashKey["Session"]()
@@ -44,10 +47,14 @@ def hide_frames() -> None:
 class Session:
     """Clusters of one test."""
 
-    def __init__(self, options: dict[str, Any], place: str = "") -> None:
-        """`place`: location of the clusters, as in `--cluster`; empty: this process."""
+    def __init__(self, options: dict[str, Any], place: str = "", rights: str = "") -> None:
+        """`place`: location of the clusters, as in `--cluster`; empty: this process.
+
+        `rights`: directory for the rights that the operators use; empty: they are not recorded.
+        """
         self._options = options
         self._place = place
+        self._rights = rights
         self._clusters: list[Cluster] = []
         self.had_operators = False
         self.is_in_fixture = False
@@ -57,7 +64,12 @@ class Session:
         """Return a new cluster. Options override those of the mark. Raises `pytest.UsageError` for an unknown one."""
         try:
             chosen = options_of({**self._options, **options})
+            if self._place and chosen.roles:
+                raise pytest.UsageError("roles need a server in this process: run the tests without --cluster")
+            chosen.authorizers()
             made: Cluster = cluster_of(self._place, chosen) if self._place else Cluster(chosen)
+        except (RoleFileError, OSError) as error:
+            raise pytest.UsageError(f"roles: {error}") from None
         except ConfigError as error:
             raise pytest.UsageError(f"--cluster={self._place}: {error}") from None
         except ValueError as error:
@@ -111,6 +123,7 @@ class Session:
         """End all clusters. Raises the first error, or `Leak` for tasks of operators that did not run `before`."""
         errors = []
         for cluster in self._clusters:
+            self._record(cluster)
             try:
                 await cluster.aclose()
             except Exception as error:
@@ -124,13 +137,18 @@ class Session:
     def end_blocking(self) -> None:
         """End the clusters of a plain test."""
         for cluster in self._clusters:
+            self._record(cluster)
             cluster.close_blocking()
         self._clusters.clear()
+
+    def _record(self, cluster: Cluster) -> None:
+        if self._rights:
+            record_rights(Path(self._rights), {name: cluster.privileges(name) for name in cluster.operators})
 
 
 def options_of(words: dict[str, Any]) -> ClusterOptions:
     """Return the options of a mark. Raises `pytest.UsageError` for an unknown name or value."""
-    known = {"loops", "admission", "nodes", "time", "start", "leaks", "allow_errors"}
+    known = {"loops", "admission", "nodes", "time", "start", "leaks", "allow_errors", "roles"}
     if unknown := sorted(set(words) - known):
         raise pytest.UsageError(f"mark cluster: {unknown[0]!r} is unknown; it takes {', '.join(sorted(known))}")
     words = dict(words)
@@ -150,8 +168,11 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
         yield item.stash[_KEY]
         return
     hide_frames()
-    mark = item.get_closest_marker("cluster")
-    made = item.stash[_KEY] = Session(dict(mark.kwargs) if mark else {}, request.config.getoption("--cluster"))
+    mark, option = item.get_closest_marker("cluster"), request.config.getoption
+    options = dict(mark.kwargs) if mark else {}
+    if roles := option("--operator-roles"):
+        options.setdefault("roles", roles)
+    made = item.stash[_KEY] = Session(options, option("--cluster"), option("--operator-rights"))
     try:
         yield made
     finally:

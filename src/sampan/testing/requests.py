@@ -23,6 +23,7 @@ from sampan.client.transport import HttpRequest, HttpResponse, Transport
 from sampan.client.warnings import parse_warnings
 from sampan.server.request import Handler, Request, RequestInfo, Response
 from sampan.server.request_info import TargetCache
+from sampan.testing.checked_rights import Checked, rights_checked
 
 WRITES: Final = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 """Verbs that may change an object."""
@@ -51,6 +52,7 @@ class SentRequest:
 
 Proceed = Callable[[], Awaitable[HttpResponse]]
 Interceptor = Callable[[SentRequest, Proceed], Awaitable[HttpResponse]]
+"""Function between clients and the cluster. It returns a response, usually that of `proceed()`, or raises."""
 
 
 class RequestRecord(msgspec.Struct, frozen=True, gc=False):
@@ -72,6 +74,8 @@ class RequestRecord(msgspec.Struct, frozen=True, gc=False):
     """True if a list has a limit."""
     warnings: tuple[str, ...] = ()
     """Texts of the `Warning` headers of the response: deprecated versions, unknown fields and others."""
+    checked: tuple[Checked, ...] = ()
+    """Rights that the server checked in this process: those of the verb, and others that it implies."""
 
     @property
     def is_write(self) -> bool:
@@ -184,8 +188,10 @@ class Gate:
         chain: Proceed = proceed
         for interceptor in reversed(self.interceptors):
             chain = _through(interceptor, sent, chain)
-        response = await chain()
-        self.requests.put(replace(record, code=response.status, warnings=_warnings(response.headers.get("warning"))))
+        with rights_checked() as checked:
+            response = await chain()
+        warned = _warnings(response.headers.get("warning"))
+        self.requests.put(replace(record, code=response.status, warnings=warned, checked=tuple(checked)))
         return response
 
     def recorded(self, actor: str, handler: Handler) -> Handler:
@@ -196,10 +202,11 @@ class Gate:
 
         async def handle(request: Request) -> Response:
             record = self._begun(actor, request.info, "limit" in request.wire.query)
-            response = await handler(request)
+            with rights_checked() as checked:
+                response = await handler(request)
             headers = [value.decode() for name, value in response.headers if name.lower() == b"warning"]
             warnings = tuple(text for each in headers for text in _warnings(each))
-            self.requests.put(replace(record, code=response.status, warnings=warnings))
+            self.requests.put(replace(record, code=response.status, warnings=warnings, checked=tuple(checked)))
             return response
 
         return handle

@@ -101,7 +101,7 @@ def described(write: Write) -> str:
     before, after = write.before, write.after
     if after is None:
         return "is deleted"
-    managers = _managers(before, after)
+    managers = ", ".join(managers_of(before, after))
     secret = write.key.startswith(_SECRETS)
     changes = list(_changes({} if before is None else before, after, "", secret))
     shown = ", ".join(changes[:_FIELDS_MAX]) + (
@@ -111,12 +111,15 @@ def described(write: Write) -> str:
     return f"{word} by {managers or '?'}: {shown}"
 
 
-def _managers(before: Any, after: Mapping[str, Any]) -> str:
+def managers_of(before: Any, after: Mapping[str, Any]) -> list[str]:
+    """Return the field managers that have changed an object."""
     old = ((before or {}).get("metadata") or {}).get("managedFields") or []
     new = after["metadata"].get("managedFields") or []
     # A write in the second of the manager's last one, with the same fields, leaves its entry as it was.
-    changed = [each for each in new if each not in old] or [each for each in new if _owns(each, before or {}, after)]
-    return ", ".join(dict.fromkeys(each.get("manager", "") for each in changed))
+    changed = [each for each in new if each not in old] or new
+    # The entry of a manager that has lost its field has changed too.
+    changed = [each for each in changed if _owns(each, before or {}, after)] or (changed if changed is not new else [])
+    return list(dict.fromkeys(each.get("manager", "") for each in changed))
 
 
 def _owns(entry: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

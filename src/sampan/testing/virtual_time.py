@@ -7,14 +7,17 @@ a thread works, the clock stands still.
 """
 
 import asyncio
+import contextvars
 import datetime as dt
 import functools
 import selectors
+import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any, Final, ParamSpec, TypeVar, TypeVarTuple, Unpack
 
+from sampan.core.background import IS_BACKGROUND
 from sampan.core.clock import LoopClock
 
 P = ParamSpec("P")
@@ -29,11 +32,15 @@ _BUSY_MAX: Final = 50
 """Iterations of a busy loop without sockets after which it polls its descriptors for signals, with a system call."""
 
 
+running_loop: Final = asyncio._get_running_loop
+"""Returns the running loop, or None."""
+
+
 class Deadlock(RuntimeError):
     """Every task waits and no timer is set: no task can run again."""
 
 
-class _JumpingSelector(selectors.BaseSelector):
+class JumpingSelector(selectors.BaseSelector):
     """Selector that wraps another one. It returns at once, and adds the requested timeout to the loop's clock."""
 
     def __init__(self, real: selectors.BaseSelector) -> None:
@@ -45,6 +52,8 @@ class _JumpingSelector(selectors.BaseSelector):
         """Number of calls in threads that the loop waits for."""
         self.waiters: list[tuple[float, asyncio.Future[None]]] = []
         """Futures that complete when no task can run for this number of seconds."""
+        self.next_work_s: Callable[[], float | None] = lambda: None
+        """Returns the seconds until the next timer that is not of the background; None: there is none."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         self._busy = self._busy + 1 if timeout == 0 else 0
@@ -58,6 +67,10 @@ class _JumpingSelector(selectors.BaseSelector):
             return self.real.select(_THREAD_LOOK_S)
         if self._end_waits(timeout):
             return []
+        return self.advance(timeout)
+
+    def advance(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
+        """Pass this time, as no task can run before; None: no timer is set. Return descriptors that are ready then."""
         if timeout is None:
             # A thread that the loop does not know may still wake it through its self-pipe.
             woken = self.real.select(_WAKE_UP_S)
@@ -65,12 +78,14 @@ class _JumpingSelector(selectors.BaseSelector):
                 raise Deadlock("all tasks wait, and no timer is set")
             return woken
         self.elapsed_s += timeout
-        return ready
+        return []
 
     def _end_waits(self, timeout: float | None) -> bool:
         """End the waits of `idle` that a pause of this length satisfies."""
         if not self.waiters:
             return False
+        if timeout is not None and any(timeout <= pause_s for pause_s, _ in self.waiters):
+            timeout = self.next_work_s()
         ended = [each for each in self.waiters if timeout is None or timeout > each[0]]
         self.waiters = [each for each in self.waiters if each not in ended]
         for _, waiter in ended:
@@ -94,16 +109,36 @@ class _JumpingSelector(selectors.BaseSelector):
         self.real.close()
 
 
-class VirtualTimeLoop(LoopClock, asyncio.SelectorEventLoop, running=asyncio._get_running_loop):
+class VirtualTimeLoop(LoopClock, asyncio.SelectorEventLoop, running=running_loop):
     """An event loop with a virtual clock. Its monotonic time starts at 0, its wall clock at `start`."""
 
-    def __init__(self, start: dt.datetime = START) -> None:
-        self._begin(_JumpingSelector(selectors.DefaultSelector()), start)
+    def __init__(self, start: dt.datetime = START, selector: JumpingSelector | None = None) -> None:
+        self._begin(selector or JumpingSelector(selectors.DefaultSelector()), start)
         super().__init__(self._jumping)
 
-    def _begin(self, jumping: _JumpingSelector, start: dt.datetime) -> None:
+    def _begin(self, jumping: JumpingSelector, start: dt.datetime) -> None:
         self._jumping = jumping
+        self._background: weakref.WeakSet[asyncio.TimerHandle] = weakref.WeakSet()
+        jumping.next_work_s = self._next_work_s
         self._epoch_s = start.timestamp() - jumping.elapsed_s
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[[Unpack[Ts]], object],
+        *args: *Ts,
+        context: contextvars.Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """Set a timer, and note it if it belongs to the background."""
+        handle = super().call_at(when, callback, *args, context=context)
+        if IS_BACKGROUND.get():
+            self._background.add(handle)
+        return handle
+
+    def _next_work_s(self) -> float | None:
+        timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]  # of asyncio's loop
+        due = [each.when() for each in timers if not each.cancelled() and each not in self._background]
+        return min(due) - self.time() if due else None
 
     def time(self) -> float:
         """Return the virtual seconds since the loop was created."""
@@ -149,7 +184,7 @@ def virtualized(loop: asyncio.AbstractEventLoop, start: dt.datetime = START) -> 
     if kind is not asyncio.SelectorEventLoop:
         raise TypeError(f"{kind.__module__}.{kind.__name__} cannot run in virtual time: use asyncio.SelectorEventLoop")
     changed: Any = loop
-    jumping = _JumpingSelector(changed._selector)
+    jumping = JumpingSelector(changed._selector)
     # Timers that are already set keep their distance. Without any, the clock starts at 0, as in every other run.
     jumping.elapsed_s = loop.time() if changed._scheduled else 0.0
     changed.__class__, changed._selector = VirtualTimeLoop, jumping

@@ -1,8 +1,7 @@
 """Encode and decode JSON bodies.
 
-Nesting is limited to `DEPTH_MAX` levels, which the encoder can write and recursive code can walk. Kubernetes' limit
-(10,000) exceeds Python's recursion limit. Integers of up to 64 bits (signed or unsigned) stay integers; larger ones
-become floats, as in Go.
+A body may have 10,000 levels, as in Kubernetes. Parts that recursive code cannot walk become `DeepJson` leaves.
+Integers of up to 64 bits (signed or unsigned) stay integers; larger ones become floats, as in Go.
 Source: sigs.k8s.io/json; apimachinery pkg/runtime/serializer/json (1.36).
 """
 
@@ -13,14 +12,17 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
+from sampan.core.deep_decode import TooDeep, Unbalanced, decode_deep
+from sampan.core.deep_json import LEVELS_MAX, dumped, dumps
 from sampan.core.go_text import END_OF_JSON, invalid_character, number_too_large
 from sampan.wire.json_syntax import duplicate_fields, syntax_error
 
-DEPTH_MAX: Final = 254
-"""Limit of nested lists and maps in a body."""
-
 _EXPLAINED_SIZE_MAX: Final = 1 << 18
 """Size limit of an invalid body that is parsed a second time to produce Go's error message."""
+
+
+DEEP_END: Final = b" "
+"""End of a text that has parts that are nested deeply: a decoder need not search for them in any other text."""
 
 
 class DecodeError(ValueError):
@@ -43,8 +45,8 @@ def decode(body: bytes) -> Any:
     """Decode one JSON value. The last of duplicate keys wins. Raises `DecodeError`."""
     value = _load(body)
     # Only a body with this many brackets can be too deep.
-    if body.count(b"{") + body.count(b"[") > DEPTH_MAX:
-        _compact(value)
+    if body.count(b"{") + body.count(b"[") > LEVELS_MAX and _compact(value) is None:
+        return _deep(body)
     return value
 
 
@@ -52,7 +54,30 @@ def _load(body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        return _decode_leniently(body, error)
+        return _deep(body) if "depth" in str(error) else _decode_leniently(body, error)
+
+
+def _deep(body: bytes) -> Any:
+    """Decode a body that has too many levels for orjson."""
+    try:
+        return decode_deep(body, _load)
+    except TooDeep as error:
+        raise DecodeError(invalid_character(error.bracket[0], "exceeded max depth")) from None
+    except (Unbalanced, DecodeError) as error:
+        explained = None if len(body) > _EXPLAINED_SIZE_MAX else syntax_error(body)
+        raise DecodeError(explained or str(error) or END_OF_JSON) from None
+
+
+def without_deep_parts(body: bytes) -> bytes:
+    """Return a body with null for the parts that are nested deeply, for decoders of other fields.
+
+    Raises `DecodeError`.
+    """
+    return orjson.dumps(decode(body), default=_no_value)
+
+
+def _no_value(value: object) -> None:
+    return None
 
 
 def decode_strict(body: bytes) -> tuple[Any, list[str]]:
@@ -61,32 +86,31 @@ def decode_strict(body: bytes) -> tuple[Any, list[str]]:
     Nearly all bodies have no duplicates; for them this costs one encoding and a few searches more than `decode`.
     """
     value = _load(body)
-    if _surely_without_duplicates(body, value):
+    compact = _compact(value)
+    if compact is None:
+        value = _deep(body)
+    elif _surely_without_duplicates(body, compact):
         return value, []
     return value, duplicate_fields(body.decode("utf-8", "replace"))
 
 
-def _compact(value: Any) -> bytes:
-    """Encode a value without spaces.
-
-    This is also the cheapest check for too deep nesting, which raises `DecodeError`.
-    """
+def _compact(value: Any) -> bytes | None:
+    """Encode a decoded value without spaces. Return None if it is nested deeply: this is also the cheapest check."""
     try:
         return orjson.dumps(value)
     except orjson.JSONEncodeError:
-        raise DecodeError("exceeded max depth") from None
+        return None
 
 
 _SPACED_COLONS = (b'" :', b'"\t:', b'"\n:', b'"\r:')
 
 
-def _surely_without_duplicates(body: bytes, value: Any) -> bool:
-    """Report whether the body has exactly as many keys as the value.
+def _surely_without_duplicates(body: bytes, compact: bytes) -> bool:
+    """Report whether the body has exactly as many keys as its value in compact form.
 
     Counts `":`, which ends each key, minus those with an escaped quote, which are inside a string. Returns False if the
     count may be wrong: for bodies with space before a colon, or with an escaped backslash before a quote.
     """
-    compact = _compact(value)
     if compact == body:
         return True
     if b'\\\\"' in body or any(colon in body for colon in _SPACED_COLONS):
@@ -112,15 +136,14 @@ def _decode_leniently(body: bytes, error: orjson.JSONDecodeError) -> Any:
         value = stdlib_json.loads(text, parse_constant=_reject_constant)
         compact = stdlib_json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
-        raise DecodeError("exceeded max depth") from None
+        return _deep(text.encode())
     except ValueError:
         raise DecodeError(_explain(body, message)) from None
     try:
         value = orjson.loads(_lone_surrogate.sub("\ufffd", compact))
     except orjson.JSONDecodeError as second:
         raise DecodeError(str(second).partition(": line ")[0]) from None
-    _compact(value)
-    return value
+    return value if _compact(value) is not None else _deep(text.encode())
 
 
 def _explain(body: bytes, message: str) -> str:
@@ -128,8 +151,6 @@ def _explain(body: bytes, message: str) -> str:
         return END_OF_JSON
     if "infinity" in message:
         return _number_beyond_floats(body) or message
-    if "depth" in message:
-        return "exceeded max depth"
     if len(body) > _EXPLAINED_SIZE_MAX:
         return message
     return syntax_error(body) or message
@@ -170,13 +191,17 @@ def escaped(encoded: bytes) -> bytes:
 def encode_sorted(value: Any) -> bytes:
     """Encode a value as compact JSON with sorted keys, for comparisons. Raises `EncodeError`."""
     try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        return dumps(value, sort=True)
     except orjson.JSONEncodeError as error:
         raise EncodeError(str(error)) from None
 
 
 def _encode_leniently(value: Any, error: orjson.JSONEncodeError) -> bytes:
-    """Encode values that orjson rejects: integers beyond 64 bits and lone surrogates."""
+    """Encode values that orjson rejects: parts nested deeply, integers beyond 64 bits and lone surrogates."""
+    try:
+        return dumps(value) + DEEP_END
+    except orjson.JSONEncodeError:
+        pass
     try:
         text = stdlib_json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
@@ -187,6 +212,6 @@ def _encode_leniently(value: Any, error: orjson.JSONEncodeError) -> bytes:
 def pretty(value: Any) -> bytes:
     """Encode a value for people (`?pretty=true`): two spaces a level. Raises `EncodeError`."""
     try:
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2)
+        return dumped(value, orjson.OPT_INDENT_2)
     except orjson.JSONEncodeError as error:
         raise EncodeError(str(error)) from None

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Final
 
+from sampan.core.deep_json import DEPTH_MAX, LEVELS_MAX
 from sampan.core.field import quote
 from sampan.core.go_text import END_OF_JSON, invalid_character
 
-GO_DEPTH_MAX: Final = 10_000
-"""Levels of nesting that Go's decoder accepts."""
 _DUPLICATES_MAX: Final = 100
 
 _space = re.compile(rb"[ \t\r\n]*").match
@@ -47,8 +46,6 @@ def syntax_error(body: bytes) -> str | None:
     try:
         _scan(body)
     except _Broken as broken:
-        if broken.context == "depth":
-            return "exceeded max depth"
         if broken.position < len(body):
             return invalid_character(body[broken.position], broken.context)
         if broken.context.startswith(_UNFINISHED):
@@ -87,8 +84,8 @@ def _value(body: bytes, position: int, closers: list[int]) -> int:
     char = body[position : position + 1]
     if char not in (b"{", b"["):
         return _scalar(body, position)
-    if len(closers) >= GO_DEPTH_MAX:
-        raise _Broken(position, "depth")
+    if len(closers) >= DEPTH_MAX:
+        raise _Broken(position, "exceeded max depth")
     inside = _skip_space(body, position + 1)
     if char == b"[":
         if body[inside : inside + 1] == b"]":
@@ -207,12 +204,13 @@ def _unescape(text: str) -> str:
 
 
 class _Level:
-    """Open collection: its path, its keys so far (None in a list), and the current index or key."""
+    """Open collection: its path ("" if it is deep), its keys so far (None in a list), and the current index or key."""
 
-    __slots__ = ("index", "keys", "path", "step")
+    __slots__ = ("index", "is_deep", "keys", "path", "step")
 
-    def __init__(self, path: str, *, is_map: bool) -> None:
+    def __init__(self, path: str, *, is_map: bool, is_deep: bool) -> None:
         self.path = path
+        self.is_deep = is_deep
         self.keys: set[str] | None = set() if is_map else None
         self.index = 0
         self.step = ""
@@ -220,7 +218,7 @@ class _Level:
     def child_path(self) -> str:
         if self.keys is None:
             return f"{self.path}[{self.index}]"
-        return f"{self.path}.{self.step}" if self.path else self.step
+        return f"{self.path}.{self.step}" if self.path or self.is_deep else self.step
 
 
 class Duplicates(list[str]):
@@ -266,10 +264,11 @@ def duplicate_fields(text: str) -> Duplicates:
         char = text[match.start()]
         if char == '"':
             if match[2] and levels and levels[-1].keys is not None:
-                _note_key(levels[-1], match[1][1:-1], position, found)
+                _note_key(levels, match[1][1:-1], position, found)
         elif char in "{[":
-            path = levels[-1].child_path() if levels else ""
-            levels.append(_Level(path, is_map=char == "{"))
+            # The paths of all levels together grow with the square of the depth.
+            path = levels[-1].child_path() if 0 < len(levels) < LEVELS_MAX else ""
+            levels.append(_Level(path, is_map=char == "{", is_deep=len(levels) >= LEVELS_MAX))
         elif char == ",":
             levels[-1].index += 1
         else:
@@ -277,12 +276,20 @@ def duplicate_fields(text: str) -> Duplicates:
     return found
 
 
-def _note_key(level: _Level, raw: str, place: int, found: Duplicates) -> None:
+def _note_key(levels: list[_Level], raw: str, place: int, found: Duplicates) -> None:
+    level = levels[-1]
     key = _unescape(raw) if "\\" in raw else raw
     level.step = key
     assert level.keys is not None
     if key in level.keys:
-        found.note_again(level.child_path(), place)
-    else:
-        level.keys.add(key)
+        found.note_again(_path(levels), place)
+        return
+    level.keys.add(key)
+    if len(levels) <= LEVELS_MAX:
         found.note(level.child_path(), place)
+
+
+def _path(levels: list[_Level]) -> str:
+    """Return the path of the current field."""
+    first = levels[min(len(levels), LEVELS_MAX) - 1].child_path()
+    return first + "".join(level.child_path() for level in levels[LEVELS_MAX:])

@@ -25,9 +25,11 @@ from yaml.events import (
 from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
+from sampan.core.deep_cut import cut
+from sampan.core.deep_json import DEPTH_MAX, LEVELS_MAX
 from sampan.core.field import quote
 from sampan.wire import json
-from sampan.wire.json import DEPTH_MAX, DecodeError
+from sampan.wire.json import DecodeError
 from sampan.wire.yaml_emit import encode
 from sampan.wire.yaml_scalars import NULL_KEY, key_text, scalar_value
 
@@ -97,7 +99,7 @@ class _Builder:
                     self._anchors[opened.anchor] = done
                 line = opened.line
                 if not self._stack:
-                    return done.value
+                    return cut(done.value) if done.height > LEVELS_MAX else done.value
                 self._add(done, line)
                 continue
             elif kind is AliasEvent:
@@ -163,7 +165,7 @@ class _Builder:
         self._aliased_size += named.size
         if self._aliased_nodes > _ALIASED_NODES_MAX or self._aliased_size > _ALIASED_SIZE_MAX:
             raise DecodeError("yaml: document contains excessive aliasing")
-        if len(self._stack) + named.height > DEPTH_MAX:
+        if len(self._stack) + named.height > DEPTH_MAX or named.height > LEVELS_MAX:
             raise DecodeError(f"yaml: exceeded max depth of {DEPTH_MAX}")
         if self._stack and self._expects_key():
             if isinstance(named.value, dict | list):
@@ -204,7 +206,7 @@ def _key_of(value: Any) -> str:
 
 
 def _copy(value: Any) -> Any:
-    """Return a deep copy. The depth is at most DEPTH_MAX."""
+    """Return a deep copy. The depth is at most `LEVELS_MAX`."""
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -258,12 +260,29 @@ def _read(body: bytes) -> tuple[Any, list[str]]:
     except ReaderError as error:
         raise DecodeError(f"yaml: {error.reason}") from None
     except MarkedYAMLError as error:
+        if error.problem == _NESTED:
+            return _read_nested(body)
         raise DecodeError(f"yaml: {_where(error)}{error.problem or 'unknown problem parsing YAML content'}") from None
     except YAMLError as error:
+        if str(error) == _NESTED:
+            return _read_nested(body)
         raise DecodeError(f"yaml: {error}") from None
     except UnicodeDecodeError:
         raise DecodeError("yaml: invalid Unicode character") from None
     return value, builder.duplicates
+
+
+_NESTED: Final = "exceeded maximum nesting depth"
+_LIBYAML_DEPTH_MAX: Final = 1000
+
+
+def _read_nested(body: bytes) -> tuple[Any, list[str]]:
+    """Decode a document with more levels than libyaml reads. Only JSON is possible: tools send no other such YAML."""
+    try:
+        return json.decode_strict(body)
+    except DecodeError as error:
+        depth_max = DEPTH_MAX if str(error).endswith("exceeded max depth") else _LIBYAML_DEPTH_MAX
+        raise DecodeError(f"yaml: exceeded max depth of {depth_max}") from None
 
 
 def _check_version(event: Any) -> None:

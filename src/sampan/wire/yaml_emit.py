@@ -20,13 +20,18 @@ from yaml.events import (
     StreamStartEvent,
 )
 
+from sampan.core.deep_json import dumps, has_leaf
 from sampan.core.field import show_float
 from sampan.wire.json import EncodeError
 from sampan.wire.yaml_scalars import reads_as_string
 
 
 def encode(value: Any) -> bytes:
-    """Encode a JSON value as YAML. The value is at most `DEPTH_MAX` deep. Raises `EncodeError`."""
+    """Encode a JSON value as YAML. One that is nested deeply becomes JSON, which is YAML. Raises
+    `EncodeError`.
+    """
+    if has_leaf(value):
+        return dumps(value, sort=True) + b"\n"
     stream = io.BytesIO()
     emitter = CEmitter(stream, allow_unicode=True, encoding="utf-8", width=80, indent=2)
     try:

@@ -164,7 +164,7 @@ def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offered:
 def test_plugins_are_completed_beside_commands(put: Put, offered: Offered) -> None:
     put("sampan-up_stream")
     put("sampan-upper", mode=0o644)
-    assert offered("up") == ["up", "up-stream"]
+    assert offered("up") == ["up", "upgrade", "up-stream"]
 
 
 def test_something_that_a_plugin_offers_is_offered(put: Put, offered: Offered) -> None:

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from sampan.client.errors import TransportError
 from sampan.client.http import HttpSettings
 from sampan.client.transport import HttpRequest
+from sampan.core.loop_turns import LoopTurns
 from sampan.http.connection import Connection
+from sampan.http.intake import PIECES_PER_TURN, SLICE_BYTES_MIN
 from sampan.http.pending_response import PendingResponse
 from sampan.testing import settle
 from sampan.wire.http1 import NameCache
@@ -57,14 +59,19 @@ class Log:
         self.released = 0
         self.lost = 0
 
-    def connection(self) -> tuple[Connection, Wire]:
+    def connection(self, *, is_sliced: bool = False) -> tuple[Connection, Wire]:
+        """`is_sliced`: a turn of the loop has room for a few bytes only."""
+
         def count(name: str) -> Callable[[Connection], None]:
             def counted(_: Connection) -> None:
                 setattr(self, name, getattr(self, name) + 1)
 
             return counted
 
-        connection = Connection(HttpSettings(), NameCache(), released=count("released"), lost=count("lost"))
+        turn_limit = LoopTurns(asyncio.get_running_loop(), 1 if is_sliced else PIECES_PER_TURN)
+        connection = Connection(HttpSettings(), NameCache(), turn_limit, released=count("released"), lost=count("lost"))
+        if is_sliced:
+            connection._intake._slice_bytes = 2
         wire = Wire(connection)
         connection.connection_made(cast(Any, wire))
         return connection, wire
@@ -87,17 +94,21 @@ async def body_of(response: PendingResponse) -> bytes:
         await settle()
 
 
-@given(which=st.sampled_from(RESPONSES), cuts=st.lists(st.integers(0, 200), max_size=8))
-def test_an_answer_is_the_same_however_it_is_cut(which: tuple[bytes, int, bytes], cuts: list[int]) -> None:
+@given(which=st.sampled_from(RESPONSES), cuts=st.lists(st.integers(0, 200), max_size=8), is_sliced=st.booleans())
+def test_an_answer_is_the_same_however_it_is_cut(
+    which: tuple[bytes, int, bytes], cuts: list[int], is_sliced: bool
+) -> None:
     data, status, body = which
 
     async def scenario() -> None:
         log = Log()
-        connection, wire = log.connection()
+        connection, wire = log.connection(is_sliced=is_sliced)
         response = connection.begin(GET, b"")
         deliver(connection, wire, data, cuts)
         assert (await body_of(response), response.status) == (body, status)
-        assert (log.released, log.lost) == (0 if data.startswith(b"HTTP/1.0") else 1, 1)
+        assert log.lost == 1
+        # A connection that ends while its bytes wait for their turn is never free again.
+        assert is_sliced or log.released == (0 if data.startswith(b"HTTP/1.0") else 1)
 
     asyncio.run(scenario())
 
@@ -115,11 +126,12 @@ def test_an_answer_is_the_same_however_it_is_cut(which: tuple[bytes, int, bytes]
         ),
     ),
     cuts=st.lists(st.integers(0, 200), max_size=4),
+    is_sliced=st.booleans(),
 )
-def test_no_bytes_do_more_than_fail_the_request(data: bytes, cuts: list[int]) -> None:
+def test_no_bytes_do_more_than_fail_the_request(data: bytes, cuts: list[int], is_sliced: bool) -> None:
     async def scenario() -> None:
         log = Log()
-        connection, wire = log.connection()
+        connection, wire = log.connection(is_sliced=is_sliced)
         response = connection.begin(GET, b"")
         deliver(connection, wire, data, cuts)
         with suppress(TransportError):
@@ -153,3 +165,43 @@ async def test_an_answer_that_fails_before_its_end_is_never_free() -> None:
     assert (log.released, log.lost) == (0, 1)
     with pytest.raises(TransportError):
         await response.read()
+
+
+SMALL_CHUNKS = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 100_000 + b"0\r\n\r\n"
+
+
+async def test_chunks_of_one_byte_are_read_in_many_turns_of_the_loop() -> None:
+    log = Log()
+    connection, wire = log.connection()
+    response = connection.begin(GET, b"")
+    for begin in range(0, len(SMALL_CHUNKS), 256 << 10):
+        connection.data_received(SMALL_CHUNKS[begin : begin + (256 << 10)])
+    first = response._buffered
+    assert 0 < first < (256 << 10) // 6 + SLICE_BYTES_MIN
+    await asyncio.sleep(0)
+    assert response._buffered - first < PIECES_PER_TURN + SLICE_BYTES_MIN
+    assert await body_of(response) == b"x" * 100_000
+    assert log.released == 1
+    wire.close()
+
+
+async def test_connections_of_a_client_share_the_limit_of_a_turn() -> None:
+    turn_limit = LoopTurns(asyncio.get_running_loop(), PIECES_PER_TURN)
+    responses = []
+    for _ in range(10):
+        connection = Connection(HttpSettings(), NameCache(), turn_limit, released=lambda _: None, lost=lambda _: None)
+        connection.connection_made(cast(Any, Wire(connection)))
+        responses.append(connection.begin(GET, b""))
+        connection.data_received(SMALL_CHUNKS[: 64 << 10])
+    assert sum(response._buffered for response in responses) < 2 * PIECES_PER_TURN
+    await settle()
+    assert all(response._buffered > 10_000 for response in responses)
+
+
+async def test_bytes_after_the_end_are_never_the_response_to_the_next_request() -> None:
+    log = Log()
+    connection, _ = log.connection(is_sliced=True)
+    response = connection.begin(GET, b"")
+    connection.data_received(RESPONSES[0][0] + b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+    assert await body_of(response) == b"hello"
+    assert (log.released, connection.closed) == (0, True)

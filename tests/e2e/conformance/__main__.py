@@ -1,50 +1,37 @@
 """`make conformance ARGS="..."`: runs Kubernetes' conformance suite against Sampan on this machine.
 
-The first run builds the suite and its images. With `--resume` a run continues after what
-has passed before: after an interruption, or after a repair. With `--sample` it runs a few
-tests, at most three minutes.
+The first run builds the suite, its images, containerd and runc. With `--resume` a run continues after what
+has passed before, after an interruption. With `--sample` it runs a few tests, at most three
+minutes, with the containerd that is installed.
 """
 
 import argparse
-import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.e2e.conformance import binaries, cache, images, results, sample
+from tests.e2e.conformance import basis, cache, results, sample
+from tests.e2e.conformance.binaries import VERSION
+from tests.e2e.conformance.building import NEWEST, Built, build, checked_suite
 from tests.e2e.conformance.cluster import NODES, cluster
 from tests.e2e.conformance.suite import Suite
-from tests.machines import missing
 
 _ROOT: Final = Path(__file__).parents[3]
 _STORED: Final = _ROOT / "benchmarks" / "conformance"
 _RESULTS: Final = _ROOT / ".conformance" / "results.json"
-_GO_MIN: Final = (1, 21)
-"""Oldest Go that downloads the version which Kubernetes needs."""
 _SAMPLE_TIMEOUT_S: Final = 600
-
-
-@dataclass(frozen=True)
-class _Built:
-    """Programs and images."""
-
-    suite: Path
-    kubectl: Path
-    archive: Path
 
 
 def main() -> int:
     """Run tests, and print a summary. The exit code is 1 if a test has failed."""
     options = _options()
     try:
-        built = _build(options)
+        built = build(options.suite, options.work, _report, is_sample=options.sample)
     except cache.UnavailableError as error:
         print(f"conformance: {'skipped: ' if options.or_skip else ''}{error}", file=sys.stderr)
         return 0 if options.or_skip else 2
@@ -53,41 +40,31 @@ def main() -> int:
     kept.parent.mkdir(exist_ok=True)
     if not options.resume:
         kept.unlink(missing_ok=True)
-    return _run(options, root, built, results.Results(kept))
+    found = results.Results(kept)
+    now = basis.basis(built.suite, built.archive, options.nodes, built.runtimes)
+    changed = basis.difference(now, found.basis) if found.by_name else ""
+    if changed:
+        root.rmdir()
+        print(f"conformance: cannot resume, as the results are of another run: {changed}", file=sys.stderr)
+        return 2
+    found.basis = now
+    return _run(options, root, built, found)
 
 
-def _build(options: argparse.Namespace) -> _Built:
-    """Build what has not been built yet. Raises `UnavailableError` if this machine lacks something."""
-    work: Path = options.work.resolve()
-    programs = work / f"programs-{binaries.key()}"
-    archive = work / f"images-{images.key(binaries.key())}.tar"
-    lacking = missing({} if archive.exists() else {"mmdebstrap": "mmdebstrap"})
-    needed = [name for name in binaries.PROGRAMS if options.suite is None or name != binaries.SUITE]
-    is_built = archive.exists() and all((programs / name).exists() for name in needed)
-    lacking = lacking or ("" if is_built else _missing_go())
-    if lacking:
-        raise cache.UnavailableError(lacking)
-    if not is_built:
-        with cache.locked(work, _report):
-            binaries.build(programs, _report, needed)
-            images.build(archive, programs, binaries.sources(), _report)
-    return _Built((options.suite or programs / binaries.SUITE).resolve(), programs / "kubectl", archive)
-
-
-def _run(options: argparse.Namespace, root: Path, built: _Built, kept: results.Results) -> int:
+def _run(options: argparse.Namespace, root: Path, built: Built, kept: results.Results) -> int:
     _report(f"logs: {root}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     started = time.monotonic()
-    with cluster(root, built.archive, _report, options.nodes) as found:
+    with cluster(root, built.archive, _report, options.nodes, built.runtimes) as found:
         reports = root / "reports"
         reports.mkdir()
         suite = Suite(built.suite, found.command(), found.kubeconfig, built.kubectl, reports, options.timeout)
-        names = _chosen(suite.names(), options)
+        names = _chosen(suite.names_with(options.feature) if options.feature else suite.names(), options)
         _run_tests(suite, names, kept, options.processes)
     print(results.summary(kept, names))
     _report(f"ended after {time.monotonic() - started:.0f} s")
     if options.store:
-        _report(f"stored: {results.store(kept, names, _STORED, options.nodes)}")
+        _report(f"stored: {results.store(kept, names, _STORED, options.nodes, built.version)}")
     left = kept.left(names)
     if left and not options.sample:
         _report("run the rest with: make conformance ARGS=--resume")
@@ -127,18 +104,11 @@ def _chosen(known: Sequence[str], options: argparse.Namespace) -> list[str]:
 
 
 def _is_chosen(name: str, options: argparse.Namespace) -> bool:
-    return (not options.sig or results.sig(name) in options.sig) and all(
-        word.lower() in name.lower() for word in options.name
+    return (
+        (not options.sig or results.sig(name) in options.sig)
+        and all(word.lower() in name.lower() for word in options.name)
+        and not any(word.lower() in name.lower() for word in options.skip)
     )
-
-
-def _missing_go() -> str:
-    if shutil.which("go") is None:
-        return "go is not on PATH (https://go.dev/doc/install)"
-    found = subprocess.run(["go", "env", "GOVERSION"], check=True, capture_output=True, text=True).stdout.strip()
-    numbers = re.match(r"go(\d+)\.(\d+)", found)
-    is_new = numbers is None or (int(numbers[1]), int(numbers[2])) >= _GO_MIN
-    return "" if is_new else f"{found} is too old: needs go{_GO_MIN[0]}.{_GO_MIN[1]}"
 
 
 def _options() -> argparse.Namespace:
@@ -148,19 +118,22 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--name", action="append", default=[], help="only tests with this text; repeatable: all of them"
     )
+    parser.add_argument("--skip", action="append", default=[], help="no tests with this text; repeatable")
+    parser.add_argument("--feature", default="", help="tests of this feature instead: NetworkPolicy")
     parser.add_argument("--processes", type=int, default=4, help="batches of tests that run at a time (4)")
     parser.add_argument("--nodes", type=int, default=NODES, help=f"number of nodes ({NODES})")
     parser.add_argument("--resume", action="store_true", help="run what has not passed in the last run")
     parser.add_argument("--store", action="store_true", help="write the result to benchmarks/conformance")
-    parser.add_argument("--suite", type=Path, help="an e2e.test that is already built")
-    work = cache.default(binaries.VERSION)
-    parser.add_argument("--work", type=Path, default=work, help=f"directory for programs and images ({work})")
+    parser.add_argument(
+        "--suite", type=checked_suite, default=VERSION, help=f"another patch: 1.36.5, or {NEWEST}; or a built e2e.test"
+    )
+    parser.add_argument("--work", type=Path, help="directory for programs and images (~/.cache/sampan-conformance/…)")
     parser.add_argument(
         "--or-skip", action="store_true", help="succeed if this machine lacks what the tests need, and print the reason"
     )
     options = parser.parse_args()
-    if options.sample and (options.sig or options.name or options.resume or options.store):
-        parser.error("--sample is not combined with --sig, --name, --resume and --store")
+    if options.sample and (options.sig or options.name or options.feature or options.resume or options.store):
+        parser.error("--sample is not combined with --sig, --name, --feature, --resume and --store")
     options.timeout = _SAMPLE_TIMEOUT_S if options.sample else 3600
     return options
 

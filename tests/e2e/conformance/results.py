@@ -1,4 +1,4 @@
-"""Results of a run: kept after each test, so that a run can go on later, and summed up by SIG."""
+"""Results of a run: stored after each test, so that a run can go on later, and summed up by SIG."""
 
 import datetime as dt
 import json
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.e2e.conformance.binaries import VERSION
 from tests.e2e.conformance.suite import Result
 
 
@@ -19,14 +18,21 @@ class Results:
         """`path`: of the file, which may not exist yet."""
         self._path = path
         self.by_name: dict[str, Result] = {}
+        self.basis: dict[str, str] = {}
+        """All that the results depend on; empty if the file has none."""
         if path.exists():
-            self.by_name = {each["name"]: Result(**each) for each in json.loads(path.read_text())}
+            stored = json.loads(path.read_text())
+            # Earlier versions wrote a list, without a basis.
+            stored = stored if isinstance(stored, dict) else {"results": stored}
+            self.basis = stored.get("basis", {})
+            self.by_name = {each["name"]: Result(**each) for each in stored["results"]}
 
     def add(self, result: Result) -> None:
         """Record a result on disk."""
         self.by_name[result.name] = result
         written = self._path.with_suffix(".part")
-        written.write_text(json.dumps([asdict(each) for each in self.by_name.values()], indent=1))
+        stored = {"basis": self.basis, "results": [asdict(each) for each in self.by_name.values()]}
+        written.write_text(json.dumps(stored, indent=1))
         written.rename(self._path)
 
     def left(self, names: Sequence[str]) -> list[str]:
@@ -60,17 +66,22 @@ def summary(results: Results, names: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def store(results: Results, names: Sequence[str], directory: Path, nodes: int) -> Path:
-    """Write the results of a run for others to read, and return the path. A second file has a row for each test."""
+def store(results: Results, names: Sequence[str], directory: Path, nodes: int, version: str) -> Path:
+    """Write the results of a run for others to read, and return the path. A second file has a row for each test.
+
+    `version`: of the suite.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     now = dt.datetime.now(tz=dt.UTC)
-    path = directory / f"{VERSION}-{now:%Y-%m-%dT%H%M}.md"
+    path = directory / f"{version}-{now:%Y-%m-%dT%H%M}.md"
     rows = [
         [f"{each.seconds:.1f}", "passed" if each.passed else "failed", name] for name, each in _found(results, names)
     ]
     path.with_suffix(".tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
-    head = f"# Conformance of Kubernetes {VERSION}, {now:%Y-%m-%d}\n\n{nodes} nodes with containerd on one machine.\n\n"
-    path.write_text(f"{head}{summary(results, names)}\n")
+    head = f"# Conformance of Kubernetes {version}, {now:%Y-%m-%d}\n\n{nodes} nodes with containerd on one machine.\n\n"
+    rows_of_basis = "".join(f"| {name} | {value} |\n" for name, value in results.basis.items())
+    basis = f"| run on | |\n|---|---|\n{rows_of_basis}\n" if results.basis else ""
+    path.write_text(f"{head}{basis}{summary(results, names)}\n")
     return path
 
 

@@ -50,6 +50,12 @@ class Suite:
         listed = subprocess.run([self.program, "-list-conformance-tests"], capture_output=True, check=True).stdout
         return sorted({each["codename"] for each in yaml.safe_load(listed)})
 
+    def names_with(self, feature: str) -> list[str]:
+        """Return the names of all tests of a feature, such as NetworkPolicy, which no conformance test needs."""
+        listed = subprocess.run([self.program, "-list-tests"], capture_output=True, check=True, text=True).stdout
+        lines = re.findall(r"^\s*\S+\.go:\d+: (.*)$", listed, re.MULTILINE)
+        return sorted({line.strip() for line in lines if f"[Feature:{feature}]" in line})
+
     def run(self, names: Sequence[str], processes: int) -> Iterator[Result]:
         """Run tests. `processes`: number of batches at a time. Cancelling ends the running processes."""
         serial = [name for name in names if "[Serial]" in name]

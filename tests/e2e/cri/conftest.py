@@ -25,7 +25,7 @@ class Cluster:
 
     def until(self, condition: Callable[[], object], what: str) -> None:
         """Wait until a condition holds."""
-        wait_for(condition, what)
+        wait_for(condition, what, state=self.kubectl.node_conditions)
 
     def pod(self, name: str) -> dict[str, Any]:
         """Return a Pod."""
@@ -42,8 +42,8 @@ class Cluster:
         self.kubectl("wait", "--for=condition=Ready", *(f"pod/{name}" for name in names), "--timeout=30s")
 
     def agent_pids(self) -> list[str]:
-        """Return the processes of the node agent, as the machine numbers them."""
-        return self.machine.pids("-m", "sampan.cli", "loops")
+        """Return the processes of the node agent, as the machine numbers them. Network loops have no node."""
+        return self.machine.pids("--nodes=1")
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         containerd = Containerd(found, image.PAUSE)
         containerd.start()
         containerd.load(root / "images.tar")
-        up_with_node(found, network.address(0), data=root / "data")
+        up_with_node(found, data=root / "data")
         kubectl = kubectl_on(found, root / "data" / "kubeconfig")
         wait_for(lambda: " Ready " in kubectl.run("get", "nodes").stdout, "the node")
         wait_for(lambda: kubectl.run("get", "sa", "default").returncode == 0, "the service account")

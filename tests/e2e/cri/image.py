@@ -13,7 +13,7 @@ _BUSYBOX = Path("/bin/busybox")
 def build(archive: Path) -> None:
     """Write an OCI archive with both images."""
     layer = archive.with_suffix(".layer")
-    _write_layer(layer)
+    write_layer(layer)
     with OciArchive(archive) as images:
         busybox = images.layer(layer)
         for name in (APP, PAUSE):
@@ -22,7 +22,7 @@ def build(archive: Path) -> None:
     layer.unlink()
 
 
-def _write_layer(path: Path) -> None:
+def write_layer(path: Path) -> None:
     """Write a tar with busybox under the names of all its programs."""
     programs = subprocess.run([_BUSYBOX, "--list"], capture_output=True, text=True, check=True).stdout.split()
     with tarfile.open(path, "w") as tar:

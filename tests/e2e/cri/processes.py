@@ -10,9 +10,13 @@ from tests.machines import Machine
 SAMPAN = (sys.executable, "-m", "sampan.cli")
 
 
-def up(machine: Machine, address: str, *options: str, data: Path) -> "subprocess.Popen[bytes]":
-    """Start a server, and wait until it is ready. Its log is `sampan.log` in the machine's directory."""
-    command = [*SAMPAN, "up", "--data", str(data), "--port", "6443", "--bind", address, "--storage", "memory", *options]
+def up(machine: Machine, address: str, *options: str, data: Path, storage: str = "memory") -> "subprocess.Popen[bytes]":
+    """Start a server, and wait until it is ready. Its log is `sampan.log` in the machine's directory.
+
+    `address`: to listen on; empty for the default.
+    """
+    command = [*SAMPAN, "up", "--data", str(data), "--port", "6443", "--storage", storage, *options]
+    command += ["--bind", address] if address else []
     words = [*machine.enter, *command]
     with (machine.root / "sampan.log").open("a") as log:
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=log, start_new_session=True)
@@ -23,9 +27,10 @@ def up(machine: Machine, address: str, *options: str, data: Path) -> "subprocess
     return process
 
 
-def up_with_node(machine: Machine, address: str, *, data: Path) -> "subprocess.Popen[bytes]":
+def up_with_node(machine: Machine, *, data: Path) -> "subprocess.Popen[bytes]":
     """Start a server with a node for containers."""
-    return up(machine, address, "--node-runtime", "cri", "--cgroup-root", f"/{machine.cgroup}", data=data)
+    options = ["--node-runtime", "cri", "--service-proxy", "--cgroup-root", f"/{machine.cgroup}"]
+    return up(machine, "", *options, data=data)
 
 
 def join_command(machine: Machine, data: Path) -> list[str]:

@@ -68,8 +68,11 @@ class SmallCluster:
 
 
 @contextmanager
-def small_cluster(root: Path, names: Sequence[str], *, dual_stack: bool = False) -> Iterator[SmallCluster]:
-    """Run a cluster with these nodes, and wait until they are ready. All of it disappears at the end."""
+def small_cluster(root: Path, names: Sequence[str], *more: str, dual_stack: bool = False) -> Iterator[SmallCluster]:
+    """Run a cluster with these nodes, and wait until they are ready. All of it disappears at the end.
+
+    `more`: further options of the server.
+    """
     image.build(root / "images.tar")
     data = root / "data"
     with lan(root, ["server", *names], ipv6=dual_stack) as network:
@@ -82,6 +85,7 @@ def small_cluster(root: Path, names: Sequence[str], *, dual_stack: bool = False)
             "--dns",
             *authority,
             *(DUAL_STACK if dual_stack else ()),
+            *more,
         ]
         up(server, network.address(0), *options, data=data)
         kubeconfig = data / "kubeconfig"
@@ -92,5 +96,5 @@ def small_cluster(root: Path, names: Sequence[str], *, dual_stack: bool = False)
             containerd.load(root / "images.tar")
             found.containerds.append(containerd)
             found.start_agent(node.name)
-        wait_for(found.ready, "the nodes", 60)
+        wait_for(found.ready, "the nodes", 60, state=found.kubectl.node_conditions)
         yield found

@@ -65,6 +65,11 @@ def test_pod_reaches_the_address_of_another_pod(cluster: Cluster, web: str) -> N
     assert cluster.kubectl("logs", "client") == "blue"
 
 
+def test_pod_reaches_the_api_server(cluster: Cluster, web: str) -> None:
+    connect = 'nc -w 3 "$KUBERNETES_SERVICE_HOST" "$KUBERNETES_SERVICE_PORT" < /dev/null && echo reached'
+    assert cluster.kubectl("exec", web, "--", "sh", "-c", connect) == "reached"
+
+
 def test_volumes_and_names_are_those_of_the_pod(cluster: Cluster, web: str) -> None:
     observed = cluster.kubectl(
         "exec", web, "--", "sh", "-c", "cat /settings/color /password/word; hostname; cat /etc/hosts"
@@ -83,6 +88,46 @@ def test_exec_passes_streams_and_the_exit_code(cluster: Cluster, web: str) -> No
     assert (failed.returncode, failed.stdout) == (3, "out\n")
     assert failed.stderr.startswith("err\n")
     assert "executable file not found" in cluster.kubectl.fails("exec", web, "--", "nosuch")
+
+
+def test_attach_without_a_terminal_shows_the_output_of_a_terminal(cluster: Cluster) -> None:
+    words = ["run", "seen", "-it", "--rm", "--restart=Never", f"--image={APP}", "--", "sh", "-c", "sleep 2; tty"]
+    attached = cluster.kubectl.run(*words, stdin="")
+    assert (attached.returncode, attached.stdout.splitlines()[0]) == (0, "/dev/pts/0"), attached.stderr
+
+
+def test_usage_of_a_restarted_container_is_that_of_the_running_one(cluster: Cluster) -> None:
+    command = "test -e /kept/ran && exec sleep 1000; touch /kept/ran; sleep 1; exit 1"
+    volumes = {"volumes": [{"name": "kept", "emptyDir": {}}]}
+    cluster.kubectl.apply(
+        manifest("again", command, spec=volumes, volumeMounts=[{"name": "kept", "mountPath": "/kept"}])
+    )
+    cluster.until(lambda: "running" in cluster.container("again").get("state", {}), "a start")
+    cluster.until(
+        lambda: cluster.container("again")["restartCount"] and cluster.container("again")["ready"], "a restart"
+    )
+
+    def used() -> list[int]:
+        summary = json.loads(cluster.kubectl("get", "--raw", "/api/v1/nodes/node-1/proxy/stats/summary"))
+        pods = [each for each in summary["pods"] if each["podRef"]["name"] == "again"]
+        return [each.get("memory", {}).get("workingSetBytes", 0) for pod in pods for each in pod["containers"]]
+
+    cluster.until(lambda: any(used()), "usage of the container")
+    assert [amount > 0 for amount in used()] == [True]
+
+
+def test_usage_is_complete_while_a_pod_has_ended(cluster: Cluster) -> None:
+    cluster.kubectl.apply(manifest("over", "true", spec={"restartPolicy": "Never"}))
+    cluster.kubectl.apply(manifest("busy", "exec sleep 1000"))
+    cluster.until(lambda: cluster.pod("over")["status"]["phase"] == "Succeeded", "the end of a Pod")
+    cluster.ready("busy")
+
+    def measured() -> bool:
+        summary = json.loads(cluster.kubectl("get", "--raw", "/api/v1/nodes/node-1/proxy/stats/summary"))
+        pods = [each for each in summary["pods"] if each["podRef"]["name"] == "busy"]
+        return any("network" in pod and "memory" in pod for pod in pods)
+
+    cluster.until(measured, "usage of the Pod")
 
 
 def test_port_of_a_pod_is_forwarded(cluster: Cluster, web: str) -> None:

@@ -76,6 +76,73 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
         wait_for(lambda: not [each.left() for each in cluster.nodes if each.left()], "the removal of all traces", 20)
 
 
+def kernel(machine: Machine) -> list[str]:
+    """Return the words with which the kernel of a node describes the network of Pods, in any order."""
+    script = """
+ip -4 route show proto 77; ip -4 -o address show dev sampan0 scope global; ip -o link show sampan0 up | wc -l
+cat /proc/sys/net/ipv4/ip_forward; nft -s list ruleset
+"""
+    return sorted(machine.output("sh", "-c", script).replace(",", " ").split())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ip route flush proto 77",
+        "ip link set eth0 down && sleep 1 && ip link set eth0 up && ip route add default via 172.30.0.1",
+        "nft flush ruleset",
+        "nft delete table inet sampan-pods",
+        "nft flush chain inet sampan-pods postrouting",
+        "nft delete table ip sampan-proxy",
+        "nft flush chain ip sampan-proxy services",
+        "nft flush map ip sampan-proxy service-ips",
+        "echo 0 > /proc/sys/net/ipv4/ip_forward",
+        "ip address flush dev sampan0",
+        "ip link set sampan0 down",
+    ],
+)
+def test_network_that_something_has_undone_comes_back(nodes: Nodes, command: str) -> None:
+    two = nodes.cluster.machine("two")
+    wait_for(lambda: nodes.fetch("web-two", f"http://{nodes.address('web-one')}:8080/") == "one", "the network", 30)
+    before = kernel(two)
+    two.run("sh", "-c", command)
+    wait_for(lambda: kernel(two) == before, f"what was there before: {command}", 30)
+    assert nodes.fetch("web-two", f"http://{nodes.address('web-one')}:8080/") == "one"
+    assert nodes.fetch("web-two", f"http://{nodes.address('web-two')}:8080/") == "two"
+
+
+@pytest.mark.parametrize("program", ["iptables-nft", "iptables-legacy"])
+def test_pods_pass_a_firewall_that_drops_forwarded_packets(nodes: Nodes, program: str) -> None:
+    two = nodes.cluster.machine("two")
+    if "FORWARD ACCEPT" not in two.output(program, "-w", "-S", "FORWARD"):
+        pytest.skip(f"{program} does not work on this machine")
+    two.run(program, "-w", "-P", "FORWARD", "DROP")
+    try:
+        wait_for(lambda: "sampan-pods" in two.output(program, "-w", "-S", "FORWARD"), "rules that accept Pods", 30)
+        assert nodes.fetch("web-two", f"http://{nodes.address('web-one')}:8080/") == "one"
+        assert nodes.fetch("web-one", f"http://{nodes.address('web-two')}:8080/") == "two"
+        two.run(program, "-w", "-F", "FORWARD")
+        wait_for(lambda: "sampan-pods" in two.output(program, "-w", "-S", "FORWARD"), "the same rules again", 30)
+    finally:
+        two.run(program, "-w", "-P", "FORWARD", "ACCEPT")
+    wait_for(lambda: "sampan-pods" not in two.output(program, "-w", "-S", "FORWARD"), "the removal of the rules", 30)
+    two.output("nft", "delete", "table", "ip", "filter")  # Made by iptables-nft.
+
+
+def test_node_reports_a_firewall_that_it_cannot_change(nodes: Nodes) -> None:
+    def unavailable() -> str:
+        conditions = nodes.kubectl.get("node", "two")["status"]["conditions"]
+        return next((str(each["status"]) for each in conditions if each["type"] == "NetworkUnavailable"), "")
+
+    two = nodes.cluster.machine("two")
+    wait_for(lambda: unavailable() == "False", "an available network")
+    rules = "table inet fw { chain f { type filter hook forward priority 0; policy drop; reject; }; }"
+    two.run("nft", rules)
+    wait_for(lambda: unavailable() == "True", "the condition", 30)
+    two.run("nft", "delete table inet fw")
+    wait_for(lambda: unavailable() == "False", "an available network", 30)
+
+
 def test_pods_on_different_nodes_reach_each_other_without_nat(nodes: Nodes) -> None:
     assert nodes.fetch("web-one", f"http://{nodes.address('web-two')}:8080/") == "two"
     assert nodes.fetch("web-two", f"http://{nodes.address('web-one')}:8080/") == "one"

@@ -229,12 +229,29 @@ async def test_a_dual_stack_service_has_rules_in_both_families(net: Lab) -> None
             assert net.tcp(net.client, address, 81) == "refused"
 
 
-async def test_flushed_rules_come_back(net: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sampan.service_proxy.proxy.VERIFY_S", 0.05)
+@pytest.mark.parametrize(
+    "change",
+    [
+        "flush ruleset",
+        "delete table ip sampan-proxy",
+        "flush chain ip sampan-proxy nat-prerouting",
+        "flush chain ip sampan-proxy cluster-default/web/tcp/80",
+        "flush map ip sampan-proxy service-ips",
+    ],
+)
+async def test_rules_that_another_program_removes_come_back(net: Lab, change: str) -> None:
     async with proxied(net) as found:
         address = (await found.service(net.a))["spec"]["clusterIP"]
         await found.until(net.client, address, 80, "a")
         kernel = Kernel(enter=net.node.enter)
-        await kernel.write("flush ruleset\n")
-        await found.until(net.client, address, 80, "a")
+        await kernel.write(f"{change}\n")
         kernel.close()
+        await found.until(net.client, address, 80, "a")
+
+
+async def test_own_changes_are_no_changes_of_another_program(net: Lab, caplog: pytest.LogCaptureFixture) -> None:
+    async with proxied(net) as found:
+        address = (await found.service(net.a))["spec"]["clusterIP"]
+        await found.until(net.client, address, 80, "a")
+        await asyncio.sleep(0.5)
+    assert "another program" not in caplog.text

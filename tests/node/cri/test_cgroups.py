@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sampan.node.cri.cgroups import PodCgroups
+from sampan.node.cri.cgroups import PodCgroups, missing_controllers
 from sampan.node.views import Pod
 from tests.node.scripted import detailed
 
@@ -107,3 +107,20 @@ def test_an_init_container_without_a_limit_makes_the_pod_unlimited(tmp_path: Pat
 def test_requests_of_the_pod_set_its_share_of_cpus(tmp_path: Path) -> None:
     v1(tmp_path).make(PATH, detailed({"name": "main"}, resources={"requests": {"cpu": "2"}}))
     assert read(tmp_path, f"cpu{PATH}/cpu.shares") == ["2048"]
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        ({"cgroup.controllers": "cpuset cpu io memory pids\n"}, ""),
+        ({"cgroup.controllers": "cpuset cpu io\n"}, "missing required cgroups: memory, pids"),
+        ({"cpu,cpuacct/tasks": "", "memory/tasks": "", "pids/tasks": ""}, ""),
+        ({"cpu,cpuacct/tasks": ""}, "missing required cgroups: memory, pids"),
+    ],
+    ids=["v2", "v2 without memory", "v1", "v1 without memory"],
+)
+def test_missing_controllers_are_named(tmp_path: Path, files: dict[str, str], problem: str) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert missing_controllers(tmp_path) == problem

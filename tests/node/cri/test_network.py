@@ -112,3 +112,43 @@ async def test_another_program_takes_the_network_over(node: Node) -> None:
     await node.until("sampan-pods", gone=True)
     await node.until(FILE, gone=True)
     assert [each.name for each in node.configurations.iterdir()] == ["20-other.conflist"]
+
+
+async def test_absent_plugins_leave_the_runtime_without_a_configuration(node: Node, tmp_path: Path) -> None:
+    plugins, reports = tmp_path / "plugins", asyncio.Queue[str]()
+    plugins.mkdir()
+    (plugins / "bridge").touch()
+
+    async def directories() -> list[Path]:
+        return [plugins]
+
+    pods = PodNetwork(
+        "a",
+        configurations=node.configurations,
+        leases=tmp_path / "leases",
+        report=reports.put_nowait,
+        plugin_directories=directories,
+        check_s=0.1,
+    )
+    pods.learn("a", OWN)
+    async with running(pods):
+        assert (await reports.get()).startswith(f"no CNI plug-ins host-local, portmap, bandwidth in {plugins}: install")
+        assert not (node.configurations / FILE).exists()
+        for name in network.PLUGINS:
+            (plugins / name).touch()
+        while await reports.get():
+            pass
+        assert (node.configurations / FILE).exists()
+
+
+async def test_configuration_that_something_changes_is_written_again(node: Node) -> None:
+    node.network.learn("a", OWN)
+    await node.until(FILE)
+    content = (node.configurations / FILE).read_text()
+    (node.configurations / FILE).write_text("{}")
+    node.network.learn("b", OTHER)
+    for _ in range(200):
+        if (node.configurations / FILE).read_text() == content:
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("not written again")

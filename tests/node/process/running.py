@@ -12,7 +12,7 @@ from sampan.node.process import Images, Isolation, ProcessRuntime
 from sampan.node.process.isolation import namespaces_work
 from sampan.node.process.launch import Launcher
 from sampan.node.runtime import ContainerRecord, LogOptions
-from sampan.node.sessions import ContainerConfig, Session
+from sampan.node.sessions import ContainerConfig, Mount, Session
 from sampan.node.views import Pod, PodSpec
 from sampan.resource import ObjectMeta
 
@@ -122,3 +122,8 @@ async def output(session: Session) -> tuple[bytes, bytes, int]:
 def sh(script: str) -> Sequence[str]:
     """Return a shell command."""
     return ("/bin/sh", "-c", script)
+
+
+def host_programs() -> list[Mount]:
+    """Return volumes with the machine's own programs, for an image without any."""
+    return [Mount(path, path, path, read_only=True) for path in ("/usr", "/lib", "/lib64") if Path(path).exists()]

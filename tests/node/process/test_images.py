@@ -9,7 +9,7 @@ import pytest
 from sampan.node.process import Images, Isolation
 from sampan.node.runtime import ImageError
 from sampan.node.sessions import Mount
-from tests.node.process.running import MAIN, has_namespaces, node, pod, sh
+from tests.node.process.running import MAIN, has_namespaces, host_programs, node, pod, sh
 from tests.node.process.test_containers import isolation
 
 __all__ = ["isolation"]
@@ -137,8 +137,3 @@ async def test_read_only_root_cannot_be_written(tmp_path: Path) -> None:
         b"touch: cannot touch '/new': Read-only file system",
         b"volume",
     ]
-
-
-def host_programs() -> list[Mount]:
-    """Return volumes with the machine's own programs, for an image without any."""
-    return [Mount(path, path, path, read_only=True) for path in ("/usr", "/lib", "/lib64") if Path(path).exists()]

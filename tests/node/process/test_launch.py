@@ -19,7 +19,7 @@ from sampan.node.process.proc import process_stat, processes
 from sampan.node.process.process import Process
 from sampan.node.process.stdio import Stdio, open_stdio
 from sampan.node.sessions import Mount, Streams
-from tests.node.process.running import has_namespaces, sh
+from tests.node.process.running import has_namespaces, host_programs, sh
 
 _ENV = {"PATH": "/usr/bin:/bin"}
 _SLEEP = Program(["sleep", "60"], _ENV)
@@ -76,36 +76,43 @@ async def test_user_namespace_needs_no_privileges(tmp_path: Path) -> None:
     assert not Path("/of-the-container").exists()  # noqa: ASYNC240 - checked once, without waiting
 
 
-async def test_crowded_directory_is_writable_even_with_scratch_files_in_it(tmp_path: Path) -> None:
+@pytest.fixture
+async def image(tmp_path: Path) -> Path:
+    """Return an image with the machine's programs, and a directory of 300 entries in it."""
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine does not permit mount namespaces")
-    crowd = tmp_path / "crowd"
     for number in range(300):
-        (crowd / str(number)).mkdir(parents=True)
-    view = View("/", str(crowd / "run"), [], "web-0")
-    assert await output(Program(sh(f"cd {crowd} && touch new 7/new && echo *w 7/*"), _ENV, view=view)) == b"new 7/new\n"
-    assert not (crowd / "new").exists()
-    assert not (crowd / "7" / "new").exists()
+        (tmp_path / "image" / "crowd" / str(number)).mkdir(parents=True)
+    (tmp_path / "image" / "bin").symlink_to("usr/bin")
+    return tmp_path / "image"
 
 
-async def test_agents_files_in_a_crowded_directory_are_hidden(tmp_path: Path) -> None:
-    if not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine does not permit mount namespaces")
-    crowd = tmp_path / "crowd"
-    for number in range(300):
-        (crowd / str(number)).mkdir(parents=True)
-    secret = crowd / "agent" / "volumes" / "secret"
-    secret.mkdir(parents=True)
-    (secret / "key").write_text("content")
-    view = View("/", str(crowd / "agent" / "run"), [], "web-0", hidden=str(crowd / "agent"))
-    found = await output(Program(sh(f"ls {crowd} | wc -l; ls -A {crowd}/agent"), _ENV, view=view))
+async def test_crowded_directory_is_writable_even_with_scratch_files_in_it(image: Path) -> None:
+    view = View(str(image), str(image / "crowd" / "run"), host_programs(), "web-0")
+    script = sh("cd /crowd && touch new 7/new && echo *w 7/*")
+    assert await output(Program(script, _ENV, view=view)) == b"new 7/new\n"
+    assert not (image / "crowd" / "new").exists()
+    assert not (image / "crowd" / "7" / "new").exists()
+
+
+async def test_agents_files_in_a_crowded_directory_are_hidden(image: Path) -> None:
+    agent = image / "crowd" / "agent"
+    (agent / "volumes" / "secret").mkdir(parents=True)
+    (agent / "volumes" / "secret" / "key").write_text("content")
+    view = View(str(image), str(agent / "run"), host_programs(), "web-0", hidden=str(agent))
+    found = await output(Program(sh("echo /crowd/* | wc -w; ls -A /crowd/agent; touch /crowd/new"), _ENV, view=view))
     assert found == b"301\n"
 
 
-async def test_container_starts_while_files_next_to_its_scratch_files_change(tmp_path: Path) -> None:
-    if not await has_namespaces(tmp_path / "trial"):
-        pytest.skip("this machine does not permit mount namespaces")
-    busy, over = tmp_path / "busy", threading.Event()
+async def test_container_has_an_empty_directory_for_temporary_files(image: Path) -> None:
+    script = sh("echo /tmp/* && touch /tmp/new && echo /tmp/* && stat -c %a /tmp")
+    view = View("/", str(image / "run"))
+    assert await output(Program(script, _ENV, view=view)) == b"/tmp/*\n/tmp/new\n1777\n"
+    assert not Path("/tmp/new").exists()  # noqa: ASYNC240 - checked once, without waiting
+
+
+async def test_container_starts_while_files_next_to_its_scratch_files_change(image: Path) -> None:
+    busy, over = image / "busy", threading.Event()
     busy.mkdir()
 
     def come_and_go() -> None:
@@ -120,7 +127,7 @@ async def test_container_starts_while_files_next_to_its_scratch_files_change(tmp
     work = asyncio.create_task(asyncio.to_thread(come_and_go))
     try:
         for number in range(10):
-            view = View("/", str(busy / f"run-{number}"), [], "web-0")
+            view = View(str(image), str(busy / f"run-{number}"), host_programs(), "web-0")
             assert await output(Program(sh("echo here"), _ENV, view=view)) == b"here\n"
     finally:
         over.set()
@@ -210,45 +217,44 @@ async def test_machine_directories_refuse_mounts(tmp_path: Path) -> None:
     stdio.close()
 
 
-async def test_directories_with_mounts_inside_take_volumes(tmp_path: Path) -> None:
-    if os.geteuid() != 0 or not await has_namespaces(tmp_path / "trial"):
+@pytest.mark.parametrize("inner_ids", [None, (0, 0)], ids=["privileged", "in a user namespace"])
+async def test_crowded_directory_with_mounts_inside_is_writable(image: Path, inner_ids: tuple[int, int] | None) -> None:
+    if os.geteuid() != 0:
         pytest.skip("only root may mount something for others to see")
-    outer = tmp_path / "image" / "var"
-    for name in ("inner", "plain", "inner/below"):
-        (outer / name).mkdir(parents=True)
-    (outer / "plain" / "file").write_text("file")
+    crowd, other = image / "crowd", image.parent / "other"
+    other.write_text("other")
+    for name in ("file", "fifo"):
+        (crowd / name).touch()
+    (crowd / "8" / "file").write_text("file")
+    os.mkfifo(image / "fifo")
+    (image.parent / "volume" / "own").mkdir(parents=True)
     script = f"""
-mount -t tmpfs tmpfs {outer}/inner && mkdir {outer}/inner/below && touch {outer}/inner/of-the-mount
-exec {sys.executable} -c '
-import asyncio
-import marshal
-import os
-import select
-import socket
-import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
-from tests.node.process.test_launch import output, nested
-print(asyncio.run(output(nested(Path("{tmp_path}")))).decode(), end="")'
+set -e; cd {crowd}
+mount -t tmpfs tmpfs 7; touch 7/of-the-mount; mkdir 7/inner 7/below; mount -t tmpfs tmpfs 7/inner; touch 7/inner/deep
+mount --bind {other} file; mount --bind {image}/fifo fifo; mount --bind / 9
+cd {Path.cwd()}; exec "$@"
 """
-    child = await asyncio.create_subprocess_exec("unshare", "-m", *sh(script), stdout=asyncio.subprocess.PIPE)
+    call = f"from tests.node.process.test_launch import nested; nested({str(image)!r}, {inner_ids})"
+    command = ["unshare", "-m", *sh(script), "sh", sys.executable, "-c", call]
+    child = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     stdout, _ = await child.communicate()
-    assert stdout.decode().split() == ["below", "of-the-mount", "file", "own", "volume", "written"]
-    assert sorted(path.name for path in outer.iterdir()) == ["inner", "plain"]
+    visible = ["below", "inner", "of-the-mount", "deep", "file", "other", "own", "etc", "written"]
+    assert stdout.decode().split() == visible
+    assert sorted(os.listdir(crowd / "8")) == ["file"]
+    assert (other.read_text(), (crowd / "new").exists()) == ("other", False)
 
 
-def nested(root: Path) -> Program:
-    """Return a program that lists mounts inside and next to a directory of its image."""
-    (root / "volume").mkdir()
-    (root / "volume" / "own").touch()
-    mounts = [Mount(path, path, path) for path in ("/usr", "/lib", "/lib64") if Path(path).exists()]
-    volumes = [Mount("v", str(root / "volume"), path) for path in ("/var/inner/below/v", "/var/new/deep")]
+def nested(image: str, inner_ids: tuple[int, int] | None) -> None:
+    """Print what a container of the image sees of the mounts inside its directories, and that it can write."""
+    volumes = [
+        Mount("v", str(Path(image).with_name("volume")), path) for path in ("/crowd/7/below/v", "/crowd/new/deep")
+    ]
     script = (
-        "ls /var/inner; cat /var/plain/file; echo; ls /var/inner/below/v; echo volume; echo > /var/x && echo written"
+        "cd /crowd; ls 7 7/inner | grep -v :; cat 8/file; echo; cat file; echo; ls 7/below/v; ls -d 9/etc | cut -c3-; "
+        "touch new-file 7/new 7/inner/new 8/new && echo written"
     )
-    view = View(str(root / "image"), str(root / "run"), [*mounts, *volumes])
-    return Program(("/usr/bin/sh", "-c", script), _ENV, view=view)
+    view = View(image, f"{image}/crowd/run", [*host_programs(), *volumes])
+    print(asyncio.run(output(Program(sh(script), _ENV, view=view, inner_ids=inner_ids))).decode(), end="")
 
 
 async def test_dead_launcher_is_started_again() -> None:

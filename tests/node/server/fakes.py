@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from sampan.node.container_view import Container
 from sampan.node.runtime import ContainerRecord, LogOptions
 from sampan.node.server.hosted import HostedPod
-from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Unsupported, Usage
+from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Unsupported, Usage
 from sampan.node.views import Pod, PodSpec
 from sampan.resource import ObjectMeta
 
+MEASURED_S = 1767323100.25
 STARTED = dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
 POD = Pod(
     ObjectMeta(namespace="default", name="web", uid="u-1"),
@@ -89,6 +90,9 @@ class FakeRuntime:
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
         return ()
 
+    def addresses(self, uid: str) -> Sequence[str]:
+        return ()
+
     async def find_image(self, pod: Pod, image: str) -> str:
         return image
 
@@ -144,7 +148,10 @@ class FakeRuntime:
         return await asyncio.open_connection("127.0.0.1", self.ports[port])
 
     async def usage(self, uid: str) -> Mapping[str, Usage]:
-        return {"main": Usage(1.5, 4096)}
+        return {"main": Usage(1.5, 4096, rss_bytes=2048, total_memory_bytes=8192, measured_s=MEASURED_S)}
+
+    async def network_usage(self, uid: str) -> Sequence[InterfaceUsage]:
+        return (InterfaceUsage("eth0", 1000, 1, 500, 0),)
 
 
 def hosted(runtime: FakeRuntime) -> list[HostedPod]:

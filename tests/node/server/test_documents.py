@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.node.server.fakes import POD
+from tests.node.server.fakes import MEASURED_S, POD
 from tests.node.server.served import node
 
 RESOURCES = """\
@@ -47,6 +47,59 @@ async def test_resource_metrics_cover_containers_pods_and_the_node() -> None:
         ]
         untimed = [" ".join(line.split()[:2]) for line in lines if line not in node_lines]
         assert untimed == RESOURCES.splitlines()
+
+
+async def test_metrics_of_containers_have_the_names_of_cadvisor() -> None:
+    async with node() as served:
+        status, body = await served.get("/metrics/cadvisor")
+    lines = body.decode().splitlines()
+    found = {line.partition("{")[0] for line in lines if 'container="main"' in line}
+    assert status == 200
+    assert found == {
+        "container_cpu_usage_seconds_total",
+        "container_fs_usage_bytes",
+        "container_memory_rss",
+        "container_memory_usage_bytes",
+        "container_memory_working_set_bytes",
+        "container_start_time_seconds",
+    }
+    [cpu] = [line for line in lines if line.startswith("container_cpu") and 'container="main"' in line]
+    assert 'cpu="total"' in cpu
+    assert 'image="host"' in cpu
+    assert 'namespace="default",pod="web"' in cpu
+    assert any(line.startswith("machine_memory_bytes ") for line in lines)
+
+
+async def test_traffic_of_a_pod_has_the_names_of_cadvisor() -> None:
+    async with node() as served:
+        _, body = await served.get("/metrics/cadvisor")
+    labels = 'container="",id="/kubepods/podu-1",image="",interface="eth0",name="",namespace="default",pod="web"'
+    found = [line for line in body.decode().splitlines() if line.startswith("container_network_")]
+    assert found == [
+        f"container_network_receive_bytes_total{{{labels}}} 1000",
+        f"container_network_receive_errors_total{{{labels}}} 1",
+        f"container_network_transmit_bytes_total{{{labels}}} 500",
+        f"container_network_transmit_errors_total{{{labels}}} 0",
+    ]
+
+
+async def test_values_have_the_time_of_their_measurement() -> None:
+    async with node() as served:
+        _, body = await served.get("/metrics/resource")
+        _, shown = await served.get("/stats/summary")
+    values = [line for line in body.decode().splitlines() if 'pod="web"' in line and "start_time" not in line]
+    assert {line.split()[2] for line in values} == {str(round(MEASURED_S * 1000))}
+    (pod,) = json.loads(shown)["pods"]
+    assert pod["containers"][0]["cpu"]["time"] == "2026-01-02T03:05:00Z"
+
+
+async def test_summary_has_memory_and_traffic_of_a_pod() -> None:
+    async with node() as served:
+        _, body = await served.get("/stats/summary")
+    (pod,) = json.loads(body)["pods"]
+    assert (pod["memory"]["usageBytes"], pod["memory"]["rssBytes"]) == (8192, 2048)
+    assert (pod["network"]["name"], pod["network"]["rxBytes"], pod["network"]["txBytes"]) == ("eth0", 1000, 500)
+    assert [each["name"] for each in pod["network"]["interfaces"]] == ["eth0"]
 
 
 async def test_summary_has_the_same_values() -> None:

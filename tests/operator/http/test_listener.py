@@ -1,12 +1,20 @@
 """The listener over real sockets: what is kept alive, what is refused, how it ends."""
 
 import asyncio
+import socket
+import ssl
+import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
+from sampan.core.time import SystemClock
+from sampan.http.tunnel import Tunnel
 from sampan.operator.http import HttpLimits, HttpListener, Request, Response
+from sampan.operator.webhook.certificates import IssuedCertificates
+from sampan.operator.webhook.certificates.memory_store import MemoryStore
+from sampan.operator.webhook.serving_tls import ServingContext
 
 LIMITS = HttpLimits(head_bytes_max=1000, body_bytes_max=lambda path: 10 if path == "/small" else 1 << 20)
 
@@ -18,8 +26,8 @@ async def echo(request: Request) -> Response:
 
 
 @asynccontextmanager
-async def listening(limits: HttpLimits = LIMITS) -> AsyncIterator[HttpListener]:
-    listener = HttpListener(echo, "127.0.0.1", 0, limits=limits)
+async def listening(limits: HttpLimits = LIMITS, tls: ssl.SSLContext | None = None) -> AsyncIterator[HttpListener]:
+    listener = HttpListener(echo, "127.0.0.1", 0, limits=limits, tls=tls)
     task = asyncio.create_task(listener.run())
     await listener.ready()
     try:
@@ -91,6 +99,30 @@ async def test_a_client_that_waits_for_leave_to_send_its_body_gets_it() -> None:
         assert response.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK")
 
 
+async def test_a_tls_client_that_cuts_its_connection_does_not_end_the_listener() -> None:
+    issued = IssuedCertificates(MemoryStore(), ("127.0.0.1",), SystemClock())
+    await issued.refresh()
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    async with listening(tls=ServingContext(issued).context) as listener:
+        for is_reset in (True, False):
+            reader, writer = await asyncio.open_connection("127.0.0.1", listener.port, ssl=trusting)
+            writer.write(post("/", b"one"))
+            assert (await reader.readline()).startswith(b"HTTP/1.1 200")
+            if is_reset:
+                end = struct.pack("ii", 1, 0)
+                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, end)
+            writer.transport.abort()
+            await asyncio.wait_for(no_connections(listener), 60)
+        assert listener.serving
+
+
+async def no_connections(listener: HttpListener) -> None:
+    """Wait until the listener has no connection. If it has ended, return too."""
+    while listener.serving and listener._connections:  # noqa: ASYNC110  (nothing tells the end of a connection)
+        await asyncio.sleep(0.01)
+
+
 async def test_a_silent_connection_is_closed() -> None:
     async with listening(HttpLimits(idle_timeout_s=0.01)) as listener:
         assert await talk(listener.port, b"") == b""
@@ -128,3 +160,26 @@ async def test_draining_ends_idle_connections_and_lets_requests_end() -> None:
     await running
     assert not listener.serving
     idle_writer.close()
+
+
+class ClosedTransport(asyncio.Transport):
+    """Transport as of CPython 3.11.2: a second `close` makes `abort` fail."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closes = 0
+
+    def is_closing(self) -> bool:
+        return self.closes > 0
+
+    def close(self) -> None:
+        self.closes += 1
+
+
+async def test_a_lost_connection_is_not_closed_again() -> None:
+    tunnel, transport = Tunnel(), ClosedTransport()
+    tunnel.connection_made(transport)
+    transport.close()
+    tunnel.connection_lost(None)
+    await tunnel.aclose()
+    assert transport.closes == 1

@@ -277,3 +277,18 @@ async def test_an_informer_that_cannot_list_ends_the_manager_and_is_named() -> N
     made.informer_for(NETWORKS)
     with pytest.raises(CacheSyncTimeout, match=r"in 120 s: .*networks\.net\.example\.com \(is the kind served"):
         await made.run()
+
+
+@pytest.mark.parametrize(("error", "shown"), [(OSError("address in use"), False), (KeyError("boat"), True)])
+async def test_only_a_bug_of_a_part_has_a_traceback(
+    error: Exception, caplog: pytest.LogCaptureFixture, *, shown: bool
+) -> None:
+    async def fail() -> None:
+        raise error
+
+    made = manager()
+    made.add(fail)
+    with pytest.raises(type(error)):
+        await made.run()
+    [record] = [each for each in caplog.records if each.getMessage().startswith("runnable")]
+    assert bool(record.exc_info) is shown

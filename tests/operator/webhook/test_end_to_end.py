@@ -66,3 +66,13 @@ async def test_a_refusal_reaches_the_client() -> None:
     async with cluster_client() as client, admitted(client):
         with pytest.raises(ApiError, match="denied the request: this gateway is taken"):
             await client.resource(NETWORKS_2).create(network_2(gateway="10.0.0.9"))
+
+
+async def test_a_manager_that_applies_another_version_than_before_succeeds() -> None:
+    """The server then converts the object without the fields of the earlier apply, of which some are required."""
+    async with cluster_client() as client, admitted(client):
+        await client.resource(NETWORKS_2).apply(network_2(), field_manager="flux")
+        applied = {**network(), "spec": {"cidr": "10.1.0.0/16"}}
+        await client.resource(NETWORKS).apply(applied, field_manager="flux")
+        spec = (await client.resource(NETWORKS_2).get("net"))["spec"]
+        assert (spec["address"], spec["length"]) == ("10.1.0.0", 16)

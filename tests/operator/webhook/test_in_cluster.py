@@ -15,6 +15,7 @@ from sampan.client.backoff import Backoff
 from sampan.client.errors import InternalError
 from sampan.client.retry_on_conflict import retry_on
 from sampan.core.gvk import GroupVersionResource
+from sampan.operator.cache_options import NamespaceSelector
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.operator.webhook import (
     ApiServiceTarget,
@@ -303,6 +304,27 @@ async def test_configurations_are_made_of_what_is_registered_and_made_again_when
             assert unchanged["metadata"]["resourceVersion"] == again["metadata"]["resourceVersion"]
 
 
+async def test_a_configuration_of_a_manifest_gets_the_bundle_and_keeps_its_rules() -> None:
+    store = MemoryCertificates()
+    async with cluster_client() as client:
+        server = with_hooks(client, store)
+        made = next(each for each in server.installed() if each["kind"] == HookKind.VALIDATING.value)
+        (hook,) = made["webhooks"]
+        other = {**made, "webhooks": [{**hook, "rules": [{**hook["rules"][0], "operations": ["CREATE"]}]}]}
+        validating = client.resource(HookKind.VALIDATING.info)
+        await validating.apply(other, field_manager="installer")
+        async with running(server):
+            found = await wait_for(
+                validating, "networks", json_path(".webhooks[0].clientConfig.caBundle", bundle(server.certificates)),
+                timeout_s=WITHIN_S,
+            )  # fmt: skip
+            assert found is not None
+            assert found["webhooks"][0]["rules"][0]["operations"] == ["CREATE"]
+            changed = {**made, "webhooks": [{**hook, "rules": [{**hook["rules"][0], "operations": ["DELETE"]}]}]}
+            again = await validating.apply(changed, field_manager="installer")
+            assert again["webhooks"][0]["clientConfig"]["caBundle"] == bundle(server.certificates)
+
+
 async def test_informers_of_a_manager_find_their_conversion_served() -> None:
     async with cluster_client() as client:
         await client.resource(CRDS).create(converted_crd())
@@ -401,3 +423,61 @@ async def test_authorities_change_while_the_api_server_goes_on_requesting() -> N
             await networks.create(network(name=f"after-{step}"))
         assert len(shown) == 2
         assert server.certificates.material.ca_bundle.count(b"BEGIN CERTIFICATE") == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "targets"),
+    [
+        ({}, {"networks", CRD_NAME}),
+        ({"webhook_configurations": "other"}, {"other", CRD_NAME}),
+        ({"webhook_configurations": "0"}, {CRD_NAME}),
+        ({"webhook_conversions": False}, {"networks"}),
+        ({"webhook_configurations": "0", "webhook_conversions": False}, set()),
+    ],
+    ids=["as in the code", "renamed", "no configurations", "no conversions", "neither"],
+)
+async def test_an_installation_chooses_its_configurations_and_conversions(
+    changes: dict[str, Any], targets: set[str]
+) -> None:
+    async with cluster_client() as client:
+        options = WebhookOptions(port=0, ensure_configurations="networks")
+        server = WebhookServer(Manager(client, ManagerOptions(**changes)), MemoryCertificates(), options)
+        server.conversion(Network)
+
+        @server.validating(Network)
+        def check(new: Network, old: Network | None) -> Findings:
+            return None
+
+        assert {each.name for each in server.targets()} == targets
+        assert {right.name for right in server.rights()} == targets
+
+
+@pytest.mark.parametrize(
+    ("limits", "selector"),
+    [
+        ({}, None),
+        ({"namespaces": NamespaceSelector("a=b")}, None),
+        ({"namespace": "one"}, ["one"]),
+        ({"namespaces": ["one", "two"]}, ["one", "two"]),
+    ],
+    ids=["all namespaces", "by label", "one namespace", "two namespaces"],
+)
+async def test_webhooks_are_for_the_namespaces_of_the_operator(
+    limits: dict[str, Any], selector: list[str] | None
+) -> None:
+    async with cluster_client() as client:
+        options = WebhookOptions(port=0, ensure_configurations="networks")
+        server = WebhookServer(Manager(client, ManagerOptions(**limits)), MemoryCertificates(), options)
+
+        @server.validating(Network)
+        def check(new: Network, old: Network | None) -> Findings:
+            return None
+
+        @server.mutating(Network, namespace_selector={"matchLabels": {"a": "b"}})
+        def fill_in(obj: Network) -> None:
+            """Do nothing."""
+
+        mutating, validating = (each.configuration["webhooks"][0] for each in server.targets())  # type: ignore[attr-defined]
+    name = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": selector}
+    assert validating.get("namespaceSelector") == ({"matchExpressions": [name]} if selector else None)
+    assert mutating["namespaceSelector"] == {"matchLabels": {"a": "b"}}

@@ -11,7 +11,7 @@ import pytest
 from sampan.registry.webhook import response
 from sampan.registry.webhook.client import HttpsWebhook, WebhookClients, WebhookError
 from sampan.registry.webhook.credentials import Credentials, WebhookCredentials
-from sampan.registry.webhook.services import ServiceError
+from sampan.registry.webhook.services import Place, ServiceError
 from sampan.registry.webhook.target import target_of
 from sampan.server.pki.certificates import make_ca, make_serving
 from tests.registry.webhook.tls import CA, NOW, Handler, bundle, listening, ok, requests
@@ -39,7 +39,7 @@ def failed(status: int, body: bytes, content_type: str = "application/json") -> 
     return head.encode() + body
 
 
-def never(namespace: str, name: str, port: int) -> tuple[str, int]:
+def never(namespace: str, name: str, port: int) -> list[Place]:
     """No services here."""
     raise ServiceError(f'service "{name}" not found')
 
@@ -257,13 +257,36 @@ async def test_a_service_is_reached_where_its_pods_are(tmp_path: Path) -> None:
     resolved: list[tuple[str, str, int]] = []
     async with listening(tmp_path, responding(ok(b"{}"))) as port:
 
-        def resolve(namespace: str, name: str, service_port: int) -> tuple[str, int]:
+        def resolve(namespace: str, name: str, service_port: int) -> list[Place]:
             resolved.append((namespace, name, service_port))
-            return "127.0.0.1", port
+            return [Place("127.0.0.1", port)]
 
         target = target_of({"service": {"namespace": "default", "name": "hook", "port": 9}, "caBundle": bundle()})
         assert await closed_later(HttpsWebhook(target, resolve)).post(b"{}", 30) == b"{}"
     assert resolved == [("default", "hook", 9)]
+
+
+async def test_a_place_that_refuses_connections_is_skipped(tmp_path: Path) -> None:
+    async with listening(tmp_path, responding(ok(b"{}"))) as port:
+        places = [Place("127.0.0.1", 1), Place("127.0.0.1", port)]
+        target = target_of({"service": {"namespace": "default", "name": "hook"}, "caBundle": bundle()})
+        assert await closed_later(HttpsWebhook(target, lambda *_: places)).post(b"{}", 30) == b"{}"
+
+
+async def test_a_place_that_has_received_the_request_is_the_only_one(tmp_path: Path) -> None:
+    received: list[int] = []
+
+    async def breaks_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        received.append(1)
+        writer.transport.abort()
+
+    async with listening(tmp_path, breaks_off) as one, listening(tmp_path, breaks_off) as two:
+        places = [Place("127.0.0.1", one), Place("127.0.0.1", two)]
+        target = target_of({"service": {"namespace": "default", "name": "hook"}, "caBundle": bundle()})
+        with pytest.raises(WebhookError):
+            await closed_later(HttpsWebhook(target, lambda *_: places)).post(b"{}", 30)
+    assert received == [1]
 
 
 async def test_a_service_that_is_not_there() -> None:

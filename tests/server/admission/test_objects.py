@@ -256,3 +256,19 @@ async def test_nothing_is_made_in_a_namespace_that_is_going(api: Api, metadata: 
     assert await refused(api, "/api/v1/namespaces/going/configmaps", {"metadata": metadata}) == (
         f'configmaps "{name}" is forbidden: {text}'
     )
+
+
+async def test_an_update_needs_the_namespace_and_a_deletion_does_not(api: Api) -> None:
+    await api.create("/api/v1/namespaces", {"metadata": {"name": "going"}})
+    path = "/api/v1/namespaces/going/configmaps"
+    for name in ("c", "d"):
+        await api.create(path, {"metadata": {"name": name}})
+    ending = (await api.delete("/api/v1/namespaces/going")).body
+    assert (await api.patch(f"{path}/c", {"data": {"a": "b"}})).code == 200
+    ending["spec"] = {"finalizers": []}
+    assert (await api.put("/api/v1/namespaces/going/finalize", ending)).code == 200
+    changed = await api.patch(f"{path}/c", {"data": {"a": "c"}})
+    assert (changed.code, changed.message) == (404, 'namespaces "going" not found')
+    applied = await api.apply(f"{path}/d", {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "c"}})
+    assert applied.code == 404
+    assert (await api.delete(f"{path}/c")).code == 200

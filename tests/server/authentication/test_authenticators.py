@@ -12,7 +12,7 @@ from sampan.server.authentication.bearer_token import CACHE_TTL_S, BearerTokenAu
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
 from sampan.server.authentication.static_token import StaticTokenAuthenticator, parse_tokens
 from sampan.server.authentication.union import UnionAuthenticator
-from sampan.server.pki.certificates import make_ca, make_client
+from sampan.server.pki.certificates import CA_LIFETIME, make_ca, make_client
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, UserInfo
 from tests.server.requests import make_request
@@ -146,6 +146,28 @@ async def test_an_expired_certificate_is_refused_on_an_open_connection() -> None
     assert authenticator.recall(request_with(certificate=der)) is None
     with pytest.raises(StatusError):
         await authenticator.authenticate(request_with(certificate=der))
+
+
+async def test_a_certificate_of_an_expired_ca_is_refused_on_an_open_connection() -> None:
+    clock = Clock(NOW.timestamp())
+    ca = make_ca("ca", NOW - CA_LIFETIME + datetime.timedelta(days=1))
+    authenticator = ClientCertificateAuthenticator(ClientCertificateVerifier([ca.certificate]), clock)
+    der = make_client(ca, "jane", (), NOW).certificate.public_bytes(Encoding.DER)
+    assert await authenticator.authenticate(request_with(certificate=der)) is not None
+    clock.now += 2 * 86400
+    assert authenticator.recall(request_with(certificate=der)) is None
+    with pytest.raises(StatusError):
+        await authenticator.authenticate(request_with(certificate=der))
+
+
+async def test_a_clock_that_was_wrong_does_not_refuse_a_certificate_forever() -> None:
+    clock = Clock(NOW.timestamp())
+    authenticator = ClientCertificateAuthenticator(VERIFIER, clock)
+    der = certificate()
+    assert await authenticator.authenticate(request_with(certificate=der)) is not None
+    for jump_s in (20 * 366 * 86400, -20 * 366 * 86400):
+        clock.now += jump_s
+        assert (authenticator.recall(request_with(certificate=der)) is None) is (jump_s > 0)
 
 
 def union(anonymous: AnonymousAuthenticator | None = ANYWHERE) -> UnionAuthenticator:

@@ -15,7 +15,7 @@ from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.filters.authentication import with_authentication
 from sampan.server.incoming import identity_values
-from sampan.server.pki.certificates import KeyPair, make_ca, make_client
+from sampan.server.pki.certificates import CA_LIFETIME, KeyPair, make_ca, make_client
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, Response, UserInfo
 from sampan.wire.http1 import joined
@@ -146,3 +146,14 @@ async def test_anonymous_requests_can_be_limited_to_some_paths() -> None:
     livez = make_request("GET", "/livez", "", {}, no_body)
     assert await known.authenticate(livez) == ANONYMOUS_USER
     assert await known.authenticate(request_with({})) is None
+
+
+async def test_a_proxy_whose_ca_has_expired_is_refused_on_an_open_connection() -> None:
+    now = NOW.timestamp()
+    ca = make_ca("front-proxy-ca", NOW - CA_LIFETIME + datetime.timedelta(days=1))
+    verifier = ClientCertificateVerifier([ca.certificate])
+    authenticator = RequestHeaderAuthenticator(verifier, HEADERS, lambda: now)
+    der = certificate(ca=ca)
+    assert authenticator.recall(request_with(JANE, der)) is not None
+    now += 2 * 86400
+    assert authenticator.recall(request_with(JANE, der)) is None

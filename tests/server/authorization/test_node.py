@@ -53,6 +53,13 @@ def volume(name: str, claim: str) -> dict[str, Any]:
     return {"kind": "PersistentVolume", "apiVersion": "v1", "metadata": {"name": name, "uid": "1"}, "spec": spec}
 
 
+def directory(name: str, node: str) -> dict[str, Any]:
+    """Return a PersistentVolume that is a directory of a node. No Pod uses its claim."""
+    source = {"driver": "local-path.sampan.dev", "volumeAttributes": {"sampan.dev/node": node}}
+    made = volume(name, "gone")
+    return {**made, "spec": {**made["spec"], "csi": source}}
+
+
 def attachment(name: str, node: str) -> dict[str, Any]:
     """A VolumeAttachment."""
     return {
@@ -68,6 +75,7 @@ def filled() -> FakeReader:
     reader = FakeReader()
     reader.put("pods", pod("web"), pod("waiting", ""))
     reader.put("persistentvolumes", volume("pv", "claim"), volume("free", "other"))
+    reader.put("persistentvolumes", directory("directory", "n1"), directory("elsewhere", "n2"))
     reader.put("volumeattachments", attachment("mine", "n1"), attachment("theirs", "n2"))
     return reader
 
@@ -102,6 +110,7 @@ ALLOWED = [
     "get persistentvolumeclaims east/web-e",
     "patch persistentvolumeclaims/status east/claim",
     "get persistentvolumes /pv",
+    "get persistentvolumes /directory",
     "get resourceclaims.resource.k8s.io east/gpu-made",
     "get volumeattachments.storage.k8s.io /mine",
     "get serviceaccounts east/bot",
@@ -127,6 +136,10 @@ ALLOWED = [
     "create certificatesigningrequests.certificates.k8s.io /-",
 ]
 DENIED = [
+    "get persistentvolumes /elsewhere",
+    "list persistentvolumes /-",
+    "watch persistentvolumes /directory",
+    "patch persistentvolumes /directory",
     "get secrets east/other",
     "get secrets west/s-volume",
     "list secrets east/-",

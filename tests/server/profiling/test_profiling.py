@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from sampan.http.pprof.cpu import sample_cpu
+from sampan.http.pprof.profile import FRAMES_MAX, STACKS_MAX, Frame, Profile, stack_of
 from sampan.registry.cluster import Cluster
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
-from sampan.server.profiling.cpu import sample_cpu
-from sampan.server.profiling.profile import FRAMES_MAX, STACKS_MAX, Frame, Profile, stack_of
 from sampan.storage.memory import MemoryStore
 from sampan.wire.protobuf.varint import read_varint, scan
 from tests.server.client import Client, header

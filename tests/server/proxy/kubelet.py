@@ -43,8 +43,10 @@ class Cell:
 
 
 @asynccontextmanager
-async def cell(folder: Path, response: Respond, *, verified: bool = True, loopback: bool = True) -> AsyncIterator[Cell]:
-    """Start a cell. With `verified`, the server trusts the issuer of the kubelet's certificate."""
+async def cell(
+    folder: Path, response: Respond, *, verified: bool = True, loopback: bool = True, **more: Any
+) -> AsyncIterator[Cell]:
+    """Start a cell. With `verified`, the server trusts the issuer of the kubelet's certificate; it gets `more`."""
     files = make_files(folder)
     serving, client = files.serving("kubelet", "127.0.0.1"), files.client("kube-apiserver-kubelet-client")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -54,7 +56,7 @@ async def cell(folder: Path, response: Respond, *, verified: bool = True, loopba
     settings = KubeletSettings(client.certificate, client.key, files.ca_file if verified else None)
     async with (
         upstream(response, tls) as kubelet,
-        served(proxy=ProxySettings(settings, allow_loopback=loopback)) as api,
+        served(proxy=ProxySettings(settings, allow_loopback=loopback), **more) as api,
     ):
         made = Cell(api, kubelet)
         await made.add_node(

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from sampan.cli.test_server.explore import explore_command
 from sampan.testing.explore import Plan, PlanError, Scenario, State, WriteId, explore, read_replay, replay, replay_text
 from sampan.testing.explore.explorer import ReferenceFailed
-from sampan.testing.explore.outcome import Outcome, differences, masked
+from sampan.testing.explore.outcome import Outcome, differences
 from sampan.testing.explore.plan import (
     ABSENT,
     CANCELLED,
@@ -27,6 +27,7 @@ from sampan.testing.explore.plan import (
     VANISHED,
 )
 from sampan.testing.explore.trial_run import run_trial
+from sampan.testing.values import masked
 from tests.testing.bugs import (
     b01_deleted_by_name,
     b02_deleted_by_label,

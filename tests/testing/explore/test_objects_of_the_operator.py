@@ -1,6 +1,7 @@
 """Objects of an operator: one with a generated name that is made twice, and one without an owner."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,8 +14,11 @@ from tests.operator.cluster import CONFIG_MAPS, SECRETS
 BOX = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "box"}}
 
 
-def case(*, live: bool) -> Scenario:
-    """Return a scenario of the operator; `live`: it reads from the server before it creates."""
+def case(*, live: bool, is_deleted: bool = False) -> Scenario:
+    """Return a scenario of the operator; `live`: it reads from the server before it creates.
+
+    `is_deleted`: the user deletes the object at the end.
+    """
 
     def set_up(manager: Manager) -> None:
         async def reconcile(request: Request) -> None:
@@ -29,6 +33,9 @@ def case(*, live: bool) -> Scenario:
     @scenario(set_up)
     async def one_key(cluster: Cluster) -> None:
         await cluster.apply(BOX)
+        if is_deleted:
+            await cluster.settled()
+            await cluster.delete("cm/box")
 
     return one_key
 
@@ -79,6 +86,11 @@ def test_an_object_that_outlives_all_objects_of_the_user_is_a_note(owned: bool) 
     assert ("note: secrets/default/key outlives all objects of the user" in str(report)) == (not owned)
 
 
+def test_an_object_with_a_generated_name_that_outlives_all_objects_of_the_user_is_a_note() -> None:
+    report = explore(case(live=True, is_deleted=True), plans_max=1)
+    assert list(report.survivors) == ["secrets/default/key-#1"]
+
+
 @pytest.mark.parametrize("delay_s", [None, 0.0, 0.01], ids=["endless-loop", "no-delay", "delay"])
 def test_a_write_that_is_repeated_without_a_delay_is_found(delay_s: float | None) -> None:
     def set_up(manager: Manager) -> None:
@@ -100,3 +112,19 @@ def test_a_write_that_is_repeated_without_a_delay_is_found(delay_s: float | None
 
     found = [finding.differences for finding in explore(one_secret).findings if finding.plan.fault == "refused"]
     assert found == ([] if delay_s else [["50 attempts without a delay: patch secrets key"]])
+
+
+def test_the_state_of_an_external_system_is_no_object_of_the_operator() -> None:
+    def set_up(manager: Manager, system: SimpleNamespace) -> None:
+        async def reconcile(request: Request) -> None:
+            system.reconciled = True
+
+        Builder(manager).for_(CONFIG_MAPS).complete(reconcile)
+
+    @scenario(set_up, system=SimpleNamespace)
+    async def made_and_deleted(cluster: Cluster, _: SimpleNamespace) -> None:
+        await cluster.apply(BOX)
+        await cluster.settled()
+        await cluster.delete("cm/box")
+
+    assert explore(made_and_deleted, plans_max=1).survivors == []

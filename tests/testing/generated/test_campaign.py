@@ -112,7 +112,9 @@ def test_progress_is_reported_until_the_end() -> None:
 
 def test_an_object_that_fails_before_any_change_is_an_error() -> None:
     bad = {**HARBOUR, "spec": {**HARBOUR["spec"], "motto": "no-such-value!"}}
-    with pytest.raises(BaseFailed, match="the object fails before any change: failed"):
+    with pytest.raises(
+        BaseFailed, match="the object fails before any change: operator: reconcile of default/west by harbour raised"
+    ):
         run_campaign(replace(campaign(RIGHT), base=bad))
 
 

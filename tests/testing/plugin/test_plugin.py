@@ -90,7 +90,7 @@ def test_it_runs_tests_itself_and_names_the_fault(pytester: pytest.Pytester) -> 
     result.assert_outcomes(passed=3, failed=2, errors=2)
     result.stdout.fnmatch_lines_random(
         [
-            "*mark cluster: 'loop' is unknown; it takes admission, allow_errors, leaks, loops, nodes, start, time",
+            "*mark cluster: 'loop' is unknown; it takes admission, allow_errors, leaks, loops, nodes, roles, *",
             "*mark cluster: loops: 'chains' is unknown, did you mean 'chain'; known are gc, *",
             "*ValueError: no crew*",
             "*operator ended with this error*",

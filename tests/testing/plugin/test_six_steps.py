@@ -50,7 +50,7 @@ def test_each_repair_makes_the_test_of_its_step_pass(
         result.stdout.fnmatch_lines([f"*{shown.partition(' ')[2].partition('=')[0]}=*"])
 
 
-@pytest.mark.parametrize(("reconciler", "findings"), [(QUIET, 4), (REPAIRED, 0)], ids=["quiet", "repaired"])
+@pytest.mark.parametrize(("reconciler", "findings"), [(QUIET, 5), (REPAIRED, 0)], ids=["quiet", "repaired"])
 def test_exploration_finds_what_the_page_shows(folder: Path, reconciler: str, findings: int) -> None:
     (folder / RECONCILER).write_text(reconciler)
     found = CliRunner().invoke(explore_command, [str(folder / "scenarios.py")], standalone_mode=False)

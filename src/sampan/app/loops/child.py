@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.components import Component as RunningComponent
-from sampan.app.log import format_of
 from sampan.app.loops.settings import USAGE_ERROR
 from sampan.app.loops.shared_settings import node_names
 from sampan.app.settings import UpSettings
 from sampan.core.child_process import ChildProcess
+from sampan.core.log import format_of
 from sampan.core.settings import settings_of
+from sampan.core.settings.kinds import BOOLEAN
 from sampan.core.settings.tree import value_at
 from sampan.server.verbs.components import (
     CONTROLLER_MANAGER,
@@ -59,6 +60,8 @@ def command_of(settings: UpSettings) -> list[str] | None:
         f"--cluster-signing-key-file={Path(settings.data) / 'pki' / 'ca.key'}",
         *_cidr_options(settings),
         *_node_options(settings),
+        *_load_balancer_options(settings),
+        *([] if settings.local_path is None else [f"--local-path={BOOLEAN.write(settings.local_path)}"]),
         *(["--leader-elect"] if settings.storage.shared else []),
         *_process_options(settings, settings.loops_probe_address),
     ]
@@ -127,6 +130,14 @@ def _cidr_options(settings: UpSettings) -> list[str]:
     if not cidrs.allocate_node_cidrs:
         return []
     return _changed(cidrs)
+
+
+def _load_balancer_options(settings: UpSettings) -> list[str]:
+    options = settings.load_balancer.options(settings.node_runtime, has_proxy=settings.service_proxy)
+    if options is None:
+        return []
+    pool = ",".join(map(str, options.pool))
+    return ["--load-balancer=true", *([f"--load-balancer-pool={pool}"] if pool else [])]
 
 
 def _node_options(settings: UpSettings) -> list[str]:

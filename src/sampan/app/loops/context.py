@@ -24,6 +24,8 @@ def loop_context(manager: Manager, config: Config, settings: LoopSettings) -> Co
         signing_key=signing_key,
         pod_ranges=settings.node_cidrs.resolved(),
         service_account_key=key.read_text() if key else "",
+        local_path_class=settings.local_path,
+        load_balancer=settings.load_balancer,
         legacy_token_clean_up_period_s=settings.legacy_token_clean_up_period_s,
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sampan.app.log_settings import LogSettings
+from sampan.core.log_settings import LogSettings
 from sampan.core.settings import nested, setting
 from sampan.core.settings.kinds import FILE, HOST_AND_PORT
 from sampan.service_proxy.rule_options import RuleOptions

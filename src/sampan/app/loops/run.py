@@ -19,13 +19,14 @@ import uvloop
 from sampan.app.errors import StartError
 from sampan.app.free_memory import FreeMemory, limit_fragmentation, start_collector
 from sampan.app.listen import own_address
-from sampan.app.log import configure_logging
 from sampan.app.loops.context import loop_context
 from sampan.app.loops.settings import LoopSettings, NodeSettings
+from sampan.app.loops.shared_settings import bundled
 from sampan.app.loops.storage_driver import connected_driver
 from sampan.client import Client, Config, ConfigError, load_config
 from sampan.client.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
+from sampan.core.log import configure_logging
 from sampan.core.task_scope import TaskScope
 from sampan.dns.set_up import set_up as set_up_dns
 from sampan.informer.settings import InformerSettings
@@ -103,7 +104,7 @@ async def _run_manager(
     """Run the loops of the settings, and those that the functions in `more` add."""
     manager = Manager(client, _options(settings))
     context = loop_context(manager, config, settings)
-    nodes = set_up(context, settings)
+    nodes = set_up(context, settings, config if settings.tunnel else None)
     for add in more:
         add(context)
     manager.add(FreeMemory())
@@ -131,9 +132,10 @@ async def _run_until_signal(manager: Manager, nodes: Nodes | None) -> None:
             await manager.run()
 
 
-def set_up(context: ControllerContext, settings: LoopSettings) -> Nodes | None:
+def set_up(context: ControllerContext, settings: LoopSettings, tunnel: Config | None = None) -> Nodes | None:
     """Add the loops of the settings to the manager. Returns the nodes, if there are any.
 
+    `tunnel`: configuration for the tunnels of a single node; None for none.
     Raises `KeyError` for an unknown controller.
     """
     for name in settings.controllers:
@@ -147,6 +149,8 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> Nodes | None:
     if settings.nodes:
         shared = settings.scheduler or bool(settings.controllers)
         nodes = _nodes(settings, shared)
+        if tunnel is not None and len(settings.nodes) == 1:
+            nodes = replace(nodes, tunnel=tunnel)
         set_up_nodes(context, nodes)
     if settings.joined is not None:
         [name] = settings.nodes
@@ -155,7 +159,14 @@ def set_up(context: ControllerContext, settings: LoopSettings) -> Nodes | None:
         rules = settings.proxy.rules
         name, address = settings.proxy.node_name, rules.healthz_bind_address
         keeps_running = settings.ends_with_stdin
-        set_up_proxy(context.manager, name, options=rules.options, healthz_address=address, keeps_running=keeps_running)
+        set_up_proxy(
+            context.manager,
+            name,
+            options=rules.options,
+            healthz_address=address,
+            keeps_running=keeps_running,
+            reads_nodes=settings.joined is None,
+        )
     return nodes
 
 
@@ -244,6 +255,8 @@ def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNo
         range_wait_s=None if assigned else node.range_wait_s,
         credentials=settings.joined,
         unsafe_sysctls=cri.allowed_unsafe_sysctls,
+        registries=cri.registries,
+        network_policy=bundled(cri.network_policy, "cri"),
     )
 
 

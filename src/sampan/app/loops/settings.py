@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from sampan.app.log_settings import LogSettings
 from sampan.app.loops.cidr_settings import NodeCidrSettings
+from sampan.app.loops.load_balancer_settings import LoadBalancerSettings
 from sampan.app.loops.node_health_settings import EvictionSettings, GarbageSettings, ShutdownSettings
 from sampan.app.loops.proxy_settings import NodeProxy
 from sampan.app.loops.shared_settings import (
@@ -14,18 +14,21 @@ from sampan.app.loops.shared_settings import (
     controllers_setting,
     dns_address_setting,
     dns_setting,
+    local_path_setting,
+    network_policy_setting,
     node_runtime_setting,
     nodes_setting,
     scheduler_setting,
     service_proxy_setting,
 )
-from sampan.core.bootstrap_token import parse_token
+from sampan.core.log_settings import LogSettings
 from sampan.core.settings import Kind, nested, setting
 from sampan.core.settings.kinds import (
     DIRECTORY,
     FILE,
     HOST_AND_PORT,
     POSITIVE_DURATION,
+    REGISTRIES_FILE,
     TEXT,
     integer,
     list_of,
@@ -34,7 +37,7 @@ from sampan.core.settings.kinds import (
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.dns.settings import DnsSettings
 from sampan.loops.defaults import LEGACY_TOKEN_CLEAN_UP_PERIOD_S
-from sampan.node.joining.ca_hash import check_hash
+from sampan.loops.load_balancer import LoadBalancerOptions
 from sampan.node.joining.credentials import NodeCredentials
 from sampan.node.sysctls import AllowedSysctls
 
@@ -47,11 +50,6 @@ PROCESS_NODES: Final = "Nodes of processes"
 CRI_NODES: Final = "Nodes with a container runtime"
 DNS: Final = "DNS"
 CSI: Final = "Storage driver"
-JOIN: Final = "Joining"
-
-
-def _read_token(text: str) -> str:
-    return str(parse_token(text)) if text else ""
 
 
 def _read_ip(text: str) -> str:
@@ -141,6 +139,14 @@ class CriNodeSettings:
         "Sysctls besides the safe ones that Pods may set: names, or patterns that end in *. For every runtime.",
         kind=list_of(Kind("SYSCTL", str)),
     )
+    network_policy: bool | None = network_policy_setting()
+    registries: Path | None = setting(
+        None,
+        "Mirrors, credentials and TLS settings of image registries, in the form of k3s. Reloaded when it changes.",
+        name="cri-registries",
+        kind=REGISTRIES_FILE,
+        default="/etc/sampan/registries.yaml, if it exists",
+    )
     garbage: GarbageSettings = nested(GarbageSettings)
     eviction: EvictionSettings = nested(EvictionSettings)
     shutdown: ShutdownSettings = nested(ShutdownSettings)
@@ -229,14 +235,23 @@ class LoopSettings:
     """Settings of the DNS server; None for none."""
     csi: SidecarSettings | None = None
     """Settings of the sidecars of a storage driver; None for none. The name of the driver is added to the Lease's."""
+    local_path: bool = False
+    """True to create the StorageClass for directories of nodes."""
+    load_balancer: LoadBalancerOptions | None = None
+    """Settings of the addresses of Services of type LoadBalancer; None for none."""
     joined: NodeCredentials | None = None
     """Certificate of a node that has joined the cluster. It is renewed."""
+    tunnel: bool = False
+    """True if a single node opens tunnels to the API servers."""
     legacy_token_clean_up_period_s: float = LEGACY_TOKEN_CLEAN_UP_PERIOD_S
     ends_with_stdin: bool = False
     """True if the process ends when its standard input closes, as it does when the parent process ends."""
 
 
 _CONTROLLER_NAMES: Final = Kind("NAMES", TEXT.read)
+TUNNEL_HELP: Final = (
+    "Open a tunnel to each API server, through which it reaches this machine's Pods and the node's own server."
+)
 _LEADER_ELECT_HELP: Final = "Work only while this process holds the Lease: of several processes, one works."
 
 
@@ -251,6 +266,12 @@ class ControllersSettings:
         group=CONTROLLERS,
     )
     leader_elect: bool = setting(True, _LEADER_ELECT_HELP, group=CONTROLLERS, negative=True)
+    local_path: bool = setting(
+        False,
+        "Create the default StorageClass local-path, whose volumes are directories of the nodes.",
+        group=CONTROLLERS,
+    )
+    load_balancer: LoadBalancerSettings = nested(LoadBalancerSettings, group=CONTROLLERS)
     signing: SigningSettings = nested(SigningSettings, group=CONTROLLERS)
     node_cidrs: NodeCidrSettings = nested(NodeCidrSettings, group=CONTROLLERS)
     legacy_token_clean_up_period_s: float = setting(
@@ -282,6 +303,7 @@ class NodesSettings:
     service_proxy: bool = setting(
         False, "Make Services reachable on this machine, as `sampan proxy` does. Needs root.", group=NODES
     )
+    tunnel: bool = setting(False, f"{TUNNEL_HELP} For one node.", group=NODES)
     process: ProcessSettings = nested(ProcessSettings, group=PROCESS)
 
 
@@ -303,47 +325,6 @@ class CsiSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinSettings:
-    """Options of `sampan join`."""
-
-    token: str = setting(
-        "", "Bootstrap token. Needed until the node has a certificate.", kind=Kind("TOKEN", _read_token), group=JOIN
-    )
-    ca_cert_hashes: tuple[str, ...] = setting(
-        (),
-        "Hash of the public key of the cluster's CA. Can be repeated.",
-        name="ca-cert-hash",
-        kind=list_of(Kind("sha256:HEX", check_hash), separator="", repeat=True),
-        group=JOIN,
-    )
-    skip_ca_verification: bool = setting(
-        False,
-        "Join without --ca-cert-hash. Any machine with the token could then pretend to be the server.",
-        name="unsafe-skip-ca-verification",
-        group=JOIN,
-    )
-    timeout_s: float = setting(300.0, "Time to wait for the signed certificate.", kind=POSITIVE_DURATION, group=JOIN)
-    node_name: str = setting("", "Name of the node.", group=NODES, default="the name of this machine")
-    node: NodeSettings = nested(NodeSettings, group=NODES)
-    service_proxy: bool = setting(
-        False, "Make Services reachable on this machine, as `sampan proxy` does. Needs root.", group=NODES
-    )
-    probe_address: str = setting(
-        "", "Address where to answer /healthz, /readyz and /metrics.", kind=HOST_AND_PORT, default="none", group=PROCESS
-    )
-    log: LogSettings = nested(LogSettings, prefix="log-", group=PROCESS)
-
-
-@dataclass(frozen=True, slots=True)
-class LeaveSettings:
-    """Options of `sampan leave`."""
-
-    root: Path = setting(Path("sampan-node"), "Directory of the node.", kind=DIRECTORY, group=NODES)
-    cri: CriNodeSettings = nested(CriNodeSettings, group=CRI_NODES)
-    log: LogSettings = nested(LogSettings, prefix="log-", group=PROCESS)
-
-
-@dataclass(frozen=True, slots=True)
 class AllLoopsSettings:
     """Options of `sampan loops`, which `sampan up` starts: once for control loops, once for DNS and Service proxy."""
 
@@ -355,6 +336,8 @@ class AllLoopsSettings:
     dns: bool = dns_setting(group=DNS)
     dns_address: str = dns_address_setting(group=DNS)
     service_proxy: bool = service_proxy_setting(group=NODES)
+    local_path: bool | None = local_path_setting(group=CONTROLLERS)
+    load_balancer: LoadBalancerSettings = nested(LoadBalancerSettings, group=CONTROLLERS)
     service_proxy_node: str = setting(
         "", "Name of the Node of this machine, for the Service proxy. Its Pods are the local endpoints.", group=NODES
     )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from sampan.core.settings import Kind, setting
-from sampan.core.settings.kinds import HOST_AND_PORT, TEXT, integer, one_of
+from sampan.core.settings.kinds import BOOLEAN, HOST_AND_PORT, TEXT, integer, one_of
 
 RUNTIMES: Final = ("simulated", "process", "cri")
 
@@ -44,6 +44,21 @@ dns_address_setting = partial(
 service_proxy_setting = partial(
     setting, False, "Make Services reachable on this machine, as `sampan proxy` does. Needs root."
 )
+
+bundled_setting = partial(setting, None, kind=BOOLEAN, default="true with --node-runtime cri")
+"""Option of a part that comes with nodes of containers. `bundled` returns its value."""
+local_path_setting = partial(
+    bundled_setting, "Create the default StorageClass local-path, whose volumes are directories of the nodes."
+)
+
+network_policy_setting = partial(
+    bundled_setting, "Enforce NetworkPolicies on the node, with rules of nftables. Needs containers."
+)
+
+
+def bundled(value: bool | None, runtime: str) -> bool:
+    """Return whether a bundled part is on: as chosen, else with nodes of containers."""
+    return runtime == "cri" if value is None else value
 
 
 def node_names(count: int) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ from sampan.client import (
     Config,
     ConfigError,
     ConfigOverrides,
-    Invalid,
     TransportError,
     load_config,
 )
@@ -137,12 +136,17 @@ def run(where: Where, command: Callable[[Client], Awaitable[int | None]]) -> int
 
 
 def explain(error: ClientError) -> str:
-    """Return kubectl's message for an error."""
-    if isinstance(error, Invalid) and error.details and error.causes:
-        return _invalid(error)
+    """Return kubectl's message for an error.
+
+    Source: kubectl pkg/cmd/util/helpers.go checkErr, StandardErrorMessage (1.36).
+    """
     if isinstance(error, ApiError):
-        reason = error.reason if error.reason is not Reason.UNKNOWN else str(error.code)
-        return f"Error from server ({reason}): {error.message}"
+        if error.stated_reason == Reason.INVALID:
+            return _invalid(error)
+        if error.stated_reason == Reason.UNAUTHORIZED:
+            return f"error: You must be logged in to the server ({error.message})"
+        reason = f" ({error.stated_reason})" if error.stated_reason else ""
+        return f"Error from server{reason}: {error.message}"
     if isinstance(error, ConfigError):
         return f"error: {error}"
     if isinstance(error, TransportError):
@@ -151,8 +155,12 @@ def explain(error: ClientError) -> str:
     return f"error: {error}"
 
 
-def _invalid(error: Invalid) -> str:
-    details = error.details or {}
-    texts = [": ".join(filter(None, (cause.get("field"), cause.get("message")))) for cause in error.causes]
-    head = f'The {details.get("kind")} "{details.get("name")}" is invalid: '
-    return head + (texts[0] if len(texts) == 1 else "".join(f"\n* {text}" for text in texts))
+def _invalid(error: ApiError) -> str:
+    head, details = "The request is invalid", error.details or {}
+    kind, name = details.get("kind", ""), details.get("name", "")
+    if kind or name:
+        head = f'The {kind} "{name}" is invalid'
+    texts = list(dict.fromkeys(f"{cause.get('field', '')}: {cause.get('message', '')}" for cause in error.causes))
+    if texts:
+        return f"{head}: " + (texts[0] if len(texts) == 1 else "".join(f"\n* {text}" for text in texts))
+    return head if kind or name else f"{head}: {error.message}"

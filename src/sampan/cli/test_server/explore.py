@@ -27,6 +27,7 @@ FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--plans", "plans_max", type=click.IntRange(min=1), default=PLANS_MAX, show_default=True, help="Most runs."
 )
+@click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @click.option("--first", is_flag=True, help="Stop each scenario at its first finding.")
 @click.option("--save", type=click.Path(file_okay=False, path_type=Path), help="Directory for replay files.")
 @click.option("--shrink", "shrinks", is_flag=True, help="Leave out the user's changes that a finding does not need.")
@@ -37,6 +38,7 @@ def explore_command(
     file: Path,
     names: Sequence[str],
     plans_max: int,
+    jobs: int,
     first: bool,
     save: Path | None,
     shrinks: bool,
@@ -44,8 +46,8 @@ def explore_command(
 ) -> int:
     """Run the scenarios of a Python FILE, each time with one fault at another moment.
 
-    The operator crashes, loses responses, restarts with an old view, or misses a state. The exit code is 1 if a run
-    does not end as without a fault.
+    The operator crashes, loses responses, restarts with an old view, misses a state, or meets another client that
+    changes its objects. The exit code is 1 if a run does not end as without a fault.
     """
     # The faults make every operator log errors.
     logging.disable(logging.CRITICAL)
@@ -58,7 +60,7 @@ def explore_command(
     failed = 0
     for name in names or scenarios:
         try:
-            failed += len(_explore(scenarios[name], plans_max, first, save, shrinks=shrinks))
+            failed += len(_explore(scenarios[name], plans_max, jobs, first, save, shrinks=shrinks))
         except _WRONG as error:
             # The other scenarios still run.
             click.echo(f"error: {_named(name, error)}", err=True)
@@ -72,9 +74,11 @@ def _named(name: str, error: Exception) -> str:
     return text if isinstance(error, ReferenceFailed) else f"{name}: {text}"
 
 
-def _explore(scenario: Scenario, plans_max: int, first: bool, save: Path | None, *, shrinks: bool) -> Sequence[Finding]:
+def _explore(
+    scenario: Scenario, plans_max: int, jobs: int, first: bool, save: Path | None, *, shrinks: bool
+) -> Sequence[Finding]:
     with progress_bar(scenario.name) as advance:
-        report = explore(scenario, plans_max=plans_max, first_only=first, progress=advance)
+        report = explore(scenario, plans_max=plans_max, first_only=first, progress=advance, jobs=jobs)
     if shrinks:
         report.findings = [shrink(scenario, each) for each in report.findings]
     click.echo(str(report))

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from sampan.cli.plain_error import PlainError
+from sampan.project.pyproject import find_project
 
 _PREFIX: Final = "_sampan_loaded_"
 """Begins the name of a loaded file that is in no package, so that it replaces no module of the same name."""
@@ -16,7 +17,8 @@ _PREFIX: Final = "_sampan_loaded_"
 def members_of(file: Path) -> dict[str, Any]:
     """Run a file and return its variables by name.
 
-    It can import modules of its folder and of the working directory. A file of a package can use relative imports.
+    It can import modules of its folder, of the working directory, and of the project there. A file of a package can use
+    relative imports.
     Raises `PlainError` with the line that fails.
     """
     place = file.resolve()
@@ -25,7 +27,9 @@ def members_of(file: Path) -> dict[str, Any]:
     while (root / "__init__.py").is_file():
         parts.insert(0, root.name)
         root = root.parent
-    for folder in (str(Path.cwd()), str(root)):
+    project = find_project(Path.cwd())
+    sources = () if project is None else (str(project.source),)
+    for folder in (str(Path.cwd()), str(root), *sources):
         if folder not in sys.path:
             sys.path.insert(0, folder)
     try:

@@ -1,4 +1,4 @@
-"""Start the warm parent: python -m sampan.cli.test_server.warm DIRECTORY. A second warm parent exits immediately."""
+"""Start the warm parent: python -m sampan.cli.test_server.warm DIRECTORY. It exits when there is one that serves."""
 
 import gc
 import os
@@ -6,14 +6,14 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from sampan.test_server.place import LOG, PlaceError, lock_place
+from sampan.test_server.place import LOG, PlaceError, take_place
 
 
 def main() -> None:
     """Take the lock, and only then import the modules that take long to import."""
     directory = Path(sys.argv[1])
     try:
-        lock = lock_place(directory)
+        lock = take_place(directory)
     except (PlaceError, OSError) as error:
         sys.exit(f"sampan: error: {error}")
     if lock is None:

@@ -30,12 +30,14 @@ from sampan.resource import Object, ResourceInfo
 _RBAC: Final = "rbac.authorization.k8s.io"
 _GET_NODES: Final = "kubeadm:get-nodes"
 _READ_ENDPOINTS: Final = "sampan:node-service-proxy"
+_READ_POLICIES: Final = "sampan:node-network-policy"
 """Role for the service proxy of a node. That of kube-proxy may read all Nodes, which a node must not."""
 _APPROVE_SERVING: Final = "sampan:node-autoapprove-serving"
 """Role with which `kubelet-serving-approving-controller` approves the certificate of a node's server."""
 _READ_NETWORKS: Final = "sampan:node-pod-networks"
 """Role for the ConfigMap from which a node learns the routes to other nodes' Pods."""
 _WATCH: Final = ("get", "list", "watch")
+_FOLLOW: Final = ("list", "watch")
 _CSR: Final = "system:certificates.k8s.io:certificatesigningrequests"
 _CLUSTER_INFO_ROLE: Final = "kubeadm:bootstrap-signer-clusterinfo"
 
@@ -99,12 +101,17 @@ def _of_tokens() -> list[tuple[ResourceInfo, Object]]:
 
 
 def _of_nodes() -> list[tuple[ResourceInfo, Object]]:
-    """Return the permissions of nodes: to renew certificates, for their service proxies, and for routes."""
+    """Return the permissions of nodes: to renew certificates, for their service proxies, policies and routes."""
     nodes = _subject("Group", "system:nodes")
     serving = _rule("certificates.k8s.io", "certificatesigningrequests/selfnodeserver", verbs=["create"])
     services = [
         _rule("discovery.k8s.io", "endpointslices", verbs=_WATCH),
         _rule("networking.k8s.io", "servicecidrs", verbs=_WATCH),
+    ]
+    policies = [
+        _rule("networking.k8s.io", "networkpolicies", verbs=_FOLLOW),
+        _rule("", "namespaces", verbs=_FOLLOW),
+        _rule("", "pods", verbs=_FOLLOW),
     ]
     networks = _role("Role", _READ_NETWORKS, _rule("", "configmaps", pod_networks.CONFIG_MAP, verbs=_WATCH))
     read_networks = _binding("RoleBinding", "Role", _READ_NETWORKS, nodes)
@@ -117,6 +124,8 @@ def _of_nodes() -> list[tuple[ResourceInfo, Object]]:
         (_CLUSTER_BINDINGS, _cluster_binding(_APPROVE_SERVING, _APPROVE_SERVING, nodes)),
         (_CLUSTER_ROLES, _role("ClusterRole", _READ_ENDPOINTS, *services)),
         (_CLUSTER_BINDINGS, _cluster_binding(_READ_ENDPOINTS, _READ_ENDPOINTS, nodes)),
+        (_CLUSTER_ROLES, _role("ClusterRole", _READ_POLICIES, *policies)),
+        (_CLUSTER_BINDINGS, _cluster_binding(_READ_POLICIES, _READ_POLICIES, nodes)),
         (_ROLES, _in(pod_networks.NAMESPACE, networks)),
         (_BINDINGS, _in(pod_networks.NAMESPACE, read_networks)),
     ]

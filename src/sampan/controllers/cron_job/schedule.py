@@ -13,7 +13,6 @@ from sampan.resource import Object, meta
 
 MANY: Final = 100
 """Number of missed starts above which a warning event is recorded."""
-_WALKED: Final = dt.timedelta(minutes=2)
 PADDING_S: Final = 0.1
 """Delay after the due time before a CronJob is reconciled, because clocks differ a little."""
 
@@ -98,27 +97,4 @@ def missed(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> Missed:
     # The search starts one interval before the estimated latest time.
     interval = second - first
     count = (now - first) // interval + 1
-    return Missed(_latest(schedule, first + (count - 2) * interval, now), count)
-
-
-def _latest(schedule: Schedule, since: dt.datetime, now: dt.datetime) -> dt.datetime | None:
-    """Return the latest due time after `since` and not after `now`; None if none is found.
-
-    The first interval may be a year and all later ones a minute (`* * * 1 *`). So the time is found by bisection, which
-    avoids iterating over half a million minutes.
-    """
-    begin, end = since, now
-    # Invariant: the latest time, if there is one, is after `begin` and not after `end`. An `@every` schedule counts
-    # from the start time, so bisection does not apply to it.
-    while not schedule.every_ns and end - begin > _WALKED:
-        middle = begin + (end - begin) / 2
-        coming = schedule.next_after(middle)
-        if coming is not None and coming <= now:
-            begin = middle
-        else:
-            end = middle
-    latest: dt.datetime | None = None
-    coming = schedule.next_after(begin)
-    while coming is not None and coming <= now:
-        latest, coming = coming, schedule.next_after(coming)
-    return latest
+    return Missed(schedule.latest(first + (count - 2) * interval, now), count)

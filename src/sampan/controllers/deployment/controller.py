@@ -43,6 +43,7 @@ from sampan.controllers.deployment.templates import (
 from sampan.controllers.ownership import Owned, OwnerGone, controller_of
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
 from sampan.controllers.status import find_status_condition, write_status
+from sampan.core.json_values import same
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
@@ -207,7 +208,7 @@ class DeploymentController:
             new = await self._patch(
                 new, {"metadata": {"annotations": annotations}, "spec": {"minReadySeconds": ready_s}}
             )
-        await self._mark_revision(deployment, revision_of(new))
+        deployment = await self._mark_revision(deployment, revision_of(new))
         if find_status_condition(status, deployment_status.PROGRESSING) is None:
             text = f'Found new replica set "{meta(new).name}"'
             deployment_status.progressing(deployment, status, "FoundNewReplicaSet", text, self._clock)
@@ -232,7 +233,7 @@ class DeploymentController:
             raise
         if count:
             self._recorder.normal(deployment, "ScalingReplicaSet", f"Scaled up replica set {name} from 0 to {count}")
-        await self._mark_revision(deployment, revision_of(new))
+        deployment = await self._mark_revision(deployment, revision_of(new))
         text = f'Created new replica set "{name}"'
         deployment_status.progressing(deployment, status, "NewReplicaSetCreated", text, self._clock)
         return DeploymentState(deployment, state.old, new)
@@ -322,11 +323,17 @@ class DeploymentController:
         text = f"Deployment is {word.lower()}"
         deployment_status.progressing(deployment, status, f"Deployment{word}", text, self._clock)
 
-    async def _mark_revision(self, deployment: Object, revision: int) -> None:
-        """Write the revision to the Deployment for users. A status patch keeps its generation unchanged."""
-        if revision and revision_of(deployment) != revision:
-            patch = MergePatch({"metadata": {"annotations": {REVISION: str(revision)}}})
-            await self._deployments.in_namespace(meta(deployment).namespace).status.patch(meta(deployment).name, patch)
+    async def _mark_revision(self, deployment: Object, revision: int) -> Object:
+        """Write the revision to the Deployment for users. A status patch keeps its generation unchanged.
+
+        Return the Deployment for later writes: the new version, unless another client has changed its status.
+        """
+        if not revision or revision_of(deployment) == revision:
+            return deployment
+        patch = MergePatch({"metadata": {"annotations": {REVISION: str(revision)}}})
+        deployments = self._deployments.in_namespace(meta(deployment).namespace)
+        marked = await deployments.status.patch(meta(deployment).name, patch)
+        return marked if same(marked.get("status"), deployment.get("status")) else deployment
 
     async def _write_progress(self, state: DeploymentState, status: Object) -> Result | None:
         """Write the status of a rollout, and requeue the Deployment at its progress deadline."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from sampan.client import AlreadyExists, Conflict, MergePatch, NotFound
 from sampan.controllers.persistent_volumes.binding import Binding
-from sampan.controllers.persistent_volumes.host_path import PROVISIONER, volume_for, volume_name
+from sampan.controllers.persistent_volumes.host_path import PROVISIONER, volume_for
 from sampan.controllers.persistent_volumes.matching import (
     BIND_COMPLETED,
     PROVISIONER_ANNOTATIONS,
@@ -18,6 +18,7 @@ from sampan.controllers.persistent_volumes.matching import (
     mismatch,
     names_class,
 )
+from sampan.controllers.persistent_volumes.provisioned import volume_name
 from sampan.core.default_class import DEFAULT_STORAGE, newest_default
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES

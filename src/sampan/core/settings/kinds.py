@@ -30,7 +30,7 @@ class Kind:
     completion: str = ""
     """Type of completion in the shell: file, dir."""
     content: str = ""
-    """Content of the file, if it is checked before the start: certificates, key."""
+    """Content of the file, if it is checked before the start: certificates, key, registries."""
     flag_value: str = ""
     """Text that is used if the option has no value. Empty: the option requires a value."""
 
@@ -213,6 +213,7 @@ SECONDS: Final = Kind("DURATION", _read_plain_seconds, _write_seconds)
 FILE: Final = place("file")
 CERTIFICATES_FILE: Final = replace(FILE, content="certificates")
 KEY_FILE: Final = replace(FILE, content="key")
+REGISTRIES_FILE: Final = replace(FILE, content="registries")
 EXISTING_FILE: Final = place("file", exists=True)
 DIRECTORY: Final = place("dir")
 LOG_FILE: Final = Kind("FILE", str, relocate=_relocate_log, completion="file")

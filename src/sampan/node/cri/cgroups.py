@@ -19,8 +19,30 @@ from sampan.node.cri.resources import CPU_PERIOD_US, SHARES_MAX, SHARES_MIN, cpu
 from sampan.node.views import Pod
 
 ROOT: Final = Path("/sys/fs/cgroup")
+_REQUIRED: Final = ("cpu", "memory", "pids")
 _V1: Final = ("cpu", "memory")
 _log = logging.getLogger("sampan.node")
+
+
+def missing_controllers(root: Path = ROOT) -> str:
+    """Return why containers cannot have limits on this machine; empty if they can.
+
+    Source: kubelet pkg/kubelet/cm/container_manager_linux.go `validateSystemRequirements` (1.36).
+    """
+    try:
+        present = set((root / "cgroup.controllers").read_text().split())
+    except OSError:
+        # In v1 each controller is a hierarchy, also one with several names.
+        present = {name for each in _directories(root) for name in each.name.split(",")}
+    absent = sorted(set(_REQUIRED) - present)
+    if not absent:
+        return ""
+    _log.error(
+        "the kernel lacks cgroup controllers that containers need: %s; enable them on its command line, for "
+        "example with cgroup_enable=memory",
+        ", ".join(absent),
+    )
+    return f"missing required cgroups: {', '.join(absent)}"
 
 
 class PodCgroups:

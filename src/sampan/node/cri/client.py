@@ -9,7 +9,9 @@ Cancelling a task cancels its call in the runtime.
 Source: cri-client pkg/{remote_runtime,remote_image}.go, cri-api pkg/apis/runtime/v1/api.proto (1.36).
 """
 
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import grpc
@@ -51,6 +53,18 @@ class CriClient(RpcClient):
     async def status_info(self) -> dict[str, str]:
         """Return the runtime's own description of itself: JSON texts by name."""
         return dict((await self._call("Status", verbose=True)).info)
+
+    async def cni_directories(self) -> list[Path]:
+        """Return the directories of CNI plug-ins; empty if the runtime does not report them.
+
+        Source: containerd internal/cri/config/config.go CniConfig.
+        """
+        try:
+            cni = json.loads((await self.status_info()).get("config", "{}"))["cni"]
+            directories = cni.get("binDirs") or [cni["binDir"]]
+            return [Path(each) for each in directories if each]
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return []
 
     # ---- sandboxes
 
@@ -163,6 +177,16 @@ class CriClient(RpcClient):
     async def list_container_stats(self) -> Sequence[AnyMessage]:
         """Return the ContainerStats of all running containers."""
         return list((await self._call("ListContainerStats")).stats)
+
+    async def list_pod_sandbox_stats(self) -> Sequence[AnyMessage]:
+        """Return the PodSandboxStats of all running sandboxes. Raises `CriError` (`is_unimplemented`) from runtimes
+        without this call.
+        """
+        return list((await self._call("ListPodSandboxStats")).stats)
+
+    async def pod_sandbox_stats(self, sandbox_id: str) -> AnyMessage:
+        """Return the PodSandboxStats of one running sandbox. Raises `CriError`, also if it does not run."""
+        return (await self._call("PodSandboxStats", pod_sandbox_id=sandbox_id)).stats
 
     async def container_events(self) -> AsyncIterator[AnyMessage]:
         """Yield a ContainerEventResponse for each change of a container, from now on.

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from sampan.node.beneath import remove_tree
+from sampan.node.cri.bridge import BRIDGE
 from sampan.node.cri.cgroups import ROOT as CGROUPS
 from sampan.node.cri.client import CriClient
 from sampan.node.cri.messages import AnyMessage
-from sampan.node.cri.network import BRIDGE, remove_network
+from sampan.node.cri.network import remove_network
 from sampan.node.cri.programs import run
 from sampan.node.cri.sandbox_config import INSTANCE, POD_NAME, POD_NAMESPACE, POD_UID
+from sampan.node.network_policy.enforcer import remove_rules
 
 _log = logging.getLogger("sampan.node")
 _KUBEPODS: Final = "kubepods"
@@ -42,6 +44,7 @@ async def remove_node(traces: NodeTraces) -> None:
             if sandbox.annotations.get(INSTANCE) == traces.instance:
                 await _remove_pod(client, sandbox, traces.logs)
     _remove_cgroups(traces.cgroup_root)
+    await remove_rules()
     await remove_network(traces.cni_configurations)
     if BRIDGE in await run("ip", "-o", "link", "show", "type", "bridge"):
         await run("ip", "link", "del", BRIDGE)

@@ -1,28 +1,47 @@
 """`PodNetwork`: network of a node's Pods, unless another program has configured one.
 
 It writes a CNI configuration for the node's pod CIDRs (bridge, host-local, portmap, bandwidth). It adds routes to the
-pod networks of other nodes. It replaces the source address of connections that leave the cluster by the node's.
+pod networks of other nodes. Connections that leave the cluster get the node's address as their source.
 A configuration that another program has written is used unchanged.
 
-Concurrency: handlers of informers take over changes; `run` applies them, one after the other.
+Other programs change the kernel's network, and links go down. So it is compared with the desired one periodically, and
+after events of the kernel.
+
+Concurrency: handlers of informers take over changes; `run` compares and repairs.
 Source: CNI specification 1.0; containernetworking plugins 1.1 (bridge, host-local, portmap, bandwidth).
 """
 
 import asyncio
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from sampan.informer.ref import Deletion, Ref
+from sampan.loops.netlink import RuleChanges, affects_routes, open_route_events, open_rule_events, receive
 from sampan.loops.pod_networks import NETWORK_NODE_VIEW, PodNetworkOf
+from sampan.node.cri.attachments import RESULTS, read_attachments
+from sampan.node.cri.bridge import BRIDGE, keep_bridge
+from sampan.node.cri.forwarding import accept_forwarding, remove_acceptance
+from sampan.node.cri.host_ports import HostPorts
+from sampan.node.cri.own_table import OwnTable
 from sampan.node.cri.programs import run
-from sampan.node.cri.routes import routes_of, set_routes
+from sampan.node.cri.routes import PROTOCOL, routes_of, set_routes
 
 FILE: Final = "10-sampan.conflist"
-BRIDGE: Final = "sampan0"
+NETWORK: Final = "sampan"
+"""Name of the network in the configuration."""
 TABLE: Final = "sampan-pods"
+PLUGINS: Final = ("bridge", "host-local", "portmap", "bandwidth")
+"""CNI plug-ins of the configuration."""
+CHECK_S: Final = 15.0
+"""Seconds between checks of the kernel's network."""
+_BUSY_TABLES: Final = frozenset({"sampan-proxy", "sampan-netpol"})
+"""Names of the own tables for Services and NetworkPolicies, which change often."""
+_PAUSE_S: Final = 1.0
+"""Shortest time between two checks."""
 _SUFFIXES: Final = (".conf", ".conflist", ".json")
 _RETRY_S: Final = 5.0
 _log = logging.getLogger("sampan.node")
@@ -42,7 +61,7 @@ def network_configuration(cidrs: Sequence[str], leases: Path) -> dict[str, Any]:
     }
     portmap = {"type": "portmap", "capabilities": {"portMappings": True}, "snat": True}
     bandwidth = {"type": "bandwidth", "capabilities": {"bandwidth": True}}
-    return {"cniVersion": "1.0.0", "name": "sampan", "plugins": [bridge, portmap, bandwidth]}
+    return {"cniVersion": "1.0.0", "name": NETWORK, "plugins": [bridge, portmap, bandwidth]}
 
 
 def other_configuration(directory: Path) -> str:
@@ -77,17 +96,42 @@ class PodNetwork:
 
     needs_leader_election = False
 
-    def __init__(self, node: str, *, configurations: Path, leases: Path) -> None:
-        """`configurations`: directory from which the runtime reads. `leases`: directory of assigned addresses."""
+    def __init__(
+        self,
+        node: str,
+        *,
+        configurations: Path,
+        leases: Path,
+        report: Callable[[str], None] = lambda problem: None,
+        plugin_directories: Callable[[], Awaitable[Sequence[Path]]] | None = None,
+        check_s: float = CHECK_S,
+        use_bridge: Callable[[str], None] = lambda bridge: None,
+        results: Path = RESULTS,
+    ) -> None:
+        """`configurations`: directory from which the runtime reads. `leases`: directory of assigned addresses.
+        `results`: directory to which the runtime writes how it has connected Pods.
+
+        `report` receives what is wrong with the network after each check; empty if nothing is. `check_s`: seconds
+        between checks. `plugin_directories` returns where the runtime looks for CNI plug-ins; raises `OSError`. None:
+        they are not checked. `use_bridge` receives the bridge of Pods; empty if another program connects them.
+        """
         self.cidr = ""
         """Pod CIDR of the node; empty if it has none yet."""
         self._node = node
         self._configurations = configurations
         self._leases = leases
+        self._report = report
+        self._plugin_directories = plugin_directories
+        self._check_s = check_s
+        self._use_bridge = use_bridge
         self._own: tuple[str, ...] = ()
         self._networks: dict[str, PodNetworkOf] = {}
         self._changed = asyncio.Event()
-        self._applied: tuple[object, ...] = ()
+        self._results = results
+        self._masquerade = OwnTable(TABLE)
+        self._host_ports = HostPorts()
+        self._logged = ""
+        self._refused: dict[str, str] = {}
 
     def __str__(self) -> str:
         return "pod network"
@@ -115,31 +159,111 @@ class PodNetwork:
         self._changed.set()
 
     async def run(self) -> None:
-        """Apply changes until cancelled."""
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            try:
-                await self._apply()
-            except OSError as error:
-                _log.warning("cannot set up the network of pods, retrying: %s", error)
-                await asyncio.sleep(_RETRY_S)
+        """Keep the network as it must be until cancelled: after each change of nodes or of the kernel's network, and
+        periodically.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._follow_kernel(), name="events of the network")
+            while True:
+                began = asyncio.get_running_loop().time()
+                self._changed.clear()
+                await self._check()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._check_s):
+                        await self._changed.wait()
+                # Own changes and those of others come in groups.
+                await asyncio.sleep(max(0.0, began + _PAUSE_S - asyncio.get_running_loop().time()))
+
+    async def _follow_kernel(self) -> None:
+        """Request a check after events of the kernel. Without events, checks are only periodic."""
+        changes = RuleChanges()
+
+        def routes(data: bytes | None) -> None:
+            if affects_routes(data, int(PROTOCOL)):
                 self._changed.set()
 
-    async def _apply(self) -> None:
-        routes = routes_of(self._networks, self._node)
-        foreign = other_configuration(self._configurations)
-        if not self._own or self._applied == (self._own, routes, foreign):
+        def rules(data: bytes | None) -> None:
+            if any(not each.tables or each.tables - _BUSY_TABLES for each in changes.take(data)):
+                self._changed.set()
+
+        try:
+            with open_route_events() as route_events, open_rule_events() as rule_events:
+                await asyncio.gather(receive(route_events, routes), receive(rule_events, rules))
+        except OSError as error:
+            _log.warning("cannot follow the kernel's network, checking it periodically: %s", error)
+
+    async def _check(self) -> None:
+        if not self._own:
             return
+        try:
+            problem = await self._apply()
+        except OSError as error:
+            problem = str(error)
+            # A failure may be that of a moment: another program changes the same rules.
+            asyncio.get_running_loop().call_later(_RETRY_S, self._changed.set)
+        if problem is None:
+            return
+        if problem != self._logged:
+            self._logged = problem
+            if problem:
+                _log.warning("the network of pods is not as it must be, retrying: %s", problem)
+            else:
+                _log.info("the network of pods is as it must be")
+        self._report(problem)
+
+    async def _apply(self) -> str | None:
+        """Compare the kernel's network with the desired one, and repair it.
+
+        Returns what cannot be repaired; empty if nothing is wrong, None for a network of another program. Raises
+        `OSError`.
+        """
+        foreign = other_configuration(self._configurations)
+        self._use_bridge("" if foreign else BRIDGE)
         if foreign:
-            await remove_network(self._configurations)
-            _log.info("using the CNI configuration of another program", extra={"file": foreign})
+            if _is_own(self._configurations):
+                await remove_network(self._configurations)
+                _log.info("using the CNI configuration of another program", extra={"file": foreign})
+            return None
+        routes = routes_of(self._networks, self._node)
+        _forward(self._own)
+        await self._masquerade.keep(masquerade_rules(self._own, list(routes)))
+        refused = await set_routes(routes)
+        if refused != self._refused:
+            self._refused = refused
+            for reason in refused.values():
+                _log.warning("cannot add a route to the pods of another node: %s", reason)
+        directories = await self._plugin_directories() if self._plugin_directories is not None else ()
+        absent = _absent_plugins(directories)
+        # Without a configuration, the runtime is not ready, and neither is the node.
+        if absent:
+            (self._configurations / FILE).unlink(missing_ok=True)
         else:
-            _forward(self._own)
-            await run("nft", "-f", "-", text=masquerade_rules(self._own, list(routes)))
-            await set_routes(routes)
             _write(self._configurations, network_configuration(self._own, self._leases))
-        self._applied = (self._own, routes, foreign)
+        await self._keep_pods(directories)
+        problems = [absent] if absent else []
+        problems += await accept_forwarding((*self._own, *routes))
+        # One node out of reach does not make this one unusable.
+        if refused and len(refused) == len(routes):
+            problems.append(f"no route to the pods of any other node: {next(iter(refused.values()))}")
+        return "; ".join(problems)
+
+    async def _keep_pods(self, directories: Sequence[Path]) -> None:
+        """Restore what connects running Pods: the bridge, and the rules for host ports. Raises `OSError`."""
+        attached = await asyncio.to_thread(read_attachments, self._results, NETWORK)
+        running, is_new = await keep_bridge(self._own, attached)
+        if is_new:
+            _log.warning("the bridge of pods was deleted: restored it", extra={"bridge": BRIDGE, "pods": len(running)})
+            self._host_ports.forget()  # The plug-in also changes settings of the bridge.
+        await self._host_ports.keep(running, directories)
+
+
+def _absent_plugins(directories: Sequence[Path]) -> str:
+    """Return which CNI plug-ins are not installed; empty if all are, or if the directories are unknown."""
+    absent = [name for name in PLUGINS if not any((each / name).exists() for each in directories)]
+    if not absent or not directories:
+        return ""
+    where = " and ".join(map(str, directories))
+    return f"no CNI plug-ins {', '.join(absent)} in {where}: install the package containernetworking-plugins"
 
 
 async def remove_network(configurations: Path) -> None:
@@ -149,6 +273,7 @@ async def remove_network(configurations: Path) -> None:
     """
     if _is_own(configurations):
         await set_routes({})
+        await remove_acceptance()
         await run("nft", "-f", "-", text=f"table inet {TABLE}\ndelete table inet {TABLE}\n")
         (configurations / FILE).unlink(missing_ok=True)
 
@@ -177,20 +302,31 @@ class FollowNodes:
 
 
 def _write(directory: Path, configuration: Mapping[str, Any]) -> None:
-    """Write the configuration in one step, because the runtime watches the directory."""
+    """Write the configuration, if it differs, in one step, because the runtime watches the directory."""
+    content = json.dumps(configuration, indent=2) + "\n"
+    with suppress(OSError, UnicodeDecodeError):
+        if (directory / FILE).read_text() == content:
+            return
     directory.mkdir(mode=0o755, parents=True, exist_ok=True)
     draft = directory / f".{FILE}"
-    draft.write_text(json.dumps(configuration, indent=2) + "\n")
+    draft.write_text(content)
     draft.rename(directory / FILE)
 
 
 def _forward(cidrs: Sequence[str]) -> None:
     """Let the kernel forward packets between Pods and other machines. Raises `OSError`."""
-    Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+    _set("/proc/sys/net/ipv4/ip_forward")
     for cidr in cidrs:
         if ":" in cidr:
             _check_ipv6(cidr)
-            Path("/proc/sys/net/ipv6/conf/all/forwarding").write_text("1")
+            _set("/proc/sys/net/ipv6/conf/all/forwarding")
+
+
+def _set(setting: str) -> None:
+    path = Path(setting)
+    # A write of the same value has side effects for IPv6.
+    if path.read_text().strip() != "1":
+        path.write_text("1")
 
 
 def _check_ipv6(cidr: str, settings: Path = Path("/proc/sys/net/ipv6/conf/all")) -> None:

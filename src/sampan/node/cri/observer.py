@@ -29,17 +29,19 @@ from sampan.node.cri.container_config import (
 )
 from sampan.node.cri.container_log import rotate
 from sampan.node.cri.errors import CriError
+from sampan.node.cri.guard import NO_GUARD, NetworkGuard
 from sampan.node.cri.health import RuntimeHealth
 from sampan.node.cri.messages import AnyMessage
 from sampan.node.cri.pods import CriPod, CriPods, Run, merge_sandboxes
 from sampan.node.cri.pull import Credentials, NoCredentials
 from sampan.node.cri.records import container_record
+from sampan.node.cri.registries.configuration import Registries
 from sampan.node.cri.resolver import ClusterDns
 from sampan.node.cri.sandbox_config import INSTANCE, POD_UID
 from sampan.node.cri.user_namespaces import UserNamespaces
 from sampan.node.process.log_reader import log_tail
 from sampan.node.runtime import ContainerRecord
-from sampan.node.sessions import Usage
+from sampan.node.sessions import InterfaceUsage, Usage
 from sampan.node.views import Pod
 from sampan.operator.request import RetryLater
 
@@ -70,6 +72,10 @@ class CriSettings:
     """Memory of the node."""
 
 
+async def _no_registries() -> Registries:
+    return Registries()
+
+
 async def _same_name(runtime_class: str) -> str:
     return runtime_class
 
@@ -88,11 +94,14 @@ class CriObserver:
         credentials: Credentials | None = None,
         handler_of: Callable[[str], Awaitable[str]] = _same_name,
         report: Callable[[Pod, str, str], None] = lambda pod, reason, text: None,
+        guard: NetworkGuard = NO_GUARD,
+        registries: Callable[[], Awaitable[Registries]] = _no_registries,
     ) -> None:
         """`changed` is called with the key of a Pod whose containers or sandbox have changed.
 
         `handler_of` returns the handler of a RuntimeClass. `dns` returns the cluster's DNS as it is now. `report`
-        writes a warning as an event of a Pod.
+        writes a warning as an event of a Pod. `guard` protects the networks of Pods. `registries` returns mirrors and
+        credentials of the node.
         """
         self.health = RuntimeHealth(client.socket)
         self._client = client
@@ -102,7 +111,9 @@ class CriObserver:
         self._dns = dns
         self._handler_of = handler_of
         self._credentials: Credentials = credentials or NoCredentials()
+        self._registries = registries
         self._report = report
+        self._guard = guard
         self._cgroups = PodCgroups()
         self._user_namespaces = UserNamespaces()
         self._pods = CriPods()
@@ -111,6 +122,7 @@ class CriObserver:
         self._wake = asyncio.Event()
         self._has_events = False
         self._stats: tuple[float, dict[str, dict[str, Usage]]] = (0.0, {})
+        self._network_stats: tuple[float, dict[str, tuple[InterfaceUsage, ...]]] = (0.0, {})
 
     @property
     def version(self) -> str:

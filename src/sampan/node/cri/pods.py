@@ -137,3 +137,9 @@ def merge_sandboxes(pod: CriPod, listed: Iterable[AnyMessage], began: float) -> 
             known_before.is_ready = sandbox.is_ready
             changed = True
     return changed
+
+
+def addresses_of(status: AnyMessage) -> tuple[str, ...]:
+    """Return the addresses of a sandbox: the first of each family."""
+    found = [status.network.ip, *(each.ip for each in status.network.additional_ips)]
+    return tuple(address for address in found if address)

@@ -54,7 +54,7 @@ class PullSecrets:
 
 def matching(data: Mapping[str, bytes], image: str) -> Iterator[tuple[int, AnyMessage]]:
     """Yield the entries of a Secret that fit an image, with the length of their registry."""
-    desired = _with_registry(image)
+    desired = with_registry(image)
     for registry, entry in _entries(data).items():
         pattern = registry.removeprefix("https://").removeprefix("http://").rstrip("/")
         pattern = pattern.removesuffix("/v1").removesuffix("/v2")
@@ -89,7 +89,7 @@ def _auth(entry: Any) -> AnyMessage | None:
     return message("AuthConfig")(username=user, password=password) if user else None
 
 
-def _with_registry(image: str) -> str:
+def with_registry(image: str) -> str:
     """Return an image's name with its registry: Docker Hub's, unless the first part is a host."""
     first, slash, _ = image.partition("/")
     if slash and ("." in first or ":" in first or first == "localhost"):

@@ -6,7 +6,6 @@ administrator has a route keeps that route.
 
 import ipaddress
 import json
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -15,7 +14,6 @@ from sampan.node.cri.programs import run
 
 PROTOCOL: Final = "77"
 """Number that marks the routes of this program."""
-_log = logging.getLogger("sampan.node")
 
 
 def routes_of(networks: Mapping[str, PodNetworkOf], own: str) -> dict[str, str]:
@@ -30,11 +28,13 @@ def routes_of(networks: Mapping[str, PodNetworkOf], own: str) -> dict[str, str]:
     return found
 
 
-async def set_routes(desired: Mapping[str, str]) -> None:
+async def set_routes(desired: Mapping[str, str]) -> dict[str, str]:
     """Add missing routes, and remove this program's routes that are not wanted. Raises `OSError`.
 
-    If the kernel refuses a route, a warning is logged, and the other routes are set.
+    If the kernel refuses a route, the other routes are set. Returns the refused CIDRs with the reason; those to which
+    another route exists are not among them.
     """
+    refused = {}
     current = await _own_routes()
     for cidr, gateway in current.items():
         if desired.get(cidr) != gateway:
@@ -46,7 +46,9 @@ async def set_routes(desired: Mapping[str, str]) -> None:
         try:
             await _ip(cidr, "add", cidr, "via", gateway, "proto", PROTOCOL)
         except OSError as error:
-            _log.warning("cannot add a route to the pods of another node: %s", error)
+            if "File exists" not in str(error):
+                refused[cidr] = str(error)
+    return refused
 
 
 async def _own_routes() -> dict[str, str]:

@@ -19,17 +19,12 @@ from typing import Final
 from sampan.core.resource_amounts import amounts
 from sampan.node.beneath import remove_tree
 from sampan.node.container_view import Container
-from sampan.node.cri.container_config import (
-    Start,
-    container_config,
-    hosts_file,
-    pod_directory,
-)
+from sampan.node.cri.container_config import Start, container_config, hosts_file, pod_directory
 from sampan.node.cri.errors import CriError
 from sampan.node.cri.hosts import fully_qualified, hosts_content
 from sampan.node.cri.messages import AnyMessage
 from sampan.node.cri.observer import RETRY_S, STATUS_S
-from sampan.node.cri.pods import CriPod, Run, Sandbox
+from sampan.node.cri.pods import CriPod, Run, Sandbox, addresses_of
 from sampan.node.cri.resolver import dns_message, node_resolver, pod_resolver
 from sampan.node.cri.resources import linux_resources, oom_score
 from sampan.node.cri.sandbox_config import SandboxPlace, cgroup_parent, sandbox_config
@@ -77,7 +72,7 @@ class CriRuntime(CriStreams):
         newest = pod.newest
         if newest is not None and newest.is_ready:
             with contextlib.suppress(CriError):
-                pod.addresses = _addresses(await self._client.pod_sandbox_status(newest.id))
+                pod.addresses = addresses_of(await self._client.pod_sandbox_status(newest.id))
         # The agent was killed between create and start. A new attempt uses the same name, which must be free.
         for run in [run for run in pod.runs.values() if run.record is None]:
             await self._remove_run(pod, run)
@@ -139,7 +134,16 @@ class CriRuntime(CriStreams):
     # ---- sandboxes
 
     async def run_sandbox(self, pod: Pod) -> Sequence[str]:
-        """Return the addresses of the Pod's sandbox. Create it unless a usable one exists."""
+        """Return the addresses of the Pod's sandbox. Create it unless a usable one exists.
+
+        When this returns, the rules of the Pod's network are in place: no container starts before that.
+        """
+        addresses = await self._sandbox_addresses(pod)
+        if addresses and not pod.spec.host_network and pod.metadata.deletion_timestamp is None:
+            await self._guard.protect(pod, addresses)
+        return addresses
+
+    async def _sandbox_addresses(self, pod: Pod) -> Sequence[str]:
         await self._is_running.wait()
         metadata = pod.metadata
         known = self._pods.add(metadata.uid, metadata.namespace, metadata.name)
@@ -186,7 +190,7 @@ class CriRuntime(CriStreams):
         status = await self._client.pod_sandbox_status(id)
         now = asyncio.get_running_loop().time()
         known.sandboxes[id] = Sandbox(id, config.metadata.attempt, True, status.created_at, now)
-        known.addresses, known.instance = _addresses(status), settings.instance
+        known.addresses, known.instance = addresses_of(status), settings.instance
 
     async def _place_of(self, pod: Pod) -> SandboxPlace:
         """Return the settings of a Pod's sandbox, with the range of ids if the Pod has its own user namespace."""
@@ -208,6 +212,12 @@ class CriRuntime(CriStreams):
             text = f"network is not ready: {self.health.network_problem}"
             raise SandboxError("NetworkNotReady", text, retry_s=_NETWORK_RETRY_S)
 
+    def addresses(self, uid: str) -> Sequence[str]:
+        """Return the addresses of the Pod's sandbox; none after its end, when another Pod may get them."""
+        known = self._pods.get(uid)
+        newest = known.newest if known is not None else None
+        return known.addresses if known is not None and newest is not None and newest.is_ready else ()
+
     async def stop_sandbox(self, uid: str) -> None:
         """Release the network of a Pod."""
         known = self._pods.get(uid)
@@ -215,6 +225,7 @@ class CriRuntime(CriStreams):
             if sandbox.is_ready:
                 await self._client.stop_pod_sandbox(sandbox.id)
                 sandbox.is_ready = False
+        self._guard.release(uid)
 
     async def remove_sandbox(self, uid: str) -> None:
         """Remove a Pod with its containers, logs, files and cgroup."""
@@ -231,6 +242,7 @@ class CriRuntime(CriStreams):
                 await self._client.remove_pod_sandbox(sandbox.id)
             for run in list(known.runs.values()):
                 await self._client.remove_container(run.id)
+            self._guard.release(uid)
             await asyncio.to_thread(self._drop_files, known)
             self._pods.drop(uid)
 
@@ -299,7 +311,7 @@ class CriRuntime(CriStreams):
         first_id: int,
     ) -> Start:
         """Write the files of a run, and return the inputs for its configuration."""
-        image = await self._client.image_status(container.image)
+        image = await self._image(container.image)
         if image is None:
             raise NotCreated("CreateContainerError", f'image "{container.image}" is gone')
         target = known.run_named(container.target_container_name) if container.target_container_name else None
@@ -402,9 +414,3 @@ class CriRuntime(CriStreams):
                 known.stops.pop(id, None)
                 self._changed(known.key)
                 return
-
-
-def _addresses(status: AnyMessage) -> tuple[str, ...]:
-    """Return the addresses of a sandbox: the first of each family."""
-    found = [status.network.ip, *(each.ip for each in status.network.additional_ips)]
-    return tuple(address for address in found if address)

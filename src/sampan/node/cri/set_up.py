@@ -1,11 +1,11 @@
 """`set_up_cri`: adds a node with a CRI runtime to a manager."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from ipaddress import IPv4Network
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from sampan.informer.factory import Scope
 from sampan.informer.shared_informer import SharedInformer
@@ -14,12 +14,16 @@ from sampan.loops.defaults import CLUSTER_CIDR
 from sampan.loops.pod_networks import NETWORK_NODE_VIEW
 from sampan.loops.resources import SERVICES
 from sampan.node.claim import NodeClaim
+from sampan.node.cri.cgroups import missing_controllers
 from sampan.node.cri.client import CriClient
+from sampan.node.cri.errors import CriError
 from sampan.node.cri.garbage import CriGarbage
+from sampan.node.cri.guard import NO_GUARD, NetworkGuard
 from sampan.node.cri.network import FollowNodes, PodNetwork
 from sampan.node.cri.observer import CriSettings
 from sampan.node.cri.published import PublishedNetworks
 from sampan.node.cri.pull import PullSecrets
+from sampan.node.cri.registries.registry_file import DEFAULT, RegistryFile
 from sampan.node.cri.resolver import ClusterDns
 from sampan.node.cri.runtime import CriRuntime
 from sampan.node.environment.services import SERVICE_VIEW
@@ -28,6 +32,9 @@ from sampan.node.eviction.meter import MachineMeter
 from sampan.node.garbage.collector import GarbageCollector
 from sampan.node.heartbeats import Heartbeats, Member
 from sampan.node.host import host_shape
+from sampan.node.local_path.deleter import LocalDeleter
+from sampan.node.network_policy.enforcer import PolicyEnforcer, remove_rules
+from sampan.node.network_policy.set_up import set_up_policies
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object import NodeShape
@@ -38,11 +45,19 @@ from sampan.node.pod_cidrs import NodePodCidrs
 from sampan.node.pod_worker import PodWorker
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.references import References
-from sampan.node.set_up import CsiNode, NodeParts, add_agent, add_heartbeats, container_worker, nodes_of
+from sampan.node.set_up import (
+    CsiNode,
+    NodeParts,
+    add_agent,
+    add_heartbeats,
+    container_worker,
+    nodes_of,
+)
 from sampan.node.shutdown.inhibitor import Inhibitor, has_systemd
 from sampan.node.shutdown.node_shutdown import NodeShutdown
 from sampan.node.sysctls import AllowedSysctls
 from sampan.node.tmpfs import TmpfsMounts
+from sampan.node.tunnel.set_up import TunnelSettings
 from sampan.operator.events import CoreEventSink, EventBroadcaster
 from sampan.operator.manager import Group
 
@@ -53,7 +68,7 @@ _DNS: str = "kube-system/kube-dns"
 def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     """Add the node. The returned heartbeats report when the node is registered."""
     homes: dict[str, NodeHome] = {}
-    memory, state = TmpfsMounts(node.root), NodeState()
+    memory, state = TmpfsMounts(node.root), NodeState(machine_problem=missing_controllers())
     csi = CsiNode(node.name)
 
     def make_worker(changed: Callable[[str], None]) -> PodWorker:
@@ -68,12 +83,14 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     context.manager.add(broadcaster)
     events = NodeEvents(broadcaster, context.clock)
     cri = CriClient(node.endpoint)
-    runtime = _runtime(context, node, cri, _settings(node, shape, instance), agent.changed, events)
+    policies = _policies(context, node, state)
+    settings = _settings(node, shape, instance)
+    runtime = _runtime(context, node, cri, settings, agent.changed, events, guard=policies or NO_GUARD)
     context.manager.add(runtime.run, group=Group.OTHERS)
     garbage = CriGarbage(cri, runtime, desired=agent.uids, ended=agent.has_ended)
     _add_health(context, node, garbage, runtime, agent=agent, state=state, events=events)
     member = Member(node.name, 0, address)
-    _add_network(context, node, member)
+    _add_network(context, node, member, state, cri, policies)
     home = NodeHome(node.serve.addresses, runtime, shape.allocatable(), shape.labels(node.name))
     claim = NodeClaim(
         client,
@@ -83,9 +100,11 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
         won=partial(agent.add_node, node.name, home),
         lock_file=node.root / INSTANCE_FILE,
     )
-    parts = NodeParts(claim, runtime.health, csi, garbage.images, state, node.credentials)
+    tunnel = TunnelSettings(node.tunnel)
+    parts = NodeParts(claim, runtime.health, csi, garbage.images, state, node.credentials, tunnel)
     heartbeats = add_heartbeats(context, [member], shape, agent, node.serve, parts)
     context.manager.add(heartbeats)
+    LocalDeleter(context, nodes_of(context, [node.name], node.shared_informer), node.name, node.root)
     return heartbeats
 
 
@@ -96,8 +115,12 @@ def _runtime(
     settings: CriSettings,
     changed: Callable[[str], None],
     events: NodeEvents,
+    *,
+    guard: NetworkGuard,
 ) -> CriRuntime:
     references = References(context.manager.client.direct)
+    registries = RegistryFile(node.registries or DEFAULT, cri)
+    context.manager.add(registries.run, group=Group.OTHERS)
     return CriRuntime(
         cri,
         settings,
@@ -105,9 +128,20 @@ def _runtime(
         changed=changed,
         dns=partial(_dns, node, context.informer(SERVICES)),
         credentials=PullSecrets(references),
+        registries=registries.current,
         handler_of=references.runtime_handler,
         report=events.warning,
+        guard=guard,
     )
+
+
+def _policies(context: ControllerContext, node: CriNode, state: NodeState) -> PolicyEnforcer | None:
+    """Add the enforcement of NetworkPolicies, or the removal of its rules."""
+    if node.network_policy:
+        return set_up_policies(context, node.name, shared=node.shared_informer, report=state.set_policy_problem)
+    state.set_policy_problem("the node runs with --network-policy=false")
+    context.manager.add(remove_rules, group=Group.OTHERS)
+    return None
 
 
 def _settings(node: CriNode, shape: NodeShape, instance: str) -> CriSettings:
@@ -155,8 +189,28 @@ def _add_health(
         context.manager.add(shutdown)
 
 
-def _add_network(context: ControllerContext, node: CriNode, member: Member) -> None:
-    network = PodNetwork(node.name, configurations=node.cni_configurations, leases=node.root.absolute() / "addresses")
+def _add_network(
+    context: ControllerContext,
+    node: CriNode,
+    member: Member,
+    state: NodeState,
+    cri: CriClient,
+    policies: PolicyEnforcer | None,
+) -> None:
+    async def plugin_directories() -> Sequence[Path]:
+        try:
+            return await cri.cni_directories()
+        except CriError:
+            return ()  # The node is not ready anyway.
+
+    network = PodNetwork(
+        node.name,
+        configurations=node.cni_configurations,
+        leases=node.root.absolute() / "addresses",
+        report=state.set_network_problem,
+        plugin_directories=plugin_directories,
+        use_bridge=policies.set_bridge if policies is not None else lambda bridge: None,
+    )
     whole = IPv4Network(CLUSTER_CIDR)
     cidrs = NodePodCidrs(context.manager.client.direct, {member: network}, wait_s=node.range_wait_s, whole=whole)
     cidrs.follow(nodes_of(context, [node.name], node.shared_informer))

@@ -23,11 +23,14 @@ _STATUS_BYTES_MAX: Final = 64 << 10
 _CONNECT_TIMEOUT_S: Final = 30.0
 
 
-async def open_session(url: str, streams: Streams) -> "SpdySession":
-    """Connect to a URL that the runtime has returned, and open the streams. Raises `OSError`."""
+async def open_session(url: str, streams: Streams, *, ends_stdin: bool = True) -> "SpdySession":
+    """Connect to a URL that the runtime has returned, and open the streams. Raises `OSError`.
+
+    `ends_stdin`: False if the end of the client's input is not sent, because containerd would then detach the output.
+    """
     async with asyncio.timeout(_CONNECT_TIMEOUT_S):
         tunnel = await _upgraded(url)
-    return SpdySession(tunnel, streams)
+    return SpdySession(tunnel, streams, ends_stdin=ends_stdin)
 
 
 async def _upgraded(url: str) -> Tunnel:
@@ -54,8 +57,9 @@ async def _upgraded(url: str) -> Tunnel:
 class SpdySession:
     """Session of a process whose streams are SPDY streams."""
 
-    def __init__(self, tunnel: Tunnel, streams: Streams) -> None:
+    def __init__(self, tunnel: Tunnel, streams: Streams, *, ends_stdin: bool = True) -> None:
         self._tunnel = tunnel
+        self._ends_stdin = ends_stdin
         self._connection = SpdyConnection(tunnel, lambda stream: False, is_client=True)
         self._error = self._open("error")
         self._stdin = self._open("stdin") if streams.stdin else None
@@ -73,7 +77,7 @@ class SpdySession:
 
     async def close_stdin(self) -> None:
         """End the process's input."""
-        if self._stdin is not None:
+        if self._stdin is not None and self._ends_stdin:
             await self._stdin.close()
 
     async def read_stdout(self) -> bytes:

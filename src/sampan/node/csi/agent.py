@@ -26,6 +26,8 @@ from sampan.node.references import References, Unreadable
 from sampan.node.volumes.csi import CsiMounted, CsiVolume
 from sampan.node.volumes.tokens import Tokens
 
+_FIRST_REGISTRATION_S: Final = 15.0
+"""Time in seconds that the plug-ins which exist have until others of an earlier agent are removed."""
 _FIRST_SWEEP_S: Final = 5.0
 _SWEEP_S: Final = 60.0
 _RETRY_S: Final = 5.0
@@ -114,9 +116,9 @@ class CsiAgent:
             except Unreadable as error:
                 _log.warning("cannot report the CSI volumes in use, retrying: %s", error)
                 await asyncio.sleep(_RETRY_S)
-        await self._watcher.look()
+        await self._watcher.begin(_FIRST_REGISTRATION_S)
         try:
-            await self._node.keep_only(driver.name for driver in self._drivers.all())
+            await self._node.remove_unknown()
         except ClientError as error:
             _log.warning("cannot remove unregistered CSI drivers from the CSINode: %s", error)
 

@@ -42,7 +42,6 @@ class Mounted:
 
     volume: CsiVolume
     due_at: float | None
-    has_group: bool = False
 
 
 class CsiMounts:

@@ -43,7 +43,7 @@ class DriverFacts(Protocol):
 
 
 class NodeObject:
-    """Writes the drivers of one node to its Node and CSINode. One task at a time may write."""
+    """Writes the drivers of one node to its Node and CSINode. Tasks that write wait for each other."""
 
     def __init__(self, client: Client, node: str) -> None:
         self._node = node
@@ -51,6 +51,9 @@ class NodeObject:
         self._csi_nodes = client.resource(CSI_NODES)
         self._in_use: list[str] | None = None
         self._lock = asyncio.Lock()
+        self._drivers_lock = asyncio.Lock()
+        self._added: set[str] = set()
+        """Drivers that were added since the start."""
 
     async def create_csi_node(self) -> None:
         """Create the CSINode, unless it exists. Raises `ClientError`."""
@@ -58,28 +61,35 @@ class NodeObject:
 
     async def add(self, driver: DriverFacts) -> None:
         """Write a driver in the Node and in the CSINode. Raises `ClientError`, and `ValueError` for wrong labels."""
-        await self._retried(lambda: self._write_node(driver.name, driver))
-        try:
-            await self._write_drivers(lambda drivers: _with(drivers, driver))
-        except Invalid:  # An entry cannot change, but it can be replaced.
-            await self._write_drivers(lambda drivers: _without(drivers, driver.name))
-            await self._write_drivers(lambda drivers: _with(drivers, driver))
+        async with self._drivers_lock:
+            self._added.add(driver.name)
+            await self._retried(lambda: self._write_node(driver.name, driver))
+            try:
+                await self._write_drivers(lambda drivers: _with(drivers, driver))
+            except Invalid:  # An entry cannot change, but it can be replaced.
+                await self._write_drivers(lambda drivers: _without(drivers, driver.name))
+                await self._write_drivers(lambda drivers: _with(drivers, driver))
 
     async def remove(self, name: str) -> None:
         """Remove a driver from the Node and the CSINode. Its labels stay. Raises `ClientError`."""
+        async with self._drivers_lock:
+            self._added.discard(name)
+            await self._remove(name)
+
+    async def _remove(self, name: str) -> None:
         await self._retried(lambda: self._write_node(name, None))
         await self._write_drivers(lambda drivers: _without(drivers, name))
 
-    async def keep_only(self, names: Iterable[str]) -> None:
-        """Remove all drivers but these. Raises `ClientError`."""
-        desired = set(names)
+    async def remove_unknown(self) -> None:
+        """Remove all drivers that were not added by this object. Raises `ClientError`."""
         try:
             found = await self._csi_nodes.get(self._node)
         except NotFound:
             return
         for each in found["spec"].get("drivers") or ():
-            if each["name"] not in desired:
-                await self.remove(each["name"])
+            async with self._drivers_lock:
+                if each["name"] not in self._added:
+                    await self._remove(each["name"])
 
     async def report_in_use(self, names: Iterable[str]) -> None:
         """Write the volumes in use, which must not be detached. Raises `ClientError`."""
@@ -99,7 +109,7 @@ class NodeObject:
         before = meta(node)
         try:
             ids = dict(json.loads(before.annotations.get(NODE_IDS, "{}")))
-        except ValueError:
+        except (ValueError, TypeError, RecursionError):
             ids = {}
         ids.pop(name, None)
         labels = {} if driver is None else dict(driver.topology)

@@ -134,10 +134,6 @@ class Records:
                 staging = self._paths.devices / "staging" / path.parents[1].name
                 yield Staged(data, path.parent, staging, is_block=True)
 
-    def exist(self) -> bool:
-        """Return whether there is any record."""
-        return any(True for _ in self.staged()) or any(True for _ in self.published())
-
     def _data(self, volume: CsiVolume, attachment: str) -> VolumeData:
         mode = "Ephemeral" if volume.is_inline else "Persistent"
         return VolumeData(volume.handle, volume.driver, volume.spec_name, self._node, attachment, mode)

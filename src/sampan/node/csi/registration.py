@@ -8,6 +8,7 @@ import logging
 from typing import Final
 
 from sampan.client import ClientError
+from sampan.core.task_scope import TaskScope
 from sampan.csi.errors import CsiError
 from sampan.node.csi.drivers import Driver, Drivers, connect
 from sampan.node.csi.node_object import NodeObject
@@ -57,15 +58,19 @@ class CsiRegistration:
         cancelled.
         """
         loop = asyncio.get_running_loop()
-        while True:
-            await asyncio.sleep(_PERIOD_S)
-            for driver in self._drivers.all():
-                period_s = await self._period_s(driver.name)
-                if period_s is None:
-                    self._renew_at.pop(driver.name, None)
-                elif self._renew_at.setdefault(driver.name, loop.time() + period_s) <= loop.time():
-                    self._renew_at[driver.name] = loop.time() + period_s
-                    await self.renew(driver)
+        tasks: dict[str, asyncio.Task[None]] = {}
+        async with TaskScope() as scope:
+            while True:
+                await asyncio.sleep(_PERIOD_S)
+                for driver in self._drivers.all():
+                    name, period_s = driver.name, await self._period_s(driver.name)
+                    if period_s is None:
+                        self._renew_at.pop(name, None)
+                    elif self._renew_at.setdefault(name, loop.time() + period_s) <= loop.time():
+                        self._renew_at[name] = loop.time() + period_s
+                        # In a task, because a driver may take minutes to respond.
+                        if name not in tasks or tasks[name].done():
+                            tasks[name] = scope.begin(self.renew(driver), name=f"limits of {name}")
 
     async def renews(self, name: str) -> bool:
         """Return whether a driver's number of volumes must be renewed periodically."""

@@ -37,7 +37,7 @@ _CLONED = 1 | 0x80000 | _AT_RECURSIVE  # OPEN_TREE_CLONE, OPEN_TREE_CLOEXEC, AT_
 _FROM_DESCRIPTOR = 4  # MOVE_MOUNT_F_EMPTY_PATH
 _OLD = "/.host"
 _ATTEMPTS_MAX = 10  # Attempts for a directory entry that vanishes and comes back.
-_MEMORY, _ENTRIES_MAX = ".scratch", 256
+_MEMORY, _TMP = ".scratch", "/tmp"
 _FICLONE, _COPIED_BYTES_MAX = 0x40049409, 64 << 20
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
 _OWN = ("proc", "sys", "dev")
@@ -117,9 +117,10 @@ def _make_root(spec: _Spec) -> None:
     os.makedirs(root, exist_ok=True)
     layers = _Layers(spec, root)
     _mount(root, root, flags=_MS_BIND)
-    for entry in os.scandir(spec.image):
-        if entry.name not in _OWN:
-            layers.take_over(entry, entry.name)
+    for name in os.listdir(spec.image):
+        if name not in _OWN:
+            layers.take_over(os.path.join(spec.image, name), name)
+    layers.hide()
     trees = [_tree(source, target, identity) for source, target, _, identity in spec.mounts]
     _pivot(root)
     _make_own()
@@ -138,128 +139,158 @@ def _make_root(spec: _Spec) -> None:
 
 
 class _Layers:
-    """Mount the image's directories, each with a writable overlay.
+    """Mount the image's directories, each with a writable overlay, whatever is in them.
 
-    An overlay hides file systems that are mounted inside its lower directory, and cannot have its upper directory
-    inside it. Such a directory is created empty, and its entries are added one by one if they are few. Files are
-    copied, up to 64 MiB for a container. An entry that can be neither overlaid nor copied is mounted read-only.
+    An overlay hides file systems that are mounted inside its lower directory, so each of them gets an overlay on top.
+    An agent without privileges cannot make an overlay of a directory with mounts inside, because the kernel prevents it
+    from showing what they cover. Such a directory is created empty, and its entries are added one by one.
+    Files in such directories, and in the image's root, are copied, up to 64 MiB for a container. What can be neither
+    overlaid nor copied is mounted read-only.
+    Source: fs/namespace.c clone_private_mount, fs/overlayfs/super.c (Linux 5.12; the upper directory of an overlay may
+    be inside its lower one).
     """
 
     def __init__(self, spec: _Spec, root: str) -> None:
         self._spec = spec
         self._root = root  # Nothing is mounted here yet.
         with open("/proc/self/mountinfo") as mounts:
-            points = [line.split(" ")[4] for line in mounts]
-        self._mount_points = [each for each in points if not spec.hidden or not _is_in(each, [spec.hidden])]
+            points = {_unescaped(line.split(" ")[4]) for line in mounts}
+        own = [_TMP] if spec.image == "/" else []
+        left_out = [each for each in (spec.hidden, *own) if each]
+        self._mount_points = sorted(each for each in points if not _is_in(each, left_out))
         self._copied_bytes_left = _COPIED_BYTES_MAX
+        self._overlays = 0
         self.writable = ["/"]
         self.shared = ["/proc", "/sys"]
 
-    def take_over(self, entry: "os.DirEntry[str]", path: str) -> None:
+    def take_over(self, source: str, path: str) -> None:
         """Add an entry of the image to the new root, at a relative path, unless it is deleted during the call."""
         target = os.path.join(self._root, path)
         for left in reversed(range(_ATTEMPTS_MAX)):
             try:
-                self._take_over(entry, path, target)
+                self._take_over(source, path, target)
             except (_Failure, OSError):
-                if not left and os.path.lexists(entry.path):
+                if not left and os.path.lexists(source):
                     raise
                 if os.path.lexists(target):
                     (os.rmdir if os.path.isdir(target) else os.unlink)(target)
-                if os.path.lexists(entry.path):
+                if os.path.lexists(source):
                     continue
             return
 
-    def _take_over(self, entry: "os.DirEntry[str]", path: str, target: str) -> None:
-        if entry.is_symlink():
-            os.symlink(os.readlink(entry.path), target)
-        elif entry.is_file():
-            if not self._copy(entry, target):
-                _write(target, "")
-                self._share(entry, path)
-        elif entry.is_dir():
+    def _take_over(self, source: str, path: str, target: str) -> None:
+        if os.path.islink(source):
+            os.symlink(os.readlink(source), target)
+        elif os.path.isfile(source):
+            self._take_over_file(source, path, target)
+        elif os.path.isdir(source):
             os.mkdir(target)
-            if entry.path == self._spec.hidden:
-                self._own(target, entry)
-                return
-            mounted = _has_any(self._mount_points, entry.path)
-            inner = _entries(entry.path) if mounted or _has_any([self._root], entry.path) else None
-            if inner is not None:
-                self._own(target, entry)
-                for each in inner:
-                    self.take_over(each, f"{path}/{each.name}")
-            elif not mounted and self._overlay(entry, path):
-                self._hide(entry, target)
-                self.writable.append(f"/{path}")
+            if source == _TMP:
+                self._make_tmp(target)
+            elif source == self._spec.hidden:
+                self._own(target, source)
+            elif self._overlay(source, path):
+                self._take_over_mounts(source, path)
+            elif _has_any(self._mount_points, source):
+                self._own(target, source)
+                for name in os.listdir(source):
+                    self.take_over(os.path.join(source, name), f"{path}/{name}")
             else:
-                self._share(entry, path)
+                self._share(source, path)
 
-    def _share(self, entry: "os.DirEntry[str]", path: str) -> None:
+    def _take_over_file(self, source: str, path: str, target: str) -> None:
+        if not self._copy(source, target):
+            _write(target, "")
+            self._share(source, path)
+
+    def _take_over_mounts(self, source: str, path: str) -> None:
+        """Add what is mounted inside a directory of the machine: its overlay shows what these mounts cover.
+
+        A mount that vanishes or cannot be repeated is left out.
+        """
+        for point in _outermost(self._mount_points, source):
+            inner = path + point[len(source) :]
+            try:
+                if os.path.isdir(point) and self._overlay(point, inner):
+                    self._take_over_mounts(point, inner)
+                elif not os.path.isfile(point) or not self._copy(point, os.path.join(self._root, inner)):
+                    self._share(point, inner)
+            except (_Failure, OSError):
+                continue
+
+    def _make_tmp(self, target: str) -> None:
+        """Give the container an empty directory for temporary files, next to its other files."""
+        own = os.path.join(self._spec.scratch, "tmp")
+        os.makedirs(own, exist_ok=True)
+        os.chmod(own, 0o1777)
+        _mount(own, target, flags=_MS_BIND)
+        self.writable.append(_TMP)
+
+    def _share(self, source: str, path: str) -> None:
         target = os.path.join(self._root, path)
-        _mount(entry.path, target, flags=_MS_BIND | _MS_REC)
-        self._hide(entry, target)
+        _mount(source, target, flags=_MS_BIND | _MS_REC)
         _make_read_only(target, recursive=True)
         self.shared.append(f"/{path}")
 
-    def _hide(self, entry: "os.DirEntry[str]", target: str) -> None:
-        """Hide the agent's files in a directory that is mounted as a whole, because they contain the secrets of other
-        Pods.
-        """
-        if self._spec.hidden and _is_in(self._spec.hidden, [entry.path]):
-            _mount("tmpfs", target + self._spec.hidden[len(entry.path) :], "tmpfs", options="mode=0700")
+    def hide(self) -> None:
+        """Hide the agent's files, because they contain the secrets of other Pods."""
+        image, hidden = self._spec.image.rstrip("/"), self._spec.hidden
+        if hidden and _is_in(hidden, [image]) and os.path.isdir(self._root + hidden[len(image) :]):
+            _mount("tmpfs", self._root + hidden[len(image) :], "tmpfs", options="mode=0700")
 
-    def _overlay(self, entry: "os.DirEntry[str]", path: str) -> bool:
+    def _overlay(self, source: str, path: str) -> bool:
         """Mount a writable overlay over a directory of the image: on disk, or in memory if the disk's file system does
         not support it.
         """
+        self._overlays += 1
         for scratch in (self._spec.scratch, os.path.join(self._root, _MEMORY)):
             if scratch != self._spec.scratch and not os.path.isdir(scratch):
                 os.mkdir(scratch)
                 _mount("tmpfs", scratch, "tmpfs", options="mode=0700")
-            upper, work = (os.path.join(scratch, part, path) for part in ("upper", "work"))
+            upper, work = (os.path.join(scratch, part, str(self._overlays)) for part in ("upper", "work"))
             os.makedirs(upper, exist_ok=True)
             os.makedirs(work, exist_ok=True)
-            self._own(upper, entry)
-            options = f"lowerdir={_escaped(entry.path)},upperdir={_escaped(upper)},workdir={_escaped(work)}"
+            self._own(upper, source)
+            options = f"lowerdir={_escaped(source)},upperdir={_escaped(upper)},workdir={_escaped(work)}"
             if self._spec.inner_ids:
                 options += ",userxattr"
             try:
                 _mount("overlay", os.path.join(self._root, path), "overlay", options=options)
             except _Failure:
                 continue
+            self.writable.append(f"/{path}")
             return True
         return False
 
-    def _copy(self, entry: "os.DirEntry[str]", target: str) -> bool:
+    def _copy(self, source: str, target: str) -> bool:
         """Copy a file: unlike a mount, the container can move, change and remove it.
 
-        Returns False for a file that is too large or that the agent cannot read. The copy shares disk blocks if the
+        Returns False for a file that is too large, or that the agent cannot copy. The copy shares disk blocks if the
         file system supports it.
         """
-        before = entry.stat()
+        before = os.stat(source)
         try:
-            source = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC)
+            with open(source, "rb", buffering=0) as original, open(target, "wb", buffering=0) as copy:
+                try:
+                    fcntl.ioctl(copy, _FICLONE, original.fileno())
+                except OSError:
+                    if before.st_size > self._copied_bytes_left:
+                        return False
+                    self._copied_bytes_left -= before.st_size
+                    while os.sendfile(copy.fileno(), original.fileno(), None, 1 << 24):
+                        pass
+            self._own(target, source, 0)
+            os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
         except OSError:
             return False
-        with open(source, "rb", buffering=0), open(target, "wb", buffering=0) as copy:
-            try:
-                fcntl.ioctl(copy, _FICLONE, source)
-            except OSError:
-                if before.st_size > self._copied_bytes_left:
-                    return False
-                self._copied_bytes_left -= before.st_size
-                while os.sendfile(copy.fileno(), source, None, 1 << 24):
-                    pass
-        self._own(target, entry, 0)
-        os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
         return True
 
-    def _own(self, path: str, entry: "os.DirEntry[str]", mode: int = 0o700) -> None:
+    def _own(self, path: str, source: str, mode: int = 0o700) -> None:
         """Copy owner and mode of the image's file or directory, as far as the agent has the permission.
 
         `mode` is added.
         """
-        before = entry.stat()
+        before = os.stat(source)
         if self._spec.inner_ids is None:
             os.chown(path, before.st_uid, before.st_gid)
         os.chmod(path, stat.S_IMODE(before.st_mode) | mode)
@@ -270,15 +301,18 @@ def _has_any(paths: "list[str]", directory: str) -> bool:
     return any(path.startswith(directory.rstrip("/") + "/") for path in paths)
 
 
-def _entries(path: str) -> "list[os.DirEntry[str]] | None":
-    """Return the entries of a directory; None if it cannot be read, or has too many entries to
-    mount them one by one.
-    """
-    try:
-        entries = list(os.scandir(path))
-    except OSError:
-        return None
-    return entries if len(entries) <= _ENTRIES_MAX else None
+def _outermost(paths: "list[str]", directory: str) -> "list[str]":
+    """Return those of sorted paths inside a directory that are in no other one of them."""
+    found: list[str] = []
+    for path in paths:
+        if _has_any([path], directory) and not _is_in(path, found):
+            found.append(path)
+    return found
+
+
+def _unescaped(text: str) -> str:
+    """Return a path of mountinfo. Source: proc_pid_mountinfo(5)."""
+    return text.encode().decode("unicode_escape").encode("latin-1").decode(errors="surrogateescape")
 
 
 def _escaped(path: str) -> str:
@@ -455,7 +489,7 @@ def _unmount(source: str) -> None:
     with open("/proc/self/mountinfo") as mounts:
         found = [line.split(" ")[4] for line in mounts if f" - tmpfs {source} " in line]
     for path in reversed(found):
-        _libc.umount2(path.encode().decode("unicode_escape").encode("latin-1"), _MNT_DETACH)
+        _libc.umount2(os.fsencode(_unescaped(path)), _MNT_DETACH)
 
 
 def _serve(control: socket.socket, mounts: str) -> None:

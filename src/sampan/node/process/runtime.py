@@ -38,7 +38,7 @@ from sampan.node.process.state import StateDirectories, StoredContainer, StoredS
 from sampan.node.process.stdio import open_stdio
 from sampan.node.process.usage import UsageMeter
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
-from sampan.node.sessions import Connection, ContainerConfig, Session, Streams, Usage
+from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Usage
 from sampan.node.status_records import lost, status_records
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.node.views import Pod
@@ -163,6 +163,10 @@ class ProcessRuntime:
         self._sandbox(pod)
         return (self._host_ip,)
 
+    def addresses(self, uid: str) -> Sequence[str]:
+        """Return the address of the machine."""
+        return (self._host_ip,) if uid in self._sandboxes else ()
+
     async def find_image(self, pod: Pod, image: str) -> str:
         """Return the id of the image's directory; empty if there is none, or it cannot be read. Raises `ImageError`."""
         try:
@@ -286,6 +290,10 @@ class ProcessRuntime:
         sandbox = self._sandboxes.get(uid)
         slots = {} if sandbox is None else sandbox.slots
         return self._meter.usage({name: each.running.process.pid for name, each in slots.items() if each.running})
+
+    async def network_usage(self, uid: str) -> Sequence[InterfaceUsage]:
+        """Return nothing: processes share the machine's network."""
+        return ()
 
     # ---- one run
 

@@ -6,7 +6,7 @@ Memory is the resident memory of the processes. A page that several processes sh
 from collections.abc import Mapping
 from typing import Final
 
-from sampan.core.clock import monotonic
+from sampan.core.clock import monotonic, unix_time
 from sampan.node.process.proc import ProcessStat, family, processes
 from sampan.node.sessions import Usage
 
@@ -18,6 +18,7 @@ class UsageMeter:
 
     def __init__(self) -> None:
         self._read_at = -_FRESH_S
+        self._read_s = 0.0
         self._table: list[ProcessStat] = []
         self._cpu_s: dict[int, float] = {}
 
@@ -27,13 +28,15 @@ class UsageMeter:
         if now - self._read_at >= _FRESH_S:
             self._table = processes()
             self._read_at = now
+            self._read_s = unix_time()
         found = {}
         for name, pid in pids.items():
             members = family(self._table, pid)
             if members:
                 cpu_s = max(self._cpu_s.get(pid, 0.0), sum(each.cpu_s for each in members))
                 self._cpu_s[pid] = cpu_s
-                found[name] = Usage(cpu_s, sum(each.memory_bytes for each in members))
+                memory = sum(each.memory_bytes for each in members)
+                found[name] = Usage(cpu_s, memory, rss_bytes=memory, measured_s=self._read_s)
         return found
 
     def forget(self, pid: int) -> None:

@@ -1,8 +1,15 @@
 """User, group and home directory of a container."""
 
-from pathlib import Path
+import os
+import stat
+from typing import Final
 
+from sampan.node.beneath import open_beneath, open_directory, opened
 from sampan.node.process.launch import LaunchError
+
+_READ: Final = os.O_RDONLY | os.O_NONBLOCK
+_BYTES_MAX: Final = 1 << 20
+"""Maximum size of a database of users. The rest of a larger one is ignored."""
 
 
 def ids_of(user: str, directory: str) -> tuple[int, int] | None:
@@ -34,11 +41,16 @@ def home_of(uid: int, directory: str) -> str:
 
 
 def _entry(directory: str, database: str, name: str) -> list[str] | None:
-    """Return the fields of the entry with a name or number in a file such as passwd or group."""
+    """Return the fields of the entry with a name or number in a file such as passwd or group.
+
+    The author of the image, or a container that writes to it, chooses what the file is. So links do not lead out of
+    the image, and a pipe or a device is not read.
+    """
     try:
-        lines = Path(directory, "etc", database).read_text(errors="replace").splitlines()
+        with opened(open_directory(directory)) as root, opened(open_beneath(root, f"etc/{database}", _READ)) as fd:
+            text = os.read(fd, _BYTES_MAX) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
     except OSError:
         return None
-    fields = (line.split(":") for line in lines)
+    fields = (line.split(":") for line in text.decode(errors="replace").splitlines())
     fields_max = 7 if database == "passwd" else 3
     return next((each for each in fields if len(each) >= fields_max and name in (each[0], each[2])), None)

@@ -16,6 +16,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from sampan.core.time import Clock
 from sampan.node.runtime import Runtime
+from sampan.node.server.cadvisor import cadvisor_metrics
 from sampan.node.server.hosted import FindPod, ListPods
 from sampan.node.server.lists import pod_list, running_pod_list
 from sampan.node.server.log_files import log_file_response
@@ -91,10 +92,15 @@ class Handlers:
                 return Response(200, running_pod_list(self.list_pods()), _JSON)
             case "stats/summary":
                 node = NodeUsage(self.options.node_name, self.node_usage(), self.started_at)
-                shown = summary(await pod_usages(self.list_pods()), node, self.clock.now(), self.volume_stats)
+                shown = summary(
+                    await pod_usages(self.list_pods(), with_networks=True), node, self.clock.now(), self.volume_stats
+                )
                 return Response(200, msgspec.json.encode(shown), _JSON)
             case "metrics/resource":
                 text = resource_metrics(await self._usages(), self.node_usage(), self.clock.now())
+                return Response(200, text, "text/plain; version=0.0.4; charset=utf-8")
+            case "metrics/cadvisor":
+                text = cadvisor_metrics(await self._usages(with_networks=True) or (), self.node_usage())
                 return Response(200, text, "text/plain; version=0.0.4; charset=utf-8")
             case "metrics":
                 return Response(200, generate_latest(self.registry), CONTENT_TYPE_LATEST)
@@ -103,10 +109,10 @@ class Handlers:
         kind, _, name = path.partition("/")
         return Response(200, b"ok") if kind == "healthz" and name in _CHECKS else _NOT_FOUND
 
-    async def _usages(self) -> list[PodUsage] | None:
+    async def _usages(self, *, with_networks: bool = False) -> list[PodUsage] | None:
         """Return the usage of all Pods; None if it cannot be read."""
         try:
-            return await pod_usages(self.list_pods())
+            return await pod_usages(self.list_pods(), with_networks=with_networks)
         except Exception as error:
             _log.warning("cannot read the resource usage of pods: %s", error)
             return None

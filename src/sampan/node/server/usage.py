@@ -14,7 +14,7 @@ from typing import Any, Final
 from sampan.core.time import format_time
 from sampan.node.runtime import ContainerRecord
 from sampan.node.server.hosted import HostedPod
-from sampan.node.sessions import Usage
+from sampan.node.sessions import InterfaceUsage, Usage
 
 _STAT: Final = Path("/proc/stat")
 _MEMORY: Final = Path("/proc/meminfo")
@@ -46,12 +46,26 @@ class PodUsage:
 
     hosted: HostedPod
     containers: tuple[ContainerUsage, ...]
+    interfaces: tuple[InterfaceUsage, ...] = ()
+    """Network interfaces that only this Pod uses, the default one first."""
 
     @property
     def total(self) -> Usage:
         """Sum over the containers."""
         used = [each.usage for each in self.containers]
-        return Usage(sum(each.cpu_s for each in used), sum(each.memory_bytes for each in used))
+        return Usage(
+            sum(each.cpu_s for each in used),
+            sum(each.memory_bytes for each in used),
+            rss_bytes=_sum([each.rss_bytes for each in used]),
+            total_memory_bytes=_sum([each.total_memory_bytes for each in used]),
+            measured_s=max((each.measured_s for each in used), default=0.0),
+        )
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    """Return the sum; None if a value is unknown."""
+    known = [each for each in values if each is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 def host_usage() -> Usage | None:
@@ -66,14 +80,16 @@ def host_usage() -> Usage | None:
         return None
 
 
-async def pod_usages(pods: Iterable[HostedPod]) -> list[PodUsage]:
+async def pod_usages(pods: Iterable[HostedPod], *, with_networks: bool = False) -> list[PodUsage]:
     """Return the usage of all Pods for which the runtime has statistics."""
     found = []
     for hosted in pods:
         uid = hosted.pod.metadata.uid
         usages = await hosted.runtime.usage(uid)
         if usages:
-            found.append(PodUsage(hosted, tuple(_containers(usages, hosted.runtime.containers(uid)))))
+            apart = with_networks and not hosted.pod.spec.host_network
+            interfaces = tuple(await hosted.runtime.network_usage(uid)) if apart else ()
+            found.append(PodUsage(hosted, tuple(_containers(usages, hosted.runtime.containers(uid))), interfaces))
     return found
 
 
@@ -92,22 +108,22 @@ def resource_metrics(pods: list[PodUsage] | None, node: Usage | None, now: dt.da
     outer = [(_labels(pod.hosted), pod.total) for pod in used]
     cpu, memory = "Cumulative cpu time consumed by the {} in core-seconds", "Current working set of the {} in bytes"
     text.family("container_cpu_usage_seconds_total", "counter", cpu.format("container"))
-    text.values([(labels, each.usage.cpu_s) for labels, each in inner])
+    text.values([(labels, each.usage.cpu_s, each.usage.measured_s) for labels, each in inner])
     text.family("container_memory_working_set_bytes", "gauge", memory.format("container"))
-    text.values([(labels, each.usage.memory_bytes) for labels, each in inner])
+    text.values([(labels, each.usage.memory_bytes, each.usage.measured_s) for labels, each in inner])
     text.family("container_start_time_seconds", "gauge", "Start time of the container since unix epoch in seconds")
-    text.values([(labels, each.started_at.timestamp()) for labels, each in inner], timed=False)
+    text.values([(labels, each.started_at.timestamp(), 0) for labels, each in inner], timed=False)
     text.family("node_cpu_usage_seconds_total", "counter", cpu.format("node"))
-    text.values([("", node.cpu_s)] if node is not None else [])
+    text.values([("", node.cpu_s, node.measured_s)] if node is not None else [])
     text.family("node_memory_working_set_bytes", "gauge", memory.format("node"))
-    text.values([("", node.memory_bytes)] if node is not None else [])
+    text.values([("", node.memory_bytes, node.measured_s)] if node is not None else [])
     text.family("pod_cpu_usage_seconds_total", "counter", cpu.format("pod"))
-    text.values([(labels, total.cpu_s) for labels, total in outer])
+    text.values([(labels, total.cpu_s, total.measured_s) for labels, total in outer])
     text.family("pod_memory_working_set_bytes", "gauge", memory.format("pod"))
-    text.values([(labels, total.memory_bytes) for labels, total in outer])
+    text.values([(labels, total.memory_bytes, total.measured_s) for labels, total in outer])
     for name in ("resource_scrape_error", "scrape_error"):
         text.family(name, "gauge", "1 if there was an error while getting container metrics, 0 otherwise")
-        text.values([("", error)], timed=False)
+        text.values([("", error, 0)], timed=False)
     return text.finished()
 
 
@@ -123,12 +139,16 @@ class _Text:
         """Start a metric family. The following values belong to it."""
         self._name, self._head = name, f"# HELP {name} {what}\n# TYPE {name} {kind}\n"
 
-    def values(self, values: list[tuple[str, float]], *, timed: bool = True) -> None:
-        """Add values by their labels."""
-        when = f" {self._now_ms}" if timed else ""
+    def values(self, values: list[tuple[str, float, float]], *, timed: bool = True) -> None:
+        """Add labels, values and the times of their measurement in seconds (0: now).
+
+        A rate is wrong if a value that was measured earlier has the time of the response.
+        """
         if values:
             self._lines.append(self._head)
-            self._lines += [f"{self._name}{labels} {value!r}{when}\n" for labels, value in values]
+        for labels, value, measured_s in values:
+            when = f" {round(measured_s * 1000) or self._now_ms}" if timed else ""
+            self._lines.append(f"{self._name}{labels} {value!r}{when}\n")
 
     def finished(self) -> bytes:
         """Return the whole text."""
@@ -172,6 +192,7 @@ def _pod(pod: PodUsage, time: str, volumes: ReadVolumeStats) -> dict[str, Any]:
             for each in pod.containers
         ],
         **_stats(pod.total, time),
+        **_network(pod.interfaces, time),
         **({"volume": list(found)} if found else {}),
     }
 
@@ -179,7 +200,26 @@ def _pod(pod: PodUsage, time: str, volumes: ReadVolumeStats) -> dict[str, Any]:
 def _stats(usage: Usage | None, time: str) -> dict[str, Any]:
     if usage is None:
         return {}
-    return {
-        "cpu": {"time": time, "usageCoreNanoSeconds": int(usage.cpu_s * 1e9)},
-        "memory": {"time": time, "usageBytes": usage.memory_bytes, "workingSetBytes": usage.memory_bytes},
-    }
+    if usage.measured_s:
+        time = format_time(dt.datetime.fromtimestamp(usage.measured_s, dt.UTC))
+    total = usage.memory_bytes if usage.total_memory_bytes is None else usage.total_memory_bytes
+    memory = {"time": time, "usageBytes": total, "workingSetBytes": usage.memory_bytes}
+    if usage.rss_bytes is not None:
+        memory["rssBytes"] = usage.rss_bytes
+    return {"cpu": {"time": time, "usageCoreNanoSeconds": int(usage.cpu_s * 1e9)}, "memory": memory}
+
+
+def _network(interfaces: Sequence[InterfaceUsage], time: str) -> dict[str, Any]:
+    if not interfaces:
+        return {}
+    shown = [
+        {
+            "name": each.name,
+            "rxBytes": each.received_bytes,
+            "rxErrors": each.received_errors,
+            "txBytes": each.sent_bytes,
+            "txErrors": each.sent_errors,
+        }
+        for each in interfaces
+    ]
+    return {"network": {"time": time, **shown[0], "interfaces": shown}}

@@ -17,6 +17,8 @@ from sampan.core.quantity import parse
 from sampan.core.time import Clock
 from sampan.node.beneath import detach_all_below
 from sampan.node.environment.fields import PodPlace
+from sampan.node.local_path.directories import LocalDirectories
+from sampan.node.local_path.volume import is_local, mount_local
 from sampan.node.references import Missing, References, Unreadable
 from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts
@@ -88,6 +90,7 @@ class Volumes:
         `changed` is called with a Pod's key when files of its volumes must be written again.
         """
         self._root = root.absolute()
+        self._local = LocalDirectories(root)
         self._memory = memory
         self._csi = csi
         self._has_devices = has_devices
@@ -228,6 +231,10 @@ class Volumes:
         if mounted is not None and volume.name not in known.of_drivers:
             return mounted
         claim, bound = await bound_volume(pod, volume, self._references)
+        source = volume.persistent_volume_claim
+        read_only = source is not None and source.read_only
+        if is_local(bound):
+            return await mount_local(pod, claim, bound, self._local, read_only=read_only)
         if bound.spec.csi is not None:
             return await self._of_driver(claimed(pod, volume, claim, bound), known)
         found = claimed_path(claim, bound)
@@ -236,8 +243,7 @@ class Volumes:
             prepare_host_path(found.path, found.type, new_mode=0o777)
         elif not found.path.exists():
             raise Missing(f'path "{found.path}" does not exist')
-        source = volume.persistent_volume_claim
-        return MountedVolume(found.path, read_only=source is not None and source.read_only)
+        return MountedVolume(found.path, read_only=read_only)
 
     def _of_image(self, source: ImageSource) -> MountedVolume:
         if not self._has_devices:

@@ -2,6 +2,7 @@
 
 from sampan.operator.controller.context import ReconcileContext, ReconcileLogFilter, current_reconcile
 from sampan.operator.controller.controller import CacheSyncTimeout, Controller, ReconcileTimeout
+from sampan.operator.controller.failing import FailingObject
 from sampan.operator.controller.metrics import ControllerMetrics
 from sampan.operator.controller.options import ControllerOptions
 
@@ -10,6 +11,7 @@ __all__ = [
     "Controller",
     "ControllerMetrics",
     "ControllerOptions",
+    "FailingObject",
     "ReconcileContext",
     "ReconcileLogFilter",
     "ReconcileTimeout",

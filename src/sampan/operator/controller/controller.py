@@ -15,6 +15,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final, cast
 
 from prometheus_client import CollectorRegistry
@@ -29,19 +30,23 @@ from sampan.operator.controller.context import (
     ReconcileContext,
     reconcile_ids,
 )
+from sampan.operator.controller.failing import FailingObject
 from sampan.operator.controller.failure_log import FailureLog
 from sampan.operator.controller.metrics import ControllerMetrics
 from sampan.operator.controller.options import ControllerOptions
+from sampan.operator.controller.tracing import ReconcileTracer
 from sampan.operator.errors import single_error
-from sampan.operator.failed_events import EVENT_FAILED, EventFailure
+from sampan.operator.failed_events import EVENT_FAILED, EVENT_RECOVERED, EventFailure
 from sampan.operator.queue import QueueShutDown, WorkQueue, WorkQueueMetrics
 from sampan.operator.reconciler import ReconcileFunction, Reconciler, in_thread, is_asynchronous, reconcile_function
 from sampan.operator.request import Request, Result, TerminalError
+from sampan.operator.requested_delay import add_failed
 from sampan.operator.source import Source
 
 _log = logging.getLogger("sampan.controller")
 _BUGS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, RecursionError)
 _NOTHING_MORE: Final = Result()
+_NO_SPAN: Final[AbstractContextManager[None]] = nullcontext()
 
 
 class CacheSyncTimeout(TimeoutError):
@@ -80,7 +85,10 @@ class Controller:
         self._started = False
         self._ids = reconcile_ids()
         self._failures = FailureLog()
+        self._metrics.failing.set_function(lambda: len(self._failures))
         self._event_observer: Callable[[EventFailure], None] | None = None
+        self.tracer: ReconcileTracer | None = None
+        """Creates the spans of reconciles. Set it before the start."""
 
     def __str__(self) -> str:
         return f"controller {self.name}"
@@ -103,6 +111,10 @@ class Controller:
         """True if `warm_up` runs before this replica leads."""
         return self.options.warm_up and self.options.needs_leader_election
 
+    def failing(self) -> list[FailingObject]:
+        """Return the objects whose last reconcile, or last event, has failed: at most 4096."""
+        return self._failures.failing(self.name)
+
     def watch(self, source: Source) -> None:
         """Add a source. Raises `RuntimeError` if the sources are running."""
         if self._sources_run:
@@ -121,6 +133,7 @@ class Controller:
         self._sources_run = True
         self._event_observer = EVENT_OBSERVER.get()
         EVENT_FAILED.set(self._event_failed)
+        EVENT_RECOVERED.set(self._failures.event_recovered)
         async with asyncio.TaskGroup() as tasks:
             events = []
             for source in self._sources:
@@ -195,7 +208,8 @@ class Controller:
         slow = _SlowReconcile(context, self.options.slow_reconcile_s)
         self._metrics.active.inc()
         try:
-            result = await self._reconcile(request)
+            with _NO_SPAN if self.tracer is None else self.tracer.reconcile(context):
+                result = await self._reconcile(request)
         except Exception as error:
             self._failed(context, error)
         else:
@@ -263,7 +277,7 @@ class Controller:
         if isinstance(error, TerminalError):
             self._metrics.terminal_errors.inc()
         else:
-            retry_s = self.queue.add_rate_limited(context.request, priority=context.priority)
+            retry_s = add_failed(self.queue, context.request, error, priority=context.priority)
         self._failures.failed(context, error, retry_s)
         _observe(context, error, retry_s)
 

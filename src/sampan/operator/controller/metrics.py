@@ -34,6 +34,12 @@ class ControllerMetrics:
             _LABELS,
             registry=registry,
         )
+        self.failing = Gauge(
+            "sampan_controller_failing_objects",
+            "Objects whose last reconcile or event has failed",
+            _LABELS,
+            registry=registry,
+        )
         self.time = Histogram(
             "controller_runtime_reconcile_time_seconds",
             "How long a reconcile takes",
@@ -61,6 +67,7 @@ class ReconcileMetrics:
         self.panics = families.panics.labels(controller)
         self.timeouts = families.timeouts.labels(controller)
         self.event_errors = families.event_errors.labels(controller)
+        self.failing = families.failing.labels(controller)
         self.time = families.time.labels(controller)
         self.active = families.active.labels(controller)
         families.workers.labels(controller).set(workers)

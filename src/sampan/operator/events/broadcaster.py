@@ -15,6 +15,7 @@ import random
 from typing import Final
 
 from sampan.client.errors import ApiError, ClientError, ServerError, TooManyRequests
+from sampan.core.user_code import report_caught
 from sampan.operator.events.correlator import EventCorrelator, Sighting
 from sampan.operator.events.event import Event
 from sampan.operator.events.sink import EventSink
@@ -30,6 +31,10 @@ _NAMESPACE_ENDS: Final = "NamespaceTerminating"
 """Cause of a refusal in a namespace that is being deleted; its events are dropped. Source: client-go
 tools/record/event.go (1.36).
 """
+
+
+class EventDropped(RuntimeError):
+    """An event is lost."""
 
 
 class EventBroadcaster:
@@ -71,6 +76,7 @@ class EventBroadcaster:
                 regarding = event.regarding
                 text = "too many events wait, %d dropped so far; the last: %s of %s %s/%s"
                 _log.warning(text, self._dropped, event.reason, regarding.kind, regarding.namespace, regarding.name)
+            report_caught("event recorder", EventDropped(f"too many events wait: {event.reason} is lost"))
 
     async def drain(self) -> None:
         """Wait until all events are posted, but at most `_DRAIN_S`."""
@@ -98,6 +104,8 @@ class EventBroadcaster:
                 if isinstance(error, ApiError) and not isinstance(error, ServerError | TooManyRequests):
                     level = logging.DEBUG if error.has_cause(_NAMESPACE_ENDS) else logging.WARNING
                     _log.log(level, "the server refused the event %s: %s", sighting.series.name, error)
+                    if level == logging.WARNING:
+                        report_caught("event recorder", EventDropped(f"the server refused an event: {error}"))
                     return
                 _log.info("cannot write event %s, retrying: %s", sighting.series.name, error)
             await asyncio.sleep(_RETRY_S * random.uniform(0.75, 1.25))

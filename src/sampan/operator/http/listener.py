@@ -115,6 +115,9 @@ class HttpListener:
             await connection.aclose()
         except (TimeoutError, OSError):
             pass
+        except Exception:
+            # A fault that one client has caused must not end the listener, and with it the operator.
+            _log.exception("connection failed")
         finally:
             connection.abort()
             parser.close()

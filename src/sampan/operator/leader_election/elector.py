@@ -22,11 +22,13 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry
 
 from sampan.client.errors import ClientError, Conflict
+from sampan.core.background import background
 from sampan.core.seconds import seconds
 from sampan.core.task_scope import TaskScope
 from sampan.operator.leader_election.config import JITTER_FACTOR, LeaderElectionConfig
 from sampan.operator.leader_election.lease_lock import Lease, LeaseRecord
 from sampan.operator.leader_election.metrics import LeaderElectionMetrics
+from sampan.operator.rights import Right
 
 _log = logging.getLogger("sampan.leader_election")
 
@@ -63,6 +65,11 @@ class LeaderElector:
         """Last record that this candidate has sent: the server may have stored it though no response came."""
         self._reported = ""
         self._lost = ""
+
+    def rights(self) -> list[Right]:
+        """Return the rights on the lease."""
+        found: list[Right] = getattr(self._lease, "rights", list)()
+        return found
 
     @property
     def leader(self) -> str:
@@ -103,7 +110,8 @@ class LeaderElector:
         self._leading.set(1)
         self._leads = True
         async with TaskScope() as tasks:
-            renewing = tasks.begin(self._renew_until_lost(), f"{self.config.name}: renewal")
+            with background():
+                renewing = tasks.begin(self._renew_until_lost(), f"{self.config.name}: renewal")
             leading = tasks.begin(lead(), f"{self.config.name}: leading")
             try:
                 await asyncio.wait({renewing, leading}, return_when=asyncio.FIRST_COMPLETED)
@@ -135,7 +143,8 @@ class LeaderElector:
         _log.info("waiting for lease %s", self.config.name)
         while not await self._try_to_lead():
             self._report()
-            await asyncio.sleep(self._pause_s())
+            with background():
+                await asyncio.sleep(self._pause_s())
         self._report()
         _log.info("lease %s acquired by %s", self.config.name, self.config.identity)
 

@@ -10,6 +10,7 @@ from sampan.client.client import Client
 from sampan.client.errors import NotFound
 from sampan.core.gvk import GroupVersionResource
 from sampan.core.time import Clock, format_micro_time
+from sampan.operator.rights import Right, rights_on
 from sampan.resource import Object, ResourceInfo
 
 LEASES: Final = ResourceInfo(GroupVersionResource("coordination.k8s.io", "v1", "leases"), "Lease", namespaced=True)
@@ -57,6 +58,11 @@ class LeaseLock:
 
     def __str__(self) -> str:
         return f"{self._leases.namespace}/{self._name}"
+
+    def rights(self) -> list[Right]:
+        """Return the rights that a candidate needs. No role can limit `create` to a name."""
+        places = (self._leases.namespace,)
+        return [*rights_on(LEASES, ("create",), places), *rights_on(LEASES, ("get", "update"), places, name=self._name)]
 
     def time(self) -> str:
         """Return the current time as a MicroTime."""

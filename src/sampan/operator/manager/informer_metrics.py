@@ -21,6 +21,10 @@ _COUNTERS: Final = {
 _GAUGES: Final[dict[str, tuple[str, Callable[[SharedInformer[Any]], int]]]] = {
     "informer_objects": ("Objects in the store", lambda informer: len(informer.indexer)),
     "informer_synced": ("1: the store holds a first list", lambda informer: int(informer.has_synced())),
+    "informer_unindexed": (
+        "Objects that an index lacks, because its function raises for them",
+        lambda informer: len(informer.indexer.unindexed),
+    ),
     "informer_pending": (
         "Events that wait for handlers, of the slowest",
         lambda informer: max((handler.pending for handler in informer.registrations), default=0),

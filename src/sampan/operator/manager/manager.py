@@ -21,13 +21,18 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 
 from sampan.client.client import Client
+from sampan.client.partial_metadata import PartialObjectMetadata
+from sampan.client.transport import Transport
 from sampan.informer.factory import SharedInformerFactory
-from sampan.informer.shared_informer import SharedInformer
-from sampan.operator.cached_client import CachedClient, declared_type
-from sampan.operator.controller import CacheSyncTimeout, Controller, ControllerMetrics, ControllerOptions
+from sampan.informer.informer import Informer
+from sampan.operator.cached_client import CachedClient, resource_info
+from sampan.operator.controller import Controller, ControllerMetrics, ControllerOptions, FailingObject
+from sampan.operator.controller.failing import unindexed
 from sampan.operator.errors import single_error
-from sampan.operator.events import EventBroadcaster, EventRecorder
+from sampan.operator.events import CoreEventSink, EventBroadcaster, EventRecorder
+from sampan.operator.events.sink import CORE_EVENTS, NEW_EVENTS
 from sampan.operator.leader_election import GuardedTransport, LeaderElectionMetrics, LeaderElector, LeaseLock
+from sampan.operator.manager.caches import Caches
 from sampan.operator.manager.client_metrics import ClientCollector
 from sampan.operator.manager.informer_metrics import InformerCollector
 from sampan.operator.manager.options import ManagerOptions
@@ -38,6 +43,7 @@ from sampan.operator.manager.signals import stop_on_signals
 from sampan.operator.manager.task_metrics import TaskCollector
 from sampan.operator.queue import WorkQueueMetrics
 from sampan.operator.reconciler import ReconcileFunction, Reconciler
+from sampan.operator.rights import Right, check_reads, check_writes, rights_on, with_reads_of_writes
 from sampan.resource import ObjectType, ResourceInfo
 
 _log = logging.getLogger("sampan.manager")
@@ -52,7 +58,9 @@ class Manager:
         self.options = options
         guarded = client
         if options.leader_election is not None:
-            guarded = client.through(lambda transport: GuardedTransport(transport, self._is_over))
+            guarded = client.through(self.guard)
+        if options.tracer is not None:
+            guarded = guarded.through(options.tracer.transport)
         self.client = CachedClient(guarded, timeout_s=options.read_timeout_s)
         """Client that reads watched kinds from the cache, all others from the server. `client.direct` never caches.
 
@@ -72,15 +80,18 @@ class Manager:
         self.elected = asyncio.Event()
         """Set when this replica leads and its leader-elected runnables have started."""
         self.elector = self._make_elector(client)
-        self._probes = Probes(self.registry, options.probe_address or "127.0.0.1:0")
+        served = self.registry if options.probes_serve_metrics else None
+        self._probes = Probes(served, options.probe_address or "127.0.0.1:0")
         self._controller_metrics = ControllerMetrics(self.registry)
         self.queue_metrics = WorkQueueMetrics(self.registry)
         """Metrics of work queues outside of `Controller`."""
         self._events = EventBroadcaster(options.event_sink(guarded))
         self._groups = {group: RunnableGroup(group, self._member_failed) for group in Group}
-        self._controllers: set[str] = set()
-        self._informers_started = asyncio.Event()
-        self._informers_desired = asyncio.Event()
+        self._controllers: dict[str, Controller] = {}
+        self._caches = Caches(self.client, self.informers, options)
+        self._declared: list[tuple[ResourceInfo, str, str]] = []
+        self._runnables: list[Any] = []
+        self._recorders = 0
         self._over = asyncio.Event()
         self._failure: Exception | None = None
         self._deadline: float | None = None
@@ -102,6 +113,57 @@ class Manager:
             warm: Any = runnable
             self._groups[Group.WARM_UP].add(Member(f"{warm}: warm-up", warm.warm_up, warm.ready))
         self._groups[group_of(runnable) if group is None else group].add(member_of(runnable))
+        self._runnables.append(runnable)
+
+    @property
+    def runnables(self) -> tuple[Any, ...]:
+        """Everything that was added, in this order."""
+        return tuple(self._runnables)
+
+    def declare_writes(
+        self, what: ResourceInfo | ObjectType[Any] | type[Any], *verbs: str, subresource: str = ""
+    ) -> None:
+        """Declare that the operator writes objects of a kind, for its role.
+
+        Verbs: create, update, patch, delete, deletecollection. Raises `ValueError` for another one. `Builder.writes` is
+        usually simpler.
+        """
+        check_writes(verbs)
+        self._declared += [(resource_info(what), verb, subresource) for verb in verbs]
+
+    def declare_reads(self, what: ResourceInfo | ObjectType[Any] | type[Any], *verbs: str) -> None:
+        """Declare that the operator reads objects of a kind from the server, with `client.direct`, for its role.
+
+        Verbs: get, list, watch. Kinds that it watches need no declaration. Raises `ValueError` for another verb.
+        """
+        check_reads(verbs)
+        self._declared += [(resource_info(what), verb, "") for verb in verbs]
+
+    def places_of(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> list[str]:
+        """Return the namespaces in which the operator works on a kind; "" for all."""
+        return self._caches.places_of(resource_info(what))
+
+    def rights(self, *, selected: bool = True) -> list[Right]:
+        """Return the rights that the parts of this manager need, as far as they are declared.
+
+        They are those of its informers, of declared writes, of leader election, of Events, and of runnables with a
+        method `rights`. `selected`: with those on objects in the namespaces of a `NamespaceSelector`, which are unknown
+        before the run: as rights in all namespaces.
+        """
+        found = []
+        for info, scope in self.informers.collections:
+            place = self.options.namespace if scope.namespace is None else scope.namespace
+            found += rights_on(info, ("list", "watch"), (place,))
+        for info in self._caches.selected_kinds() if selected else ():
+            found += rights_on(info, ("list", "watch"))
+        for info, verb, subresource in self._declared:
+            found += rights_on(info, (verb,), self.places_of(info), subresource=subresource)
+        if self._recorders:
+            events = CORE_EVENTS if self.options.event_sink is CoreEventSink else NEW_EVENTS
+            found += rights_on(events, ("create", "patch"), self._places_of_events(events))
+        parts = [self.elector, *self._runnables]
+        found += [right for part in parts for right in getattr(part, "rights", list)()]
+        return with_reads_of_writes(found)
 
     def new_controller(
         self, name: str, reconciler: Reconciler | ReconcileFunction, options: ControllerOptions = ControllerOptions()
@@ -114,26 +176,59 @@ class Manager:
             raise ValueError(f"there is a controller called {name!r} already: give this one another name")
         metrics, queue_metrics = self._controller_metrics, self.queue_metrics
         controller = Controller(name, reconciler, options=options, metrics=metrics, queue_metrics=queue_metrics)
-        self._controllers.add(name)
+        controller.tracer = self.options.tracer
+        self._controllers[name] = controller
         self.add(controller)
         return controller
 
-    def informer_for(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> SharedInformer[Any]:
-        """Return the informer of a kind in the manager's namespace. From now on `client` reads the kind from it."""
-        informer: SharedInformer[Any] = self.informers.informer_for(declared_type(what))
-        if not self.client.is_cached(what):
-            self.client.read_from(informer, namespace=self.options.namespace)
-        self._informers_desired.set()
-        return informer
+    def controller(self, name: str) -> Controller:
+        """Return a controller of this manager. Raises `LookupError`."""
+        if name not in self._controllers:
+            raise LookupError(f"there is no controller {name!r} (there are: {', '.join(self._controllers) or 'none'})")
+        return self._controllers[name]
 
-    def metadata_informer_for(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> SharedInformer[Any]:
-        """Return an informer of a kind's metadata; `client` does not read from it."""
-        informer: SharedInformer[Any] = self.informers.metadata_informer_for(declared_type(what))
-        self._informers_desired.set()
-        return informer
+    def guard(self, transport: Transport) -> Transport:
+        """Return a transport whose writes raise `LeaseOver` when this manager's lease has expired."""
+        return GuardedTransport(transport, self._is_over)
+
+    def _places_of_events(self, events: ResourceInfo) -> list[str]:
+        """Return the namespaces of Events. Those about an object without a namespace are in `default`."""
+        places = self.places_of(events)
+        is_wide = any(not info.namespaced for info, _ in self.informers.collections)
+        return list(dict.fromkeys([*places, "default"])) if is_wide and "" not in places else places
+
+    async def drain(self) -> None:
+        """Start no more reconciles, and wait for the running ones."""
+        async with asyncio.TaskGroup() as drains:
+            for controller in self._controllers.values():
+                drains.create_task(controller.drain())
+
+    def failing(self, *, tries_min: int = 1) -> list[FailingObject]:
+        """Return the objects that have failed at least `tries_min` times in a row, the most frequent failures first.
+
+        They are retried, or wait for a change; none is dropped. Each controller lists at most 4096. The objects that an
+        index lacks, because its function raises, are listed too.
+        """
+        found = [each for controller in self._controllers.values() for each in controller.failing()]
+        found += [unindexed(each) for informer in self.informers.informers for each in informer.indexer.unindexed]
+        return sorted((each for each in found if each.tries >= tries_min), key=lambda each: -each.tries)
+
+    def informer_for(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> Informer[Any]:
+        """Return the informer of a kind, with the namespaces and selectors of the options.
+
+        From now on `client` reads the kind from it.
+        """
+        return self._caches.informer_for(what)
+
+    def metadata_informer_for(
+        self, what: ResourceInfo | ObjectType[Any] | type[Any]
+    ) -> Informer[PartialObjectMetadata]:
+        """Return an informer of a kind's metadata. From now on `client.metadata(what)` reads from it."""
+        return self._caches.metadata_informer_for(what)
 
     def event_recorder(self, controller: str) -> EventRecorder:
         """Return the event recorder of a controller."""
+        self._recorders += 1
         instance = f"{controller}-{self.options.host}"[:_INSTANCE_LENGTH_MAX]
         return EventRecorder(self._events, controller, instance, self.options.clock)
 
@@ -246,31 +341,8 @@ class Manager:
     def _add_own_parts(self) -> None:
         if self.options.probe_address:
             self.add(self._probes, group=Group.HTTP_SERVERS)
-        self._groups[Group.CACHES].add(Member("informers", self._run_informers, self._informers_synced))
+        self._groups[Group.CACHES].add(Member("informers", self._caches.run, self._caches.synced))
         self.add(self._events, group=Group.CACHES)
-        self.add_readyz_check("informer-sync", self._check_informers)
+        self.add_readyz_check("informer-sync", self._caches.check)
         if self.elector is not None:
             self.add_healthz_check("leaderElection", self.elector.check)
-
-    async def _run_informers(self) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            while True:
-                await self.informers.start(tasks)
-                self._informers_started.set()
-                await self._informers_desired.wait()
-                self._informers_desired.clear()
-
-    async def _informers_synced(self) -> None:
-        await self._informers_started.wait()
-        try:
-            await self.informers.wait_for_cache_sync(timeout_s=self.options.cache_sync_timeout_s)
-        except TimeoutError as error:
-            question = "is the kind served, and may this client list and watch it?"
-            raise CacheSyncTimeout(f"{error} ({question})") from None
-
-    def _check_informers(self) -> None:
-        late = [
-            str(informer.object_type.info.gvr) for informer in self.informers.informers if not informer.has_synced()
-        ]
-        if late:
-            raise RuntimeError(f"not synced: {', '.join(late)}")

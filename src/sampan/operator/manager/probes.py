@@ -1,4 +1,4 @@
-"""`Probes`: /healthz, /readyz and /metrics on a small listener. It serves GET and HEAD, without TLS.
+"""`Probes`: /healthz, /readyz and, with a registry, /metrics on a small listener. It serves GET and HEAD, without TLS.
 
 Concurrency: `run` owns the listener. Each connection is one task and serves one request.
 
@@ -28,7 +28,7 @@ class Probes:
 
     needs_leader_election = False
 
-    def __init__(self, registry: CollectorRegistry, address: str) -> None:
+    def __init__(self, registry: CollectorRegistry | None, address: str) -> None:
         self._registry = registry
         host, _, port = address.rpartition(":")
         self._listener = HttpListener(self.respond, host.strip("[]"), int(port), limits=_LIMITS)
@@ -71,7 +71,7 @@ class Probes:
             return Response(405, b"only GET\n")
         query = request.query
         kind, _, name = request.path.strip("/").partition("/")
-        if kind == "metrics" and not name:
+        if kind == "metrics" and not name and self._registry is not None:
             return Response(200, generate_latest(self._registry), CONTENT_TYPE_LATEST)
         checks = self._checks.get(kind)
         if checks is None or (name and name not in checks):

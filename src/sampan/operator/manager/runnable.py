@@ -30,6 +30,7 @@ class Runnable(Protocol):
     - `needs_leader_election: bool`: only the leader runs it; the default is True
     - `async ready()`: returns when the object is ready; then the next group starts
     - `async drain()`: finishes running work and starts no new work; then the object is cancelled
+    - `rights() -> list[Right]`: rights on the API server that it needs, for the operator's role
     - `async warm_up()`, with `warms_up: bool` True: runs before this replica leads
     """
 
@@ -46,6 +47,8 @@ class Member:
     run: Callable[[], Awaitable[None]]
     ready: Callable[[], Awaitable[None]] | None = None
     drain: Callable[[], Awaitable[None]] | None = None
+    observed: bool = False
+    """True for code of the user."""
 
 
 def member_of(runnable: Runnable | Callable[[], Awaitable[None]]) -> Member:
@@ -54,7 +57,8 @@ def member_of(runnable: Runnable | Callable[[], Awaitable[None]]) -> Member:
     if isinstance(runnable, type) or not callable(run):
         raise TypeError(f"{runnable!r} is neither an asynchronous function nor an object with a method `run`")
     name = str(runnable) if hasattr(runnable, "run") else getattr(runnable, "__qualname__", str(runnable))
-    return Member(name, run, getattr(runnable, "ready", None), getattr(runnable, "drain", None))
+    observed = not getattr(run, "__module__", "").startswith("sampan.")
+    return Member(name, run, getattr(runnable, "ready", None), getattr(runnable, "drain", None), observed)
 
 
 def group_of(runnable: object) -> Group:

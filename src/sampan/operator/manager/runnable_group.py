@@ -11,6 +11,8 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from sampan.core.task_scope import TaskScope
+from sampan.core.user_code import timed_steps
+from sampan.operator.error_text import one_line, traceback_of
 from sampan.operator.manager.runnable import Group, Member
 
 _log = logging.getLogger("sampan.manager")
@@ -94,9 +96,10 @@ class RunnableGroup:
 
     async def _run(self, member: Member) -> None:
         try:
-            await member.run()
+            await (timed_steps(member.name, member.run()) if member.observed else member.run())
         except Exception as error:
-            _log.exception("runnable %s failed", member.name)
+            _log.error("runnable %s failed: %s", member.name, one_line(error), exc_info=traceback_of(error))
+            error.add_note(f"{member.name} of the operator failed")
             self._on_failure(member, error)
 
 

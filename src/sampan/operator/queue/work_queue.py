@@ -155,14 +155,14 @@ class WorkQueue(Generic[K]):
         self._drop_stale_timers()
         self._set_timer()
 
-    def add_rate_limited(self, key: K, *, priority: int = 0) -> float | None:
-        """Queue a failed key after the delay of the rate limiter.
+    def add_rate_limited(self, key: K, *, priority: int = 0, at_least_s: float = 0.0) -> float | None:
+        """Queue a failed key after the delay of the rate limiter, but not before `at_least_s` seconds.
 
         Return the delay in seconds; None if the queue is shutting down and the key was not added.
         """
         if self._shutting_down:
             return None
-        delay_s = self._rate_limiter.when(key)
+        delay_s = max(self._rate_limiter.when(key), at_least_s)
         self.add_after(key, delay_s, priority=priority)
         return delay_s
 

@@ -12,6 +12,7 @@
 It is not part of `sampan.operator`, because certificates need a library that takes long to import.
 """
 
+from sampan.operator.service_reference import ServiceReference
 from sampan.operator.webhook.admission import (
     AdmissionRequest,
     AdmissionResponse,
@@ -44,7 +45,7 @@ from sampan.operator.webhook.certificates import (
 from sampan.operator.webhook.conversion import ConversionError, HubConversion
 from sampan.operator.webhook.hook import Hook, HookKind, HookOptions
 from sampan.operator.webhook.injector import CaBundleInjector
-from sampan.operator.webhook.options import ServiceReference, WebhookOptions
+from sampan.operator.webhook.options import WebhookOptions
 from sampan.operator.webhook.server import WebhookServer
 from sampan.operator.webhook.targets import (
     ApiServiceTarget,

@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
 
 from sampan.core.gvk import GroupKind
+from sampan.operator.webhook.partial import completed
 from sampan.resource import Object, ObjectType, object_type
 from sampan.wire import json
 
@@ -40,6 +41,7 @@ class HubConversion(Generic[H]):
         """Create the conversion, without functions. Raises `TypeError` for an undeclared class."""
         self._hub: ObjectType[Any] = object_type(hub)
         self._types = {self._hub.info.api_version: self._hub}
+        self._classes: dict[str, type[Any]] = {self._hub.info.api_version: hub}
         self._up: dict[str, Convert] = {}
         self._down: dict[str, Convert] = {}
 
@@ -84,15 +86,22 @@ class HubConversion(Generic[H]):
 
     async def _step(self, obj: Object, convert: Convert, api_version: str) -> Object:
         source, target = self._types[obj["apiVersion"]], self._types[api_version]
-        try:
-            typed = source.decode(json.encode(obj))
-        except ValueError as error:
-            raise ConversionError(f"the object does not fit {source.info.gvk}: {error}") from error
+        typed = self._decoded(obj, source)
         outcome = convert(typed)
         result = await outcome if inspect.isawaitable(outcome) else outcome
         converted: Object = json.decode(target.encode(result))
         converted["metadata"] = _metadata(obj.get("metadata") or {}, converted.get("metadata") or {})
         return converted
+
+    def _decoded(self, obj: Object, source: ObjectType[Any]) -> Any:
+        """Return the typed object. Of a part of an object, the missing fields are zero; see `partial.py`."""
+        try:
+            return source.decode(json.encode(obj))
+        except ValueError as error:
+            try:
+                return source.decode(json.encode(completed(obj, self._classes[source.info.api_version])))
+            except (ValueError, TypeError):
+                raise ConversionError(f"the object does not fit {source.info.gvk}: {error}") from error
 
     def _register(self, functions: dict[str, Convert], spoke: type[Any]) -> Callable[[Any], Any]:
         typed = object_type(spoke)
@@ -104,6 +113,7 @@ class HubConversion(Generic[H]):
 
         def register(convert: Convert) -> Convert:
             self._types[version] = typed
+            self._classes[version] = spoke
             functions[version] = convert
             return convert
 

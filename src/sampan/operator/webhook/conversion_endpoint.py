@@ -12,6 +12,7 @@ import msgspec
 
 from sampan.core.errors import StatusError
 from sampan.core.gvk import GroupKind, GroupVersion
+from sampan.core.user_code import report_caught, timed_steps
 from sampan.operator.webhook.conversion import ConversionError, HubConversion
 from sampan.operator.webhook.endpoint import EndpointResponse
 from sampan.resource import Object
@@ -26,6 +27,7 @@ KIND: Final = "ConversionReview"
 BODY_BYTES_MAX: Final = 256 << 20
 """Limit of a body in bytes. It is high, because a review contains all objects of a list."""
 
+_PLACE: Final = "conversion webhook"
 _SLICE: Final = 64
 """Number of objects that are converted before other tasks may run."""
 
@@ -76,12 +78,13 @@ class ConversionEndpoint:
             return EndpointResponse(400, json.encode({"message": text}))
         response: Object = {"uid": review.request.uid}
         try:
-            response["convertedObjects"] = await self._convert_all(review.request)
+            response["convertedObjects"] = await timed_steps(_PLACE, self._convert_all(review.request))
             response["result"] = {"metadata": {}, "status": "Success"}
         except (StatusError, ValueError) as error:
             response["result"] = _failure(str(error))
         except Exception as error:
             self._on_panic()
+            report_caught(_PLACE, error)
             _log.exception("conversion failed", extra={"uid": review.request.uid})
             response["result"] = _failure(f"the conversion failed with {type(error).__name__}; its log says more")
         return EndpointResponse(

@@ -4,13 +4,16 @@ Source: k8s.io/api admissionregistration/v1 types.go (1.36); controller-runtime 
 """
 
 import enum
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypedDict
+from typing import Any, Final, TypedDict, TypeVar, get_type_hints
 
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.operator.webhook.admission import Operation
 from sampan.resource import Object, ResourceInfo
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 GROUP: Final = "admissionregistration.k8s.io"
 API_VERSION: Final = f"{GROUP}/v1"
@@ -57,6 +60,19 @@ class HookOptions(TypedDict, total=False):
     path: str
 
 
+def with_hook_options(function: F) -> F:
+    """Decorate a function with `**options: Unpack[HookOptions]`: its signature, which `help` prints, names them."""
+    signature = inspect.signature(function)
+    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    named = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=annotation)
+        for name, annotation in get_type_hints(HookOptions).items()
+    ]
+    given: Any = function
+    given.__signature__ = signature.replace(parameters=[*own, *named])
+    return function
+
+
 @dataclass(frozen=True, slots=True)
 class Hook:
     """One webhook of a configuration."""
@@ -64,6 +80,12 @@ class Hook:
     kind: HookKind
     info: ResourceInfo
     options: HookOptions = field(default_factory=HookOptions)
+
+    def __post_init__(self) -> None:
+        """Raises `TypeError` for an unknown option."""
+        unknown = sorted(set(self.options) - set(HookOptions.__annotations__))
+        if unknown:
+            raise TypeError(f"unknown options {', '.join(unknown)}; there are {', '.join(HookOptions.__annotations__)}")
 
     @property
     def path(self) -> str:
@@ -95,6 +117,9 @@ class Hook:
                     "apiVersions": [gvr.version],
                     "operations": [str(operation) for operation in operations],
                     "resources": resources,
+                    # The server's default. Rules are an atomic list: two managers that apply the same rules without it
+                    # would conflict with what the server has stored.
+                    "scope": "*",
                 }
             ],
         }
@@ -120,12 +145,25 @@ def path_of(kind: HookKind, gvk: GroupVersionKind) -> str:
 
 
 def configuration_of(
-    kind: HookKind, name: str, hooks: Sequence[Hook], client_config: Callable[[str], Object]
+    kind: HookKind,
+    name: str,
+    hooks: Sequence[Hook],
+    client_config: Callable[[str], Object],
+    namespaces: Sequence[str] = (),
 ) -> Object | None:
-    """Return the configuration of all webhooks of a kind; None if there are none. `client_config` is called with each
-    path.
+    """Return the configuration of all webhooks of a kind; None if there are none.
+
+    `client_config` is called with each path. With `namespaces`, webhooks without a namespaceSelector get one for these.
     """
     entries = [hook.entry(client_config(hook.path)) for hook in hooks if hook.kind is kind]
+    if namespaces:
+        entries = [{**each, "namespaceSelector": each.get("namespaceSelector") or _in(namespaces)} for each in entries]
     if not entries:
         return None
     return {"apiVersion": API_VERSION, "kind": kind.value, "metadata": {"name": name}, "webhooks": entries}
+
+
+def _in(namespaces: Sequence[str]) -> Object:
+    """Return the selector of namespaces by their names. Source: core/v1 well-known labels (1.36)."""
+    name = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": list(namespaces)}
+    return {"matchExpressions": [name]}

@@ -15,7 +15,7 @@ from sampan.operator.webhook.admission import (
     one_after_the_other,
     validating_handler,
 )
-from sampan.operator.webhook.hook import Hook, HookKind, HookOptions
+from sampan.operator.webhook.hook import Hook, HookKind, HookOptions, with_hook_options
 from sampan.resource import ObjectType, ResourceInfo
 
 T = TypeVar("T")
@@ -59,6 +59,7 @@ class Hooks:
         handlers = self._registered[path].handlers
         return handlers[0] if len(handlers) == 1 else one_after_the_other(*handlers)
 
+    @with_hook_options
     def mutating(self, what: Resource, **options: Unpack[HookOptions]) -> Callable[[Fn], Fn]:
         """Decorate a function of the object, or a `Defaulter` (class or object), that completes objects.
 
@@ -71,6 +72,7 @@ class Hooks:
 
         return register
 
+    @with_hook_options
     def validating(self, what: Resource, **options: Unpack[HookOptions]) -> Callable[[Fn], Fn]:
         """Decorate a `Validator` (class or object), or a function of the new and the old object, that checks objects.
 
@@ -85,6 +87,7 @@ class Hooks:
 
         return register
 
+    @with_hook_options
     def register_defaulter(
         self,
         what: type[T] | ObjectType[T] | ResourceInfo,
@@ -97,6 +100,7 @@ class Hooks:
         options.setdefault("operations", (Operation.CREATE, Operation.UPDATE))
         self.register(HookKind.MUTATING, typed.info, mutating_handler(typed, default), **options)
 
+    @with_hook_options
     def register_validator(
         self, what: type[T] | ObjectType[T] | ResourceInfo, validator: Validator[T], **options: Unpack[HookOptions]
     ) -> None:
@@ -108,6 +112,7 @@ class Hooks:
         options.setdefault("operations", operations)
         self.register(HookKind.VALIDATING, typed.info, validating_handler(typed, validator), **options)
 
+    @with_hook_options
     def register(self, kind: HookKind, info: ResourceInfo, handler: Handler, **options: Unpack[HookOptions]) -> None:
         """Register a raw handler, which gets unconverted requests. Raises `ValueError` if the path is in use."""
         options.setdefault("operations", (Operation.CREATE, Operation.UPDATE))

@@ -8,24 +8,28 @@ import asyncio
 import base64
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from sampan.client.backoff import Backoff
 from sampan.client.client import Client
-from sampan.client.errors import ClientError, NotFound
+from sampan.client.errors import ClientError, Forbidden, NotFound
 from sampan.client.options import WriteOptions
 from sampan.client.patch import ApplyPatch, Patch
 from sampan.client.resource_client import ResourceClient
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.webhook.certificates import CertificateSource
 from sampan.operator.webhook.change_handler import changes
-from sampan.operator.webhook.targets import InjectionTarget
+from sampan.operator.webhook.targets import FIELD_MANAGER, InjectionTarget
 from sampan.resource import Object
 
 _log = logging.getLogger("sampan.webhook")
 
 _RETRY: Final = Backoff(0.5, factor=2.0, jitter=0.2, cap_s=60.0)
-FIELD_MANAGER: Final = "sampan-webhook"
+
+
+class _AbsentError(Exception):
+    """The object does not exist, and the operator may not create it."""
 
 
 class CaBundleInjector:
@@ -57,6 +61,7 @@ class _Keeper:
         self._resource: ResourceClient[Object] = client.resource(target.info)
         self._source = source
         self._changed = asyncio.Event()
+        self._reported = False
         source.listen(self._changed.set)
 
     async def run(self) -> None:
@@ -69,6 +74,10 @@ class _Keeper:
                 self._changed.clear()
                 try:
                     await self._look()
+                except _AbsentError:
+                    self.looked.set()
+                    await self._wait_for_object(next(delays))
+                    continue
                 except (ClientError, OSError, ValueError) as error:
                     _log.warning("cannot update the caBundle of %s: %s", self.target.name, error)
                     self.looked.set()
@@ -78,11 +87,21 @@ class _Keeper:
                 delays = _RETRY.delays()
                 await self._changed.wait()
 
+    async def _wait_for_object(self, delay_s: float) -> None:
+        """Wait until the object exists. After the delay, try again: the right to create it may have come."""
+        if not self._reported:
+            kind = self.target.info.kind
+            _log.info("%s %s is absent, and the operator may not create it: waiting for it", kind, self.target.name)
+            self._reported = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(delay_s):
+                await self._changed.wait()
+
     async def _look(self) -> None:
         """Patch the target if its caBundle differs.
 
         The certificates are refreshed first. Otherwise a replica that has not noticed a rotation would replace the new
-        bundle with the old one.
+        bundle with the old one. Raises `_AbsentError` if another client has to create the object.
         """
         obj = await self._present()
         if self._patch(obj) is None:
@@ -96,6 +115,10 @@ class _Keeper:
             await self._resource.patch(self.target.name, patch, WriteOptions(field_manager=FIELD_MANAGER, force=force))
         except NotFound:
             return  # Deleted meanwhile; it is checked again when it is created.
+        except Forbidden as error:
+            if await self._present() is None:
+                raise _AbsentError from error
+            raise
         _log.info("injected the caBundle of %s %s", self.target.info.kind, self.target.name)
 
     def _patch(self, obj: Object | None) -> Patch | None:

@@ -4,26 +4,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from sampan.operator.service_reference import ServiceReference
 from sampan.operator.webhook.certificates import CertificateTerms
 from sampan.operator.webhook.targets import InjectionTarget
 from sampan.resource import Object
 
 DISABLED: Final = -1
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceReference:
-    """Service in front of the operator's pods."""
-
-    namespace: str
-    name: str
-    port: int = 443
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """DNS names of the Service; API servers use the first."""
-        short = f"{self.name}.{self.namespace}"
-        return f"{short}.svc", short, f"{short}.svc.cluster.local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +24,9 @@ class WebhookOptions:
     port: int = 9443
     """Port; 0 for any free port, -1 to serve nothing (for a replica that only runs controllers)."""
     service: ServiceReference | None = None
-    """Service through which API servers in a cluster reach the webhooks. None: API servers use the URL."""
+    """Service through which API servers in a cluster reach the webhooks. None: that of the manager's options, which the
+    flag `--webhook-service` sets; without it, API servers use the URL.
+    """
     url_host: str = "127.0.0.1"
     """Host of the URL, as API servers see it, if there is no Service.
 
@@ -54,6 +42,8 @@ class WebhookOptions:
     """Name of the configurations that the server creates from the registered webhooks and keeps up to date; "": none.
     Conversions are then written into their CRDs too.
     """
+    ensure_conversions: bool | None = None
+    """Write conversions into their CRDs. None: if configurations are created."""
     client_ca_file: Path | None = None
     """File of authorities (PEM). Only clients with a certificate of one of them are served.
 

@@ -13,14 +13,24 @@ Source: controller-runtime pkg/webhook/server.go (0.24).
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
+from sampan.core.user_code import report_caught
+from sampan.operator.cache_options import NamespaceSelector
 from sampan.operator.http import HttpLimits, HttpListener, Request, Response
-from sampan.operator.manager import Group, Manager
+from sampan.operator.manager import Group, Manager, ManagerOptions
+from sampan.operator.rights import Right, rights_on
 from sampan.operator.webhook.admission import AdmissionEndpoint
-from sampan.operator.webhook.certificates import CertificateSource, CertificateStore, IssuedCertificates
+from sampan.operator.webhook.certificates import (
+    CertificateFiles,
+    CertificateSource,
+    CertificateStore,
+    IssuedCertificates,
+    SecretStore,
+)
 from sampan.operator.webhook.conversion import HubConversion
 from sampan.operator.webhook.conversion_endpoint import PATH as CONVERT_PATH
 from sampan.operator.webhook.conversion_endpoint import ConversionEndpoint
@@ -33,12 +43,15 @@ from sampan.operator.webhook.options import DISABLED, WebhookOptions
 from sampan.operator.webhook.serving_tls import ServingContext
 from sampan.operator.webhook.targets import ConversionTarget, InjectionTarget, ManagedConfiguration
 from sampan.operator.webhook.token_review import Authenticate, TokenReviewEndpoint
+from sampan.resource import Object
 
 _log = logging.getLogger("sampan.webhook")
 
 A = TypeVar("A", bound=Authenticate)
 H = TypeVar("H")
 
+_VERBS: Final = ("get", "list", "patch", "watch")
+"""Verbs of the injector on its targets."""
 _JSON: Final = "application/json"
 _UNKNOWN_BODY_BYTES_MAX: Final = 1 << 20
 _READING_S: Final = 5.0
@@ -58,9 +71,11 @@ class WebhookServer(Hooks):
     ) -> None:
         """A `CertificateStore` keeps certificates that this server issues; a `CertificateSource` supplies others."""
         super().__init__()
-        self.options = options
+        certificates, self.options = _as_deployed(manager, certificates, options)
+        options = self.options
         self._client = manager.client.direct
         self._clock = manager.options.clock
+        self._namespaces = _names_of_namespaces(manager.options)
         self.certificates = (
             certificates
             if isinstance(certificates, CertificateSource)
@@ -79,6 +94,40 @@ class WebhookServer(Hooks):
 
     def __str__(self) -> str:
         return "webhook server"
+
+    def targets(self) -> list[InjectionTarget]:
+        """Return all objects that contain the caBundle."""
+        targets = list(self.options.inject_into)
+        name = self.options.ensure_configurations
+        for kind in HookKind if name else ():
+            made = configuration_of(kind, name, self.hooks, self._client_config, self._namespaces)
+            if made is not None:
+                targets.append(ManagedConfiguration(kind, made))
+        if _ensures_conversions(self.options):
+            config = self._client_config(CONVERT_PATH)
+            targets += [ConversionTarget(each.crd_name, config) for each in self._conversions.conversions]
+        return targets
+
+    def _client_config(self, path: str) -> Object:
+        return self.options.client_config(path, self.port)
+
+    def installed(self) -> list[Object]:
+        """Return the objects that must exist, because `rights` do not permit to create them.
+
+        They are the Secret of the certificates, and the configurations without caBundles.
+        """
+        found: list[Object] = []
+        store = self.certificates.store if isinstance(self.certificates, IssuedCertificates) else None
+        if isinstance(store, SecretStore):
+            found.append(store.empty())
+        return found + [each.configuration for each in self.targets() if isinstance(each, ManagedConfiguration)]
+
+    def rights(self) -> list[Right]:
+        """Return the rights on the targets and on the store of the certificates."""
+        if self.disabled:
+            return []
+        found = [right for each in self.targets() for right in rights_on(each.info, _VERBS, name=each.name)]
+        return [*found, *self.certificates.rights()]
 
     def conversion(self, hub: type[H]) -> HubConversion[H]:
         """Return a new conversion of a kind, with this version as the hub. Register the functions with it.
@@ -139,7 +188,7 @@ class WebhookServer(Hooks):
             self._listener = listener = self._make_listener()
             serving = tasks.create_task(listener.run(), name="listener")
             await listener.ready()
-            injector = CaBundleInjector(self._client, self.certificates, self._targets())
+            injector = CaBundleInjector(self._client, self.certificates, self.targets())
             background.append(tasks.create_task(injector.run(), name="caBundle injector"))
             await injector.settled()
             self._ready.set()
@@ -177,9 +226,11 @@ class WebhookServer(Hooks):
         except TimeoutError:
             # An error without a review: the webhook's failurePolicy applies.
             _log.warning("request timed out: %s", request.path)
+            report_caught(f"webhook {request.path}", TimeoutError("the webhook took too long"))
             return Response(504, b"the webhook took too long\n")
-        except Exception:
+        except Exception as error:
             _log.exception("request failed: %s", request.path)
+            report_caught(f"webhook {request.path}", error)
             return Response(500, b"internal error\n")
         return Response(response.code, response.body, _JSON)
 
@@ -228,22 +279,37 @@ class WebhookServer(Hooks):
         tls = ServingContext(self.certificates, client_ca_file=options.client_ca_file)
         return HttpListener(self.respond, options.host, options.port, limits=limits, tls=tls.context)
 
-    def _targets(self) -> list[InjectionTarget]:
-        """Return all objects that contain the caBundle."""
-        targets = list(self.options.inject_into)
-        name = self.options.ensure_configurations
-        if not name:
-            return targets
-        for kind in HookKind:
-            made = configuration_of(kind, name, self.hooks, lambda path: self.options.client_config(path, self.port))
-            if made is not None:
-                targets.append(ManagedConfiguration(kind, made))
-        for conversion in self._conversions.conversions:
-            client_config = self.options.client_config(CONVERT_PATH, self.port)
-            targets.append(ConversionTarget(conversion.crd_name, client_config))
-        return targets
-
     def _check_alive(self) -> None:
         """Check liveness. During the start it may wait for the API server, and a restart would not help."""
         if self._ready.is_set():
             self.check()
+
+
+def _as_deployed(
+    manager: Manager, certificates: CertificateStore | CertificateSource, options: WebhookOptions
+) -> tuple[CertificateStore | CertificateSource, WebhookOptions]:
+    """Return certificates and options with what the manager's options have, which flags set."""
+    name, conversions = manager.options.webhook_configurations, manager.options.webhook_conversions
+    options = replace(options, ensure_conversions=conversions and _ensures_conversions(options))
+    if name and options.ensure_configurations:
+        options = replace(options, ensure_configurations="" if name == "0" else name)
+    address = manager.options.webhook_address
+    if address is not None and options.port != DISABLED:
+        options = replace(options, host=address[0], port=address[1])
+    service, files = manager.options.webhook_service, manager.options.webhook_cert_path
+    if service is not None and options.service is None:
+        options = replace(options, service=service)
+        if not isinstance(certificates, CertificateSource):
+            certificates = SecretStore(manager.client.direct, service.namespace, service.name)
+    return (certificates if files is None else CertificateFiles(files)), options
+
+
+def _ensures_conversions(options: WebhookOptions) -> bool:
+    return bool(options.ensure_configurations) if options.ensure_conversions is None else options.ensure_conversions
+
+
+def _names_of_namespaces(options: ManagerOptions) -> Sequence[str]:
+    """Return the namespaces to which an operator is limited by their names. Webhooks are for them only, too."""
+    if isinstance(options.namespaces, NamespaceSelector):
+        return ()
+    return tuple(options.namespaces) or ((options.namespace,) if options.namespace else ())

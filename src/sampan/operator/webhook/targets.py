@@ -12,6 +12,7 @@ from sampan.core.gvk import GroupVersionResource
 from sampan.operator.webhook.hook import HookKind
 from sampan.resource import Object, ResourceInfo
 
+FIELD_MANAGER: Final = "sampan-webhook"
 CRDS: Final = ResourceInfo(
     GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions"),
     "CustomResourceDefinition",
@@ -70,7 +71,11 @@ class WebhookConfigurationTarget:
 
 @dataclass(frozen=True, slots=True)
 class ManagedConfiguration:
-    """Configuration that the operator creates, and restores after changes or deletion."""
+    """Configuration that the operator creates, and restores after changes or deletion.
+
+    If a manifest has created it, only its caBundles are written. Otherwise two versions of an operator, which both run
+    during an upgrade, would undo each other's rules.
+    """
 
     kind: HookKind
     configuration: Object
@@ -89,6 +94,8 @@ class ManagedConfiguration:
 
     def patch(self, obj: Object | None, ca_bundle: str) -> Patch | None:
         """See `InjectionTarget.patch`."""
+        if obj is not None and not _is_applied(obj):
+            return WebhookConfigurationTarget(self.kind, self.name).patch(obj, ca_bundle)
         webhooks = [
             {**webhook, "clientConfig": _complete(webhook["clientConfig"], ca_bundle)}
             for webhook in self.configuration["webhooks"]
@@ -140,6 +147,12 @@ class ApiServiceTarget:
         ):
             return None
         return MergePatch({"spec": {"caBundle": ca_bundle}})
+
+
+def _is_applied(obj: Object) -> bool:
+    """Return True if an operator has applied this object as a whole."""
+    entries = obj["metadata"].get("managedFields") or ()
+    return any(each.get("manager") == FIELD_MANAGER and each.get("operation") == "Apply" for each in entries)
 
 
 def _complete(client_config: Mapping[str, Any], ca_bundle: str) -> Object:

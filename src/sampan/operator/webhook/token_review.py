@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from sampan.core.user_code import report_caught
 from sampan.operator.webhook.admission import UserInfo
 from sampan.operator.webhook.endpoint import EndpointResponse
 from sampan.wire import json
@@ -82,6 +83,7 @@ class TokenReviewEndpoint:
             return _no(str(error))
         except Exception as error:
             self._on_panic()
+            report_caught("webhook for tokens", error)
             _log.exception("cannot check a token")
             return _no(f"the webhook failed with {type(error).__name__}; its log says more")
         if found is None:

@@ -10,16 +10,13 @@ from sampan.core import errors
 from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.step_times import StepTimes
-from sampan.registry.strategy import ObjectReader, Strategy
+from sampan.registry.strategy import RecordReader, Strategy
 from sampan.schema.decode import Decoder, DecoderCompiler
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode, encode, splice
 from sampan.storage.records import Record
 from sampan.storage.store import FutureRevision, KeyValue, Store
 from sampan.wire import json as wire_json
-
-Validate = Callable[[Object, Object | None], Awaitable[None]]
-"""Validating admission: called with the final object and the old object. Raises `StatusError` to refuse the write."""
 
 Convert = Callable[[Object], Object]
 
@@ -60,7 +57,7 @@ class ResourceStore:
         strategy: Strategy,
         store: Store,
         cache: WatchCache,
-        reader: ObjectReader,
+        reader: RecordReader,
         *,
         step_times: StepTimes,
         api_version: str = "",

@@ -10,7 +10,7 @@ import math
 import socket
 import ssl
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Protocol
 
@@ -27,14 +27,18 @@ from sampan.registry.webhook import response as responses
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, mismatch, tls_text
 from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials
 from sampan.registry.webhook.response import RESPONSE_SIZE_BYTES_MAX, WebhookError, WebhookResponse, not_http
-from sampan.registry.webhook.services import Resolve, ServiceError
+from sampan.registry.webhook.services import Place, Resolve, ServiceError
 from sampan.registry.webhook.target import WebhookTarget
+from sampan.streams.tunnels import NodeTunnels
 from sampan.wire.http1 import Malformed, request_head
 
 __all__ = ["RESPONSE_SIZE_BYTES_MAX", "Connect", "HttpsWebhook", "Webhook", "WebhookClients", "WebhookError"]
 
 _NO_RESPONSE = "<error>"
 _CLIENTS_MAX = 100
+_ALTERNATIVES_MAX = 2
+_ALTERNATIVES_S = 3.0
+"""Time in which a place must accept a connection, if the service has another one."""
 IDLE_MAX = 25
 IDLE_S = 90.0
 """Seconds after which an idle connection is closed.
@@ -61,7 +65,7 @@ Connect = Callable[[WebhookTarget], Webhook]
 class HttpsWebhook:
     """Client of one webhook, with TLS unless its target disables it.
 
-    `resolve` finds the pods of services. `requests` counts the requests.
+    `resolve` finds the pods of services. `requests` counts the requests. `tunnels` are those of the pods' nodes.
     """
 
     def __init__(
@@ -71,7 +75,9 @@ class HttpsWebhook:
         credentials: Credentials = NO_CREDENTIALS,
         *,
         requests: WebhookRequests | None = None,
+        tunnels: NodeTunnels | None = None,
     ) -> None:
+        self._tunnels = tunnels or NodeTunnels()
         self._target = target
         self._resolve = resolve
         self._credentials = credentials
@@ -139,12 +145,12 @@ class HttpsWebhook:
         except BodyTooLarge:
             raise WebhookError(f"the answer is larger than {responses.RESPONSE_SIZE_BYTES_MAX} bytes") from None
         except ssl.SSLError as error:
-            raise call.failure(await self._tls_text(error, call.target)) from None
+            raise call.failure(await self._tls_text(error, call)) from None
         except TransportError as error:
             cause = error.__cause__
             if isinstance(cause, ssl.SSLError):
-                raise call.failure(await self._tls_text(cause, call.target)) from None
-            text = self._dial_text(call.target, cause) if not error.sent else _text(cause)
+                raise call.failure(await self._tls_text(cause, call)) from None
+            text = _dial_text(call.place, cause) if not error.sent else _text(cause)
             raise call.failure(text, may_pass=isinstance(cause, ConnectionResetError)) from None
 
     async def _exchange(self, call: "Call") -> WebhookResponse:
@@ -157,51 +163,65 @@ class HttpsWebhook:
             return await self._exchanged(call)
 
     async def _exchanged(self, call: "Call") -> WebhookResponse:
+        """Send the request to the first place of the webhook that accepts a connection."""
+        *first, last = self._places(call.target)
+        for call.place in first:
+            try:
+                return await self._sent(call, _ALTERNATIVES_S)
+            except TransportError as error:
+                if error.sent or isinstance(error.__cause__, ssl.SSLError):
+                    raise
+        call.place = last
+        return await self._sent(call, None)
+
+    async def _sent(self, call: "Call", connect_timeout_s: float | None) -> WebhookResponse:
         head = call.head(self._credentials, self._target)
         request = HttpRequest(call.method, "/", body=call.body)
-        response = await self._client.send(self._endpoint(call.target), request, head, replay=True)
+        endpoint = self._endpoint(call.target, call.place, connect_timeout_s)
+        response = await self._client.send(endpoint, request, head, replay=True)
         call.has_response = True
         return WebhookResponse(response.status, response.headers, await response.read())
 
-    def _endpoint(self, target: WebhookTarget) -> Upstream:
-        host, port = self._place(target)
+    def _endpoint(self, target: WebhookTarget, place: Place, connect_timeout_s: float | None) -> Upstream:
         if target.secure and self._tls is None:
             self._tls = self._credentials.tls(target.ca_pem)
-        tls = self._tls if target.secure else None
         return Upstream(
-            target.host, port, tls, address=host, any_address=self._target.is_setting, connect_timeout_s=None
+            target.host,
+            place.port,
+            self._tls if target.secure else None,
+            address=place.host,
+            any_address=self._target.is_setting,
+            connect_timeout_s=connect_timeout_s,
+            way=self._tunnels.to(place.node),
         )
 
-    def _dial_text(self, target: WebhookTarget, cause: BaseException | None) -> str:
-        host, port = self._place(target)
-        if isinstance(cause, socket.gaierror):
-            return f"dial tcp: lookup {host}: no such host"
-        if isinstance(cause, ConnectionRefusedError):
-            return f"dial tcp {host}:{port}: connect: connection refused"
-        return _text(cause)
-
-    def _place(self, target: WebhookTarget) -> tuple[str, int]:
+    def _places(self, target: WebhookTarget) -> Sequence[Place]:
         if target.service is None:
-            return target.host, target.port
-        return self._resolve(target.service.namespace, target.service.name, target.port)
+            return [Place(target.host, target.port)]
+        found = self._resolve(target.service.namespace, target.service.name, target.port)
+        return found[: _ALTERNATIVES_MAX + 1]
 
-    async def _tls_text(self, error: ssl.SSLError, target: WebhookTarget) -> str:
+    async def _tls_text(self, error: ssl.SSLError, call: "Call") -> str:
         """Return Go's text for a TLS failure. Some texts need the certificate of the webhook."""
+        target = call.target
         if not isinstance(error, ssl.SSLCertVerificationError):
             return tls_text(error)
         if error.verify_code in UNTRUSTED:
             return certificate_text("certificate signed by unknown authority")
         try:
-            certificate = await self._certificate(target)
+            certificate = await self._certificate(target, call.place)
         except (OSError, ServiceError, ValueError):
             return certificate_text(str(error.verify_message))
         return certificate_text(mismatch(certificate, target.host, utc_now()) or str(error.verify_message))
 
-    async def _certificate(self, target: WebhookTarget) -> x509.Certificate:
+    async def _certificate(self, target: WebhookTarget, place: Place) -> x509.Certificate:
         """Return the certificate that the webhook presents, without verification."""
+        way = self._tunnels.to(place.node)
+        if way is not None and way.is_open:
+            raise ServiceError("the certificate is only read from direct connections")
         context = unverified_context()
         _, writer = await open_connection(
-            *self._place(target), tls=context, server_name=target.host, any_address=target.is_setting
+            place.host, place.port, tls=context, server_name=target.host, any_address=target.is_setting
         )
         try:
             shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
@@ -221,6 +241,8 @@ class Call:
         self.has_response = False
         """True if the head of the response has arrived."""
         self.url = target.url(query)
+        self.place = Place(target.host, target.port)
+        """Place of the last attempt."""
 
     def follow(self, reply: WebhookResponse) -> None:
         """Send the same request to the location that a redirect names. Raises `WebhookError`.
@@ -256,8 +278,11 @@ class Call:
 class WebhookClients:
     """Clients of the webhooks of one cluster, in an LRU cache. Each has its own connections."""
 
-    def __init__(self, resolve: Resolve, requests: WebhookRequests | None = None) -> None:
+    def __init__(
+        self, resolve: Resolve, requests: WebhookRequests | None = None, tunnels: NodeTunnels | None = None
+    ) -> None:
         self._resolve = resolve
+        self._tunnels = tunnels
         self._requests = requests or WebhookRequests()
         self._known: OrderedDict[tuple[WebhookTarget, Credentials], HttpsWebhook] = OrderedDict()
 
@@ -266,7 +291,9 @@ class WebhookClients:
         key = (target, credentials)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = HttpsWebhook(target, self._resolve, credentials, requests=self._requests)
+            known = self._known[key] = HttpsWebhook(
+                target, self._resolve, credentials, requests=self._requests, tunnels=self._tunnels
+            )
             if len(self._known) > _CLIENTS_MAX:
                 self._known.popitem(last=False)[1].close()
         self._known.move_to_end(key)
@@ -281,6 +308,14 @@ class WebhookClients:
 def _shown_seconds(timeout_s: float) -> str:
     """Return whole seconds, rounded up, for the webhook's `timeout` parameter. Keep fractions below one second."""
     return f"{math.ceil(timeout_s)}s" if timeout_s >= 1 else f"{timeout_s:g}s"
+
+
+def _dial_text(place: Place, cause: BaseException | None) -> str:
+    if isinstance(cause, socket.gaierror):
+        return f"dial tcp: lookup {place.host}: no such host"
+    if isinstance(cause, ConnectionRefusedError):
+        return f"dial tcp {place.host}:{place.port}: connect: connection refused"
+    return _text(cause)
 
 
 def _text(cause: BaseException | None) -> str:

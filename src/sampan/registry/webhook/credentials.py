@@ -6,12 +6,12 @@ Source: apiserver pkg/util/webhook/authentication.go (1.36).
 
 import base64
 import ssl
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sampan.core.memory_file import memory_file
 from sampan.core.tls_trust import client_context
 
 
@@ -27,10 +27,8 @@ class Credentials:
         """Return a TLS context that trusts `ca_pem` ("" = the system's CAs) and presents the client certificate."""
         context = client_context(ca_pem or None)
         if self.certificate_pem:
-            with tempfile.NamedTemporaryFile("w") as file:
-                file.write(self.certificate_pem)
-                file.flush()
-                context.load_cert_chain(file.name)
+            with memory_file(self.certificate_pem.encode()) as file:
+                context.load_cert_chain(file)
         return context
 
 

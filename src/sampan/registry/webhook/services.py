@@ -3,16 +3,29 @@
 Source: apiserver pkg/util/proxy/proxy.go ResolveEndpoint (1.36).
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from sampan.core.object import Object
 from sampan.core.simulated_pods import not_dialled
 from sampan.registry.simulated_pods import SimulatedPods
 from sampan.registry.strategy import ObjectReader
 
-Resolve = Callable[[str, str, int], tuple[str, int]]
-"""Returns host and port to connect to for a service's namespace, name and port. Raises `ServiceError`."""
+_ROTATIONS_MAX: Final = 1000
+
+
+class Place(NamedTuple):
+    """Host and port to connect to."""
+
+    host: str
+    port: int
+    node: str = ""
+    """Node of the Pod that has the address, if it is known."""
+
+
+Resolve = Callable[[str, str, int], Sequence[Place]]
+"""Returns the places for a service's namespace, name and port, the first to try first. Raises `ServiceError`."""
 
 
 class ServiceError(Exception):
@@ -20,34 +33,37 @@ class ServiceError(Exception):
 
 
 class ServiceResolver:
-    """Resolver that reads a cluster's services, endpoint slices and endpoints. It picks the first ready address.
+    """Resolver that reads a cluster's services, endpoint slices and endpoints.
 
-    Simulated Pods are left out.
+    It returns all ready addresses; each call begins with the next one. Simulated Pods are left out.
     """
 
     def __init__(self, reader: ObjectReader) -> None:
         self._reader = reader
+        self._rotations: Counter[tuple[str, str]] = Counter()
 
-    def __call__(self, namespace: str, name: str, port: int) -> tuple[str, int]:
-        """Return one address; see `Resolve`."""
-        return self.all(namespace, name, port)[0]
-
-    def all(self, namespace: str, name: str, port: int) -> list[tuple[str, int]]:
-        """Return every ready host and port of the service, at least one. Raises `ServiceError`."""
+    def __call__(self, namespace: str, name: str, port: int) -> list[Place]:
+        """Return every ready place of the service, at least one; see `Resolve`."""
         service = self._reader.get("", "services", namespace, name)
         if service is None:
             raise ServiceError(f'service "{name}" not found')
         spec = service.get("spec") or {}
         if spec.get("type") == "ExternalName":
-            return [(spec["externalName"], port)]
+            return [Place(spec["externalName"], port)]
         simulated = SimulatedPods(self._reader)
         ready = list(self._endpoints(namespace, name, _port_name(spec, port, name)))
-        found = [(each.address, each.port) for each in ready if not simulated.is_endpoint(namespace, each.source)]
+        usable = [each for each in ready if not simulated.is_endpoint(namespace, each.source)]
+        # Endpoints repeat the addresses of EndpointSlices.
+        found = list({each[:2]: each for each in map(_place, reversed(usable))}.values())[::-1]
         if not found and ready:
             raise ServiceError(not_dialled(f'every pod of service "{name}"'))
         if not found:
             raise ServiceError(f'no endpoints available for service "{name}"')
-        return found
+        if len(self._rotations) > _ROTATIONS_MAX:
+            self._rotations.clear()
+        first = self._rotations[namespace, name] % len(found)
+        self._rotations[namespace, name] += 1
+        return found[first:] + found[:first]
 
     def _endpoints(self, namespace: str, name: str, port_name: str) -> Iterator["_Endpoint"]:
         for endpoint_slice in self._reader.list("discovery.k8s.io", "endpointslices", namespace):
@@ -66,6 +82,10 @@ class _Endpoint(NamedTuple):
     address: str
     port: int
     source: Object
+
+
+def _place(endpoint: _Endpoint) -> Place:
+    return Place(endpoint.address, endpoint.port, endpoint.source.get("nodeName") or "")
 
 
 def _port_name(spec: dict[str, Any], port: int, name: str) -> str:

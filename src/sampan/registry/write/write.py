@@ -91,7 +91,7 @@ class Gate(Protocol):
         """Authorize an update to create the absent object. Raises 403."""
 
     def mutate(self, write: "Write") -> Awaitable[None] | None:
-        """Run mutating admission; it may replace `write.wanted`. Raises `StatusError`."""
+        """Run mutating admission; it may replace the wanted object. Raises `StatusError`."""
 
     def validate(self, write: "Write") -> Awaitable[None] | None:
         """Run validating admission. Raises `StatusError`."""

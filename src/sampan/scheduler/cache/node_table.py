@@ -19,8 +19,6 @@ from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.views import Labels, Node
 
 _ROWS: Final = 64
-CPU_COLUMN: Final = 0
-MEMORY_COLUMN: Final = 1
 
 _Pods = dict[str, PodInfo]
 _NO_LABELS: Labels = {}

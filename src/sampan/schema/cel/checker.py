@@ -73,7 +73,7 @@ class Checker:
         self._scopes: list[MappingOf[str, CelType]] = [variables]
         self._types = types
         self._functions = functions
-        self._mapping: unification.Mapping = {}
+        self._mapping = unification.Assignments()
         self._fresh = 0
         self._checked: set[Node] = set()
         """Operands that are checked before the node that they belong to."""
@@ -248,11 +248,7 @@ class Checker:
         return param(f"_var{self._fresh - 1}")
 
     def _assign(self, pairs: list[tuple[CelType, CelType]]) -> bool:
-        found = unification.assign(self._mapping, pairs)
-        if found is None:
-            return False
-        self._mapping = found
-        return True
+        return unification.assign(self._mapping, pairs)
 
     def _join(self, previous: CelType | None, current: CelType) -> CelType:
         if previous is None:

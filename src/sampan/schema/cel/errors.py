@@ -47,6 +47,8 @@ def as_runtime_error(error: Exception) -> CelRuntimeError:
 
 ISSUES_MAX = 100
 """Maximum number of issues that one error reports."""
+_LINE_BYTES_MAX = 16_384
+"""Maximum length of a line that is shown with an issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,11 @@ def _show(source: str, issue: Issue) -> tuple[tuple[int, int], str]:
     start = source.rfind("\n", 0, issue.offset) + 1
     number = source.count("\n", 0, issue.offset) + 1
     column = issue.offset - start
-    line = source[start:].split("\n", 1)[0].replace("\t", " ")
-    text = f"ERROR: <input>:{number}:{column + 1}: {issue.message}\n | {line}\n | {_caret_line(line, column)}"
+    end = source.find("\n", start)
+    line = source[start : len(source) if end < 0 else end].replace("\t", " ")
+    text = f"ERROR: <input>:{number}:{column + 1}: {issue.message}"
+    if len(line.encode()) <= _LINE_BYTES_MAX:
+        text += f"\n | {line}\n | {_caret_line(line, column)}"
     return (number, column), text
 
 

@@ -3,6 +3,7 @@
 import base64
 from typing import Any
 
+from sampan.core.deep_json import DeepJson
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.times import format_duration, format_timestamp
 from sampan.schema.cel.values import ABSENT, Duration, ObjectValue, OptionalValue, Timestamp, UInt, type_name
@@ -10,7 +11,7 @@ from sampan.schema.cel.values import ABSENT, Duration, ObjectValue, OptionalValu
 
 def to_json(value: Any) -> Any:
     """Return the JSON form of a value. **Raises** CelRuntimeError for values that have no JSON form."""
-    if value is None or isinstance(value, bool | str | float):
+    if value is None or isinstance(value, bool | str | float | DeepJson):
         return value
     if isinstance(value, int):
         return int(value) if type(value) is UInt else value

@@ -5,6 +5,7 @@ Source: the grammar of CEL (cel-go parser/parser.go, 0.26), including the offset
 
 from collections.abc import Collection
 
+from sampan.core.offload import charge
 from sampan.schema.cel import macros
 from sampan.schema.cel.ast import Call, Ident, ListNode, Literal, MapNode, Node, Select, StructNode, depth
 from sampan.schema.cel.errors import CelSyntaxError, Issue, render
@@ -22,6 +23,10 @@ from sampan.schema.cel.syntax_messages import (
 
 EXPRESSION_LENGTH_MAX = 100_000
 """Length limit of an expression in code points."""
+_STEPS = 5
+"""Steps (see `offload.py`) of compiling the smallest expression, all passes together."""
+_STEPS_OF_CHARACTER = 10
+"""Steps of compiling a character of a dense expression: about 20 μs."""
 _DEPTH_MAX = 251
 _NESTING_MAX = 100
 _RESERVED = frozenset(
@@ -359,8 +364,12 @@ class _Parser:
 def parse(source: str, *, bindings: bool = False) -> Node:
     """Parse an expression and expand its macros; `bindings` enables `cel.bind(name, value, expression)`.
 
-    **Raises** CelSyntaxError with the messages of cel-go's parser.
+    Counts the steps of compilation: a parsed expression is also checked, compiled and estimated.
+
+    **Raises** CelSyntaxError with the messages of cel-go's parser, and `TakeThread` if compilation takes too long for
+    the event loop.
     """
+    charge(_STEPS + _STEPS_OF_CHARACTER * min(len(source), EXPRESSION_LENGTH_MAX))
     if len(source) > EXPRESSION_LENGTH_MAX:
         message = f"expression code point size exceeds limit: size: {len(source)}, limit {EXPRESSION_LENGTH_MAX}"
         raise CelSyntaxError(f"ERROR: <input>:-1:0: {message}")

@@ -7,6 +7,37 @@ from sampan.schema.cel.types import DYN, CelType, same, unwrap
 Mapping: TypeAlias = dict[str, CelType]
 """Types assigned to type parameters."""
 
+
+class Assignments(dict[str, CelType]):
+    """Types assigned to the type parameters of one expression.
+
+    A large expression has thousands of parameters and attempts. A failed attempt is undone; a copy for each attempt
+    would cost the square of the expression's length.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._before: list[tuple[str, CelType | None]] = []
+
+    def set(self, name: str, kind: CelType) -> None:
+        """Assign a type to a parameter, until `undo`."""
+        self._before.append((name, self.get(name)))
+        self[name] = kind
+
+    def keep(self) -> None:
+        """Keep the types that were assigned since the last call."""
+        self._before.clear()
+
+    def undo(self) -> None:
+        """Restore the types of the last call of `keep`."""
+        while self._before:
+            name, kind = self._before.pop()
+            if kind is None:
+                del self[name]
+            else:
+                self[name] = kind
+
+
 _NULLABLE = frozenset(("opaque", "struct", "duration", "timestamp", "wrapper"))
 _SCALARS = frozenset(("bool", "bytes", "double", "int", "string", "uint", "duration", "timestamp", "struct"))
 
@@ -48,7 +79,7 @@ def _occurs(mapping: Mapping, name: str, within: CelType) -> bool:
     return any(_occurs(mapping, name, part) for part in within.params)
 
 
-def _substitution(mapping: Mapping, kind: CelType, parameter: CelType) -> tuple[bool, bool]:
+def _substitution(mapping: Assignments, kind: CelType, parameter: CelType) -> tuple[bool, bool]:
     """Report whether the type can be assigned to the parameter, and whether the parameter already had a type."""
     if kind.kind == "param" and kind.name == parameter.name:
         return True, True
@@ -60,15 +91,15 @@ def _substitution(mapping: Mapping, kind: CelType, parameter: CelType) -> tuple[
             return False, True
         general = most_general(kind, known)
         if not _occurs(mapping, parameter.name, general):
-            mapping[parameter.name] = general
+            mapping.set(parameter.name, general)
         return True, True
     if _occurs(mapping, parameter.name, kind):
         return False, False
-    mapping[parameter.name] = kind
+    mapping.set(parameter.name, kind)
     return True, False
 
 
-def _assign(mapping: Mapping, left: CelType, right: CelType) -> bool:
+def _assign(mapping: Assignments, left: CelType, right: CelType) -> bool:
     if right.kind == "param":
         valid, known = _substitution(mapping, left, right)
         if valid or known:
@@ -94,10 +125,13 @@ def _assign(mapping: Mapping, left: CelType, right: CelType) -> bool:
     )
 
 
-def assign(mapping: Mapping, pairs: list[tuple[CelType, CelType]]) -> Mapping | None:
-    """Return the mapping with which every left type is assignable to its right type; None if no mapping exists."""
-    tried = dict(mapping)
-    return tried if all(_assign(tried, left, right) for left, right in pairs) else None
+def assign(mapping: Assignments, pairs: list[tuple[CelType, CelType]]) -> bool:
+    """Make every left type assignable to its right type, or change nothing and return False."""
+    if all(_assign(mapping, left, right) for left, right in pairs):
+        mapping.keep()
+        return True
+    mapping.undo()
+    return False
 
 
 def substitute(mapping: Mapping, kind: CelType, *, free_to_dyn: bool = False) -> CelType:

@@ -7,6 +7,7 @@ Equality never fails: values of different types are unequal, but numbers are com
 from collections.abc import Mapping
 from typing import Any
 
+from sampan.core.deep_json import DeepJson
 from sampan.schema.cel.errors import CelRuntimeError
 
 INT_MIN, INT_MAX, UINT_MAX = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
@@ -199,6 +200,8 @@ def type_name(value: Any) -> str:
     found = _NAMES.get(type(value))
     if found is not None:
         return found
+    if isinstance(value, DeepJson):
+        return "map" if value.is_map else "list"
     return value.type_name if isinstance(value, LibraryValue | FieldMap) else type(value).__name__
 
 

@@ -1,4 +1,5 @@
-"""NamespaceLifecycle: refuses creations in missing or terminating namespaces, and deletions of system namespaces.
+"""NamespaceLifecycle: refuses creations in missing or terminating namespaces, updates in missing ones, and deletions of
+system namespaces.
 
 Source: apiserver pkg/admission/plugin/namespace/lifecycle/admission.go (1.36).
 """
@@ -10,6 +11,7 @@ from sampan.core.gvk import GroupResource
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.refusal import refusal
+from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record
 
@@ -23,11 +25,14 @@ class NamespaceLifecycle:
     """Mutating plug-in, so that it runs before the others."""
 
     name: ClassVar[str] = "NamespaceLifecycle"
-    operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "DELETE"})
+    operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE"})
     resources: ClassVar[frozenset[tuple[str, str]] | None] = None
 
     def __init__(self, reader: CacheReader) -> None:
         self._reader = reader
+        self._cache: WatchCache = reader.cache("", "namespaces")
+        self._present: set[str] = set()
+        self._events_read = -1
         self._known: dict[str, tuple[int, bool]] = {}
 
     async def admit(self, attributes: Attributes) -> None:
@@ -42,14 +47,31 @@ class NamespaceLifecycle:
             return
         if gvr.resource == "namespaces" and gvr.group == "":
             return
+        updates = attributes.operation == "UPDATE"
         found = self._reader.record("", "namespaces", "", namespace)
         if found is None:
             await self._reader.fresh("", "namespaces")  # another server may have just created it
             found = self._reader.record("", "namespaces", "", namespace)
         if found is None:
             raise errors.not_found(_NAMESPACES, namespace)
-        if self._is_terminating(found):
+        if updates:
+            self._note(namespace)
+        elif self._is_terminating(found):
             raise _terminating(attributes, namespace)
+
+    def passes(self, operation: str, namespace: str) -> bool:
+        """See `QuickPlugin`: an update in a namespace that is known to exist."""
+        if operation != "UPDATE":
+            return False
+        return namespace in self._present and self._cache.poll_events() == self._events_read
+
+    def _note(self, name: str) -> None:
+        """Record that a namespace exists, until any of them changes."""
+        changed = self._cache.poll_events()
+        if changed != self._events_read or len(self._present) >= _KNOWN_MAX:
+            self._events_read, self._present = changed, set()
+        if self._cache.get(self._cache.prefix + name) is not None:
+            self._present.add(name)
 
     def _is_terminating(self, found: Record) -> bool:
         """Return True if the namespace is terminating. Cached by revision, because each create needs it."""

@@ -51,7 +51,7 @@ class Aggregator:
         self._cluster = cluster
         self._intervals = settings.intervals
         self._work = cluster.measures.work("RemoteAvailabilityController")
-        backends = Backends(ServiceResolver(cluster.reader).all, settings)
+        backends = Backends(ServiceResolver(cluster.reader), settings, cluster.tunnels)
         self._client = BackendClient(backends, proxy)
         self._registration = Registration(cluster)
         self._controllers: dict[str, tuple[ApiServiceController, asyncio.Task[None]]] = {}

@@ -4,20 +4,16 @@ Source: kube-aggregator pkg/apiserver/handler_proxy.go, apiserver pkg/util/proxy
 transport/round_trippers.go (1.36).
 """
 
-import random
 import ssl
-from collections.abc import Callable, Sequence
 
 from sampan.core.tls_trust import client_context, unverified_context
-from sampan.registry.webhook.services import ServiceError
+from sampan.registry.webhook.services import Resolve, ServiceError
 from sampan.server.aggregation.api_service import ApiService
 from sampan.server.aggregation.settings import AggregationSettings
-from sampan.server.proxy.target import ProxyTarget
+from sampan.server.proxy.target import Endpoint, ProxyTarget
 from sampan.server.request import UserInfo
+from sampan.streams.tunnels import NodeTunnels
 from sampan.wire.http1 import fits
-
-Addresses = Callable[[str, str, int], Sequence[tuple[str, int]]]
-"""Returns hosts and ports for a Service's namespace, name and port. Raises `ServiceError`."""
 
 AGGREGATOR = UserInfo("system:kube-aggregator", groups=("system:masters",))
 """User of the server's requests to backends."""
@@ -33,21 +29,22 @@ class BadIdentity(ValueError):
 class Backends:
     """Builds targets. A TLS context is created once for each way to verify."""
 
-    def __init__(self, addresses: Addresses, settings: AggregationSettings) -> None:
-        self._addresses = addresses
+    def __init__(self, resolve: Resolve, settings: AggregationSettings, tunnels: NodeTunnels | None = None) -> None:
+        self._resolve = resolve
+        self._tunnels = tunnels or NodeTunnels()
         self._settings = settings
         self._contexts: dict[tuple[str, bool], ssl.SSLContext] = {}
 
     def target(self, api_service: ApiService, user: UserInfo, path: str, query: str = "") -> ProxyTarget:
-        """Return a random endpoint of the Service; `path` is percent-encoded.
+        """Return the next endpoint of the Service, and others to try after it; `path` is percent-encoded.
 
         **Raises** `ServiceError`, `BadIdentity`, and `OSError` (`ssl.SSLError`) for unusable TLS settings.
         """
         service = api_service.service
         if service is None:
             raise ServiceError(f"{api_service.name} has no service")
-        found = self._addresses(service.namespace, service.name, service.port)
-        host, port = random.choice(found)
+        found = self._resolve(service.namespace, service.name, service.port)
+        (host, port, node), *alternatives = found
         return ProxyTarget(
             service.host,
             port,
@@ -57,6 +54,8 @@ class Backends:
             address=host,
             authority=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
             lines=identity_lines(user),
+            way=self._tunnels.to(node),
+            alternatives=[Endpoint(each.host, each.port, self._tunnels.to(each.node)) for each in alternatives],
         )
 
     def _context(self, ca_pem: str, insecure: bool) -> ssl.SSLContext:

@@ -29,6 +29,10 @@ AUTOMANAGED: Final = "kube-aggregator.kubernetes.io/automanaged"
 ON_START: Final = "onstart"
 ALWAYS: Final = "true"
 RETRY_S: Final = 1.0
+UNREGISTERED: Final = frozenset({GROUP, "metrics.k8s.io"})
+"""Groups of this server without APIServices. For metrics.k8s.io only another server has one: charts and manifests that
+create it must not find an object of this server in their place.
+"""
 _ALL: Final = "APIServices"
 """Single key: all APIServices are processed together."""
 
@@ -92,7 +96,7 @@ class Registration:
         found: dict[tuple[str, str], str] = {}
         for definition in sorted(self._cluster.registry.definitions(), key=lambda each: not each.builtin):
             for version in definition.versions.values():
-                if version.served and definition.group != GROUP:
+                if version.served and definition.group not in UNREGISTERED:
                     found.setdefault((definition.group, version.name), self._managed(definition))
         return [_api_service(group, version, managed) for (group, version), managed in found.items()]
 

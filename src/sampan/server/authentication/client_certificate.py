@@ -1,7 +1,7 @@
 """Client certificates: the common name is the user, the organizations are the groups.
 
 The TLS handshake proves only that the client has the private key. This module verifies the issuer. A connection may
-outlive its certificate or the trust in its CA, so each request checks both.
+outlive its certificate, a certificate of its CAs, or the trust in its CA, so each request checks them.
 Source: apiserver pkg/authentication/request/x509/x509.go (1.36).
 """
 
@@ -17,7 +17,7 @@ from cryptography.x509.oid import NameOID
 from sampan.core.clock import unix_time
 from sampan.core.errors import StatusError, unauthorized
 from sampan.server.authentication.authenticator import with_authenticated_group
-from sampan.server.pki.client_verifier import ClientCertificateVerifier
+from sampan.server.pki.client_verifier import ClientCertificateVerifier, Validity
 from sampan.server.request import Request, UserInfo
 
 _log = logging.getLogger("sampan.authentication")
@@ -30,8 +30,7 @@ _CACHE_ENTRIES_MAX = 4096
 class _Entry(NamedTuple):
     user: UserInfo | None
     generation: int
-    not_before: float
-    not_after: float
+    validity: Validity
 
 
 class ClientCertificateAuthenticator:
@@ -50,13 +49,10 @@ class ClientCertificateAuthenticator:
         der = request.wire.client_certificate
         if der is None:
             return None
-        entry = self._entries.get(der)
-        if entry is None or entry.generation != self._verifier.generation:
-            try:
-                entry = self._verified(der, request)
-            except StatusError:
-                return None
-        return entry.user if entry.not_before <= self._now() <= entry.not_after else None
+        try:
+            return self._entry(der, request).user
+        except StatusError:
+            return None
 
     async def authenticate(self, request: Request) -> UserInfo | None:
         """Return the user of the connection's certificate; None without a certificate or without a common name.
@@ -66,18 +62,20 @@ class ClientCertificateAuthenticator:
         der = request.wire.client_certificate
         if der is None:
             return None
+        return self._entry(der, request).user
+
+    def _entry(self, der: bytes, request: Request) -> _Entry:
+        """Return the result for a certificate. Verify it again when a certificate of its chain has expired."""
         entry = self._entries.get(der)
-        if entry is None or entry.generation != self._verifier.generation:
+        if entry is None or entry.generation != self._verifier.generation or not entry.validity.includes(self._now()):
             entry = self._verified(der, request)
-        if not entry.not_before <= self._now() <= entry.not_after:
-            raise unauthorized()
-        return entry.user
+        return entry
 
     def _verified(self, der: bytes, request: Request) -> _Entry:
         try:
             certificate = x509.load_der_x509_certificate(der)
             now = datetime.datetime.fromtimestamp(self._now(), datetime.UTC)
-            self._verifier.verify(certificate, request.wire.client_intermediates, now)
+            validity = self._verifier.verify(certificate, request.wire.client_intermediates, now)
             user = certificate_user(certificate)
         except ValueError as error:
             text = str(error)
@@ -85,12 +83,7 @@ class ClientCertificateAuthenticator:
             raise unauthorized() from None
         if len(self._entries) >= _CACHE_ENTRIES_MAX:
             self._entries.clear()
-        entry = _Entry(
-            user,
-            self._verifier.generation,
-            certificate.not_valid_before_utc.timestamp(),
-            certificate.not_valid_after_utc.timestamp(),
-        )
+        entry = _Entry(user, self._verifier.generation, validity)
         self._entries[der] = entry
         return entry
 

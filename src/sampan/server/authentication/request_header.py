@@ -16,7 +16,7 @@ from sampan.core.errors import StatusError, unauthorized
 from sampan.core.field import quote
 from sampan.server.authentication.authenticator import with_authenticated_group
 from sampan.server.incoming import extra_key, identity_values
-from sampan.server.pki.client_verifier import ClientCertificateVerifier
+from sampan.server.pki.client_verifier import ClientCertificateVerifier, Validity
 from sampan.server.request import Request, UserInfo
 
 _log = logging.getLogger("sampan.authentication")
@@ -55,7 +55,7 @@ class RequestHeaderAuthenticator:
         self._verifier = verifier
         self._headers = headers
         self._now = now
-        self._proxies: dict[bytes, tuple[int, float, float]] = {}
+        self._proxies: dict[bytes, tuple[int, Validity]] = {}
         """Cache by certificate: generation of the CAs, start and end of the validity."""
 
     def recall(self, request: Request) -> UserInfo | None:
@@ -91,16 +91,14 @@ class RequestHeaderAuthenticator:
     def _check_proxy(self, der: bytes, request: Request) -> None:
         now = self._now()
         known = self._proxies.get(der)
-        if known is None or known[0] != self._verifier.generation:
-            known = self._verified(der, request, now)
-        if not known[1] <= now <= known[2]:
-            raise unauthorized()
+        if known is None or known[0] != self._verifier.generation or not known[1].includes(now):
+            self._verify(der, request, now)
 
-    def _verified(self, der: bytes, request: Request, now: float) -> tuple[int, float, float]:
+    def _verify(self, der: bytes, request: Request, now: float) -> None:
         try:
             certificate = x509.load_der_x509_certificate(der)
             at = datetime.datetime.fromtimestamp(now, datetime.UTC)
-            self._verifier.verify(certificate, request.wire.client_intermediates, at)
+            validity = self._verifier.verify(certificate, request.wire.client_intermediates, at)
             self._check_name(certificate)
         except ValueError as error:
             text = str(error)
@@ -108,9 +106,7 @@ class RequestHeaderAuthenticator:
             raise unauthorized() from None
         if len(self._proxies) >= _PROXIES_MAX:
             self._proxies.clear()
-        begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
-        known = self._proxies[der] = (self._verifier.generation, begins.timestamp(), ends.timestamp())
-        return known
+        self._proxies[der] = self._verifier.generation, validity
 
     def _check_name(self, certificate: x509.Certificate) -> None:
         names = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)

@@ -15,6 +15,9 @@ ListObjects = Callable[[str], Awaitable[Sequence[Object]]]
 neither kind nor apiVersion. Raises `StatusError`.
 """
 
+GetObject = Callable[[str, str], Awaitable[Object]]
+"""Returns the object of a namespace and a name. Raises `StatusError` 404 if there is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class ComputedResource:
@@ -29,6 +32,8 @@ class ComputedResource:
     """OpenAPI v3 schema of an object, for `kubectl explain`."""
     columns: tuple[Column, ...] = DEFAULT_COLUMNS
     """Columns of `kubectl get`."""
+    get: GetObject | None = None
+    """Returns one object; None: it is found in the list."""
 
     def definition(self, group: str, version: str) -> ResourceDefinition:
         """Return the definition for discovery and OpenAPI."""

@@ -3,6 +3,7 @@
 Source: apiserver pkg/endpoints/handlers/{get,response}.go, pkg/registry/rest TableConvertor (1.36).
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ from sampan.wire import json as wire_json
 from sampan.wire.partial import partial_bytes
 from sampan.wire.table import column_definitions, row, row_with_metadata, table_bytes
 
+_SLICE = 500
+"""Number of objects that are encoded before other requests get their turn."""
 _LIST_METADATA = {"resourceVersion": ""}
 
 
@@ -59,11 +62,7 @@ class _Reading:
         self._media = media_of(request, CUSTOM.media_types)
 
     async def get(self, group_resource: GroupResource) -> Response:
-        info = self._request.info
-        present = await self._resource.list(info.namespace)
-        found = next((obj for obj in present if obj["metadata"]["name"] == info.name), None)
-        if found is None:
-            raise errors.not_found(group_resource, info.name)
+        found = await self._found(group_resource)
         value, media = self._encoded(found), self._media
         if media is None:
             return Response(200, value)
@@ -81,12 +80,27 @@ class _Reading:
             raise not_acceptable(media)
         if media is not None and media.transform == "Table":
             return written(media, self._table(found))
-        values = [self._encoded(obj) for obj in found]
+        values = []
+        for number, obj in enumerate(found):
+            if number % _SLICE == _SLICE - 1:
+                await asyncio.sleep(0)
+            values.append(self._encoded(obj))
         if media is None or not media.transform:
             body = self._list_of(f"{self._resource.kind}List", self._api_version, values)
             return Response(200, body) if media is None else written(media, body)
         partials = [partial_bytes(value, media.api_version) for value in values]
         return written(media, self._list_of(media.transform, media.api_version, partials))
+
+    async def _found(self, group_resource: GroupResource) -> Object:
+        """Return the object of the request. **Raises** 404."""
+        info = self._request.info
+        if self._resource.get is not None:
+            return await self._resource.get(info.namespace, info.name)
+        present = await self._resource.list(info.namespace)
+        found = next((obj for obj in present if obj["metadata"]["name"] == info.name), None)
+        if found is None:
+            raise errors.not_found(group_resource, info.name)
+        return found
 
     async def _selected(self) -> list[Object]:
         """Return the objects that match the selectors. **Raises** 400."""

@@ -30,9 +30,9 @@ from h2.exceptions import ProtocolError
 from sampan.core.clock import monotonic
 from sampan.server.connection_owner import ConnectionOwner, Peer, peer_of
 from sampan.server.graceful_close import GracefulClose
-from sampan.server.http2.frame_budget import FrameFlood
 from sampan.server.http2.frames import Frames
 from sampan.server.http2.stream import Stream
+from sampan.streams.http2.frame_budget import FrameFlood
 
 _log = logging.getLogger("sampan.http")
 

@@ -17,9 +17,9 @@ from h2.exceptions import NoSuchStreamError, ProtocolError
 from h2.settings import SettingCodes, Settings
 
 from sampan.server.connection_owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX
-from sampan.server.http2.frame_budget import FrameBudget
-from sampan.server.http2.header_compression import BoundedDecoder, BoundedEncoder
-from sampan.server.http2.inbound import Inbound
+from sampan.streams.http2.frame_budget import FrameBudget
+from sampan.streams.http2.header_compression import BoundedDecoder, BoundedEncoder
+from sampan.streams.http2.inbound import Inbound
 
 STREAM_WINDOW_BYTES = BODY_AHEAD_BYTES
 """Bytes of a body that a client may send before a handler reads it."""

@@ -5,6 +5,7 @@ Source: apiserver pkg/authentication/request/x509/x509.go, Go crypto/x509 Verify
 
 import datetime
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
@@ -22,6 +23,17 @@ from sampan.core.pem import certificates_in
 _CLIENT_USAGES = frozenset({ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE})
 
 
+class Validity(NamedTuple):
+    """Time in which all certificates of a chain are valid, up to the CA's, in seconds since the epoch."""
+
+    begin: float
+    end: float
+
+    def includes(self, now: float) -> bool:
+        """Return True if the chain is valid at this time."""
+        return self.begin <= now <= self.end
+
+
 class ClientCertificateVerifier:
     """Verifies certificate chains with a set of CAs, which may be replaced while the server runs."""
 
@@ -37,8 +49,9 @@ class ClientCertificateVerifier:
         self._store = Store(trusted) if trusted else None
         self.generation += 1
 
-    def verify(self, certificate: x509.Certificate, intermediates: Sequence[bytes], now: datetime.datetime) -> None:
-        """Verify a certificate at the time `now` (UTC). Raises `ValueError` with the reason.
+    def verify(self, certificate: x509.Certificate, intermediates: Sequence[bytes], now: datetime.datetime) -> Validity:
+        """Verify a certificate at the time `now` (UTC), and return how long the result holds. Raises `ValueError` with
+        the reason.
 
         `intermediates` are the other certificates of the client, in DER.
         """
@@ -47,9 +60,13 @@ class ClientCertificateVerifier:
         builder = PolicyBuilder().store(self._store).time(now.replace(tzinfo=None))
         verifier = builder.extension_policies(ca_policy=_CA_POLICY, ee_policy=_LEAF_POLICY).build_client_verifier()
         try:
-            verifier.verify(certificate, [x509.load_der_x509_certificate(der) for der in intermediates])
+            found = verifier.verify(certificate, [x509.load_der_x509_certificate(der) for der in intermediates])
         except VerificationError as error:
             raise ValueError(str(error)) from error
+        return Validity(
+            max(each.not_valid_before_utc.timestamp() for each in found.chain),
+            min(each.not_valid_after_utc.timestamp() for each in found.chain),
+        )
 
 
 def read_authorities(pem: bytes, file: object = "the file") -> list[x509.Certificate]:

@@ -55,7 +55,6 @@ class Credentials:
     admin: KeyPair
     admin_token: str
     front_proxy_ca_file: Path
-    front_proxy_client: KeyPair
     front_proxy_certificate_file: Path
     front_proxy_key_file: Path
 
@@ -85,7 +84,7 @@ def prepare_credentials(
         lambda: make_client(ca, KUBELET_CLIENT, ADMIN_GROUPS, now),
     )
     proxies = _ca(pki, now, "front-proxy-ca")
-    proxy = _key_pair(
+    _key_pair(
         pki / "front-proxy-client",
         lambda pair: _usable(pair, proxies, now),
         lambda: make_client(proxies, FRONT_PROXY_USER, (), now),
@@ -100,7 +99,6 @@ def prepare_credentials(
         admin,
         _admin_token(directory / "admin.token"),
         pki / "front-proxy-ca.crt",
-        proxy,
         pki / "front-proxy-client.crt",
         pki / "front-proxy-client.key",
     )

@@ -8,11 +8,13 @@ is sent again on a new connection. Other requests get a new connection.
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sampan.core.task_scope import TaskScope
-from sampan.http import Connection, HttpClient, HttpRequest, PendingResponse, TransportError, Tunnel
+from sampan.http import Connection, HttpClient, HttpRequest, PendingResponse, TransportError, Tunnel, Upstream
 from sampan.server.proxy.headers import head_of
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.proxy.words import dial_text
@@ -101,15 +103,16 @@ async def begin(
     replay = outgoing.method in _REPEATABLE and outgoing.body is None and not outgoing.single
     try:
         async with _abandoned_with(outgoing.gone, exchange):
-            await client.send(
-                target.endpoint(timeout_s),
-                HttpRequest(outgoing.method, target.path or "/", outgoing.headers, stream=True),
-                head_of(outgoing.method, target, outgoing.headers),
+            send = partial(
+                client.send,
+                request=HttpRequest(outgoing.method, target.path or "/", outgoing.headers, stream=True),
+                head=head_of(outgoing.method, target, outgoing.headers),
                 replay=replay,
                 fresh=not replay,
                 begun=exchange.begin,
                 more=outgoing.body is not None,
             )
+            await _first(target.endpoints(timeout_s), send)
     except TransportError as error:
         await exchange.aclose()
         cause = error.__cause__
@@ -120,6 +123,18 @@ async def begin(
         await exchange.aclose()
         raise
     return exchange
+
+
+async def _first(endpoints: Sequence[Upstream], send: Callable[[Upstream], Awaitable[object]]) -> None:
+    """Send to the first endpoint that accepts a connection. Nothing is sent twice. Raises `TransportError`."""
+    for endpoint in endpoints[:-1]:
+        try:
+            await send(endpoint)
+            return
+        except TransportError as error:
+            if error.sent or isinstance(error.__cause__, ssl.SSLError):
+                raise
+    await send(endpoints[-1])
 
 
 def failure_text(error: TransportError) -> str:

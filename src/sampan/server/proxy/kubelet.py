@@ -15,6 +15,8 @@ from sampan.core.object import Object
 from sampan.core.settings import setting
 from sampan.core.settings.kinds import CERTIFICATES_FILE, KEY_FILE, NAMES, SECONDS
 from sampan.core.tls_trust import client_context, unverified_context
+from sampan.http.dial import Way
+from sampan.streams.tunnels import NodeTunnels
 
 DEFAULT_PORT = 10250
 PREFERRED_ADDRESS_TYPES = ("InternalIP", "ExternalIP", "Hostname")
@@ -63,13 +65,18 @@ class Kubelet:
     tls: ssl.SSLContext
     insecure_tls: ssl.SSLContext
     """TLS context that does not verify the serving certificate."""
+    way: Way | None = None
+    """Tunnel of the node."""
 
 
 class KubeletConnection:
     """Finds kubelets. Raises `OSError` (`ssl.SSLError`) if a file of the settings cannot be used."""
 
-    def __init__(self, nodes: NodeReader, settings: KubeletSettings | None = None) -> None:
+    def __init__(
+        self, nodes: NodeReader, settings: KubeletSettings | None = None, tunnels: NodeTunnels | None = None
+    ) -> None:
         self._nodes = nodes
+        self._tunnels = tunnels or NodeTunnels()
         self.settings = settings or KubeletSettings()
         self._insecure_tls = self._context(None)
         authority = self.settings.certificate_authority
@@ -83,7 +90,9 @@ class KubeletConnection:
         status: dict[str, Any] = node.get("status") or {}
         endpoint = (status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
         port = endpoint.get("Port") or DEFAULT_PORT
-        return Kubelet(self._address(status.get("addresses") or []), port, self._tls, self._insecure_tls)
+        address = self._address(status.get("addresses") or [])
+        way = self._tunnels.to(node_name, kubelet=True)
+        return Kubelet(address, port, self._tls, self._insecure_tls, way)
 
     def _address(self, addresses: list[dict[str, str]]) -> str:
         for desired in self.settings.preferred_address_types:

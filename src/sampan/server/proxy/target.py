@@ -3,9 +3,11 @@
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from sampan.core.errors import StatusError, service_unavailable
 from sampan.http import Upstream
+from sampan.http.dial import Way
 
 Failure = Callable[[str], StatusError]
 """Function that returns the error for an upstream that cannot be reached or does not respond, from the dial error."""
@@ -14,6 +16,19 @@ Failure = Callable[[str], StatusError]
 def unreachable(text: str) -> StatusError:
     """Return the error for clients of `proxy` subresources. Source: apimachinery pkg/util/proxy/transport.go (1.36)."""
     return service_unavailable(f"error trying to reach service: {text}")
+
+
+ALTERNATIVES_MAX: Final = 2
+_ALTERNATIVES_TIMEOUT_S: Final = 3.0
+"""Time in which an endpoint must accept a connection, if there is another one."""
+
+
+class Endpoint(NamedTuple):
+    """Address that serves the same as that of a target."""
+
+    address: str
+    port: int
+    way: Way | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +62,28 @@ class ProxyTarget:
     upgrade_only: bool = False
     """True to refuse requests without an upgrade, with 400."""
     failure: Failure = unreachable
+    way: Way | None = None
+    """Way to the address, such as the tunnel of its node."""
+    alternatives: Sequence[Endpoint] = ()
+    """Endpoints to try if the address accepts no connection."""
 
-    def endpoint(self, timeout_s: float) -> Upstream:
-        """Return the server to connect to. Link-local and similar addresses are refused (`core.dial`)."""
-        return Upstream(self.host, self.port, self.tls, address=self.address, connect_timeout_s=timeout_s)
+    def endpoints(self, timeout_s: float) -> Sequence[Upstream]:
+        """Return the servers to connect to, the first one that accepts a connection is used.
+
+        Link-local and similar addresses are refused (`core.dial`).
+        """
+        found = [Endpoint(self.address, self.port, self.way), *self.alternatives[:ALTERNATIVES_MAX]]
+        return [
+            Upstream(
+                self.host,
+                each.port,
+                self.tls,
+                address=each.address,
+                connect_timeout_s=timeout_s if number == len(found) else min(timeout_s, _ALTERNATIVES_TIMEOUT_S),
+                way=each.way,
+            )
+            for number, each in enumerate(found, 1)
+        ]
 
     @property
     def netloc(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.kubelet import KubeletConnection, KubeletSettings, NodeReader, unverified_tls
+from sampan.streams.tunnels import NodeTunnels
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +21,12 @@ class ProxySettings:
 class ProxyUpstreams:
     """Proxies and kubelet connections of one server. Raises `OSError` if a kubelet file cannot be used."""
 
-    def __init__(self, nodes: NodeReader, settings: ProxySettings | None = None) -> None:
+    def __init__(
+        self, nodes: NodeReader, settings: ProxySettings | None = None, tunnels: NodeTunnels | None = None
+    ) -> None:
         self.settings = settings or ProxySettings()
-        self.kubelets = KubeletConnection(nodes, self.settings.kubelet)
+        self.tunnels = tunnels or NodeTunnels()
+        self.kubelets = KubeletConnection(nodes, self.settings.kubelet, self.tunnels)
         self.kubelet_proxy = Proxy(connect_timeout_s=self.settings.kubelet.timeout_s)
         self.proxy = Proxy()
         self.tls: ssl.SSLContext = unverified_tls()

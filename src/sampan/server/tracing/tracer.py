@@ -44,11 +44,6 @@ class CollectedSpan:
     def __init__(self, tracer: OtelTracer, span: OtelSpan) -> None:
         self._tracer, self._span = tracer, span
 
-    @property
-    def sampled(self) -> bool:
-        """True if the span is exported."""
-        return self._span.is_recording()
-
     def child(self, name: str, attributes: Attributes, began: float) -> "CollectedSpan":
         """See `Exported`."""
         context = set_span_in_context(self._span, Context())

@@ -74,7 +74,6 @@ async def admit(scope: Scope, operation: str, obj: Object, old: Object | None, d
     """Run mutating admission, and set defaults again."""
     if scope.admission.mutates(operation, scope.endpoint.gvr):
         return await admit_known(scope, operation, obj, old, dry_run)
-    scope.admission.skip("admit", operation)
     return obj
 
 
@@ -112,8 +111,6 @@ async def validate(scope: Scope, operation: str, obj: Object, old: Object | None
     """Run validating admission. Raises `StatusError` if a plug-in refuses."""
     if scope.admission.validates(operation, scope.endpoint.gvr):
         await scope.admission.validate(attributes_of(scope, operation, obj, old, dry_run))
-    else:
-        scope.admission.skip("validate", operation)
 
 
 async def admit_part(scope: Scope, gvk: GroupVersionKind, obj: Object, old: Object, dry_run: bool) -> Object:

@@ -7,9 +7,10 @@ garbage collector block the process for up to a second.
 import re
 from typing import Any, Final
 
+from sampan.core.deep_json import DEPTH_MAX
 from sampan.core.errors import request_entity_too_large
+from sampan.core.go_text import invalid_character
 from sampan.wire.json import DecodeError
-from sampan.wire.json_syntax import GO_DEPTH_MAX
 
 CONTAINERS_MAX: Final = 200_000
 """Limit of objects and lists in one body. An object that can be stored (1.5 MiB) seldom has a tenth of that."""
@@ -32,18 +33,20 @@ def check_json(body: bytes) -> None:
         return
     rest = _STRING.sub(b"", body)
     if _brackets(rest) > CONTAINERS_MAX:
-        if _is_too_deep(rest.translate(None, _NO_BRACKETS)[:_SCANNED_MAX]):
-            raise DecodeError("exceeded max depth")
+        bracket = _too_deep(rest.translate(None, _NO_BRACKETS)[:_SCANNED_MAX])
+        if bracket:
+            raise DecodeError(invalid_character(bracket, "exceeded max depth"))
         raise _too_many()
 
 
-def _is_too_deep(brackets: bytes) -> bool:
+def _too_deep(brackets: bytes) -> int:
+    """Return the first bracket that opens more levels than Go's decoder accepts, or 0."""
     depth = 0
     for bracket in brackets:
         depth += 1 if bracket in _OPENING else -1
-        if depth > GO_DEPTH_MAX:
-            return True
-    return False
+        if depth > DEPTH_MAX:
+            return bracket
+    return 0
 
 
 def check_value(value: Any, body: bytes) -> None:

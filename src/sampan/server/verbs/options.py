@@ -48,11 +48,6 @@ def parse_int(request: Request, name: str) -> int | None:
         raise errors.bad_request(str(error)) from None
 
 
-def errors_quote(text: str) -> str:
-    """Return a quoted text for messages."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def write_options(request: Request, kind: str, patch_type: str = "") -> WriteOptions:
     """Return the options of a write. Raises 422 (`CreateOptions.meta.k8s.io "" is invalid: …`)."""
     if not request.wire.query and not patch_type:
@@ -113,7 +108,7 @@ class ListOptions:
 
 
 def list_options(request: Request) -> ListOptions:
-    """Return validated list options. Raises 400 (syntax) and 422 (combinations, D7)."""
+    """Return validated list options. Raises 400 (syntax) and 422 (combinations)."""
     query = request.wire.query
     if not query:
         return ListOptions()

@@ -106,7 +106,7 @@ def _target(scope: Scope, pod: Object, container: str, params: dict[str, str]) -
     path = "".join(f"/{quote(segment, safe='')}" for segment in segments)
     tls = kubelet.insecure_tls if insecure else kubelet.tls
     query = urlencode(sorted(params.items()))
-    where = ProxyTarget(kubelet.host, kubelet.port, path, query, tls)
+    where = ProxyTarget(kubelet.host, kubelet.port, path, query, tls, way=kubelet.way)
 
     def failure(text: str) -> StatusError:
         return StatusError(Reason.UNKNOWN, 500, f'Get "{where.url}": {text}')

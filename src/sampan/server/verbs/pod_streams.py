@@ -75,6 +75,7 @@ async def _passed_on(scope: Scope, pod: Object, words: tuple[str, ...], query: I
         kubelet.tls,
         upgrade_only=True,
         failure=kubelet_failure,
+        way=kubelet.way,
     )
     return await scope.shared.upstreams.kubelet_proxy.forward(scope.request, target)
 

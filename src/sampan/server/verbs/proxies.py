@@ -6,7 +6,7 @@ ResourceLocation, apimachinery pkg/util/net/port_split.go (1.36).
 """
 
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +18,10 @@ from sampan.core.simulated_pods import not_dialled
 from sampan.registry.simulated_pods import SimulatedPods
 from sampan.server.proxy.addresses import check_address, resolve
 from sampan.server.proxy.paths import path_behind
-from sampan.server.proxy.target import ProxyTarget
+from sampan.server.proxy.target import ALTERNATIVES_MAX, Endpoint, ProxyTarget
 from sampan.server.request import Response
 from sampan.server.verbs.connect import admitted, options_of
-from sampan.server.verbs.pod_containers import pod_of
+from sampan.server.verbs.pod_containers import node_of, pod_of
 from sampan.server.verbs.scope import Scope
 
 _PORT_MAX = 65535
@@ -46,7 +46,8 @@ async def proxy_pod(scope: Scope) -> Response:
     port = desired.port or _first_port(pod)
     status = pod.get("status") or {}
     ip = next((entry.get("ip") or "" for entry in status.get("podIPs") or ()), "") or status.get("podIP") or ""
-    return await _forward(scope, desired.scheme, _address(scope, ip), _number(scope, "pod", port, desired.scheme))
+    number = _number(scope, "pod", port, desired.scheme)
+    return await _forward(scope, desired.scheme, [_endpoint(scope, pod, ip, number)])
 
 
 async def proxy_service(scope: Scope) -> Response:
@@ -61,11 +62,16 @@ async def proxy_service(scope: Scope) -> Response:
     if not subsets:
         raise _no_endpoints(desired.name)
     simulated, has_simulated = SimulatedPods(scope.cluster.reader), False
+    found: list[Endpoint] = []
     for ip, port in _shuffled(subsets, port_name):
         pod = await _pod_at(scope, ip)
         if pod is not None and not simulated.has(pod):
-            return await _forward(scope, desired.scheme, _address(scope, ip["ip"]), port)
+            found.append(_endpoint(scope, pod, ip["ip"], port))
+            if len(found) > ALTERNATIVES_MAX:
+                break
         has_simulated = has_simulated or pod is not None
+    if found:
+        return await _forward(scope, desired.scheme, found)
     if has_simulated:
         raise errors.service_unavailable(not_dialled(f"every pod of service {quote(desired.name)}"))
     raise _no_endpoints(scope.request.info.name)
@@ -78,11 +84,16 @@ async def proxy_node(scope: Scope) -> Response:
     await _admit(scope, "NodeProxyOptions")
     desired, upstreams = _split(scope, "node"), scope.shared.upstreams
     kubelet = upstreams.kubelets.of(desired.name)
-    address = await resolve(kubelet.host, allow_loopback=upstreams.settings.allow_loopback)
-    if desired.port and desired.port != str(kubelet.port):
+    is_kubelet = not desired.port or desired.port == str(kubelet.port)
+    address = ""
+    if not is_kubelet or kubelet.way is None or not kubelet.way.is_open:
+        address = await resolve(kubelet.host, allow_loopback=upstreams.settings.allow_loopback)
+    if not is_kubelet:
         if SimulatedPods(scope.cluster.reader).has_node(desired.name):
             raise errors.service_unavailable(not_dialled(f"the node {quote(desired.name)}"))
-        return await _forward(scope, desired.scheme, address, _number(scope, "node", desired.port, desired.scheme))
+        # A node does not let other ports of the machine be reached through its tunnel.
+        port = _number(scope, "node", desired.port, desired.scheme)
+        return await _forward(scope, desired.scheme, [Endpoint(address, port)])
     prefix, path = _paths(scope)
     target = ProxyTarget(
         kubelet.host,
@@ -92,14 +103,32 @@ async def proxy_node(scope: Scope) -> Response:
         kubelet.tls,
         address=address,
         prefix=prefix,
+        way=kubelet.way,
     )
     return await upstreams.kubelet_proxy.forward(scope.request, target)
 
 
-async def _forward(scope: Scope, scheme: str, address: str, port: int) -> Response:
+def _endpoint(scope: Scope, pod: Object, ip: str, port: int) -> Endpoint:
+    """Return an endpoint that is reached through the tunnel of the Pod's node, if it has one."""
+    return Endpoint(_address(scope, ip), port, scope.shared.upstreams.tunnels.to(node_of(pod)))
+
+
+async def _forward(scope: Scope, scheme: str, endpoints: Sequence[Endpoint]) -> Response:
+    """Forward the request to the first endpoint that accepts a connection."""
     upstreams, (prefix, path) = scope.shared.upstreams, _paths(scope)
     tls = upstreams.tls if scheme == "https" else None
-    target = ProxyTarget(address, port, path, scope.request.wire.query_string, tls, prefix=prefix)
+    (address, port, way), *alternatives = endpoints
+    target = ProxyTarget(
+        address,
+        port,
+        path,
+        scope.request.wire.query_string,
+        tls,
+        address=address,
+        prefix=prefix,
+        way=way,
+        alternatives=alternatives,
+    )
     return await upstreams.proxy.forward(scope.request, target)
 
 

@@ -81,4 +81,5 @@ def check_fits(scope: Scope, obj: Object) -> None:
     metadata = metadata_of(obj)
     match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata)
     match_name(scope.request.info.name, metadata)
-    warn_of_duplicate_owners(scope.request, metadata)
+    if metadata.get("ownerReferences"):
+        warn_of_duplicate_owners(scope.request, metadata)

@@ -159,7 +159,7 @@ def _size(events: Sequence[Delivery]) -> int:
 
 
 async def watch(scope: Scope) -> Response:
-    """Return 200 and a stream. A revision that is too old results in one ERROR event (D21)."""
+    """Return 200 and a stream. A revision that is too old results in one ERROR event."""
     request, endpoint = scope.request, scope.endpoint
     options = list_options(request)
     selection = selection_of(endpoint, options, request.info.name)

@@ -29,9 +29,8 @@ class RequestGate:
     def mutate(self, write: Write) -> Awaitable[None] | None:
         """Run mutating admission."""
         scope, operation = self._scope, "CREATE" if write.old is None else "UPDATE"
-        if scope.admission.mutates(operation, scope.endpoint.gvr):
+        if scope.admission.mutates(operation, scope.endpoint.gvr, scope.ctx.namespace):
             return self._admit(write, operation)
-        scope.admission.skip("admit", operation)
         return None
 
     async def _admit(self, write: Write, operation: str) -> None:
@@ -43,7 +42,6 @@ class RequestGate:
         operation = "CREATE" if old is None else "UPDATE"
         if scope.admission.validates(operation, scope.endpoint.gvr):
             return scope.admission.validate(attributes_of(scope, operation, write.desired, old, write.dry_run))
-        scope.admission.skip("validate", operation)
         return None
 
 
@@ -61,7 +59,6 @@ class DeletionGate(RequestGate):
         chain = self._scope.admission
         if chain.mutates("DELETE", self._scope.endpoint.gvr):
             return chain.admit(self._attributes(write))
-        chain.skip("admit", "DELETE")
         return None
 
     def validate(self, write: Write) -> Awaitable[None] | None:
@@ -69,7 +66,6 @@ class DeletionGate(RequestGate):
         chain = self._scope.admission
         if chain.validates("DELETE", self._scope.endpoint.gvr):
             return chain.validate(self._attributes(write))
-        chain.skip("validate", "DELETE")
         return None
 
     def _attributes(self, write: Write) -> Attributes:

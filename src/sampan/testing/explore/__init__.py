@@ -13,7 +13,8 @@
 
 Two runs without faults are the reference. Then each write of the operator is a moment to crash, to refuse the request,
 or to lose or delay its response. The operator may also be down until a user's next write. At each write of any client,
-the operator's view may stop updating, or skip a state. A plan has one of these faults. The final state must be that of
+the operator's view may stop updating, be late, or skip a state. Reads fail, another client changes an object before a
+write, and the server cannot be reached for some time. A plan has one of these faults. The final state must be that of
 the reference, whatever the plan.
 
 Source of the method: Sieve (OSDI 2022), with its patterns intermediate state, stale state and unobserved state.

@@ -1,48 +1,35 @@
 """`explore`: runs all plans of a scenario and reports their findings."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import Final
+from typing import ClassVar, Final
 
 from sampan.core.clock import monotonic
 from sampan.testing.cluster import TEST
-from sampan.testing.explore.deletions import deletions
 from sampan.testing.explore.outcome import Outcome, differences, unstable_paths
+from sampan.testing.explore.parallel import run_all
 from sampan.testing.explore.plan import (
     ABSENT,
-    CANCELLED,
-    CRASH_AFTER,
-    CRASH_BEFORE,
     DELETIONS,
-    DOWN,
-    DRIFT_CHANGED,
     DRIFT_DELETED,
     HIDDEN,
-    LOST,
-    LOST_LEASE,
-    REFUSED,
     REMOVED,
-    SLOW,
-    STALE,
     Plan,
-    WriteId,
     replay_text,
 )
+from sampan.testing.explore.plans import bounded, plans_of
 from sampan.testing.explore.scenario import Scenario
 from sampan.testing.explore.shrink import without
 from sampan.testing.explore.trial_points import OPERATOR
 from sampan.testing.explore.trial_run import run_trial
-from sampan.testing.faults.points import CALL
 
 PLANS_MAX: Final = 400
 _STORY_MAX: Final = 25
 _SAME_MAX: Final = 15
 _NO_COUNTS: Final = (HIDDEN, DRIFT_DELETED, ABSENT, *DELETIONS)
 """Faults after which objects may be deleted more or less often than in the reference."""
-_NO_MOMENTS: Final = ("events",)
-"""Resources at whose writes no fault occurs. An operator sends its Events in the background, and may lose them."""
 
 Progress = Callable[[int, int], None]
 
@@ -82,10 +69,12 @@ class Finding:
 class Report:
     """Result of an exploration."""
 
+    pytest_section: ClassVar[str] = "exploration"
+    """Title of the report in pytest's output, if a failed test has it in a variable."""
     scenario: str
     plans: int = 0
-    skipped: int = 0
-    """Plans that were not run, because there were too many."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Plans that were not run by fault, because there were too many."""
     missed: int = 0
     """Plans whose fault did not occur: the run differed before the moment of the fault."""
     seconds: float = 0.0
@@ -93,10 +82,16 @@ class Report:
     survivors: Sequence[str] = ()
     """Objects that the operator made, and that exist without a fault although the user has deleted everything."""
 
+    @property
+    def skipped(self) -> int:
+        """Number of plans that were not run."""
+        return sum(self.left_out.values())
+
     def __str__(self) -> str:
         head = f"{self.scenario}: {self.plans} plans in {self.seconds:.1f} s, {len(self.findings)} with another end"
         if self.skipped:
-            head += f", {self.skipped} not run"
+            counts = ", ".join(f"{count} {fault}" for fault, count in sorted(self.left_out.items()))
+            head += f", {self.skipped} not run ({counts})"
         if self.survivors:
             head += f"\nnote: {', '.join(self.survivors)} outlives all objects of the user: has it an owner?"
         groups: dict[tuple[str, ...], list[Finding]] = {}
@@ -122,29 +117,37 @@ def explore(
     first_only: bool = False,
     progress: Progress = lambda _, __: None,
     seed: int | None = None,
+    jobs: int = 1,
 ) -> Report:
     """Run a scenario with each single fault. Raises `ReferenceFailed` if it fails without one.
 
     `first_only`: stop at the first finding. `progress` gets the number of completed runs, and their total. `seed`: try
-    the plans in a random order, so that `plans_max` of them are a sample.
+    the plans in a random order, so that `plans_max` of them are a sample. `jobs`: number of
+    processes, on which the report does not depend.
     """
     began = monotonic()
     reference, unstable = _reference(scenario)
     if not reference.requests:
         raise ReferenceFailed(f"{scenario.name}: the operator sent no request: does it watch the kind of the scenario?")
-    plans = list(_plans(reference, scenario))
+    plans = list(dict.fromkeys(plans_of(reference, scenario)))
     if seed is not None:
         random.Random(seed).shuffle(plans)
-    report = Report(scenario.name, skipped=max(len(plans) - plans_max, 0), survivors=_survivors(reference))
-    for number, plan in enumerate(plans[:plans_max]):
-        progress(number, min(len(plans), plans_max))
-        outcome = run_trial(scenario, plan)
+    chosen = plans[:plans_max] if seed is not None else bounded(plans, plans_max)
+    left_out = Counter(each.fault for each in plans) - Counter(each.fault for each in chosen)
+    report = Report(scenario.name, left_out=left_out, survivors=_survivors(reference))
+
+    def run(plan: Plan) -> tuple[bool, Finding | None]:
+        outcome = run_trial(scenario, plan, reference=reference, unstable=unstable)
+        found = _differences(plan, reference, outcome, unstable) if outcome.fired else []
+        return outcome.fired, Finding(scenario.name, plan, found, reference, outcome) if found else None
+
+    progress(0, len(chosen))
+    for fired, finding in run_all(run, chosen, jobs):
         report.plans += 1
-        if not outcome.fired:
-            report.missed += 1
-            continue
-        if found := _differences(plan, reference, outcome, unstable):
-            report.findings.append(Finding(scenario.name, plan, found, reference, outcome))
+        progress(report.plans, len(chosen))
+        report.missed += not fired
+        if finding is not None:
+            report.findings.append(finding)
             if first_only:
                 break
     report.seconds = monotonic() - began
@@ -158,7 +161,7 @@ def replay(scenario: Scenario, plan: Plan) -> Finding | None:
     """
     scenario = without(scenario, plan.without)
     reference, unstable = _reference(scenario)
-    outcome = run_trial(scenario, plan)
+    outcome = run_trial(scenario, plan, reference=reference, unstable=unstable)
     if not outcome.fired:
         raise LookupError(f"the fault never occurred: {scenario.name} has no write {plan.at}: explore it again")
     found = _differences(plan, reference, outcome, unstable)
@@ -185,7 +188,9 @@ def shrink(scenario: Scenario, finding: Finding) -> Finding:
 
 def _survivors(reference: Outcome) -> list[str]:
     """Return the names of the operator's objects at the end, if the user has deleted all objects of the user."""
-    alive = {tuple(key.split("/")[-2:]): key.removeprefix("/registry/") for key in reference.state}
+    # The state of an external system is no object.
+    objects = [key.removeprefix("/registry/") for key in reference.state if key.startswith("/registry/")]
+    alive = {_place(key): key for key in objects}
     of_user = {each.place for each in reference.writes if each.actor == TEST}
     deleted = {each.place for each in reference.writes if each.actor == TEST and each.verb == "delete"}
     if not deleted or any((namespace, name) in alive for _, namespace, name in of_user - deleted):
@@ -194,12 +199,23 @@ def _survivors(reference: Outcome) -> list[str]:
     return sorted(key for place, key in alive.items() if place in made)
 
 
+def _place(key: str) -> tuple[str, str]:
+    """Return namespace and name; of a generated name, such as `berth-#2`, the part that the write has: `berth-`."""
+    namespace, name = key.split("/")[-2:]
+    return namespace, name.partition("#")[0]
+
+
 def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
     first = run_trial(scenario)
     if first.error or first.leaks or first.broken:
         causes = first.error or "; ".join([*first.leaks, *first.broken])
         details = f"\n{first.details}" if "\n" in first.details else ""
         raise ReferenceFailed(f"{scenario.name} fails without a fault: {causes}{details}")
+    if signs := [each for each in first.suspicious if not each.startswith(tuple(scenario.allowed))]:
+        hint = "If this is right, allow it: @scenario(allowed=[...]) takes the beginnings of these lines."
+        raise ReferenceFailed(
+            "\n  ".join([f"{scenario.name} looks wrong without a fault: {signs[0]}", *signs[1:], hint])
+        )
     # The second seed makes other uids: the fields that contain them are not compared.
     return first, unstable_paths(first, run_trial(scenario, seed=1))
 
@@ -209,72 +225,3 @@ def _differences(plan: Plan, reference: Outcome, found: Outcome, unstable: froze
         # The operator cannot do its work, but it must not end, break a rule, or leave anything behind.
         found = replace(found, state=reference.state)
     return differences(reference, found, unstable, counts=plan.fault not in _NO_COUNTS)
-
-
-def _plans(reference: Outcome, scenario: Scenario) -> Iterator[Plan]:
-    """Yield the plans, those of the most frequent errors first."""
-    writes = [write for write in reference.writes if write.place[0] not in _NO_MOMENTS]
-    own = [write for write in writes if write.actor == OPERATOR]
-    for fault in (CRASH_AFTER, LOST, CRASH_BEFORE, REFUSED):
-        for write in own:
-            yield Plan(fault, write)
-    yield from _hidden(writes)
-    yield from _stale(writes)
-    yield from (Plan(SLOW, write) for write in own)
-    yield from _down(writes)
-    if scenario.drift:
-        for fault in (DRIFT_DELETED, DRIFT_CHANGED):
-            yield from (Plan(fault, write) for write in _first_of_each_place(reference.owned))
-    if scenario.lease:
-        yield from (Plan(LOST_LEASE, write) for write in own)
-    yield from (Plan(ABSENT, each) for each in reference.needed)
-    yield from deletions(reference, _NO_MOMENTS)
-    yield from (Plan(CANCELLED, each) for each in reference.awaits)
-
-
-def _first_of_each_place(writes: Sequence[WriteId]) -> list[WriteId]:
-    return list({write.place: write for write in reversed(writes)}.values())[::-1]
-
-
-def _hidden(writes: Sequence[WriteId]) -> Iterator[Plan]:
-    """Yield a plan for each state that the next write to its object replaces, unless that write is a reaction."""
-    by_place: dict[tuple[str, str, str], list[WriteId]] = {}
-    for write in writes:
-        by_place.setdefault(write.place, []).append(write)
-    for of_one in by_place.values():
-        for first, second in pairwise(of_one):
-            if second.actor != OPERATOR:
-                yield Plan(HIDDEN, first, second)
-
-
-def _down(writes: Sequence[WriteId]) -> Iterator[Plan]:
-    """Yield a plan for each write of the operator before a user's write, until which the operator is down.
-
-    There is none if the user creates again what the user deleted: the operator may have to remove a finalizer first.
-    """
-    for number, write in enumerate(writes):
-        user = next((each for each in writes[number + 1 :] if each.actor == TEST), None)
-        if write.actor != OPERATOR or user is None:
-            continue
-        before = [each.verb for each in writes[:number] if each.actor == TEST and each.place == user.place]
-        if before[-1:] != ["delete"]:
-            yield Plan(DOWN, write, user)
-
-
-def _stale(writes: Sequence[WriteId]) -> Iterator[Plan]:
-    """Yield plans that restart the operator after one of its writes, with a view from before an earlier write.
-
-    The earlier write changed another object, or it is the creation after which the operator restarts: that object
-    may then be made again. The restart follows the last of a series of the operator's writes: then its work is done,
-    and can be undone.
-    """
-    for number, frozen in enumerate(writes):
-        if frozen.verb == CALL:
-            continue
-        later = writes[number:]
-        for index, restart in enumerate(later):
-            following = later[index + 1] if index + 1 < len(later) else None
-            ends_series = following is None or following.actor != restart.actor
-            is_other = restart.place != frozen.place or (restart is frozen and restart.verb == "create")
-            if restart.actor == OPERATOR and ends_series and is_other:
-                yield Plan(STALE, frozen, restart)

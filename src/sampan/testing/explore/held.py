@@ -25,21 +25,18 @@ class Held:
             yield chunk
 
 
-class NoStreams:
-    """Response of a server without streaming lists to a request for one.
+class ErrorResponse:
+    """Response with an error of the server."""
 
-    A server with streaming lists begins with the newest state, so it cannot give an old view to an operator that
-    starts.
-    """
-
-    status = 422
     headers: Headers = {"content-type": "application/json"}
 
+    def __init__(self, status: int, reason: str, message: str) -> None:
+        self.status, self._reason, self._message = status, reason, message
+
     async def read(self) -> bytes:
-        """Return the error of a server that does not support streaming lists."""
-        message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
-        status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Invalid", "code": self.status}
-        return orjson.dumps({**status, "message": message})
+        """Return the Status."""
+        status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": self.status}
+        return orjson.dumps({**status, "reason": self._reason, "message": self._message})
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield the error."""
@@ -47,6 +44,16 @@ class NoStreams:
 
     async def aclose(self) -> None:
         """Do nothing: there is no connection."""
+
+
+def no_streams() -> ErrorResponse:
+    """Return the response of a server without streaming lists to a request for one.
+
+    A server with streaming lists begins with the newest state, so it cannot give an old view to an operator that
+    starts.
+    """
+    message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+    return ErrorResponse(422, "Invalid", message)
 
 
 def starts_a_stream(sent: SentRequest) -> bool:

@@ -1,19 +1,21 @@
 """`Outcome`: the result of a run, in a form in which runs can be compared."""
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sampan.client.transport import HttpRequest
 from sampan.core.object import Object
 from sampan.storage.encoding import decode
 from sampan.testing.cluster import Cluster
+from sampan.testing.explore.contention import without_change
 from sampan.testing.explore.plan import WriteId
+from sampan.testing.explore.rewrites import changes, more_often, written_places
 from sampan.testing.explore.scenario import Check, State
 from sampan.testing.journal import Write
 from sampan.testing.leaks import leaked_objects, stored
-from sampan.testing.timeline import MASK
+from sampan.testing.values import GONE, lines_of, masked, short
 
 _UNCOMPARED: Final = (
     "/registry/events/",
@@ -23,13 +25,6 @@ _UNCOMPARED: Final = (
     "/registry/ranges/",
 )
 """Prefixes of keys that are not compared. Names of IPAddresses are random, because Services get random addresses."""
-_SECRETS: Final = "/registry/secrets/"
-_MASKED: Final = frozenset(
-    {"uid", "resourceVersion", "creationTimestamp", "generation", "observedGeneration", "managedFields"}
-    | {"podIP", "podIPs"}  # A node gives them to its Pods in the order in which they come.
-)
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-_GONE: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +40,8 @@ class Outcome:
     writes: Sequence[WriteId]
     story: Sequence[str]
     """Writes to the store, one line each."""
+    suspicious: Sequence[str] = ()
+    """Signs that the operator works against itself, in a run without a fault."""
     requests: int = 0
     """Number of requests of the operator."""
     details: str = ""
@@ -61,14 +58,31 @@ class Outcome:
     """Writes of the operator that made an object with an owner."""
     needed: Sequence[WriteId] = ()
     """Creations of objects that the operator needs."""
+    changes: Mapping[str, int] = field(default_factory=dict)
+    """Number of changes after the first value, by path, in objects that the operator wrote."""
     moments: Sequence[WriteId] = ()
     """Writes, and the operator's reads of these objects, after which one of them may be deleted."""
+    reads: Sequence[WriteId] = ()
+    """Reads of the operator; see `Trial`."""
+    sent: Mapping[WriteId, HttpRequest] = field(default_factory=dict)
+    """Requests of the user that change objects."""
 
 
 async def outcome_of(
-    cluster: Cluster, first: int, writes: Sequence[WriteId], error: str, *, fired: bool, checks: Sequence[Check] = ()
+    cluster: Cluster,
+    first: int,
+    writes: Sequence[WriteId],
+    error: str,
+    *,
+    fired: bool,
+    checks: Sequence[Check] = (),
+    unstable: Collection[str] | None = None,
+    actor: str = "operator",
 ) -> Outcome:
-    """Return the outcome of a run. `first` is the number of writes before the scenario."""
+    """Return the outcome of a run. `first` is the number of writes before the scenario.
+
+    Changes are counted of what `actor` wrote: at the paths in `unstable`; None: at all.
+    """
     rows = await stored((await cluster.server()).store)
     objects = {key: decode(value) for key, value in rows.items() if not key.startswith(_UNCOMPARED)}
     names = _plain_names(objects)
@@ -86,10 +100,21 @@ async def outcome_of(
             deleted[key] += 1
         what = "created" if before is None else "deleted" if after is None else "changed"
         story.append(f"{what} {key.removeprefix('/registry/')}")
-    state = {names[key]: masked(obj) for key, obj in objects.items()}
+    state = {names[key]: without_change(masked(obj)) for key, obj in objects.items()}
     broken = tuple(_broken(cluster.journal.writes, first, checks)) if checks else ()
     leaks = tuple(leaked_objects(rows))
-    return Outcome(state, created, deleted, leaks, error, tuple(writes), tuple(story), fired=fired, broken=broken)
+    counted = _counted(names, unstable)
+    changed = changes(cluster.journal.writes[first:], counted, written_places(writes, actor)) if counted else {}
+    return Outcome(
+        state, created, deleted, leaks, error, tuple(writes), tuple(story), fired=fired, broken=broken, changes=changed
+    )
+
+
+def _counted(names: Mapping[str, str], unstable: Collection[str] | None) -> Mapping[str, str]:
+    """Return the names of the objects that have one of these paths; None: all."""
+    if unstable is None:
+        return names
+    return {key: name for key, name in names.items() if any(path.startswith(f"{short(name)}.") for path in unstable)}
 
 
 def _broken(writes: Sequence[Write], first: int, checks: Sequence[Check]) -> Iterator[str]:
@@ -108,7 +133,7 @@ def _broken(writes: Sequence[Write], first: int, checks: Sequence[Check]) -> Ite
         for fault in (check(state) for check in checks):
             if fault is not None and fault not in found:
                 found.add(fault)
-                yield f"{fault} (after a write to {_short(write.key)})"
+                yield f"{fault} (after a write to {short(write.key)})"
 
 
 def log_of(cluster: Cluster, rows: Mapping[str, bytes]) -> Iterator[str]:
@@ -126,7 +151,8 @@ def differences(
 ) -> list[str]:
     """Return how an outcome differs from the reference, one line each. Paths in `unstable` are not compared.
 
-    `counts`: also compare how often the objects that should exist at the end were deleted.
+    `counts`: also compare how often the objects that should exist at the end were deleted, and how often the values at
+    the paths in `unstable` changed.
     """
     if found.error and found.error != reference.error:
         return [found.error]
@@ -134,7 +160,7 @@ def differences(
     lines += [
         line
         for key in sorted({*reference.state, *found.state})
-        for line in _compared(key, reference.state.get(key, _GONE), found.state.get(key, _GONE))
+        for line in lines_of(key, reference.state.get(key, GONE), found.state.get(key, GONE))
         if line.partition(":")[0] not in unstable
     ]
     lines += [each for each in found.leaks if each not in reference.leaks and not each.startswith(tuple(allowed_leaks))]
@@ -142,7 +168,8 @@ def differences(
         for key in sorted({*found.deleted} & {*reference.state}):
             before, now = reference.deleted.get(key, 0), found.deleted[key]
             if now > before:
-                lines.append(f"{_short(key)}: deleted {now} times instead of {before}")
+                lines.append(f"{short(key)}: deleted {now} times instead of {before}")
+        lines += more_often(reference.changes, found.changes, unstable)
     return lines
 
 
@@ -151,7 +178,7 @@ def unstable_paths(first: Outcome, second: Outcome) -> frozenset[str]:
     return frozenset(
         line.partition(":")[0]
         for key in {*first.state, *second.state}
-        for line in _compared(key, first.state.get(key, _GONE), second.state.get(key, _GONE))
+        for line in lines_of(key, first.state.get(key, GONE), second.state.get(key, GONE))
     )
 
 
@@ -179,46 +206,8 @@ def first_lines(text: str) -> str:
     return " ".join(lines[:2] if lines[0].endswith(":") else lines[:1])
 
 
-def masked(value: Any) -> Any:
-    """Return a value without the fields that differ in each run: uids, versions and times."""
-    if isinstance(value, dict):
-        return {
-            key: "set" if key == "deletionTimestamp" else masked(_by_type(each) if key == "conditions" else each)
-            for key, each in value.items()
-            if key not in _MASKED
-        }
-    if isinstance(value, list):
-        return [masked(each) for each in value]
-    return _TIME.sub("<time>", value) if isinstance(value, str) else value
-
-
-def _by_type(conditions: Any) -> Any:
-    """Sort conditions: their type is their key, and their order only shows which one changed last."""
-    if isinstance(conditions, list) and all(isinstance(each, dict) and "type" in each for each in conditions):
-        return sorted(conditions, key=lambda each: str(each["type"]))
-    return conditions
-
-
-def _compared(path: str, reference: Any, found: Any) -> Iterator[str]:
-    if reference == found:
-        return
-    if isinstance(reference, dict) and isinstance(found, dict):
-        for key in sorted({*reference, *found}):
-            yield from _compared(f"{path}.{key}", reference.get(key, _GONE), found.get(key, _GONE))
-    elif found is _GONE:
-        yield f"{_short(path)}: missing"
-    elif reference is _GONE:
-        yield f"{_short(path)}: left over"
-    elif path.startswith(_SECRETS):
-        yield f"{_short(path)}: {MASK} instead of another value"
-    else:
-        yield f"{_short(path)}: {_text(found)} instead of {_text(reference)}"
-
-
-def _short(path: str) -> str:
-    return path.removeprefix("/registry/")
-
-
-def _text(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+def error_line(error: BaseException) -> str:
+    """Return type, first line and notes of an error, such as the part of the operator that raised it."""
+    text = f"{type(error).__name__}: {first_lines(str(error))}"
+    notes = [note for note in getattr(error, "__notes__", ()) if "\n" not in note]
+    return f"{text} ({'; '.join(notes)})" if notes else text

@@ -23,7 +23,16 @@ STALE, HIDDEN = "stale", "hidden"
 CANCELLED, LOST_LEASE = "cancelled", "lost-lease"
 DRIFT_DELETED, DRIFT_CHANGED = "drift-deleted", "drift-changed"
 ABSENT, VANISHED, REMOVED = "absent", "vanished", "removed"
-WITH_END: Final = {STALE: "when", HIDDEN: "until", DOWN: "until", VANISHED: "after", REMOVED: "after"}
+CONFLICT, OVERTAKEN = "conflict", "overtaken"
+SERVER_ERROR, TIMEOUT, LATE, OUTAGE = "server-error", "timeout", "late", "outage"
+WITH_END: Final = {
+    STALE: "when",
+    HIDDEN: "until",
+    DOWN: "until",
+    VANISHED: "after",
+    REMOVED: "after",
+    OVERTAKEN: "and again when",
+}
 """Faults with a second write, and the word between both in the text of a plan."""
 DELETIONS: Final = (VANISHED, REMOVED)
 """Faults that delete an object which the operator needs."""
@@ -43,6 +52,12 @@ FAULTS: Final = {
     ABSENT: "the object of {} is absent for the first 30 s",
     VANISHED: "the object of {} is deleted for 30 s",
     REMOVED: "the object of {} is deleted for good",
+    CONFLICT: "another client changes the object just before {}",
+    OVERTAKEN: "the user's next change of the object comes just before {}",
+    SERVER_ERROR: "the server has an internal error in {}",
+    TIMEOUT: "the server does not respond to {} within 30 s",
+    LATE: "the operator sees {} 5 s late",
+    OUTAGE: "the server cannot be reached for 20 s from {} on",
 }
 
 
@@ -54,8 +69,8 @@ class PlanError(ValueError):
 class WriteId:
     """A write: its sender and its object. `occurrence` counts equal writes, from 1.
 
-    A call of an external system is a write with the verb `call`. An await has the verb `await`: its resource is a
-    controller, its name that of the reconciled object.
+    A call of an external system is a write with the verb `call`, and reads have their verbs. An await has the verb
+    `await`: its resource is a controller, its name that of the reconciled object.
     """
 
     actor: str

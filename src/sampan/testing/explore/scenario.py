@@ -69,6 +69,8 @@ class Scenario:
     """
     allow_errors: Allowed = False
     """Errors of the operator in the run without a fault that are not errors of the scenario; see `ClusterOptions`."""
+    allowed: Sequence[str] = ()
+    """Beginnings of the signs that are right in the run without a fault: `jobs/default/once`. See `suspicions.py`."""
 
 
 def scenario(
@@ -84,13 +86,27 @@ def scenario(
     informers: InformerSettings | None = None,
     needs: Sequence[Any] = (),
     allow_errors: Allowed = False,
+    allowed: Sequence[str] = (),
 ) -> Callable[[Steps], Scenario]:
     """Turn an asynchronous function of a cluster into a `Scenario` with its name. See `Scenario` for the arguments."""
 
     def make(steps: Steps) -> Scenario:
         name = getattr(steps, "__name__", "scenario")
         return Scenario(
-            name, steps, operator, crds, loops, checks, system, lease, drift, rbac, informers, needs, allow_errors
+            name,
+            steps,
+            operator,
+            crds,
+            loops,
+            checks,
+            system,
+            lease,
+            drift,
+            rbac,
+            informers,
+            needs,
+            allow_errors,
+            allowed,
         )
 
     return make

@@ -5,62 +5,73 @@ Concurrency: each trial has a separate event loop, in virtual time. The fault ac
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sampan.client import TransportError
-from sampan.client.transport import HttpResponse
+from sampan.client import TransportError, TransportTimeout
+from sampan.client.transport import HttpRequest, HttpResponse
+from sampan.core.background import background
 from sampan.core.task_scope import TaskScope
-from sampan.operator.leader_election import LeaderElectionLost
 from sampan.server.request import UserInfo
 from sampan.testing.cluster import ADMIN, TEST, Cluster
+from sampan.testing.explore.contention import OTHER, Contention, is_made_by_operator
 from sampan.testing.explore.dependencies import DEPENDENCY, Dependencies
 from sampan.testing.explore.drift_of import drift
-from sampan.testing.explore.held import Held, NoStreams, may_be_old, name_in, resource_of, starts_a_stream
+from sampan.testing.explore.held import (
+    ErrorResponse,
+    Held,
+    may_be_old,
+    name_in,
+    no_streams,
+    resource_of,
+    starts_a_stream,
+)
+from sampan.testing.explore.outage import Outage
 from sampan.testing.explore.plan import (
+    CONFLICT,
     CRASH_AFTER,
     CRASH_BEFORE,
     DOWN,
     DRIFT_CHANGED,
     DRIFT_DELETED,
     HIDDEN,
+    LATE,
     LOST,
     LOST_LEASE,
+    OUTAGE,
+    OVERTAKEN,
     REFUSED,
+    SERVER_ERROR,
     SLOW,
     STALE,
+    TIMEOUT,
     Plan,
     WriteId,
 )
 from sampan.testing.explore.refusals import Refusals
+from sampan.testing.explore.trial_life import CANDIDATE, HIDDEN_S_MAX, OperatorLife
 from sampan.testing.explore.trial_points import OPERATOR, TrialPoints
-from sampan.testing.faults.lease import give_lease, take_lease
 from sampan.testing.in_process import InProcessTransport
 from sampan.testing.logical_server import LogicalServer, ServerSettings, template
 from sampan.testing.operators import Running
 from sampan.testing.requests import Proceed, SentRequest
 
 DRIFT: Final = "drift"
-CANDIDATE: Final = "another candidate"
-STALE_S: Final = 5.0
-"""Virtual seconds for which the restarted operator works with its old view."""
-HIDDEN_S_MAX: Final = 30.0
-"""Virtual seconds after which a hidden state is shown and a stopped operator starts: the scenario may wait for it."""
 SLOW_S: Final = 20.0
 """Virtual seconds by which a response is late: less than the client's limit of 30 s."""
-LEASE_S: Final = 10.0
-"""Virtual seconds after which an operator that has lost its lease must not write: the deadline of its renewal."""
-LEASE_LOST_S: Final = 40.0
-"""Virtual seconds until the other candidate gives the lease back."""
+LATE_S: Final = 5.0
+"""Virtual seconds by which an event is late: less than the time for which a read waits for an own write."""
+TIMEOUT_S: Final = 30.0
+"""Virtual seconds after which a client gives a request up."""
 DRIFT_S: Final = 5.0
 """Virtual seconds for which the user waits after a drift."""
-_LEADS_S: Final = 20.0
-"""Virtual seconds in which a new candidate gets the lease of a crashed one."""
+_AT_ONCE_S: Final = 0.5
+"""Virtual seconds in which changes of the user come at once: less than the pause of `settled`."""
 
 
 @dataclass(slots=True)
-class Trial:
+class Trial(OperatorLife):
     """Fault of one run. `writes` records the writes that succeeded, in their order."""
 
     cluster: Cluster
@@ -72,14 +83,25 @@ class Trial:
     owned: list[WriteId] = field(default_factory=list)
     """Writes of the operator that created an object with an owner."""
     broken: list[str] = field(default_factory=list)
+    reads: list[WriteId] = field(default_factory=list)
+    """Reads of the operator. Of equal ones between the same two writes, and of those of a cache, only the first."""
+    requests: dict[WriteId, HttpRequest] = field(default_factory=dict)
+    """Changes of existing objects by the user, which another run may send early."""
+    early: Mapping[WriteId, HttpRequest] = field(default_factory=dict)
+    """Changes of the user in the run without a fault."""
     points: TrialPoints = field(init=False)
+    contention: Contention = field(init=False)
     dependencies: Dependencies = field(init=False)
     _counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
     user: UserInfo = ADMIN
     """User of the operator."""
     _drifting: SentRequest | None = None
     _refusals: Refusals = field(default_factory=Refusals)
+    _outage: Outage = field(default_factory=Outage)
+    _read_before: set[tuple[Any, ...]] = field(default_factory=set)
     _dead: bool = False
+    _ended: bool = False
+    """True if the second write of the plan has occurred."""
     _deposed: bool = False
     """True while another candidate has the lease, after the time in which the operator must notice it."""
     _down: bool = False
@@ -96,29 +118,67 @@ class Trial:
         self._caught_up.set()
         self.dependencies = Dependencies(self.cluster, self.plan, self._tasks)
         self.points = TrialPoints(self.plan, self._around, self._interrupt, self.writes)
+        self.contention = Contention(self.cluster, self.plan, self.early)
 
     async def intercept(self, sent: SentRequest, proceed: Proceed) -> HttpResponse:
         """See `Interceptor`."""
         if sent.actor == OPERATOR and self._dead:
             raise TransportError("the operator has crashed", sent=False)
+        what = f"{sent.info.verb} {sent.info.resource} {sent.info.name}"
+        if sent.actor == OPERATOR and (fault := self._outage.check(what)):
+            self.broken.append(fault)
         if sent.actor == TEST:
             # A user waits until the operator has caught up, as for any other work of it.
             await self._caught_up.wait()
             await self.dependencies.hold(sent)
-        if sent.is_write and sent.actor in (DRIFT, CANDIDATE, DEPENDENCY):
+        if sent.is_write and sent.actor in (DRIFT, CANDIDATE, DEPENDENCY, OTHER):
             return await proceed()
         if sent.is_write and not (self.lease and sent.info.resource == "leases"):
             return await self._write(sent, proceed)
-        if sent.actor == OPERATOR and self.dependencies.is_read(sent):
-            return await self.dependencies.read(self._identified(sent), proceed)
-        if sent.actor != OPERATOR or self.plan is None or sent.info.resource != self.plan.at.place[0]:
+        if sent.actor != OPERATOR or not sent.info.resource or (self.lease and sent.info.resource == "leases"):
+            return await proceed()
+        return await self._read(sent, proceed)
+
+    async def _read(self, sent: SentRequest, proceed: Proceed) -> HttpResponse:
+        """Send a read of the operator, with the fault of the plan."""
+        read, plan = self._identified(sent), self.plan
+        of_cache = may_be_old(sent)
+        kind = (sent.info.verb, *read.place, 0 if of_cache else len(self.writes))
+        if kind not in self._read_before:
+            self._read_before.add(kind)
+            self.reads.append(read)
+        if plan is not None and plan.at == read and not self.fired:
+            return await self._read_with_fault(sent, plan, proceed)
+        if self.dependencies.is_read(sent):
+            return await self.dependencies.read(read, proceed)
+        if plan is None or (sent.info.resource != plan.at.place[0] and plan.fault != OUTAGE):
             return await proceed()
         if self._stale_view is not None and starts_a_stream(sent):
-            return NoStreams()
-        if self._stale_view is not None and may_be_old(sent):
+            return no_streams()
+        if self._stale_view is not None and of_cache:
             return await self._stale_view.send(sent.request)
         response = await proceed()
-        return Held(response, self._shown) if self.plan.fault == HIDDEN else response
+        if plan.fault == OUTAGE and sent.info.verb == "watch":
+            self._outage.opened(response)
+        return Held(response, self._shown) if plan.fault in (HIDDEN, LATE) else response
+
+    async def _read_with_fault(self, sent: SentRequest, plan: Plan, proceed: Proceed) -> HttpResponse:
+        self.fired = True
+        if plan.fault == REFUSED:
+            raise self._refusals.begin(plan.at)
+        if plan.fault == SERVER_ERROR:
+            return ErrorResponse(500, "InternalError", "Internal error occurred: the database is not available")
+        if plan.fault == OUTAGE:
+            raise self._begin_outage()
+        if plan.fault in (TIMEOUT, SLOW):
+            self._caught_up.clear()
+            response = await proceed() if plan.fault == SLOW else None
+            await asyncio.sleep(SLOW_S if response else TIMEOUT_S)
+            self._spawn(self._catch_up_in(1.0))
+            if response is not None:
+                return response
+            raise TransportTimeout(f"no response within {TIMEOUT_S:.0f} s", sent=True)
+        return await proceed()
 
     async def heal(self) -> None:
         """End a fault that still lasts."""
@@ -147,11 +207,27 @@ class Trial:
             self.broken += self._refusals.repeated(write)
             if self._deposed:
                 self.broken.append(f"the operator has lost its lease, but writes: {write}")
+            if plan_is(self.plan, write, CONFLICT, OVERTAKEN) and not self.contention.fired:
+                return await self._contend(sent, write, proceed)
             if b'"ownerReferences"' in sent.request.body and write.verb != "delete":
                 self.owned.append(write)
-        if self.plan is not None and write == self.plan.at and self.plan.fault in (DRIFT_CHANGED, DRIFT_DELETED):
+        elif sent.actor == TEST and write.verb in ("update", "patch"):
+            self.requests[write] = sent.request
+        if plan_is(self.plan, write, DRIFT_CHANGED, DRIFT_DELETED):
             self._drifting = sent
         response: HttpResponse = await self._around(write, proceed, lambda found: found.status < 300)
+        return response
+
+    async def _contend(self, sent: SentRequest, write: WriteId, proceed: Proceed) -> HttpResponse:
+        """Send a write after another client has changed its object."""
+        is_made = is_made_by_operator(write.place, self.writes, self.dependencies.created)
+        response, overwritten = await self.contention.around(sent, proceed, is_made=is_made)
+        self.fired = self.contention.fired
+        if overwritten:
+            self.broken.append(overwritten)
+        if response.status < 300:
+            self.writes.append(write)
+            await self.dependencies.done(write)
         return response
 
     async def _around(
@@ -183,9 +259,14 @@ class Trial:
             self._stale = LogicalServer(
                 server.store.fork(), template().parts, ServerSettings(server.settings.admission)
             )
+        elif self.plan.fault == OUTAGE:
+            raise self._begin_outage()
         elif self.plan.fault == HIDDEN:
             self._shown.clear()
             self._spawn(self._show_later())
+        elif self.plan.fault == LATE:
+            self._shown.clear()
+            self._spawn(self._show_late())
 
     async def _after(self) -> None:
         assert self.plan is not None
@@ -204,10 +285,7 @@ class Trial:
         elif self.plan.fault in (DRIFT_CHANGED, DRIFT_DELETED):
             self._spawn(self._drift())
         elif self.plan.fault == LOST_LEASE:
-            assert self.running is not None
-            self.running.excused = (LeaderElectionLost,)
-            await take_lease(self.cluster.client(actor=CANDIDATE), "default", self.lease)
-            self._spawn(self._lose_lease())
+            await self._take_lease()
 
     async def _drift(self) -> None:
         """Let another actor change the object of the write, after the operator has had time for its reconcile."""
@@ -220,87 +298,20 @@ class Trial:
         await asyncio.sleep(DRIFT_S)
         self._caught_up.set()
 
-    async def _lose_lease(self) -> None:
-        """Wait until the operator has ended without its lease, then start it again.
-
-        The stopped operator may still have tasks that write.
-        """
-        assert self.running is not None
-        self._caught_up.clear()
-        await asyncio.sleep(LEASE_S)
-        self._deposed = True
-        await asyncio.sleep(LEASE_LOST_S - LEASE_S)
-        self._deposed = False
-        if self.running.is_running:
-            self.broken.append("the operator has lost its lease, but runs on")
-            await self.running.crash()
-        else:
-            await self.running.ended()
-        self._dead = True
-        await asyncio.sleep(1.0)
-        self._dead = False
-        await give_lease(self.cluster.client(actor=CANDIDATE), "default", self.lease)
-        self.running.restart()
-        await asyncio.sleep(_LEADS_S)
-        self._caught_up.set()
-
-    def _interrupt(self) -> None:
-        """Stop the operator as at the end of the grace period after SIGTERM, and start it again."""
-        self.fired = True
-        self._spawn(self._stop_and_start())
-
-    async def _stop_and_start(self) -> None:
-        assert self.running is not None
-        await self.running.stop()
-        self.running.restart()
+    @property
+    def progress(self) -> tuple[bool, bool, bool]:
+        """Parts of the fault that have occurred."""
+        return self.fired, self._ended, self.dependencies.fired
 
     async def _end(self) -> None:
         assert self.plan is not None
+        self._ended = True
         if self.plan.fault == HIDDEN:
             self._shown.set()
         elif self.plan.fault == DOWN:
             await self._start_again()
         elif self.plan.fault == STALE and self._stale is not None and self._stale_view is None:
             self._spawn(self._restart(stale=True))
-
-    async def _crash(self) -> None:
-        """Crash the operator, whose request this is: the call does not return."""
-        self._dead = True
-        self._spawn(self._restart())
-        await asyncio.get_running_loop().create_future()
-
-    async def _restart(self, *, stale: bool = False) -> None:
-        assert self.running is not None
-        self._dead = True
-        await self.running.crash()
-        if stale and self._stale is not None:
-            await self._freeze(self._stale)
-        self._dead = False
-        self.running.restart()
-        if self.lease and not stale:
-            self._caught_up.clear()
-            await asyncio.sleep(_LEADS_S)
-            self._caught_up.set()
-        if stale:
-            await asyncio.sleep(STALE_S)
-            await self._unfreeze()
-
-    async def _stay_down(self) -> None:
-        """Stop the operator, and start it again if the write that ends the fault does not occur."""
-        assert self.running is not None
-        await self.running.crash()
-        self._stopped.set()
-        await asyncio.sleep(HIDDEN_S_MAX)
-        await self._start_again()
-
-    async def _start_again(self) -> None:
-        """Start an operator that is down."""
-        if self._down:
-            self._down = False
-            await self._stopped.wait()
-            assert self.running is not None
-            self._dead = False
-            self.running.restart()
 
     async def _freeze(self, stale: LogicalServer) -> None:
         self._caught_up.clear()
@@ -319,5 +330,25 @@ class Trial:
         await asyncio.sleep(HIDDEN_S_MAX)
         self._shown.set()
 
+    async def _show_late(self) -> None:
+        """Show the late events. A waiting user waits until then; changes at once come before."""
+        await asyncio.sleep(_AT_ONCE_S)
+        self._caught_up.clear()
+        await asyncio.sleep(LATE_S - _AT_ONCE_S)
+        self._shown.set()
+        await self._catch_up_in(1.0)
+
+    async def _catch_up_in(self, delay_s: float) -> None:
+        """Let the user continue, after the operator has had time for its reconcile."""
+        await asyncio.sleep(delay_s)
+        self._caught_up.set()
+
     def _spawn(self, work: Any) -> None:
-        self._tasks.begin(work, "fault")
+        # A user waits for the operator, which does not know when a fault ends.
+        with background():
+            self._tasks.begin(work, "fault")
+
+
+def plan_is(plan: Plan | None, write: WriteId, *faults: str) -> bool:
+    """Return True if a plan has one of these faults at a write."""
+    return plan is not None and plan.at == write and plan.fault in faults

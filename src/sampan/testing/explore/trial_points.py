@@ -18,7 +18,7 @@ Around = Callable[[WriteId, Callable[[], Awaitable[Any]], Callable[[Any], bool]]
 
 @dataclass(slots=True)
 class TrialPoints:
-    """See `Points`. `interrupt` stops the operator after its reconcile was cancelled."""
+    """See `Points`. `interrupt` acts at the await of the plan; for `cancelled`, its reconcile has been cancelled."""
 
     plan: Plan | None
     around: Around
@@ -39,11 +39,12 @@ class TrialPoints:
         if kind not in self._seen:
             self._seen.add(kind)
             self.awaits.append(found)
-        if self.plan is not None and self.plan.fault == CANCELLED and self.plan.at == found and not self.fired:
+        if self.plan is not None and self.plan.at == found and not self.fired:
             self.fired = True
-            task = asyncio.current_task()
-            assert task is not None
-            task.cancel()
+            if self.plan.fault == CANCELLED:
+                task = asyncio.current_task()
+                assert task is not None
+                task.cancel()
             self.interrupt()
 
     async def call(self, name: str, function: Callable[[], Awaitable[Any]], failure: Callable[[str], Exception]) -> Any:

@@ -4,15 +4,17 @@ Concurrency: each trial has a separate event loop, in virtual time. The fault ac
 """
 
 import asyncio
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from sampan.client.transport import HttpRequest
 from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.explore.operator_of import options_of, state_of, with_system
-from sampan.testing.explore.outcome import Outcome, first_lines, log_of, masked, outcome_of
-from sampan.testing.explore.plan import Plan
+from sampan.testing.explore.outcome import Outcome, error_line, log_of, outcome_of
+from sampan.testing.explore.plan import Plan, WriteId
 from sampan.testing.explore.rights import grant, name_of, user_of
 from sampan.testing.explore.scenario import Scenario
 from sampan.testing.explore.trial import Trial
@@ -21,6 +23,8 @@ from sampan.testing.faults.points import fault_points
 from sampan.testing.leaks import stored
 from sampan.testing.logical_server import template
 from sampan.testing.randomness import seeded
+from sampan.testing.suspicions import suspicions
+from sampan.testing.values import masked
 from sampan.testing.virtual_time import run_virtual
 
 TRIAL_S_MAX: Final = 6 * 3600.0
@@ -29,22 +33,38 @@ _CALM_S: Final = 120.0
 """Virtual seconds at the end, for retries with a delay."""
 
 
-def run_trial(scenario: Scenario, plan: Plan | None = None, *, seed: int = 0, logged: bool = False) -> Outcome:
+def run_trial(
+    scenario: Scenario,
+    plan: Plan | None = None,
+    *,
+    seed: int = 0,
+    logged: bool = False,
+    reference: Outcome | None = None,
+    unstable: Collection[str] | None = None,
+) -> Outcome:
     """Run a scenario and return its outcome. An error of the scenario or the operator is part of the outcome.
 
     Runs with equal seeds have equal bytes in the store. `logged`: the outcome has all requests and the store in its
-    `log`.
+    `log`. `reference` is the outcome of the run without a fault; the fault `overtaken` needs it. `unstable`: paths at
+    which changes are counted; None: all.
     """
     template()
+    early = {} if reference is None else reference.sent
     with seeded(seed):
-        return run_virtual(_run(scenario, plan, logged))
+        return run_virtual(_run(scenario, plan, logged, unstable, early))
 
 
-async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
+async def _run(
+    scenario: Scenario,
+    plan: Plan | None,
+    logged: bool,
+    unstable: Collection[str] | None,
+    early: Mapping[WriteId, HttpRequest],
+) -> Outcome:
     # With a fault, errors are expected, and only the end counts. Without one, they are faults of the operator.
     allowed = scenario.allow_errors if plan is None else True
     cluster = Cluster(ClusterOptions(loops=scenario.loops, allow_errors=allowed))
-    trial = Trial(cluster, plan, lease=scenario.lease, user=user_of(scenario))
+    trial = Trial(cluster, plan, lease=scenario.lease, user=user_of(scenario), early=early)
     try:
         await cluster.crds(*scenario.crds)
         if scenario.rbac is not None:
@@ -63,23 +83,35 @@ async def _run(scenario: Scenario, plan: Plan | None, logged: bool) -> Outcome:
             )
         error, details = await _steps(scenario, trial, system)
         fired = plan is None or trial.fired or trial.dependencies.fired
-        found = await outcome_of(cluster, first, trial.writes, error, fired=fired, checks=scenario.checks)
+        found = await outcome_of(
+            cluster, first, trial.writes, error, fired=fired, checks=scenario.checks, unstable=unstable
+        )
         return replace(
             found,
             state={**found.state, **({"external system": masked(state_of(system[0]))} if system else {})},
             requests=len(cluster.requests.by(OPERATOR)),
+            suspicious=tuple(suspicions(cluster.journal.writes[first:], cluster.requests)) if plan is None else (),
             details=details,
             broken=(*found.broken, *trial.broken),
             awaits=tuple(trial.points.awaits),
             owned=tuple(trial.owned),
             needed=tuple(trial.dependencies.created),
             moments=tuple(trial.dependencies.moments),
+            reads=tuple(trial.reads),
+            sent=trial.requests,
             log=tuple(log_of(cluster, await stored((await cluster.server()).store))) if logged else (),
         )
     finally:
         await trial.aclose()
         with suppress(Exception):
             await cluster.aclose()
+
+
+async def _healed(trial: Trial, cluster: Cluster) -> None:
+    """End a fault that still lasts, and let the operator do its work."""
+    await trial.heal()
+    await cluster.advance(seconds=_CALM_S)
+    await cluster.settled()
 
 
 async def _steps(scenario: Scenario, trial: Trial, system: tuple[Any, ...]) -> tuple[str, str]:
@@ -90,11 +122,13 @@ async def _steps(scenario: Scenario, trial: Trial, system: tuple[Any, ...]) -> t
             await cluster.settled()
             await scenario.steps(cluster, *system)
             await cluster.settled()
-            await trial.heal()
-            await cluster.advance(seconds=_CALM_S)
-            await cluster.settled()
+            progress = trial.progress
+            await _healed(trial, cluster)
+            if trial.progress != progress:
+                # The fault has occurred in the calm at the end: the operator needs as much time as after the others.
+                await _healed(trial, cluster)
     except TimeoutError:
         return f"the scenario did not end within {TRIAL_S_MAX / 3600:.0f} h of virtual time", ""
     except Exception as failure:
-        return f"{type(failure).__name__}: {first_lines(str(failure))}", str(failure)
+        return error_line(failure), str(failure)
     return "", ""

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
+from sampan.core.user_code import report_caught, timed_steps
 from sampan.operator.webhook.admission.handlers import Handler, handled
 from sampan.operator.webhook.admission.request import CURRENT_ADMISSION, AdmissionRequest
 from sampan.operator.webhook.admission.response import AdmissionResponse, errored
@@ -49,10 +50,15 @@ class AdmissionEndpoint:
         """Return the handler's response; an exception refuses the request."""
         token = CURRENT_ADMISSION.set(request)
         try:
-            return await handled(self._handler, request)
+            return await timed_steps(_place(request), handled(self._handler, request))
         except Exception as error:
             self._on_panic()
+            report_caught(_place(request), error)
             _log.exception("webhook handler failed", extra={"uid": request.uid, "resource": str(request.resource.gvr)})
             return errored(500, f"the webhook failed with {type(error).__name__}; its log says more")
         finally:
             CURRENT_ADMISSION.reset(token)
+
+
+def _place(request: AdmissionRequest) -> str:
+    return f"webhook for {request.operation} {request.resource.gvr.group_resource} {request.name}".rstrip()

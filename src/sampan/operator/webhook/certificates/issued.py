@@ -13,6 +13,7 @@ from typing import Final
 from sampan.client.backoff import Backoff
 from sampan.client.errors import ClientError
 from sampan.core.time import Clock
+from sampan.operator.rights import Right
 from sampan.operator.webhook.certificates.certificate_set import CertificateSet, read_set
 from sampan.operator.webhook.certificates.rotation import CertificateTerms, next_renewal, renewed
 from sampan.operator.webhook.certificates.source import CertificateSource, Material
@@ -40,6 +41,16 @@ class IssuedCertificates(CertificateSource):
         self._turn = asyncio.Lock()
         self._look = asyncio.Event()
         self._current: CertificateSet | None = None
+
+    @property
+    def store(self) -> CertificateStore:
+        """Store of the certificates."""
+        return self._store
+
+    def rights(self) -> list[Right]:
+        """See `CertificateSource.rights`."""
+        found: list[Right] = getattr(self._store, "rights", list)()
+        return found
 
     async def run(self) -> None:
         """See `CertificateSource.run`. Errors are logged and retried."""
@@ -91,7 +102,7 @@ class IssuedCertificates(CertificateSource):
 
 
 def _readable(stored: Stored | None) -> CertificateSet | None:
-    if stored is None:
+    if stored is None or not stored.files:
         return None
     try:
         return read_set(stored.files)

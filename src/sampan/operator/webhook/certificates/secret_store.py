@@ -13,6 +13,7 @@ from sampan.client.errors import AlreadyExists, Conflict, NotFound
 from sampan.client.patch import MergePatch
 from sampan.core.gvk import GroupVersionResource
 from sampan.informer.shared_informer import SharedInformer
+from sampan.operator.rights import Right, rights_on
 from sampan.operator.webhook.certificates.store import Stored
 from sampan.operator.webhook.change_handler import changes
 from sampan.resource import Object, ResourceInfo
@@ -21,14 +22,24 @@ SECRETS: Final = ResourceInfo(GroupVersionResource("", "v1", "secrets"), "Secret
 
 
 class SecretStore:
-    """Implements `CertificateStore`. The operator needs get, list, watch, create and patch of the Secret.
+    """Implements `CertificateStore`. The operator needs get, list, watch and patch of the Secret.
 
-    If a key was exposed, delete the Secret: then everything is issued again at once.
+    It also needs create, unless the Secret exists, perhaps without data, as `sampan bundle` makes it. If a key was
+    exposed, remove the data of the Secret: then everything is issued again at once.
     """
 
     def __init__(self, client: Client, namespace: str, name: str) -> None:
         self._secrets = client.resource(SECRETS, namespace=namespace)
         self._name = name
+
+    def rights(self) -> list[Right]:
+        """Return the rights on the Secret, which `sampan bundle` creates."""
+        namespace = self._secrets.namespace
+        return rights_on(SECRETS, ("get", "list", "patch", "watch"), (namespace,), name=self._name)
+
+    def empty(self) -> Object:
+        """Return the Secret without data. If it exists before the operator, the operator needs no right to create."""
+        return {key: value for key, value in self._secret({}).items() if key != "data"} | {"type": "Opaque"}
 
     async def load(self) -> Stored | None:
         """See `CertificateStore.load`."""

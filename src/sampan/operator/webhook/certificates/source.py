@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sampan.operator.rights import Right
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -27,6 +29,10 @@ class CertificateSource(ABC):
         self._material: Material | None = None
         self._ready = asyncio.Event()
         self._listeners: list[Callable[[], None]] = []
+
+    def rights(self) -> list[Right]:
+        """Return the rights on the API server that the source needs; by default none."""
+        return []
 
     @property
     def material(self) -> Material:

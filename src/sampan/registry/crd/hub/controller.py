@@ -61,7 +61,9 @@ class HubConversionController:
         """Serve HubConversions."""
         cluster = self._cluster
         object_meta = cluster.schemas.schema(_OBJECT_META)
-        definition, self._strategy = hub_conversions(cluster.reader, cluster.compiler, object_meta, cluster.connect)
+        definition, self._strategy = hub_conversions(
+            cluster.reader, cluster.compiler, object_meta, cluster.connect, cluster.offload
+        )
         await cluster.serve(definition)
 
     def spec_of(self, name: str) -> object:
@@ -74,8 +76,7 @@ class HubConversionController:
         found = self._cluster.reader.get(GROUP, RESOURCE, "", name)
         if found is None or self._strategy is None or definition.webhook is not None:
             return None
-        await self._strategy.check_rules(found)
-        return self._strategy.conversion(found, definition)
+        return await self._strategy.conversion(found, definition)
 
     async def settled(self) -> None:
         """Wait until all writes up to now are in effect, but at most `_SETTLE_TIMEOUT_S`."""

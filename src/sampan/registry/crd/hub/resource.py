@@ -1,6 +1,5 @@
 """Resource `hubconversions.conversion.sampan.dev`, served like a custom resource but with a dedicated strategy."""
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +8,7 @@ from sampan.core.errors import internal_error
 from sampan.core.field import FieldError, Path, invalid
 from sampan.core.json_values import same
 from sampan.core.object import Object
+from sampan.core.offload import Offload
 from sampan.registry.crd.custom_resource import CustomResourceStrategy
 from sampan.registry.crd.hub.losses import losses
 from sampan.registry.crd.hub.rules import read_rules
@@ -98,6 +98,7 @@ class HubConversionStrategy(CustomResourceStrategy):
     compiler: SchemaCompiler
     object_meta: Schema
     connect: Connect
+    offload: Offload
     _results: OrderedDict[bytes, list[FieldError]]
     """Latest results, by a digest of everything that they depend on."""
 
@@ -113,7 +114,7 @@ class HubConversionStrategy(CustomResourceStrategy):
         return self.faults(obj)
 
     async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocation: Any) -> Release | None:
-        """Compute the result that `validate` needs, without blocking the event loop."""
+        """Compute the result that `validate` needs in a thread."""
         if not super().validate(ctx, obj):
             await self.check_rules(obj)
         return None
@@ -127,16 +128,12 @@ class HubConversionStrategy(CustomResourceStrategy):
         return None
 
     async def check_rules(self, obj: Object) -> list[FieldError]:
-        """Return the faults like `faults`, but let other tasks run in between."""
+        """Return the faults like `faults`, computed in a thread."""
         digest = self._digest(obj)
         found = self._results.get(digest)
         if found is None:
-            found = []
-            for fault in self._findings(obj):
-                if fault is None:
-                    await asyncio.sleep(0)
-                else:
-                    found.append(fault)
+            crd = self.reader.get(*_CRDS, "", obj["metadata"].get("name", ""))
+            found = await self.offload.run(len(digest), lambda: list(self._findings(obj, crd)))
             self._results[digest] = found
             if len(self._results) > _RESULTS_MAX:
                 self._results.popitem(last=False)
@@ -145,7 +142,9 @@ class HubConversionStrategy(CustomResourceStrategy):
     def faults(self, obj: Object) -> list[FieldError]:
         """Return the faults of a conversion against the current CRD."""
         found = self._results.get(self._digest(obj))
-        return [fault for fault in self._findings(obj) if fault is not None] if found is None else list(found)
+        if found is not None:
+            return list(found)
+        return list(self._findings(obj, self.reader.get(*_CRDS, "", obj["metadata"].get("name", ""))))
 
     def _digest(self, obj: Object) -> bytes:
         """Return a digest of everything that the faults depend on."""
@@ -153,10 +152,9 @@ class HubConversionStrategy(CustomResourceStrategy):
         crd = self.reader.get(*_CRDS, "", name)
         return wire_json.encode([name, obj.get("spec"), None if crd is None else crd["spec"]])
 
-    def _findings(self, obj: Object) -> Iterator[FieldError | None]:
-        """Yield the faults. None marks a point where other tasks may run."""
+    def _findings(self, obj: Object, crd: Object | None) -> Iterator[FieldError]:
+        """Yield the faults."""
         name = obj["metadata"].get("name", "")
-        crd = self.reader.get(*_CRDS, "", name)
         if crd is None:
             yield invalid(Path("metadata", "name"), name, "must be the name of a CustomResourceDefinition")
             return
@@ -170,13 +168,17 @@ class HubConversionStrategy(CustomResourceStrategy):
         draft = read_rules(obj, definition.versions, definition.storage_version, found)
         yield from found or losses(draft, definition.group, definition.kind, self.compiler)
 
-    def conversion(self, obj: Object, definition: ResourceDefinition) -> ObjectConversion:
-        """Return the conversion for a CRD. A conversion with faults refuses every object that is not yet in the
-        requested version.
+    async def conversion(self, obj: Object, definition: ResourceDefinition) -> ObjectConversion:
+        """Return the conversion for a CRD, compiled in a thread. A conversion with faults refuses every object that is
+        not yet in the requested version.
         """
-        found = self.faults(obj)
+        found = await self.check_rules(obj)
         if found:
             return _Refusal(definition.kind, str(found[0]))
+        return await self.offload.run(0, self._compiled, obj, definition)
+
+    def _compiled(self, obj: Object, definition: ResourceDefinition) -> ObjectConversion:
+        found: list[FieldError] = []
         draft = read_rules(obj, definition.versions, definition.storage_version, found)
         return _Refusal(definition.kind, str(found[0])) if found else draft.conversion(definition.group)
 
@@ -197,7 +199,7 @@ class _Refusal:
 
 
 def hub_conversions(
-    reader: CacheReader, compiler: SchemaCompiler, object_meta: Schema, connect: Connect
+    reader: CacheReader, compiler: SchemaCompiler, object_meta: Schema, connect: Connect, offload: Offload
 ) -> tuple[ResourceDefinition, HubConversionStrategy]:
     """Return the definition that serves HubConversions, and its strategy."""
     definition = definition_of(_crd(), compiler, object_meta, connect)
@@ -206,6 +208,7 @@ def hub_conversions(
     strategy = HubConversionStrategy(schema=plain.schema, status=True, scale=None, selectable=())
     strategy.reader, strategy.compiler = reader, compiler
     strategy.object_meta, strategy.connect = object_meta, connect
+    strategy.offload = offload
     strategy._results = OrderedDict()
     version.strategy = definition.strategy = strategy
     return definition, strategy

@@ -14,13 +14,19 @@ from sampan.registry.kinds.rules.fields import Errors, check_label_selector, not
 from sampan.registry.kinds.rules.ip_addresses import check_cidr, cidr_warnings, parse_ip
 from sampan.registry.kinds.rules.selectors import has_invalid_selector
 from sampan.registry.old_versions.parts import unchanged
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategy import Context, RecordReader, Strategy
+from sampan.storage.encoding import decode
 
 _SPEC = Path("spec")
 _TYPES = ("Ingress", "Egress")
 _DIRECTIONS = (("ingress", "from"), ("egress", "to"))
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 
+ENFORCED: Final = "NetworkPoliciesEnforced"
+"""Condition with which a node reports whether it enforces policies."""
+_ENFORCED_BYTES: Final = f'"{ENFORCED}"'.encode()
+_NODES_MAX: Final = 100
+"""Nodes whose conditions are read for a warning."""
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -128,6 +134,37 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
             errors.append(not_supported(at.index(i), kind, _TYPES))
 
 
+def enforcement_warnings(reader: RecordReader) -> list[str]:
+    """Warn if nodes report that they do not enforce policies. Nodes of other programs report nothing."""
+    enforced = 0
+    off: dict[str, str] = {}
+    for record in reader.records("", "nodes"):
+        # Most nodes of a simulated cluster lack the condition, and decoding thousands would take too long.
+        if _ENFORCED_BYTES not in record.value:
+            continue
+        if enforced + len(off) == _NODES_MAX:
+            break
+        node = decode(record.value)
+        condition = _condition(node)
+        if condition.get("status") == "True":
+            enforced += 1
+        elif condition:
+            off[node["metadata"]["name"]] = condition.get("message", "")
+    if not off:
+        return []
+    name, reason = next(iter(off.items()))
+    if not enforced:
+        return [f"no node enforces NetworkPolicy: the policy has no effect (node {name}: {reason})"]
+    more = f" and {len(off) - 1} more" if len(off) > 1 else ""
+    return [f"node {name}{more} does not enforce NetworkPolicy: the policy has no effect there ({reason})"]
+
+
+def _condition(node: Object) -> Object:
+    """Return the condition of a node that reports enforcement; empty if it has none."""
+    conditions: list[Object] = (node.get("status") or {}).get("conditions") or []
+    return next((each for each in conditions if each.get("type") == ENFORCED), {})
+
+
 class NetworkPolicyStrategy(Strategy):
     """Defaults, rules and warnings of network policies."""
 
@@ -151,13 +188,13 @@ class NetworkPolicyStrategy(Strategy):
         _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        """Warn about networks that are not in canonical form."""
+        """Warn about networks that are not in canonical form, and about nodes that do not enforce policies."""
         found: list[str] = []
         for block, path in _blocks(obj.get("spec", {})):
             found += cidr_warnings(path.child("cidr"), block.get("cidr", ""))
             for i, text in enumerate(block.get("except") or ()):
                 found += cidr_warnings(path.child("except").index(i), text)
-        return found
+        return found if ctx.reader is None else found + enforcement_warnings(ctx.reader)
 
 
 KINDS: Final = (

@@ -3,6 +3,7 @@
 import functools
 from itertools import islice
 
+from sampan.core.offload import charge
 from sampan.schema.cel.declarations import Library, member, regex_traversal, with_cost
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.types import INT, STRING, list_of
@@ -33,6 +34,8 @@ def _find(text: str, pattern: str) -> str:
 
 
 def _find_all(text: str, pattern: str, count: int = -1) -> TextList:
+    # A match takes as long as a step, but costs a tenth of one, as in Kubernetes.
+    charge(len(text) if count < 0 else min(len(text), count))
     found = compile_pattern(pattern).find_all(text)
     try:
         return TextList(found if count < 0 else islice(found, count))

@@ -47,11 +47,11 @@ class MutatingAdmissionPolicy:
 
     def is_configured(self) -> bool:
         """Return True if there are policies with bindings."""
-        return bool(self._policies.all())
+        return self._policies.exist()
 
     async def admit(self, attributes: Attributes) -> None:
         """Apply the policies. **Raises** 403 if a policy with failurePolicy Fail cannot be applied."""
-        policies = self._policies.all()
+        policies = await self._policies.all()
         if not policies:
             return
         authority = Authority(self._authorizer, attributes.user)

@@ -10,12 +10,10 @@ from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.schema.cel import CelCompileError
 from sampan.schema.cel.admission import Expressions, Inputs
-from sampan.server.admission.change_detector import ChangeDetector
-from sampan.server.admission.derived_cache import DerivedCache
+from sampan.server.admission.compiled_objects import CompiledObjects, Refreshed
 from sampan.server.admission.expressions.activation import Compiled
 from sampan.server.admission.expressions.conditions import MatchConditions
 from sampan.server.admission.matching.criteria import Criteria
-from sampan.storage.records import Record
 
 _GROUP = "admissionregistration.k8s.io"
 
@@ -92,29 +90,22 @@ class Policies(Generic[P]):
 
     def __init__(self, cluster: Cluster, kind: str, make: Callable[[Object], P]) -> None:
         """`kind` is validatingadmissionpolicies or mutatingadmissionpolicies."""
-        self._reader = cluster.reader
-        self._resource = kind
-        self._binding_resource = kind.replace("policies", "policybindings")
-        self._changes = ChangeDetector(cluster, (_GROUP, kind), (_GROUP, self._binding_resource))
-        self._policies = DerivedCache(cluster.reader, _GROUP, kind, make)
-        self._bindings = DerivedCache(cluster.reader, _GROUP, self._binding_resource, Binding)
-        self._bound: Sequence[Bound[P]] = ()
+        bindings = kind.replace("policies", "policybindings")
+        self._policies = CompiledObjects(cluster, _GROUP, kind, make)
+        self._bindings = CompiledObjects(cluster, _GROUP, bindings, Binding)
+        self._bound = Refreshed(cluster, [(_GROUP, kind), (_GROUP, bindings)], self._put_together)
 
-    def all(self) -> Sequence[Bound[P]]:
-        """Return the current policies."""
-        if self._changes.has_changed():
-            self._bound = self._put_together(
-                self._reader.records(_GROUP, self._resource), self._reader.records(_GROUP, self._binding_resource)
-            )
-        return self._bound
+    def exist(self) -> bool:
+        """Return True if there are policies and bindings."""
+        return self._policies.exist() and self._bindings.exist()
 
-    def _put_together(self, policies: Sequence[Record], bindings: Sequence[Record]) -> list[Bound[P]]:
+    async def all(self) -> Sequence[Bound[P]]:
+        """Return the current policies. If they have changed, compile them in a thread."""
+        return await self._bound.get()
+
+    async def _put_together(self) -> Sequence[Bound[P]]:
         by_policy: dict[str, list[Binding]] = {}
-        for record in sorted(bindings, key=lambda record: record.name):
-            binding = self._bindings.of(record)
+        for binding in (await self._bindings.by_name()).values():
             by_policy.setdefault(binding.policy_name, []).append(binding)
-        return [
-            Bound(self._policies.of(record), by_policy[record.name])
-            for record in sorted(policies, key=lambda record: record.name)
-            if record.name in by_policy
-        ]
+        policies = await self._policies.by_name(by_policy)
+        return [Bound(policy, by_policy[name]) for name, policy in policies.items()]

@@ -68,7 +68,7 @@ class PolicyStatus:
             return True
         name = policy["metadata"]["name"]
         try:
-            await self._write(name, policy, self._checker.check(policy))
+            await self._write(name, policy, await self._checker.check(policy))
         except (StatusError, *STORE_ERRORS) as error:
             if isinstance(error, StatusError) and error.reason is Reason.NOT_FOUND:
                 return True

@@ -23,6 +23,8 @@ from sampan.schema.cel.types import DYN, CelType
 from sampan.schema.structural import Schema
 
 _TYPES_MAX = 10
+_WARNINGS_MAX = 256 * 1024
+"""Limit of the warnings of one policy in characters, so that its status can be stored. Later ones are cut off."""
 _STRING = Schema(type="string")
 
 
@@ -36,48 +38,62 @@ class TypeChecker:
 
     def __init__(self, cluster: Cluster) -> None:
         self._registry = cluster.registry
+        self._offload = cluster.offload
 
-    def check(self, policy: Object) -> list[Object]:
-        """Return the ExpressionWarnings of a policy, in the order of its validations."""
+    async def check(self, policy: Object) -> list[Object]:
+        """Return the ExpressionWarnings of a policy, in the order of its validations.
+
+        They are computed in a thread: a policy can have 100 KB of expressions, and each is checked for ten types.
+        """
         spec = policy.get("spec") or {}
-        checked = [(known.gvk, self._expressions(spec, known)) for known in _matched(self._registry, spec)]
-        warnings = []
-        for index, validation in enumerate(spec.get("validations") or ()):
-            for field in ("expression", "messageExpression"):
-                expression = validation.get(field)
-                found = _issues(checked, expression) if expression else ""
-                if found:
-                    warnings.append({"fieldRef": f"spec.validations[{index}].{field}", "warning": found})
-        return warnings
-
-    def _expressions(self, spec: Object, known: _Known) -> Expressions:
         kind = spec.get("paramKind")
-        params = self._params_type(kind) if kind else DYN
-        object_type = self._type_of(known)
-        expressions = Expressions(Inputs(params=bool(kind), object_type=object_type, params_type=params))
-        for variable in spec.get("variables") or ():
-            try:
-                expressions.add_variable(variable["name"], variable["expression"])
-            except CelCompileError:
-                continue  # later expressions use the type dyn for this variable
-        return expressions
+        params = self._params_kind(kind) if kind else None
+        return await self._offload.run(0, _warnings, spec, _matched(self._registry, spec), params, self._metadata())
 
-    def _params_type(self, kind: Object) -> CelType:
+    def _params_kind(self, kind: Object) -> _Known | None:
         group, _, version = kind.get("apiVersion", "").rpartition("/")
         for known in _versions(self._registry, version):
             if (known.gvk.group, known.gvk.kind) == (group, kind.get("kind")):
-                return self._type_of(known)
-        return DYN
+                return known
+        return None
 
-    def _type_of(self, known: _Known) -> CelType:
-        """Return the type of a complete object. Unlike a validation rule in a schema, a policy can read all
-        metadata.
-        """
+    def _metadata(self) -> Schema:
         found = self._registry.lookup("", "v1", "configmaps")
         assert found is not None
-        schema, metadata = known.version.schema(), found[1].schema().properties["metadata"]
-        properties = {**schema.properties, "apiVersion": _STRING, "kind": _STRING, "metadata": metadata}
-        return schema_type(replace(schema, type="object", properties=properties), known.gvk.kind) or DYN
+        return found[1].schema().properties["metadata"]
+
+
+def _warnings(spec: Object, matched: Sequence[_Known], params: _Known | None, metadata: Schema) -> list[Object]:
+    params_type = DYN if params is None else _type_of(params, metadata)
+    checked = [(known.gvk, _expressions(spec, _type_of(known, metadata), params_type)) for known in matched]
+    warnings = []
+    left = _WARNINGS_MAX
+    for index, validation in enumerate(spec.get("validations") or ()):
+        for field in ("expression", "messageExpression"):
+            expression = validation.get(field)
+            found = _issues(checked, expression)[:left] if expression else ""
+            left -= len(found)
+            if found:
+                warnings.append({"fieldRef": f"spec.validations[{index}].{field}", "warning": found})
+    return warnings
+
+
+def _expressions(spec: Object, object_type: CelType, params_type: CelType) -> Expressions:
+    inputs = Inputs(params=bool(spec.get("paramKind")), object_type=object_type, params_type=params_type)
+    expressions = Expressions(inputs)
+    for variable in spec.get("variables") or ():
+        try:
+            expressions.add_variable(variable["name"], variable["expression"])
+        except CelCompileError:
+            continue  # later expressions use the type dyn for this variable
+    return expressions
+
+
+def _type_of(known: _Known, metadata: Schema) -> CelType:
+    """Return the type of a complete object. Unlike a validation rule in a schema, a policy can read all metadata."""
+    schema = known.version.schema()
+    properties = {**schema.properties, "apiVersion": _STRING, "kind": _STRING, "metadata": metadata}
+    return schema_type(replace(schema, type="object", properties=properties), known.gvk.kind) or DYN
 
 
 def _issues(checked: Sequence[tuple[GroupVersionKind, Expressions]], expression: str) -> str:

@@ -46,11 +46,11 @@ class ValidatingAdmissionPolicy:
 
     def is_configured(self) -> bool:
         """Return True if there are policies with bindings."""
-        return bool(self._policies.all())
+        return self._policies.exist()
 
     async def validate(self, attributes: Attributes) -> None:
         """Evaluate the policies. **Raises** the first refusal, with all refusals as causes."""
-        policies = self._policies.all()
+        policies = await self._policies.all()
         if not policies:
             return
         subject, authority = Subject(attributes, self._surroundings), Authority(self._authorizer, attributes.user)

@@ -11,8 +11,7 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.webhook.client import Webhook
 from sampan.registry.webhook.target import WebhookTarget, target_of
 from sampan.schema.cel.admission import Expressions, Inputs
-from sampan.server.admission.change_detector import ChangeDetector
-from sampan.server.admission.derived_cache import DerivedCache
+from sampan.server.admission.compiled_objects import CompiledObjects, Refreshed
 from sampan.server.admission.expressions.conditions import MatchConditions
 from sampan.server.admission.matching.criteria import Criteria
 from sampan.server.admission.webhook.review import review_version
@@ -67,19 +66,19 @@ class Hooks:
     """
 
     def __init__(self, cluster: Cluster, resource: str) -> None:
-        self._reader = cluster.reader
-        self._resource = resource
-        self._changes = ChangeDetector(cluster, (_GROUP, resource))
-        self._derived = DerivedCache(cluster.reader, _GROUP, resource, _hooks_of)
-        self._hooks: Sequence[Hook] = ()
+        self._configurations = CompiledObjects(cluster, _GROUP, resource, _hooks_of)
+        self._hooks = Refreshed(cluster, [(_GROUP, resource)], self._put_together)
 
-    def all(self) -> Sequence[Hook]:
-        """Return the current webhooks."""
-        if self._changes.has_changed():
-            records = self._reader.records(_GROUP, self._resource)
-            ordered = sorted(records, key=lambda record: record.name)
-            self._hooks = [hook for record in ordered for hook in self._derived.of(record)]
-        return self._hooks
+    def exist(self) -> bool:
+        """Return True if there are configurations."""
+        return self._configurations.exist()
+
+    async def all(self) -> Sequence[Hook]:
+        """Return the current webhooks. If they have changed, compile their conditions in a thread."""
+        return await self._hooks.get()
+
+    async def _put_together(self) -> Sequence[Hook]:
+        return [hook for hooks in (await self._configurations.by_name()).values() for hook in hooks]
 
 
 def _hooks_of(configuration: Object) -> list[Hook]:

@@ -46,11 +46,11 @@ class MutatingAdmissionWebhook:
 
     def is_configured(self) -> bool:
         """Return True if there are webhooks."""
-        return bool(self._hooks.all())
+        return self._hooks.exist()
 
     async def admit(self, attributes: Attributes) -> None:
         """Call the webhooks. **Raises** the refusal of a webhook, and 500 if a required call fails."""
-        hooks = self._hooks.all()
+        hooks = await self._hooks.all()
         if not hooks:
             return
         run = _Run(self._caller, Subject(attributes, self._surroundings), Authority(self._authorizer, attributes.user))

@@ -45,11 +45,11 @@ class ValidatingAdmissionWebhook:
 
     def is_configured(self) -> bool:
         """Return True if there are webhooks."""
-        return bool(self._hooks.all())
+        return self._hooks.exist()
 
     async def validate(self, attributes: Attributes) -> None:
         """Call the webhooks. **Raises** the refusal of the first webhook that refuses."""
-        hooks = self._hooks.all()
+        hooks = await self._hooks.all()
         if not hooks:
             return
         subject, forms = Subject(attributes, self._surroundings), Forms(attributes)

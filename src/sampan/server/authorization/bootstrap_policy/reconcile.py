@@ -37,13 +37,18 @@ _RESOURCES = {
 }
 
 
-async def ensure_policy(endpoint_of: Callable[[str, str, str], Endpoint | None], clock: Clock) -> None:
-    """Create or restore all objects. `endpoint_of` finds an endpoint by group, version and resource."""
+async def ensure_policy(
+    endpoint_of: Callable[[str, str, str], Endpoint | None], clock: Clock, more: Sequence[Object] = ()
+) -> None:
+    """Create or restore all objects, and `more` ClusterRoles. `endpoint_of` finds an endpoint by group, version and
+    resource.
+    """
     async with asyncio.TaskGroup() as group:
         for resource, objects in _RESOURCES.items():
             endpoint = endpoint_of(RBAC_GROUP, "v1", resource)
             assert endpoint is not None
-            for expected, existing in _outstanding(endpoint, objects()):
+            expected_objects = [*objects(), *(more if resource == "clusterroles" else ())]
+            for expected, existing in _outstanding(endpoint, expected_objects):
                 group.create_task(_ensure(endpoint, expected, existing, clock))
 
 

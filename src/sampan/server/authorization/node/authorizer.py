@@ -14,6 +14,7 @@ from sampan.server.authorization.node.graph import NodeGraph
 from sampan.server.authorization.node.references import Referent
 from sampan.server.authorization.rbac.rule_table import RuleTable, resource_keys
 from sampan.server.request import RequestInfo, UserInfo
+from sampan.streams.tunnels import PATH as TUNNELS
 
 _PREFIX: Final = "system:node:"
 _GROUP: Final = "system:nodes"
@@ -54,7 +55,7 @@ class NodeAuthorizer:
         if not node:
             return _no_opinion(f'unknown node for user "{user.name}"')
         if not info.is_resource:
-            return NO_OPINION
+            return ALLOWED if info.path == TUNNELS + node and info.verb == "get" else NO_OPINION
         resource = (info.group, info.resource)
         if resource in _READ_RELATED:
             return self._read_related(node, info)
@@ -176,6 +177,11 @@ class NodeAuthorizer:
         if info.name:
             return self._related(node, info)
         return _no_opinion("can only list/watch pods with spec.nodeName field selector")
+
+
+def node_of(user: UserInfo) -> str:
+    """Return the name of the node if the user is a kubelet, or an empty string."""
+    return user.name.removeprefix(_PREFIX) if is_node(user) else ""
 
 
 def is_node(user: UserInfo) -> bool:

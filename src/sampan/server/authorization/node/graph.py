@@ -8,7 +8,7 @@ Source: kubernetes plugin/pkg/auth/authorizer/node/{graph,graph_populator}.go (1
 from typing import Final, NamedTuple
 
 from sampan.registry.reader import CacheReader
-from sampan.server.authorization.node.references import Referent, pod_references, volume_secrets
+from sampan.server.authorization.node.references import Referent, node_of_directory, pod_references, volume_secrets
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record
 
@@ -29,6 +29,8 @@ class _Volume(NamedTuple):
 
     claim: Referent
     secrets: frozenset[Referent]
+    node: str
+    """Node that has the volume as a directory; empty for any other volume."""
 
 
 class NodeGraph:
@@ -58,7 +60,7 @@ class NodeGraph:
 
     def _has_volume(self, node: str, name: str) -> bool:
         volume = self._volumes.get(name)
-        return volume is not None and node in self._nodes.get(volume.claim, ())
+        return volume is not None and (node in self._nodes.get(volume.claim, ()) or node == volume.node)
 
     def _apply_pod(self, key: str, record: Record | None) -> None:
         node = "" if record is None else record.fields.get("spec.nodeName", "")
@@ -118,6 +120,6 @@ class NodeGraph:
             return
         secrets = frozenset(volume_secrets(volume))
         referent = Referent("persistentvolumeclaims", claim.get("namespace") or "", claim.get("name") or "")
-        self._volumes[name] = _Volume(referent, secrets)
+        self._volumes[name] = _Volume(referent, secrets, node_of_directory(volume))
         for secret in secrets:
             self._secret_volumes.setdefault(secret, set()).add(name)

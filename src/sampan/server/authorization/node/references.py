@@ -13,6 +13,9 @@ _CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 _WITH_SECRET_REF: Final = ("cephfs", "cinder", "flexVolume", "rbd", "scaleIO", "iscsi", "storageos")
 _OF_CLAIM_NAMESPACE: Final = ("cephfs", "flexVolume", "rbd", "scaleIO", "iscsi")
 """Volume types whose secret is in the claim's namespace unless they name a namespace."""
+_DIRECTORIES: Final = "local-path.sampan.dev"
+_NODE: Final = "sampan.dev/node"
+"""Driver and attribute of volumes that are directories of nodes (`loops/local_path.py`)."""
 _CSI_SECRETS: Final = ("nodePublishSecretRef", "nodeStageSecretRef", "nodeExpandSecretRef")
 
 
@@ -57,6 +60,16 @@ def volume_secrets(volume: Object) -> set[Referent]:
     refs = [csi.get(field) or {} for field in _CSI_SECRETS]
     found += [(ref.get("namespace") or "", ref.get("name") or "") for ref in refs]
     return {Referent("secrets", namespace, name) for namespace, name in found if name}
+
+
+def node_of_directory(volume: Object) -> str:
+    """Return the node whose directory is a PersistentVolume; empty for any other volume.
+
+    That node deletes the directory after its last Pod, so it must be able to read the volume without one.
+    """
+    source = (volume.get("spec") or {}).get("csi") or {}
+    node = (source.get("volumeAttributes") or {}).get(_NODE) if source.get("driver") == _DIRECTORIES else None
+    return node if isinstance(node, str) else ""
 
 
 def _of_container(container: Object) -> Iterator[tuple[str, Any]]:

@@ -12,6 +12,7 @@ from sampan.testing.generated.semantics import USUAL, Meanings
 from sampan.testing.generated.subject import Subject, subject_of
 from sampan.testing.loop_sets import DEFAULT
 from sampan.testing.object_verbs import as_dict, objects_of
+from sampan.testing.operator_failures import Allowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class Campaign:
     meanings: Meanings = USUAL
     """Values of fields by their names."""
     name: str = "campaign"
+    allow_errors: Allowed = False
+    """Errors of the operator with the first object that are no errors of the campaign; see `ClusterOptions`."""
 
     def subject(self) -> Subject:
         """Return the kind of the object. Raises `UnknownKind`."""

@@ -7,7 +7,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
 from sampan.core.clock import monotonic
 from sampan.testing.explore.outcome import Outcome, differences, unstable_paths
@@ -56,6 +56,8 @@ class Finding:
 class CampaignReport:
     """Result of a campaign."""
 
+    pytest_section: ClassVar[str] = "campaign"
+    """Title of the report in pytest's output, if a failed test has it in a variable."""
     name: str
     fields: list[str] = field(default_factory=list)
     """Paths of the fields that were changed."""
@@ -100,7 +102,7 @@ def run_campaign(
         subject, base, seed=seed, values_max=values_max, meanings=campaign.meanings, values=campaign.values
     )
     changes = [each for each in found if _is_chosen(each.field, fields, campaign.unchanged)]
-    unstable = _unstable(walk(campaign, [base]), walk(campaign, [base]))
+    unstable = _unstable(campaign, walk(campaign, [base], examined=True), walk(campaign, [base]))
     report = CampaignReport(campaign.name, list(dict.fromkeys(each.field for each in changes)))
     effective: set[str] = set()
     for number, change in enumerate(changes):
@@ -135,7 +137,7 @@ def _run(
         report.failed[str(change)] = changed.failed
     scratch = walk(campaign, [change.obj], [base]).steps[0]
     first, back = there.steps[0].outcome, there.steps[2].outcome
-    if _others(campaign, differences(first, scratch.outcome, unstable, counts=False), change):
+    if _others(there.key, differences(first, scratch.outcome, unstable, counts=False), change):
         effective.add(change.field)
     found = []
     # If the operator fails on the value on both ways, its last good state remains on one of them.
@@ -156,17 +158,22 @@ def _compared(campaign: Campaign, reference: Outcome, found: Outcome, unstable: 
     return [each for each in lines if not each.startswith(tuple(campaign.ignored))]
 
 
-def _others(campaign: Campaign, lines: Sequence[str], change: Change) -> list[str]:
-    """Return the differences outside the object's own spec."""
-    own = f"/{change.obj['metadata']['name']}.{change.field.partition('.')[0]}"
-    return [each for each in lines if own not in each.partition(":")[0]]
+def _others(key: str, lines: Sequence[str], change: Change) -> list[str]:
+    """Return the differences outside the object's own spec. `key` is that of the object: a child may have its name."""
+    own = f"{key}.{change.field.partition('.')[0]}"
+    return [each for each in lines if not f"{each.partition(':')[0]}.".startswith(f"{own}.")]
 
 
-def _unstable(first: Walk, second: Walk) -> frozenset[str]:
+def _unstable(campaign: Campaign, first: Walk, second: Walk) -> frozenset[str]:
     """Return the paths that differ between two walks without a change. Raises `BaseFailed`."""
     step = first.steps[0]
-    if why := step.refused or step.failed:
+    if why := step.refused or step.broken:
         raise BaseFailed(f"the object fails before any change: {why}")
+    if step.idle:
+        raise BaseFailed("the operator sent no request: does it watch the kind of the object?")
+    if wrong := [each for each in first.wrong if not each.startswith(tuple(campaign.ignored))]:
+        hint = "If this is right, allow it: Campaign(ignored=[...]) takes the beginnings of these lines."
+        raise BaseFailed("\n  ".join([f"the operator looks wrong before any change: {wrong[0]}", *wrong[1:], hint]))
     return unstable_paths(step.outcome, second.steps[0].outcome)
 
 

@@ -7,19 +7,23 @@ import random
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from sampan.client import ApiError
 from sampan.core.object import Object
 from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
-from sampan.testing.explore.outcome import Outcome, outcome_of
+from sampan.testing.explore.outcome import Outcome, differences, error_line, outcome_of
 from sampan.testing.generated.campaign.campaign import Campaign
 from sampan.testing.generated.campaign.history import without_history
 from sampan.testing.generated.semantics import companions
+from sampan.testing.operator_failures import OperatorFailed
 from sampan.testing.operators import Running
+from sampan.testing.suspicions import suspicions
 from sampan.testing.timeline import Place, timeline
+from sampan.testing.values import short
 from sampan.testing.virtual_time import run_virtual
 
 _CALM_S: Final = 300.0
@@ -36,6 +40,10 @@ class Step:
     """Reason why the server refused the object."""
     failed: str = ""
     """Error of the operator in this step."""
+    broken: str = ""
+    """The whole message of an error that fails a test too: the first line, and the traceback."""
+    idle: bool = False
+    """True if the controllers of the operator have sent no request so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +52,25 @@ class Walk:
 
     steps: Sequence[Step]
     timeline: Sequence[str]
+    key: str = ""
+    """Key of the object in lines about differences: `example.com/lakes/default/example`."""
+    wrong: Sequence[str] = ()
+    """Signs that the operator works against itself, leaks, and what a restart changes; only if `examined`."""
 
 
-def walk(campaign: Campaign, objects: Sequence[Object], besides: Sequence[Object] = ()) -> Walk:
-    """Apply objects one after the other in a new cluster. The Secrets and ConfigMaps that `besides` names exist too."""
+def walk(
+    campaign: Campaign, objects: Sequence[Object], besides: Sequence[Object] = (), *, examined: bool = False
+) -> Walk:
+    """Apply objects one after the other in a new cluster. The Secrets and ConfigMaps that `besides` names exist too.
+
+    `examined`: look for signs of a wrong operator, and restart it at the end.
+    """
     random.seed(0)
-    return run_virtual(_walk(campaign, objects, besides))
+    return run_virtual(_walk(campaign, objects, besides, examined))
 
 
-async def _walk(campaign: Campaign, objects: Sequence[Object], besides: Sequence[Object]) -> Walk:
-    cluster = Cluster(ClusterOptions(loops=campaign.loops))
+async def _walk(campaign: Campaign, objects: Sequence[Object], besides: Sequence[Object], examined: bool) -> Walk:
+    cluster = Cluster(ClusterOptions(loops=campaign.loops, allow_errors=campaign.allow_errors))
     steps: list[Step] = []
     try:
         await cluster.crds(*campaign.crds)
@@ -65,19 +82,22 @@ async def _walk(campaign: Campaign, objects: Sequence[Object], besides: Sequence
         await cluster.settled()
         first = len(cluster.journal.writes)
         running = cluster.run(campaign.operator)
-        await cluster.settled()
+        started = await _settled(cluster)
         for number, obj in enumerate(objects):
             steps.append(await _step(cluster, running, obj, objects[number - 1] if number else None, first))
+            if started is not None and not number:
+                steps[0] = replace(steps[0], broken=_message(started))
             if steps[-1].refused:
                 break
-        return Walk(steps, await _timeline(cluster, objects[0]))
+        wrong = await _examined(cluster, running, steps[-1], first) if examined and not steps[-1].broken else ()
+        return Walk(steps, await _timeline(cluster, objects[0]), _key(steps[-1].outcome, objects[0]), wrong)
     finally:
         with suppress(Exception):
             await cluster.aclose()
 
 
 async def _step(cluster: Cluster, running: Running, obj: Object, previous: Object | None, first: int) -> Step:
-    done, error, refused = len(running.reconciles), "", ""
+    done, refused = len(running.reconciles), ""
     try:
         if previous is None:
             await cluster.create(obj)
@@ -85,16 +105,49 @@ async def _step(cluster: Cluster, running: Running, obj: Object, previous: Objec
             await _change(cluster, previous, obj)
     except ApiError as refusal:
         refused = _first_line(refusal)
-    try:
-        if not refused:
-            await cluster.settled()
-            await cluster.advance(seconds=_CALM_S)
-            await cluster.settled()
-    except Exception as failure:
-        error = f"{type(failure).__name__}: {_first_line(failure)}"
+    failure = None if refused else await _settled(cluster)
+    error = "" if failure is None else error_line(failure)
     failed = next((each.result for each in running.reconciles[done:] if each.result.startswith("failed")), error)
-    outcome = await outcome_of(cluster, first, (), error, fired=True)
-    return Step(without_history(outcome), refused, failed)
+    # A reconcile that fails shows in the state. Anything else, such as an endless loop, is itself the outcome.
+    outcome = await outcome_of(cluster, first, (), "" if isinstance(failure, OperatorFailed) else error, fired=True)
+    # Without a manager, the operator may have another client.
+    idle = running.manager is not None and not cluster.requests.by(running.name)
+    return Step(without_history(outcome), refused, failed, "" if failure is None else _message(failure), idle)
+
+
+async def _examined(cluster: Cluster, running: Running, last: Step, first: int) -> list[str]:
+    """Return what is wrong at the end of a walk without a change."""
+    found = [*suspicions(cluster.journal.writes[first:], cluster.requests), *last.outcome.leaks]
+    if found or not running.repeatable or not running.is_running:
+        return found
+    await running.stop()
+    running.restart()
+    if (failure := await _settled(cluster)) is not None:
+        return [f"after a restart of the operator: {error_line(failure)}"]
+    after = without_history(await outcome_of(cluster, first, (), "", fired=True))
+    lines = differences(last.outcome, after, frozenset(), counts=False)
+    return [f"{each}, after a restart of the operator" for each in lines]
+
+
+async def _settled(cluster: Cluster) -> Exception | None:
+    """Wait until all retries have ended. Return the first error, or None."""
+    found: Exception | None = None
+    for wait in (cluster.settled, partial(cluster.advance, seconds=_CALM_S), cluster.settled):
+        try:
+            await wait()
+        except OperatorFailed as failure:
+            # The operator tries again, and the state that counts is the last one.
+            found = found or failure
+        except Exception as failure:
+            return found or failure
+    return found
+
+
+def _message(failure: Exception) -> str:
+    """Return the whole message of an error. The first line names the cause."""
+    if isinstance(failure, OperatorFailed):
+        return str(failure)
+    return "\n".join([error_line(failure), *str(failure).splitlines()[1:]])
 
 
 async def _change(cluster: Cluster, previous: Object, desired: Object) -> None:
@@ -117,6 +170,16 @@ def _moved(live: Any, previous: Any, desired: Any) -> Any:
     return found
 
 
+def _key(outcome: Outcome, obj: Object) -> str:
+    """Return the key of an object by its kind, namespace and name."""
+    name, kind = obj["metadata"]["name"], (obj["kind"], _group(obj))
+    namespace = obj["metadata"].get("namespace", "default")
+    for key, found in outcome.state.items():
+        if key.endswith((f"/{namespace}/{name}", f"/{name}")) and (found.get("kind"), _group(found)) == kind:
+            return short(key)
+    return ""
+
+
 async def _timeline(cluster: Cluster, obj: Object) -> list[str]:
     client = await cluster.resource(obj["kind"].lower() + _group(obj))
     namespace = obj["metadata"].get("namespace", "default") if client.info.namespaced else ""
@@ -125,7 +188,7 @@ async def _timeline(cluster: Cluster, obj: Object) -> list[str]:
 
 
 def _group(obj: Object) -> str:
-    group = str(obj["apiVersion"]).rpartition("/")[0]
+    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
     return f".{group}" if group else ""
 
 

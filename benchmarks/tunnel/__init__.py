@@ -1,0 +1,1 @@
+"""Tunnels of nodes: latency, throughput and memory."""

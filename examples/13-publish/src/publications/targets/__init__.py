@@ -1,0 +1,1 @@
+"""Targets: systems outside of the cluster in which addresses are published."""

@@ -1,0 +1,74 @@
+"""Usage of containers and networks, from CRI's statistics.
+
+Source: cri-api pkg/apis/runtime/v1/api.proto ContainerStats, PodSandboxStats (1.36).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from sampan.node.cri.errors import CriError, RuntimeUnavailable
+from sampan.node.cri.sandbox_config import POD_UID
+from sampan.node.sessions import InterfaceUsage, Usage
+from sampan.rpc.proto_files import AnyMessage
+
+
+class StatsClient(Protocol):
+    """Calls for the statistics of sandboxes, as `CriClient` has them."""
+
+    async def list_pod_sandbox_stats(self) -> Sequence[AnyMessage]: ...
+
+    async def pod_sandbox_stats(self, sandbox_id: str) -> AnyMessage: ...
+
+
+def container_usage(stats: AnyMessage) -> Usage:
+    """Return the usage of one container."""
+    cpu, memory, disk = stats.cpu, stats.memory, stats.writable_layer
+    return Usage(
+        cpu.usage_core_nano_seconds.value / 1e9,
+        int(memory.working_set_bytes.value),
+        int(disk.used_bytes.value),
+        int(disk.inodes_used.value),
+        int(memory.rss_bytes.value) if memory.HasField("rss_bytes") else None,
+        int(memory.usage_bytes.value) if memory.HasField("usage_bytes") else None,
+        cpu.timestamp / 1e9,
+    )
+
+
+async def read_networks(client: StatsClient, sandboxes: Mapping[str, str]) -> dict[str, tuple[InterfaceUsage, ...]]:
+    """Return the traffic of Pods by their UIDs; nothing from runtimes that do not measure it.
+
+    `sandboxes`: ids of the running sandboxes by the UIDs of their Pods. containerd 1.6 refuses the whole list while any
+    sandbox does not run, such as that of a Pod that has ended. They are then read one by one. Raises `CriError` if the
+    runtime does not respond.
+    """
+    try:
+        listed = await client.list_pod_sandbox_stats()
+        return {each.attributes.labels.get(POD_UID, ""): tuple(interface_usages(each)) for each in listed}
+    except RuntimeUnavailable:
+        raise
+    except CriError as error:
+        if error.is_unimplemented:
+            return {}
+    found = {}
+    for uid, sandbox in sandboxes.items():
+        try:
+            found[uid] = tuple(interface_usages(await client.pod_sandbox_stats(sandbox)))
+        except RuntimeUnavailable:
+            raise
+        except CriError:
+            continue  # it has ended meanwhile
+    return found
+
+
+def interface_usages(stats: AnyMessage) -> Iterator[InterfaceUsage]:
+    """Yield the traffic of a sandbox's interfaces, the default one first."""
+    network = stats.linux.network
+    for each in (network.default_interface, *network.interfaces):
+        if each.name:
+            yield InterfaceUsage(
+                each.name,
+                int(each.rx_bytes.value),
+                int(each.rx_errors.value),
+                int(each.tx_bytes.value),
+                int(each.tx_errors.value),
+            )

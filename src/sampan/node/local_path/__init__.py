@@ -1,0 +1,1 @@
+"""Volumes that are directories of this node: their creation, quota and deletion."""

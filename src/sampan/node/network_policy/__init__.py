@@ -1,0 +1,1 @@
+"""NetworkPolicies, enforced by the node of the selected Pods with rules of nftables."""

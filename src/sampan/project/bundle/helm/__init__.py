@@ -1,0 +1,1 @@
+"""Helm chart of an operator, made from the same objects as its manifests."""

@@ -1,0 +1,1 @@
+"""`sampan build` with a real registry: Debian's docker-registry, on loopback."""

@@ -1,0 +1,23 @@
+"""Examples 10 and 13 on a node that runs processes, with a real DNS server and a real HAProxy."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.server import running
+from tests.e2e.conftest import kubectl_environment
+from tests.e2e.kubectl import Kubectl
+from tests.e2e.published_shop import Story, sample
+from tests.examples.publication.servers import free_port
+from tests.machines import require_package, require_program
+
+pytestmark = pytest.mark.e2e
+
+
+def test_a_shop_is_deployed_and_published_from_processes(program: str, tmp_path: Path) -> None:
+    require_package("bind9", Path("/usr/sbin/named").exists)
+    require_program("haproxy")
+    with running(tmp_path / "data", "--storage=memory", "--node-runtime=process", loops=True) as server:
+        kubectl = Kubectl(program, kubectl_environment(server, tmp_path), "default")
+        kubectl("wait", "--for=create", "serviceaccount/default", "--timeout=50s")
+        Story(kubectl).run(sample(port=free_port()), tmp_path)

@@ -1,0 +1,50 @@
+"""Operator of an example as a process that tests kill and start again."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NO_PORTS = ("--health-probe-bind-address=0", "--metrics-bind-address=0")
+"""Flags of an operator that listens on no port."""
+
+
+class OperatorProcess:
+    """`python -m PACKAGE` of an example."""
+
+    def __init__(
+        self, example: str, package: str, environment: Mapping[str, str], log: Path, enter: Sequence[str] = ()
+    ) -> None:
+        """`enter`: command that runs it on a machine. There, only the end of the machine ends it."""
+        path = f"{EXAMPLES / example / 'src'}:{EXAMPLES.parent / 'src'}"
+        self._command = [*enter, sys.executable, "-m", package, *NO_PORTS]
+        self._environment = {**os.environ, "PYTHONPATH": path, **environment}
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the process. Its log is appended."""
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(self._command, env=self._environment, stdout=log, stderr=log)
+
+    def kill(self) -> None:
+        """Send SIGKILL, and wait for the end."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+
+@contextmanager
+def operating(
+    example: str, package: str, environment: Mapping[str, str], log: Path, enter: Sequence[str] = ()
+) -> Iterator[OperatorProcess]:
+    """Run an operator during the block."""
+    found = OperatorProcess(example, package, environment, log, enter)
+    found.start()
+    try:
+        yield found
+    finally:
+        found.kill()

@@ -1,0 +1,1 @@
+"""Images: layers, configuration, layouts, registries."""

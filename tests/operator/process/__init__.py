@@ -1,0 +1,1 @@
+"""The process of an operator: flags, log, metrics, traces, checks."""

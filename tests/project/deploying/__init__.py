@@ -1,0 +1,1 @@
+"""Tests of `sampan deploy` and `sampan undeploy`."""

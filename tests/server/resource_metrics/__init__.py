@@ -1,0 +1,1 @@
+"""Resource metrics that the API server serves itself."""

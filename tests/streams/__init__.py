@@ -1,0 +1,1 @@
+"""Streams on one connection."""

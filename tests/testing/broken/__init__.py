@@ -1,0 +1,1 @@
+"""Operators that never work, or harm their own objects, and their repaired twins."""
