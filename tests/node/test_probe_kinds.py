@@ -155,6 +155,23 @@ async def test_grpc_status_decides_the_outcome(status: int, code: int, output: s
         assert (await probe_grpc("127.0.0.1", port, "shop", 5.0)).output == output
 
 
+@pytest.mark.parametrize(
+    ("sent", "output"),
+    [
+        ((1 << 20).to_bytes(3, "big") + bytes(6), "frame of 1048576 bytes, at most 16384 are allowed"),
+        ((8).to_bytes(3, "big") + bytes([6]) + bytes(13), "too many control frames"),
+    ],
+)
+async def test_server_of_a_container_cannot_keep_the_agent_busy(sent: bytes, output: str) -> None:
+    async def flooding(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]) + sent * 1000)
+        await writer.drain()
+        await reader.read()
+
+    async with listening(flooding) as port:
+        assert (await probe_grpc("127.0.0.1", port, "", 5.0)).output == f"error: health rpc probe failed: {output}"
+
+
 @pytest.mark.parametrize(("port", "number"), [(80, 80), ("http", 8080), ("81", 81)])
 def test_ports_have_numbers_and_names(port: int | str, number: int) -> None:
     assert resolve_port(port, Container(ports=[ContainerPort("http", 8080)])) == number

@@ -26,7 +26,7 @@ from sampan.streams.http2.frame_budget import (
     FrameFlood,
 )
 from sampan.streams.http2.header_compression import HUFFMAN_BYTES_MAX, TABLE_BYTES_MAX, BoundedDecoder, BoundedEncoder
-from sampan.streams.http2.inbound import FRAMES_PER_SLICE, SETTINGS_PER_FRAME_MAX, Inbound
+from sampan.streams.http2.inbound import FRAME_BYTES_MAX, FRAMES_PER_SLICE, SETTINGS_PER_FRAME_MAX, Inbound
 from tests.server.http2_client import Route, connected, running
 from tests.server.test_http2_fuzz import PREFACE, Wire
 from tests.server.tls_files import make_files
@@ -124,6 +124,17 @@ async def test_the_frames_of_a_flood_are_handled_a_few_at_a_time(flood: str) -> 
     connection.connection_lost(None)
     assert len(taken) > 2
     assert taken == sorted(set(taken)), "at most one slice in a turn of the loop"
+
+
+@pytest.mark.parametrize("kind", [DATA, HEADERS, PING, 0x42])
+async def test_a_frame_that_is_too_long_ends_its_connection_before_its_payload_arrives(kind: int) -> None:
+    connection, wire = Http2Connection(HttpServer(Route(), NO_LINGER)), Wire()
+    connection.connection_made(wire)
+    connection.data_received(PREFACE + (FRAME_BYTES_MAX + 1).to_bytes(3, "big") + bytes((kind, 0, 0, 0, 0, 1)))
+    await drained(connection)
+    connection.connection_lost(None)
+    assert wire.closed
+    assert wire.written[-4:] == int(ErrorCodes.FRAME_SIZE_ERROR).to_bytes(4, "big")
 
 
 async def test_a_flood_that_comes_over_tls_ends_and_another_client_is_answered(tmp_path: Path) -> None:

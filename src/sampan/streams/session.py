@@ -88,7 +88,7 @@ class StreamSession:
         self._over: asyncio.Future[None] = self._loop.create_future()
         self._pings_lost = 0
         self._budget = FrameBudget()
-        self._inbound = Inbound(self._budget, preface=connect is not None)
+        self._inbound = Inbound(self._budget, preface=connect is not None, frame_bytes_max=limits.frame_bytes_max)
         self._h2 = framed(limits, opens=connect is None)
         self._outbox = Outbox(self._h2, self._budget, tunnel.transport, drain=tunnel.drain, flush=self._flush)
         self._on: dict[type[Event], Callable[[Any], None]] = {

@@ -16,6 +16,8 @@ from sampan.core.dial import open_connection
 from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port
+from sampan.streams.http2.frame_budget import FrameBudget, FrameFlood
+from sampan.streams.http2.inbound import Inbound
 
 _PATH: Final = "/grpc.health.v1.Health/Check"
 _SERVING: Final = 1
@@ -53,6 +55,8 @@ async def probe_grpc(host: str, port: int, service: str, timeout_s: float) -> Ou
             return Outcome("failure", f"timeout: health rpc did not complete within {shown}")
         text = f'timeout: failed to connect service "{address}" within {shown}: context deadline exceeded'
         return Outcome("failure", text)
+    except FrameFlood:
+        return Outcome("failure", "error: health rpc probe failed: too many control frames")
     except (OSError, _CallFailed, h2.exceptions.H2Error) as error:
         if connected:
             return Outcome("failure", f"error: health rpc probe failed: {error}")
@@ -105,12 +109,15 @@ async def _call(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, addr
     connection.send_headers(stream, headers)
     connection.send_data(stream, _request(service), end_stream=True)
     reply = _Reply()
+    inbound = Inbound(FrameBudget(), preface=False)
     while not reply.ended:
         writer.write(connection.data_to_send())
-        data = await reader.read(16_384)
-        if not data:
-            raise _CallFailed("EOF")
-        for event in connection.receive_data(data):
+        if not inbound.more:
+            data = await reader.read(16_384)
+            if not data:
+                raise _CallFailed("EOF")
+            inbound.feed(data)
+        for event in connection.receive_data(inbound.take()):
             _take(event, reply)
     return reply
 

@@ -13,7 +13,7 @@ from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.events import Event
-from h2.exceptions import NoSuchStreamError, ProtocolError
+from h2.exceptions import FrameTooLargeError, NoSuchStreamError, ProtocolError
 from h2.settings import SettingCodes, Settings
 
 from sampan.server.connection_owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX
@@ -77,7 +77,13 @@ class Frames:
         Raises `ProtocolError` if the client violates the protocol (a GOAWAY has been sent then) and `FrameFlood`.
         """
         try:
-            return self._h2.receive_data(self.inbound.take())
+            slice_ = self.inbound.take()
+        except FrameTooLargeError as error:
+            self._h2.close_connection(error.error_code)
+            self.flush()
+            raise
+        try:
+            return self._h2.receive_data(slice_)
         except ProtocolError:
             self.flush()
             raise
