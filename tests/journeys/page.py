@@ -15,6 +15,7 @@ from tests.blocks.document import INDENTED, Block, blocks
 _ROW: Final = re.compile(r"\| `([a-z0-9-]+)` \|(.*)\|")
 _FILE: Final = re.compile(r"# ([\w./-]+)")
 _PROMPT: Final = re.compile(r"([a-z0-9-]*)\$ (.*)")
+_LINK: Final = re.compile(r"\[[^]]+\]\(([^()\s]+)\)")
 _MORE: Final = "> "
 _CODE: Final = re.compile(r"\(exit (\d+)\)")
 _UNTIL: Final = re.compile(r"\s+# wait until$")
@@ -77,8 +78,10 @@ class Page:
 
 
 def read(path: Path) -> Page:
-    """Read a page. Raises `ValueError` with the line of an error."""
-    return parse(path.read_text())
+    """Read a page, or the document whose link is all of its text. Raises `ValueError` with the line of an error."""
+    text = path.read_text()
+    link = _LINK.fullmatch(text.strip())
+    return parse((path.parent / link[1]).read_text() if link else text)
 
 
 def parse(text: str) -> Page:
