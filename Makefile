@@ -15,7 +15,7 @@ PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 SLOW := process or explore or e2e
 FAST := -m "not ($(SLOW))" --ignore=tests/style
 
-.PHONY: clients cluster constraints up demo test test-rest test-all fuzz check docs-update reference pictures bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean
+.PHONY: clients cluster constraints up demo test test-rest test-all fuzz check docs-update reference pictures translations bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean
 
 # What a server needs, with nodes for containers and etcd.
 $(VENV)/.server: pyproject.toml hatch_build.py
@@ -73,6 +73,7 @@ check: $(VENV)/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest tests/style
+	@$(BIN)/python -m scripts.translations
 
 # Output in the documents, from their commands: review the diff. ARGS: some documents. Needs Linux, root and kubectl.
 docs-update: $(VENV)/.ready
@@ -82,9 +83,13 @@ docs-update: $(VENV)/.ready
 reference: $(VENV)/.ready
 	$(BIN)/python -m scripts.reference
 
-# Pictures of docs/reading, from scripts/pictures/descriptions.
+# Pictures of docs/reading, from scripts/pictures/descriptions; in Chinese with the texts of scripts/pictures/zh-CN.toml.
 pictures: $(VENV)/.ready
 	$(BIN)/python -m scripts.pictures
+
+# Translated pages whose sources have changed since. ARGS="--accept PAGE": the page has followed; ARGS=--mark: write banners.
+translations: $(VENV)/.ready
+	@$(BIN)/python -m scripts.translations $(ARGS)
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -78,6 +78,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "storage/test_sqlite_faults.py",
         "testing/plugin/test_roles_of_a_project.py",
         "test_server/*",
+        "translations/test_command.py",
     ),
 }
 

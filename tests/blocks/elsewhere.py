@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tests.blocks.document import INDENTED, documents
+from tests.blocks.translated import TRANSLATIONS
 
 ELSEWHERE: Final[Mapping[str, Mapping[str, str]]] = {
     "CONTRIBUTING.md": {
@@ -43,5 +44,6 @@ OWN_PAGES: Final[Mapping[str, str]] = {
     "docs/from-zero-to-a-released-operator.md": "journeys/06-from-zero-to-a-released-operator.md",
     **{each: "style/test_reference.py" for each in documents() if each.startswith("docs/reference/")},
     **{each: "reading/test_experiments.py" for each in documents() if each.startswith("docs/reading/")},
+    **dict.fromkeys(TRANSLATIONS, "blocks/test_translated.py"),
 }
 """Documents of which all blocks run in another test."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.blocks.document import ROOT, documents
 from tests.blocks.follow import follow, page_of
+from tests.blocks.translated import follow_source
 from tests.journeys.page import Command
 from tests.journeys.walk import Differing, JourneyError
 
@@ -27,23 +28,29 @@ def update(text: str, differing: Iterable[Differing]) -> str:
 
 
 def main(chosen: Iterable[str]) -> int:
-    """Update documents. Return 1 if a command fails."""
+    """Update documents and the code of their translations. Return 1 if a command fails."""
     code = 0
     for document in chosen:
-        if not any(isinstance(step, Command) for step in page_of(document).steps):
-            continue
-        with tempfile.TemporaryDirectory(prefix="block-", ignore_cleanup_errors=True) as root:
-            try:
-                differing = follow(document, Path(root))
-            except JourneyError as error:
-                print(f"{document}, {error}", file=sys.stderr)
-                code = 1
-                continue
-        if differing:
-            path = ROOT / document
-            path.write_text(update(path.read_text(), differing))
-            print(f"{document}: {len(differing)} outputs replaced")
+        if any(isinstance(step, Command) for step in page_of(document).steps):
+            code |= _update(document)
+        for page in follow_source(document):
+            print(f"{page}: code of {document} copied")
     return code
+
+
+def _update(document: str) -> int:
+    """Update a document. Return 1 if a command fails."""
+    with tempfile.TemporaryDirectory(prefix="block-", ignore_cleanup_errors=True) as root:
+        try:
+            differing = follow(document, Path(root))
+        except JourneyError as error:
+            print(f"{document}, {error}", file=sys.stderr)
+            return 1
+    if differing:
+        path = ROOT / document
+        path.write_text(update(path.read_text(), differing))
+        print(f"{document}: {len(differing)} outputs replaced")
+    return 0
 
 
 if __name__ == "__main__":

@@ -2,21 +2,24 @@
 
 import re
 from itertools import combinations
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from scripts.pictures.description import Box, Picture, read
 from scripts.pictures.draw import UNIT, draw
-from scripts.pictures.files import DESCRIPTIONS, FOLDER, drawn
+from scripts.pictures.files import CHINESE, CHINESE_FOLDER, DESCRIPTIONS, FOLDER, drawn, pictures
+from scripts.pictures.translate import Texts, read_texts, translated
 
 DESCRIBED = sorted(DESCRIPTIONS.glob("*.toml"))
+PICTURES = pictures()
 TEXT_CONTRAST_MIN = 4.5
 """Limit of WCAG 2.2 AA."""
 LETTER_PX = {"title": 8.2, "note": 6.6}
 WIDE_LETTER_PX = {"title": 15.0, "note": 12.5}
 
-each_picture = pytest.mark.parametrize("path", DESCRIBED, ids=lambda path: path.stem)
+each_picture = pytest.mark.parametrize(
+    "picture", PICTURES.values(), ids=["/".join(path.parts[-4:]).removesuffix(".svg") for path in PICTURES]
+)
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
@@ -35,28 +38,43 @@ def test_each_picture_has_a_description() -> None:
     assert {path.stem for path in FOLDER.glob("*.svg")} == {path.stem for path in DESCRIBED}
 
 
+def test_each_picture_in_chinese_has_its_texts() -> None:
+    assert {path.stem for path in CHINESE_FOLDER.glob("*.svg")} == set(read_texts(CHINESE))
+
+
+def test_a_translation_has_no_texts_that_its_picture_lacks() -> None:
+    for name, texts in read_texts(CHINESE).items():
+        text = (DESCRIPTIONS / f"{name}.toml").read_text().replace("\\n", "\n")
+        assert [each for each in texts.texts if f'"{each}"' not in text] == []
+
+
+def test_a_text_of_a_picture_without_translation_is_an_error() -> None:
+    with pytest.raises(KeyError, match="Store"):
+        translated(read(DESCRIPTIONS / "watch.toml"), Texts("", "", {}))
+
+
 @each_picture
-def test_a_picture_has_a_title_and_a_description_for_screen_readers(path: Path) -> None:
-    root = ElementTree.fromstring(draw(read(path)))
+def test_a_picture_has_a_title_and_a_description_for_screen_readers(picture: Picture) -> None:
+    root = ElementTree.fromstring(draw(picture))
     names = {element.get("id"): element.text for element in root if element.get("id")}
     assert root.get("role") == "img"
     assert all(names[each] for each in (root.get("aria-labelledby") or "").split())
 
 
 @each_picture
-def test_boxes_do_not_overlap(path: Path) -> None:
-    boxes = read(path).boxes.values()
+def test_boxes_do_not_overlap(picture: Picture) -> None:
+    boxes = picture.boxes.values()
     assert [(a.id, b.id) for a, b in combinations(boxes, 2) if overlap(a, b)] == []
 
 
 @each_picture
-def test_texts_fit_into_their_boxes(path: Path) -> None:
-    assert list(too_long(read(path))) == []
+def test_texts_fit_into_their_boxes(picture: Picture) -> None:
+    assert list(too_long(picture)) == []
 
 
 @each_picture
-def test_a_picture_is_narrow_enough_for_a_page(path: Path) -> None:
-    root = ElementTree.fromstring(draw(read(path)))
+def test_a_picture_is_narrow_enough_for_a_page(picture: Picture) -> None:
+    root = ElementTree.fromstring(draw(picture))
     assert float(root.get("width") or 0) <= 760
 
 

@@ -29,7 +29,9 @@ _QUOTED = re.compile(r"```.*?```|``[^`]*``|`[^`\n]*`|\"[^\"\n]*\"|“[^”]*”"
 _MARKDOWN_CODE = re.compile(r"^```[\s\S]*?^```|^ {4}(?! *(?:-|\d+\.) ).*$", re.MULTILINE)
 _INDENTED = re.compile(r"^ {4}.*$|\x08[\s\S]*?(?:\n\s*\n|\Z)", re.MULTILINE)
 """Code: indented lines, and blocks that click prints literally."""
-_SENTENCE_END = re.compile(r"(?:(?<=[.:;!?])|(?<=[.:;!?][)*])|(?<=[.:;!?]\*\*))\s+|\n\s*\n|\n\s*(?=[-*|#>]|\d+\.)")
+_SENTENCE_END = re.compile(
+    r"(?:(?<=[.:;!?])|(?<=[.:;!?][)*])|(?<=[.:;!?]\*\*))\s+|(?<=[。；：！？])|\n\s*\n|\n\s*(?=[-*|#>]|\d+\.)"
+)
 _DIRECTIVE = re.compile(r"#\s*(noqa|type:|pragma|!|fmt:|ruff:|nosec)")
 
 Rule = Callable[[str], list[str]]

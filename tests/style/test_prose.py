@@ -29,6 +29,10 @@ def test_a_sentence_of_twenty_six_words_is_found() -> None:
     assert sentences("word " * 25) == []
 
 
+def test_a_sentence_ends_at_punctuation_of_chinese() -> None:
+    assert sentences("从 watch 到 worker，" + "word " * 13 + "。" + "word " * 13) == []
+
+
 @pytest.mark.parametrize("text", ["%s: %s", "Cannot read %s", "cannot read %s."])
 def test_a_log_message_that_is_no_event_is_found(text: str) -> None:
     assert event(text)

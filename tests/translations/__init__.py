@@ -1,0 +1,1 @@
+"""Translated pages know the revisions of their sources, and have their structure."""
