@@ -87,11 +87,11 @@ def faults() -> list[str]:
 def published(page: str) -> str:
     """Return the text of a page for readers: without front matter, and with a banner if it is stale.
 
-    `page`: a path from the root of the repository, of any page.
+    `page`: a path from the root of the repository, of any page. Raises `FileNotFoundError` if its source is gone.
     """
-    text = (ROOT / page).read_text()
-    banner = next((each.banner for each in stale_pages() if each.page == page), "")
-    return _with_banner(body_of(text), banner)
+    translation = Translation(page, *_fields(page))
+    is_stale = bool(translation.source) and translation.is_stale
+    return _with_banner(body_of((ROOT / page).read_text()), translation.banner if is_stale else "")
 
 
 def mark(translation: Translation) -> bool:

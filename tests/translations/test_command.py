@@ -38,10 +38,10 @@ def run(*arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 def test_a_stale_page_is_listed_with_the_changed_sections(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first, difference, *others = run(monkeypatch=monkeypatch, capsys=capsys)
+    first, difference, *sections = run(monkeypatch=monkeypatch, capsys=capsys)
     assert first == "docs/zh-CN/boats.md: docs/boats.md has changed"
     assert difference.startswith("    git diff ")
-    assert others == ["    changed: ## Length", "    new: ## Home", "translated pages: 1, stale: 1"]
+    assert sections == ["    changed: ## Length", "    new: ## Home", "translated pages: 1, stale: 1"]
 
 
 def test_an_accepted_page_is_not_listed(
