@@ -28,10 +28,10 @@ class AccessMetrics:
     def __init__(self, deciding: Sequence[DecisionCounting] = ()) -> None:
         """`deciding`: authorizers that count their decisions."""
         self.authentication = Histogram(
-            "authentication_duration_seconds", "Time to find out who asks.", ("result",), _BOTH
+            "authentication_duration_seconds", "Duration of authentication.", ("result",), _BOTH
         )
         self.authorization = Histogram(
-            "authorization_duration_seconds", "Time to decide whether a request may be.", ("result",), _BOTH
+            "authorization_duration_seconds", "Duration of authorization.", ("result",), _BOTH
         )
         self.impersonation = ImpersonationMetrics()
         self._deciding = deciding
@@ -64,14 +64,14 @@ class AccessMetrics:
 
     def collect(self) -> Iterable[Metric]:
         """Return all families for Prometheus."""
-        users = Counter("authenticated_user_requests", "Requests whose sender is known, by user.", ("username",))
+        users = Counter("authenticated_user_requests", "Authenticated requests, by user.", ("username",))
         for shown, seen in list(self._users.items()):
             users.add((shown,), seen[0])
         yield from users.collect()
         yield from self.impersonation.collect()
         for name, help_text, histogram in (
-            ("authentication_attempts", "Requests by whether their sender is known.", self.authentication),
-            ("authorization_attempts_total", "Decisions whether a request may be.", self.authorization),
+            ("authentication_attempts", "Authentications, by result.", self.authentication),
+            ("authorization_attempts_total", "Authorizations, by result.", self.authorization),
         ):
             attempts = Counter(name, help_text, ("result",))
             for values, count in histogram.totals().items():
@@ -80,7 +80,7 @@ class AccessMetrics:
             yield histogram.family(_BUCKETS)
         decisions = Counter(
             "apiserver_authorization_decisions_total",
-            "Requests that were allowed or denied, by who has decided.",
+            "Decisions, by authorizer and result.",
             ("type", "name", "decision"),
         )
         for each in self._deciding:

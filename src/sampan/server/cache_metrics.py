@@ -15,16 +15,16 @@ from sampan.storage.cache import WatchCache
 _BY_RESOURCE: Final = ("group", "resource")
 _COUNTERS: Final[dict[str, tuple[str, dict[str, str], Callable[[WatchCache], int]]]] = {
     "apiserver_storage_events_received_total": (
-        "Events that came from the store.", {}, lambda cache: cache.counts.events,
+        "Events received from the store.", {}, lambda cache: cache.counts.events,
     ),
     "apiserver_watch_cache_events_received_total": (
-        "Events that the watch cache has taken in.", {}, lambda cache: cache.counts.events,
+        "Events that the watch cache has received.", {}, lambda cache: cache.counts.events,
     ),
     "apiserver_watch_cache_events_dispatched_total": (
-        "Events that the watch cache has handed on.", {}, lambda cache: cache.counts.events,
+        "Events that the watch cache has sent to watches.", {}, lambda cache: cache.counts.events,
     ),
     "apiserver_watch_cache_initializations_total": (
-        "How often the watch cache has read everything.", {}, lambda cache: cache.counts.loads,
+        "Times that the watch cache has listed all objects.", {}, lambda cache: cache.counts.loads,
     ),
     "apiserver_watch_cache_consistent_read_total": (
         "Reads of the newest state from the watch cache.", {"success": "true", "fallback": "false"},
@@ -34,22 +34,22 @@ _COUNTERS: Final[dict[str, tuple[str, dict[str, str], Callable[[WatchCache], int
         "Lists from the watch cache.", {"index": ""}, lambda cache: cache.counts.lists,
     ),
     "apiserver_init_events_total": (
-        "Objects that watches were given at their beginning.", {}, lambda cache: cache.counts.begun,
+        "Objects sent at the start of watches.", {}, lambda cache: cache.counts.begun,
     ),
     "apiserver_storage_list_total": (
-        "Lists that the store was asked for.", {}, lambda cache: cache.counts.stored_lists,
+        "Lists from the store.", {}, lambda cache: cache.counts.stored_lists,
     ),
     "apiserver_storage_list_fetched_objects_total": (
-        "Objects that the store gave for lists.", {}, lambda cache: cache.counts.fetched,
+        "Objects read from the store for lists.", {}, lambda cache: cache.counts.fetched,
     ),
     "apiserver_storage_list_evaluated_objects_total": (
-        "Objects that selectors were asked of in lists from the store.", {}, lambda cache: cache.counts.fetched,
+        "Objects that selectors were evaluated for, in lists from the store.", {}, lambda cache: cache.counts.fetched,
     ),
     "apiserver_storage_list_returned_objects_total": (
         "Objects in lists from the store.", {}, lambda cache: cache.counts.found,
     ),
     "apiserver_terminated_watchers_total": (
-        "Watches that were ended as their clients were too slow.", {}, lambda cache: cache.counts.slow,
+        "Watches that were ended because their clients were too slow.", {}, lambda cache: cache.counts.slow,
     ),
     "apiserver_cache_list_returned_objects_total": (
         "Objects in lists from the watch cache.", {}, lambda cache: cache.counts.listed,
@@ -68,20 +68,18 @@ class CacheMetrics:
         """Return all families. May be called from another thread."""
         caches = self._caches()
         revisions = GaugeMetricFamily(
-            "apiserver_watch_cache_resource_version", "How far the watch cache is.", labels=_BY_RESOURCE
+            "apiserver_watch_cache_resource_version", "resourceVersion of the watch cache.", labels=_BY_RESOURCE
         )
         for resource, cache in caches.items():
             revisions.add_metric([resource.group, resource.resource], cache.revision)
         yield revisions
         sizes = GaugeMetricFamily(
-            "apiserver_resource_size_estimate_bytes", "About how many bytes the objects have.", labels=_BY_RESOURCE
+            "apiserver_resource_size_estimate_bytes", "Estimated size of the objects in bytes.", labels=_BY_RESOURCE
         )
         for resource, cache in caches.items():
             sizes.add_metric([resource.group, resource.resource], cache.size_bytes)
         yield sizes
-        room = GaugeMetricFamily(
-            "watch_cache_capacity", "Events that the watch cache has room for at present.", labels=_BY_RESOURCE
-        )
+        room = GaugeMetricFamily("watch_cache_capacity", "Capacity of the watch cache in events.", labels=_BY_RESOURCE)
         for resource, cache in caches.items():
             room.add_metric([resource.group, resource.resource], cache.ring.capacity)
         yield room

@@ -31,7 +31,7 @@ class CertificateMetrics:
         self._ends: dict[bytes, float] = {}
         self._left = Histogram(
             "apiserver_client_certificate_expiration_seconds",
-            "How long the certificates of requests will last.",
+            "Time until the client certificates of requests expire.",
             (),
             BUCKETS,
         )

@@ -39,7 +39,7 @@ class ClusterMetrics:
             conversions.add_metric(values, count)
         yield conversions
         requests = Counter(
-            "rest_client_requests_total", "Requests to webhooks, by what came of them.", ("code", "method", "host")
+            "rest_client_requests_total", "Requests to webhooks, by status code.", ("code", "method", "host")
         )
         for key, count in list(measures.requests.counts.items()):
             requests.add(key, count)
@@ -47,12 +47,12 @@ class ClusterMetrics:
         for what in ("clusterip", "nodeport"):
             yield CounterMetricFamily(
                 f"apiserver_{what}_repair_reconcile_errors_total",
-                "Passes over what Services hold that came to nothing.",
+                "Failed repairs of the allocations of Services.",
                 measures.repair_errors,
             )
         yield from work_families(measures.works)
         tunnels = self._cluster.tunnels
-        yield GaugeMetricFamily("sampan_node_tunnels", "Tunnels of nodes that are open.", tunnels.count)
+        yield GaugeMetricFamily("sampan_node_tunnels", "Open tunnels of nodes.", tunnels.count)
         streams = "Connections to Pods and nodes that tunnels carry."
         yield GaugeMetricFamily("sampan_node_tunnel_streams", streams, tunnels.stream_count)
         yield CounterMetricFamily("sampan_node_tunnel_dials_total", f"{streams[:-1]}, since the start.", tunnels.dials)
@@ -60,12 +60,15 @@ class ClusterMetrics:
         yield from self._of_ports()
 
     def _of_addresses(self) -> Iterable[Metric]:
-        taken = GaugeMetricFamily(f"{_IPS}allocated_ips", "Cluster IPs that are given.", labels=["cidr"])
-        free = GaugeMetricFamily(f"{_IPS}available_ips", "Cluster IPs that are left.", labels=["cidr"])
-        totals = Counter(f"{_IPS}allocation_total", "Cluster IPs that were given.", ("cidr", "scope"))
-        errors = Counter(f"{_IPS}allocation_errors_total", "Cluster IPs that could not be given.", ("cidr", "scope"))
+        taken = GaugeMetricFamily(f"{_IPS}allocated_ips", "Allocated cluster IPs.", labels=["cidr"])
+        free = GaugeMetricFamily(f"{_IPS}available_ips", "Free cluster IPs.", labels=["cidr"])
+        totals = Counter(f"{_IPS}allocation_total", "Allocations of cluster IPs.", ("cidr", "scope"))
+        errors = Counter(f"{_IPS}allocation_errors_total", "Failed allocations of cluster IPs.", ("cidr", "scope"))
         times = Histogram(
-            f"{_IPS}allocation_duration_seconds", "Time to claim a cluster IP.", ("cidr",), DEFAULT_BUCKETS
+            f"{_IPS}allocation_duration_seconds",
+            "Duration of the allocation of a cluster IP.",
+            ("cidr",),
+            DEFAULT_BUCKETS,
         )
         for allocator in [each for family in self._cluster.allocators.ips.values() for each in family.networks]:
             cidr = str(allocator.network)
@@ -82,11 +85,11 @@ class ClusterMetrics:
 
     def _of_ports(self) -> Iterable[Metric]:
         ports = self._cluster.allocators.ports
-        yield GaugeMetricFamily(f"{_PORTS}allocated_ports", "Node ports that are given.", len(ports))
-        yield GaugeMetricFamily(f"{_PORTS}available_ports", "Node ports that are left.", ports.free)
+        yield GaugeMetricFamily(f"{_PORTS}allocated_ports", "Allocated node ports.", len(ports))
+        yield GaugeMetricFamily(f"{_PORTS}available_ports", "Free node ports.", ports.free)
         for name, text, counts in (
-            ("allocation_total", "Node ports that were given.", ports.counters.totals),
-            ("allocation_errors_total", "Node ports that could not be given.", ports.counters.errors),
+            ("allocation_total", "Allocations of node ports.", ports.counters.totals),
+            ("allocation_errors_total", "Failed allocations of node ports.", ports.counters.errors),
         ):
             counter = Counter(_PORTS + name, text, ("scope",))
             for scope, count in counts.items():
@@ -109,35 +112,40 @@ def _histograms(cluster: Cluster) -> tuple[Histogram, ...]:
             "Time to compile the rules of a version of a CRD.",
             (),
         ),
-        (times.evaluations, "apiserver_cel_evaluation_duration_seconds", "Time to ask the rules of an object.", ()),
+        (
+            times.evaluations,
+            "apiserver_cel_evaluation_duration_seconds",
+            "Time to evaluate the rules for an object.",
+            (),
+        ),
         (
             measures.conversions,
             "apiserver_conversion_webhook_duration_seconds",
-            "Time that calls of conversion webhooks took.",
+            "Duration of calls of conversion webhooks.",
             _RESULT,
         ),
         (
             measures.crd_conversions,
             "apiserver_crd_conversion_webhook_duration_seconds",
-            "Time that calls of conversion webhooks took, by CRD.",
+            "Duration of calls of conversion webhooks, by CRD.",
             ("crd_name", "from_version", "to_version", "succeeded"),
         ),
         (
             measures.requests.durations,
             "rest_client_request_duration_seconds",
-            "Time until webhooks had answered.",
+            "Time until webhooks responded.",
             _LABELS,
         ),
         (
             measures.requests.request_sizes,
             "rest_client_request_size_bytes",
-            "Bytes of what webhooks were sent.",
+            "Size of the requests to webhooks in bytes.",
             _LABELS,
         ),
         (
             measures.requests.response_sizes,
             "rest_client_response_size_bytes",
-            "Bytes of what webhooks answered.",
+            "Size of the responses of webhooks in bytes.",
             _LABELS,
         ),
     )

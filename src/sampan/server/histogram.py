@@ -9,7 +9,13 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Any
 
-from prometheus_client.core import HistogramMetricFamily, Metric, SummaryMetricFamily
+from prometheus_client.core import (
+    CounterMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+    UnknownMetricFamily,
+)
 
 from sampan.core.durations import Durations
 
@@ -91,12 +97,8 @@ class Counter:
 
         prometheus_client appends `_total` to counter names; Kubernetes does not for all of them.
         """
-        typed = self.name.endswith("_total")
-        family = (
-            Metric(self.name.removesuffix("_total"), self.help_text, "counter")
-            if typed
-            else Metric(self.name, self.help_text, "unknown")
-        )
+        make = CounterMetricFamily if self.name.endswith("_total") else UnknownMetricFamily
+        family: Metric = make(self.name, self.help_text, labels=self.labels)
         for values, count in list(self.counts.items()):
             family.add_sample(self.name, dict(zip(self.labels, values, strict=True)), count)
         yield family

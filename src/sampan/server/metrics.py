@@ -88,13 +88,13 @@ class ServerMetrics:
         self._store_requests = Histogram.of(
             store.requests,
             "etcd_request_duration_seconds",
-            "Time of the store's operations.",
+            "Duration of the operations of the store.",
             ("operation", "group", "resource"),
         )
         self._store_errors = Counter.of(
             store.errors,
             "etcd_request_errors_total",
-            "Operations that the store could not do.",
+            "Failed operations of the store.",
             self._store_requests.labels,
         )
         self.details = RequestDetails()
@@ -198,7 +198,7 @@ class ServerMetrics:
 
     def _collect_requests(self) -> Iterable[Metric]:
         total = CounterMetricFamily(
-            "apiserver_request_total", "Requests answered, by what was asked and the code.", labels=_CODE_LABELS
+            "apiserver_request_total", "Answered requests, by verb, resource and status code.", labels=_CODE_LABELS
         )
         sums: dict[Labels, list[float]] = {}
         for key, series in list(self._requests.items()):
@@ -210,12 +210,14 @@ class ServerMetrics:
         )
         slis = HistogramMetricFamily(
             "apiserver_request_sli_duration_seconds",
-            "Time to answer a request, without the time that it has waited for its turn and for webhooks.",
+            "Time to answer a request, without the time in queues and in webhooks.",
             labels=_SLI_LABELS,
         )
         sli_sums: dict[Labels, list[float]] = {}
         size_sums: dict[Labels, list[float]] = {}
-        sizes = HistogramMetricFamily("apiserver_response_sizes", "Bytes of answers to reads.", labels=_SLI_LABELS)
+        sizes = HistogramMetricFamily(
+            "apiserver_response_sizes", "Size of the responses to reads in bytes.", labels=_SLI_LABELS
+        )
         nothing = [0.0] * (len(REQUEST_BUCKETS) + 2)
         for labels, series in sums.items():
             if any(series[2:_SIZES]):
@@ -257,13 +259,13 @@ class ServerMetrics:
         yield self._collect_validations()
         yield from self._collect_requests()
         in_flight = GaugeMetricFamily(
-            "apiserver_current_inflight_requests", "Requests under way.", labels=["request_kind"]
+            "apiserver_current_inflight_requests", "Requests in progress.", labels=["request_kind"]
         )
         mutating = [is_mutating(request) for request in self._in_flight()]
         in_flight.add_metric(["mutating"], sum(mutating))
         in_flight.add_metric(["readOnly"], len(mutating) - sum(mutating))
         yield in_flight
-        long_running = GaugeMetricFamily("apiserver_longrunning_requests", "Streams that are open.", labels=_SLI_LABELS)
+        long_running = GaugeMetricFamily("apiserver_longrunning_requests", "Open streams.", labels=_SLI_LABELS)
         open_streams: dict[Labels, int] = {}
         for labels, count in list(self.long_running.items()):
             shown = labels[:1] + labels[2:]
@@ -273,7 +275,7 @@ class ServerMetrics:
         yield long_running
         yield CounterMetricFamily(
             "apiserver_tls_handshake_errors_total",
-            "Connections whose TLS handshake came to nothing.",
+            "Failed TLS handshakes.",
             self.handshakes.errors,
         )
         yield from unread_families(self.unread)
@@ -292,7 +294,7 @@ class ServerMetrics:
         yield objects
         yield older
         requests = CounterMetricFamily(
-            "etcd_requests_total", "The store's operations.", labels=self._store_requests.labels
+            "etcd_requests_total", "Operations of the store.", labels=self._store_requests.labels
         )
         for labels, count in self._store_requests.totals().items():
             requests.add_metric(labels, count)
@@ -301,12 +303,14 @@ class ServerMetrics:
     def _collect_identity(self) -> Iterable[Metric]:
         """Return the identity of the server, and the use of deprecated versions."""
         version = version_info()
-        build = GaugeMetricFamily("kubernetes_build_info", "What this server is.", labels=list(_BUILD_LABELS.values()))
+        build = GaugeMetricFamily(
+            "kubernetes_build_info", "Version and build of the server.", labels=list(_BUILD_LABELS.values())
+        )
         build.add_metric([version[name] for name in _BUILD_LABELS], 1)
         yield build
         versions = GaugeMetricFamily(
             "version_info",
-            "Of which version the server is, and which it keeps to.",
+            "Version of the server, and the version that it emulates.",
             labels=("component", "binary", "emulation", "min_compat"),
         )
         emulated = f"{version['emulationMajor']}.{version['emulationMinor']}"
@@ -314,14 +318,14 @@ class ServerMetrics:
         versions.add_metric(("kube", emulated, emulated, compatible), 1)
         yield versions
         features = GaugeMetricFamily(
-            "kubernetes_feature_enabled", "Features that are there, and not.", labels=("name", "stage")
+            "kubernetes_feature_enabled", "1: the feature is enabled; 0: it is not.", labels=("name", "stage")
         )
         for name, (stage, there) in FEATURES.items():
             features.add_metric([name, stage], int(there))
         yield features
         deprecated = GaugeMetricFamily(
             "apiserver_requested_deprecated_apis",
-            "Deprecated versions of resources that were asked for.",
+            "1 for each deprecated version of a resource that was requested.",
             labels=("group", "version", "resource", "subresource", "removed_release"),
         )
         for requested in list(self.deprecated):

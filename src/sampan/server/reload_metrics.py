@@ -29,7 +29,7 @@ class ReloadMetrics:
         self._server = server_hash
         self._now = now
         self._reloads = Counter(
-            f"{self._prefix}automatic_reloads_total", "Attempts to take a new configuration.", ("status", _SERVER)
+            f"{self._prefix}automatic_reloads_total", "Reloads of the configuration, by result.", ("status", _SERVER)
         )
         self._last: dict[str, float] = {}
         self._current = ""
@@ -56,14 +56,14 @@ class ReloadMetrics:
         yield from self._reloads.collect()
         last = GaugeMetricFamily(
             f"{self._prefix}automatic_reload_last_timestamp_seconds",
-            "When a new configuration was taken, or could not be.",
+            "Time of the last reload of the configuration, by result.",
             labels=("status", _SERVER),
         )
         for status, at in list(self._last.items()):
             last.add_metric((status, self._server), at)
         yield last
         info = GaugeMetricFamily(
-            f"{self._prefix}last_config_info", "The configuration that holds.", labels=(_SERVER, "hash")
+            f"{self._prefix}last_config_info", "Hash of the current configuration.", labels=(_SERVER, "hash")
         )
         if self._current:
             info.add_metric((self._server, self._current), 1)

@@ -29,19 +29,21 @@ class RequestDetails:
     def __init__(self) -> None:
         self.validations = Histogram(
             "field_validation_request_duration_seconds",
-            "Time to answer a request, by what it wants of unknown fields.",
+            "Time to answer a request, by its parameter fieldValidation.",
             ("field_validation",),
             VALIDATION_BUCKETS,
         )
         """Requests with the parameter fieldValidation. `ServerMetrics` adds the requests without it."""
         self._bodies = Histogram(
             "apiserver_request_body_size_bytes",
-            "Bytes of the bodies of writes.",
+            "Size of the bodies of writes in bytes.",
             ("group", "resource", "verb"),
             _BODY_BUCKETS,
         )
         self._terminations = Counter(
-            "apiserver_request_terminations_total", "Requests given up before their end.", _TERMINATION_LABELS
+            "apiserver_request_terminations_total",
+            "Requests that were ended before they were complete.",
+            _TERMINATION_LABELS,
         )
 
     def validated(self, values: list[str], seconds: float) -> None:

@@ -52,11 +52,11 @@ class WatchMetrics:
 
     def __init__(self) -> None:
         self._sizes = Histogram(
-            "apiserver_watch_events_sizes", "Bytes of the events of watches.", _LABELS, _SIZE_BUCKETS
+            "apiserver_watch_events_sizes", "Size of the events of watches in bytes.", _LABELS, _SIZE_BUCKETS
         )
         self._lists = Histogram(
             "apiserver_watch_list_duration_seconds",
-            "Time until a watch that begins with a list had sent it.",
+            "Time until the list at the start of a watch was sent.",
             (*_LABELS, "scope"),
             _LIST_BUCKETS,
         )

@@ -16,14 +16,16 @@ _LABELS = ("name",)
 
 def work_families(works: Mapping[str, WorkMetrics]) -> Iterable[Metric]:
     """Return all families for Prometheus. May be called from another thread."""
-    depth = GaugeMetricFamily("workqueue_depth", "Items that wait.", labels=_LABELS)
+    depth = GaugeMetricFamily("workqueue_depth", "Waiting items.", labels=_LABELS)
     adds = CounterMetricFamily("workqueue_adds_total", "Items that were added.", labels=_LABELS)
     retries = CounterMetricFamily("workqueue_retries_total", "Items that were tried again.", labels=_LABELS)
     unfinished = GaugeMetricFamily(
         "workqueue_unfinished_work_seconds", "Time spent so far on items that are not done.", labels=_LABELS
     )
     longest = GaugeMetricFamily(
-        "workqueue_longest_running_processor_seconds", "The longest of these times.", labels=_LABELS
+        "workqueue_longest_running_processor_seconds",
+        "Time spent so far on the item that takes longest.",
+        labels=_LABELS,
     )
     waits = HistogramMetricFamily("workqueue_queue_duration_seconds", "Time that items waited.", labels=_LABELS)
     durations = HistogramMetricFamily("workqueue_work_duration_seconds", "Time that items took.", labels=_LABELS)

@@ -42,13 +42,13 @@ class ControllerMetrics:
         )
         self.time = Histogram(
             "controller_runtime_reconcile_time_seconds",
-            "How long a reconcile takes",
+            "Duration of a reconcile",
             _LABELS,
             buckets=_BUCKETS_S,
             registry=registry,
         )
         self.workers = Gauge(
-            "controller_runtime_max_concurrent_reconciles", "Workers there are", _LABELS, registry=registry
+            "controller_runtime_max_concurrent_reconciles", "Number of workers", _LABELS, registry=registry
         )
         self.active = Gauge("controller_runtime_active_workers", "Workers that reconcile", _LABELS, registry=registry)
 

@@ -23,13 +23,13 @@ class ClientCollector:
         """Yield the families with the current values."""
         counts = self._counts
         requests = CounterMetricFamily(
-            "rest_client_requests_total", "Requests sent, by what came of them", labels=["code", "method", "host"]
+            "rest_client_requests_total", "Requests, by status code", labels=["code", "method", "host"]
         )
         for (code, method), count in counts.requests.items():
             requests.add_metric([code, method, counts.host], count)
         yield requests
         durations = HistogramMetricFamily(
-            "rest_client_request_duration_seconds", "Time until the answer began", labels=["verb", "host"]
+            "rest_client_request_duration_seconds", "Time until the response began", labels=["verb", "host"]
         )
         bounds = [*(f"{bound:g}" for bound in DURATION_BUCKETS), "+Inf"]
         for method, series in counts.durations.items():

@@ -14,7 +14,7 @@ _COUNTERS: Final = {
     "watches": "Started watches",
     "watch_failures": "Watches that ended with an error",
     "short_watches": "Watches that ended at once",
-    "idle_watches": "Watches given up because they were silent",
+    "idle_watches": "Watches that were ended because they were silent",
     "events": "Events of watches",
     "backoffs": "Waits after failures",
 }
@@ -26,7 +26,7 @@ _GAUGES: Final[dict[str, tuple[str, Callable[[SharedInformer[Any]], int]]]] = {
         lambda informer: len(informer.indexer.unindexed),
     ),
     "informer_pending": (
-        "Events that wait for handlers, of the slowest",
+        "Events that wait for the slowest handler",
         lambda informer: max((handler.pending for handler in informer.registrations), default=0),
     ),
 }

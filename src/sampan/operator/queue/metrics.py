@@ -103,16 +103,16 @@ class _Families:
         self.adds = CounterMetricFamily("workqueue_adds", "Keys that became due", labels=_LABELS)
         self.retries = CounterMetricFamily("workqueue_retries", "Keys added with a delay", labels=_LABELS)
         self.latency = HistogramMetricFamily(
-            "workqueue_queue_duration_seconds", "How long a key is due before it is taken", labels=_LABELS
+            "workqueue_queue_duration_seconds", "Time from when a key is due until it is taken", labels=_LABELS
         )
         self.work = HistogramMetricFamily(
-            "workqueue_work_duration_seconds", "How long processing a key takes", labels=_LABELS
+            "workqueue_work_duration_seconds", "Duration of the processing of a key", labels=_LABELS
         )
         self.unfinished = GaugeMetricFamily(
-            "workqueue_unfinished_work_seconds", "Sum of the ages of all processing under way", labels=_LABELS
+            "workqueue_unfinished_work_seconds", "Sum of the ages of all processing in progress", labels=_LABELS
         )
         self.longest = GaugeMetricFamily(
-            "workqueue_longest_running_processor_seconds", "Age of the longest processing under way", labels=_LABELS
+            "workqueue_longest_running_processor_seconds", "Age of the longest processing in progress", labels=_LABELS
         )
 
     def all(self) -> tuple[Metric, ...]:

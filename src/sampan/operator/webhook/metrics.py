@@ -26,7 +26,7 @@ class WebhookMetrics:
         )
         self._latency = Histogram(
             "controller_runtime_webhook_latency_seconds",
-            "How long requests take",
+            "Duration of requests",
             ("webhook",),
             buckets=_BUCKETS_S,
             registry=registry,

@@ -34,7 +34,7 @@ class ConditionMetrics:
             f"{_PREFIX}evaluation_seconds", "Time to evaluate the match conditions for a request.", _LABELS, _BUCKETS
         )
         self._errors = Counter(f"{_PREFIX}evaluation_errors_total", "Match conditions that failed.", _LABELS)
-        self._exclusions = Counter(f"{_PREFIX}exclusions_total", "Requests that a match condition kept away.", _LABELS)
+        self._exclusions = Counter(f"{_PREFIX}exclusions_total", "Requests that a match condition excluded.", _LABELS)
 
     def recorder(self, name: str, kind: str, when: str, operation: str) -> RecordEvaluation:
         """Return the function that records evaluations under these labels."""

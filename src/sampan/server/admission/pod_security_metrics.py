@@ -19,12 +19,12 @@ class PodSecurityMetrics:
     def __init__(self) -> None:
         self.evaluations = Counter(
             "pod_security_evaluations_total",
-            "Pods and templates that were held against a level; of audit and warn only what breaks it.",
+            "Pods and templates checked against a level; for audit and warn only violations.",
             ("decision", "policy_level", "policy_version", "mode", *_REQUEST),
         )
         self.exemptions = Counter("pod_security_exemptions_total", "Requests that are exempt.", _REQUEST)
         self.errors = Counter(
-            "pod_security_errors_total", "Requests under a policy that makes no sense.", ("fatal", *_REQUEST)
+            "pod_security_errors_total", "Requests in a namespace whose policy is invalid.", ("fatal", *_REQUEST)
         )
         for operation in ("create", "update"):
             self.evaluations.add(("allow", "privileged", "latest", "enforce", operation, "pod", ""), 0)

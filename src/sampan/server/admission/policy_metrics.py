@@ -46,7 +46,7 @@ class PolicyMetrics:
     def collect(self) -> Iterable[Metric]:
         """Return all families for Prometheus."""
         for name, text, histogram in (
-            (_VALIDATING, "Checks of validating admission policies, by what followed.", self._validations),
+            (_VALIDATING, "Checks of validating admission policies, by the action that followed.", self._validations),
             (_MUTATING, "Mutations of mutating admission policies.", self._mutations),
         ):
             checks = Counter(f"{name}total", text, histogram.labels)

@@ -19,7 +19,7 @@ class AggregationMetrics:
         self._api_services = api_services
         self._lost = Counter(
             "aggregator_unavailable_apiservice_total",
-            "How often APIServices have become unavailable, and why.",
+            "Times that an APIService became unavailable, by reason.",
             ("name", "reason"),
         )
 
@@ -31,7 +31,7 @@ class AggregationMetrics:
     def collect(self) -> Iterable[Metric]:
         """Return all families for Prometheus."""
         unavailable = GaugeMetricFamily(
-            "aggregator_unavailable_apiservice", "Whether an APIService is not available.", labels=["name"]
+            "aggregator_unavailable_apiservice", "1: the APIService is not available; 0: it is.", labels=["name"]
         )
         for each in list(self._api_services.present().values()):
             unavailable.add_metric([each.name], 0 if each.available else 1)

@@ -42,39 +42,40 @@ def _text(description: str) -> dict[str, Any]:
     return {**_STRING, "description": description}
 
 
-def _crd() -> Object:
+def hub_conversion_crd() -> Object:
+    """Return the CRD, which is not stored."""
     rule = _object(
-        "One field of the hub, and the field of this version that says the same.",
+        "A field of the hub, and the field of this version with the same meaning.",
         {
             "hub": _text("Path of the field in the hub version, like .spec.cidr or .spec.ports[].number."),
-            "field": _text("Path of the field in this version; the same as in the hub unless given."),
+            "field": _text("Path of the field in this version. Default: the path in the hub."),
             "default": {
                 "x-kubernetes-preserve-unknown-fields": True,
-                "description": "What the hub gets when this version has no such field.",
+                "description": "Value in the hub if this version has no such field.",
             },
-            "toHub": _text("CEL over self, the value in this version: gives the hub's."),
-            "fromHub": _text("CEL over self, the value in the hub: gives this version's."),
+            "toHub": _text("CEL expression that returns the value in the hub. `self` is the value in this version."),
+            "fromHub": _text("CEL expression that returns the value in this version. `self` is the value in the hub."),
         },
         "hub",
     )
     version = _object(
-        "How one version differs from the hub; fields that no rule names are carried over.",
-        {"name": _text("The version's name in the CustomResourceDefinition."), "fields": _list_of(rule)},
+        "Differences of a version from the hub. Fields without a rule are kept as they are.",
+        {"name": _text("Name of the version in the CustomResourceDefinition."), "fields": _list_of(rule)},
         "name",
     )
     spec = _object(
-        "The rules by which objects convert.",
+        "Rules of the conversion.",
         {
-            "hubVersion": _text("The version through which all others convert; the storage version unless given."),
+            "hubVersion": _text("Version through which all others are converted. Default: the storage version."),
             "versions": _list_of(version, "name"),
         },
     )
     names = ("type", "status", "reason", "message", "lastTransitionTime")
     fields = {**dict.fromkeys(names, _STRING), "observedGeneration": {"type": "integer"}}
-    condition = _object("Ready: the rules fit the CustomResourceDefinition as it is.", fields, "type")
-    status = _object("Whether objects convert.", {"conditions": _list_of(condition, "type")})
+    condition = _object("Ready: the rules fit the current CustomResourceDefinition.", fields, "type")
+    status = _object("State of the conversion.", {"conditions": _list_of(condition, "type")})
     schema = _object(
-        "Converts the versions of the CustomResourceDefinition of its name through one of them, without loss.",
+        "Rules that convert between the versions of the CustomResourceDefinition of the same name, without loss.",
         {"spec": spec, "status": status},
         "spec",
     )
@@ -202,7 +203,7 @@ def hub_conversions(
     reader: CacheReader, compiler: SchemaCompiler, object_meta: Schema, connect: Connect, offload: Offload
 ) -> tuple[ResourceDefinition, HubConversionStrategy]:
     """Return the definition that serves HubConversions, and its strategy."""
-    definition = definition_of(_crd(), compiler, object_meta, connect)
+    definition = definition_of(hub_conversion_crd(), compiler, object_meta, connect)
     version = definition.versions[VERSION]
     plain = strategy_of(version)
     strategy = HubConversionStrategy(schema=plain.schema, status=True, scale=None, selectable=())
