@@ -112,12 +112,7 @@ def _histograms(cluster: Cluster) -> tuple[Histogram, ...]:
             "Time to compile the rules of a version of a CRD.",
             (),
         ),
-        (
-            times.evaluations,
-            "apiserver_cel_evaluation_duration_seconds",
-            "Time to evaluate the rules for an object.",
-            (),
-        ),
+        (times.evaluations, "apiserver_cel_evaluation_duration_seconds", "Time to evaluate an object's rules.", ()),
         (
             measures.conversions,
             "apiserver_conversion_webhook_duration_seconds",

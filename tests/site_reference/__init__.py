@@ -1,0 +1,1 @@
+"""The pages and charts that scripts/site makes from the code."""

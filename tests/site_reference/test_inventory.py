@@ -1,0 +1,35 @@
+"""`objects.inv`: public names for links from other projects."""
+
+import zlib
+
+from scripts.reference.definitions import public_names
+from scripts.reference.pages import FOLDER, PACKAGES
+from scripts.site.reference import inventory
+
+from sampan import __version__
+from tests.site_reference.generated import anchors
+
+
+def lines() -> list[str]:
+    head, _, body = inventory().partition(b"using zlib.\n")
+    assert head.decode().splitlines()[:3] == [
+        "# Sphinx inventory version 2", "# Project: Sampan", f"# Version: {__version__}",
+    ]  # fmt: skip
+    return zlib.decompress(body).decode().splitlines()
+
+
+def test_each_public_name_has_an_entry_with_its_role() -> None:
+    found = {line.split()[0]: line.split()[1] for line in lines()}
+    assert {f"{package}.{name}" for package in PACKAGES for name in public_names(package)} - found.keys() == set()
+    assert found["sampan.client.Client"] == "py:class"
+    assert found["sampan.client.connect"] == "py:function"
+    assert found["sampan.client.Client.resource"] == "py:method"
+    assert found["sampan.client"] == "py:module"
+
+
+def test_each_address_is_a_heading_of_the_reference() -> None:
+    known = {file.stem: set(anchors(file.read_text())) for file in FOLDER.glob("*.md")}
+    for line in lines():
+        page, _, name = line.split()[3].partition("#")
+        package = page.removeprefix("reference/").removesuffix(".html")
+        assert not name or name in known[package], line
