@@ -72,6 +72,8 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "robustness/*",
         "schema/cel/test_against_cel_go.py",
         "schema/regex/test_engines.py",
+        "site/test_browser.py",
+        "site/test_search.py",
         "storage/etcd/*",
         "storage/snapshot/test_documented.py",
         "storage/test_crash.py",

@@ -7,7 +7,8 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).parents[2]
 SERVER: Final = ROOT
 OPERATOR: Final = ROOT / "packaging" / "operator"
-_NOT_FOR_USERS: Final = "dev"
+DOCS: Final = ROOT / "packaging" / "docs"
+_NOT_FOR_USERS: Final = frozenset({"dev", "docs"})
 
 
 def requirements(project: Path) -> list[str]:
@@ -19,7 +20,7 @@ def requirements(project: Path) -> list[str]:
 def extras(project: Path) -> dict[str, list[str]]:
     """Return the extras for users, with their requirements."""
     found: dict[str, list[str]] = _declared(project).get("optional-dependencies", {})
-    return {name: needed for name, needed in found.items() if name != _NOT_FOR_USERS}
+    return {name: needed for name, needed in found.items() if name not in _NOT_FOR_USERS}
 
 
 def _declared(project: Path) -> dict[str, Any]:

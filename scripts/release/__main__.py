@@ -7,7 +7,8 @@
 |---|---|
 | `sampan-VERSION-py3-none-any.whl`, `sampan-VERSION.tar.gz` | the distribution `sampan` |
 | `sampan_operator-VERSION-py3-none-any.whl` | the distribution `sampan-operator` |
-| `*-musllinux_*.whl` | the same two for Linux with musl, without RE2 |
+| `sampan_docs-VERSION-py3-none-any.whl` | the distribution `sampan-docs`: the documentation site |
+| `*-musllinux_*.whl` | the first two for Linux with musl, without RE2 |
 | `sampan-VERSION-ARCHITECTURE.oci.tar` | image of the server |
 | `sampan.service`, `sampan-node.service` | systemd units of a server and of a node |
 | `kubectl-sampan.zip` | archive for krew |
@@ -24,10 +25,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from scripts.install.projects import OPERATOR, ROOT, SERVER
+from scripts.install.projects import DOCS, OPERATOR, ROOT, SERVER
 from scripts.release.changes import section_of
 from scripts.release.image import ImageError, architecture, build_image
 from scripts.release.musl import musl_wheel
+from scripts.site.build import build as build_site
+from scripts.site.places import OUTPUT as SITE
 
 from sampan import __version__
 from sampan.core.clock import monotonic
@@ -65,10 +68,13 @@ def make(directory: Path, *, image: bool = True, base: Path | None = None) -> No
             _run("-m", "hatchling", "build", "-t", kind, "-d", str(directory), cwd=project)
     for built in list(directory.glob("*-any.whl")):
         musl_wheel(built)
+    print("building sampan-docs", flush=True)
+    build_site(SITE)
+    _run("-m", "hatchling", "build", "-t", "wheel", "-d", str(directory), cwd=DOCS)
     _run(str(ROOT / "packaging" / "krew" / "archive.py"), str(directory / "kubectl-sampan.zip"), cwd=ROOT)
     if image:
         print("building the image (about two minutes)", flush=True)
-        [wheel] = directory.glob("sampan-*-any.whl")
+        [wheel] = directory.glob("sampan-[0-9]*-any.whl")
         target = directory / f"sampan-{__version__}-{architecture()}.oci.tar"
         build_image(wheel, target, name=f"sampan:{__version__}", created=_commit_time(), base=base)
     _write_sums(directory)

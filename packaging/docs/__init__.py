@@ -1,0 +1,1 @@
+"""The documentation of Sampan, and a server for it on loopback."""

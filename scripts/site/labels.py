@@ -1,0 +1,68 @@
+"""Texts of the interface, in each language."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from scripts.site.kinds import EXPLANATION, HOW_TO, REFERENCE, TUTORIAL
+from scripts.site.places import CHINESE
+
+LABELS: Final[Mapping[str, Mapping[str, str]]] = {
+    "en": {
+        TUTORIAL: "Learn",
+        HOW_TO: "How-to",
+        REFERENCE: "Reference",
+        EXPLANATION: "Understand",
+        "search": "Search",
+        "search_hint": "Search pages, headings and names",
+        "search_empty": "No page has these words.",
+        "menu": "Menu",
+        "close": "Close",
+        "theme": "Light or dark",
+        "on_page": "On this page",
+        "pages": "Pages",
+        "kinds": "Kinds of pages",
+        "skip": "Go to the content",
+        "language": "中文",
+        "language_code": CHINESE,
+        "untranslated": "This page is not translated. This link leads to the Chinese front page.",
+        "previous": "Previous",
+        "next": "Next",
+        "markdown": "This page as Markdown",
+        "raw": "This file without line numbers",
+        "edit": "Edit this page",
+        "copy": "Copy",
+        "copied": "Copied",
+        "home": "Sampan, front page",
+        "footer": "Sampan is alpha software under the licence Apache-2.0.",
+        "all": "All pages",
+    },
+    CHINESE: {
+        TUTORIAL: "学习",
+        HOW_TO: "操作",
+        REFERENCE: "参考",
+        EXPLANATION: "理解",
+        "search": "搜索",
+        "search_hint": "搜索页面、标题和名称",
+        "search_empty": "没有找到。",
+        "menu": "菜单",
+        "close": "关闭",
+        "theme": "浅色或深色",
+        "on_page": "本页内容",
+        "pages": "页面",
+        "kinds": "页面类别",
+        "skip": "跳到正文",
+        "language": "English",
+        "language_code": "en",
+        "untranslated": "",
+        "previous": "上一页",
+        "next": "下一页",
+        "markdown": "本页的 Markdown",
+        "raw": "不带行号的文件",
+        "edit": "编辑本页",
+        "copy": "复制",
+        "copied": "已复制",
+        "home": "Sampan 首页",
+        "footer": "Sampan 是 alpha 阶段的软件，许可证为 Apache-2.0。",
+        "all": "全部页面",
+    },
+}

@@ -1,0 +1,50 @@
+"""Views of linked files that are no documents, and lists of the files of linked folders."""
+
+import html
+from typing import Final
+
+from scripts.site.code import highlighted
+from scripts.site.page import Page
+from scripts.site.places import ROOT
+
+_LANGUAGES: Final = {
+    ".py": "python",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".json": "json",
+    ".toml": "toml",
+    ".go": "go",
+    ".rs": "rust",
+    ".java": "java",
+    ".sh": "bash",
+}
+
+
+def listing_page(folder: str, path: str) -> Page:
+    """Return a page with the files of a folder: links to documents, names of others."""
+    files = sorted((ROOT / folder).iterdir(), key=lambda each: (each.is_file(), each.name))
+    lines = [f"# Folder {folder}", "", "These are the files of the folder in the repository.", ""]
+    for file in files:
+        if file.name.startswith((".", "__pycache__")):
+            continue
+        name = file.name + ("/" if file.is_dir() else "")
+        is_document = file.suffix == ".md" or (file / "README.md").is_file()
+        lines.append(f"- [{name}]({file.name})" if is_document else f"- `{name}`")
+    # Its links are relative to the folder.
+    return Page(path, f"{folder}/README.md", "\n".join(lines) + "\n", is_generated=True, is_listed=False)
+
+
+def view_html(source: str) -> str:
+    """Return the body of the view of a file, with a number and an anchor for each line."""
+    file = ROOT / source
+    lines = highlighted(file.read_text(), _LANGUAGES.get(file.suffix, "text")).rstrip("\n").split("\n")
+    numbered = "\n".join(
+        f'<span class="line" id="L{number}"><a class="number" href="#L{number}" tabindex="-1" aria-hidden="true">'
+        f"{number}</a>{line}</span>"
+        for number, line in enumerate(lines, 1)
+    )
+    name = html.escape(source)
+    return (
+        f'<h1 class="file">{html.escape(file.name)}</h1>\n<p><code>{name}</code></p>\n'
+        f'<div class="block view"><pre><code>{numbered}\n</code></pre></div>\n'
+    )

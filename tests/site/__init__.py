@@ -1,0 +1,1 @@
+"""The documentation site: its pages, and how they look and work in a browser."""
