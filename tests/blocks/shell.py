@@ -19,6 +19,7 @@ _SERVER: Final = re.compile(
 _READY: Final = re.compile(r"(?:sudo )?(?:\.venv/bin/)?(?:sampan up|make up)\b")
 _PRINTS: Final = re.compile(r"\s+# (?:.*; )?prints: (.*)")
 _REMARK: Final = re.compile(r"\s{2,}# .*")
+_RUN: Final = re.compile(r"export KUBECONFIG=\S*/\.sampan/run/")
 _READS: Final = re.compile(r"curl |(?:kubectl|sampan) (?:\S+ )?(?:get|describe|logs|top|tree|auth can-i)\b")
 _CLIENT: Final = re.compile(
     r"(?:^|[|&(] ?)(?:sudo )?"
@@ -81,6 +82,7 @@ def with_server(found: Sequence[File | Command]) -> Iterator[File | Command]:
             has_server = has_server or _READY.match(step.text) is not None
             yield from _server(step)
         else:
+            has_server = has_server or _RUN.match(step.text) is not None  # The server of `sampan run`.
             if not has_server and _CLIENT.search(step.text):
                 has_server = True
                 yield from _server(Command("", "sampan up --data data", [], 0, False, step.line))
