@@ -6,6 +6,7 @@ from typing import Final
 
 from scripts.site.page import Page, page_from
 from scripts.site.places import ROOT
+from scripts.translations.page import with_banner
 
 _ROOT_PAGES: Final = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 
@@ -22,8 +23,9 @@ def pages_of_files() -> Iterator[Page]:
 
 
 def page_of_file(document: Path, *, is_listed: bool = True) -> Page:
-    """Return the page of a Markdown file."""
-    return page_from(document.relative_to(ROOT).as_posix(), document.read_text(), is_listed=is_listed)
+    """Return the page of a Markdown file. A stale translation has a banner."""
+    source = document.relative_to(ROOT).as_posix()
+    return page_from(source, with_banner(source, document.read_text()), is_listed=is_listed)
 
 
 def generated_page(path: str, text: str, source: str = "") -> Page:

@@ -84,14 +84,15 @@ def faults() -> list[str]:
     return found
 
 
-def published(page: str) -> str:
-    """Return the text of a page for readers: without front matter, and with a banner if it is stale.
+def with_banner(page: str, text: str) -> str:
+    """Return the text of a page for readers: with a banner below its heading if it is a stale translation.
 
-    `page`: a path from the root of the repository, of any page. Raises `FileNotFoundError` if its source is gone.
+    `page`: its path from the root of the repository.
     """
-    translation = Translation(page, *_fields(page))
-    is_stale = bool(translation.source) and translation.is_stale
-    return _with_banner(body_of((ROOT / page).read_text()), translation.banner if is_stale else "")
+    fields = front_matter(text)
+    translation = Translation(page, fields.get("source", ""), fields.get("source_sha256", ""))
+    is_stale = (ROOT / translation.source).is_file() and translation.is_stale
+    return _with_banner(_BANNER.sub("", text, count=1), translation.banner) if is_stale else text
 
 
 def mark(translation: Translation) -> bool:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from scripts.translations import page
-from scripts.translations.page import accept, digest, faults, mark, published, stale_pages, translations
+from scripts.translations.page import accept, digest, faults, mark, stale_pages, translations, with_banner
 
 SOURCE = "# Boats\n\n## Length\n12\n"
 PAGE = f"---\nsource: docs/boats.md\nsource_sha256: {digest(SOURCE.encode())}\n---\n# 船\n\n## 长度\n12\n"
@@ -47,11 +47,11 @@ def test_a_stale_page_is_marked_until_it_is_accepted(root: Path) -> None:
     assert BANNER not in file.read_text()
 
 
-def test_readers_get_a_page_without_front_matter_and_with_a_banner_if_it_is_stale(root: Path) -> None:
-    assert published("docs/zh-CN/boats.md") == "# 船\n\n## 长度\n12\n"
+def test_readers_get_a_banner_only_on_a_stale_page(root: Path) -> None:
+    assert with_banner("docs/zh-CN/boats.md", PAGE) == PAGE
     change(root)
-    assert published("docs/zh-CN/boats.md") == f"# 船\n\n{BANNER}\n## 长度\n12\n"
-    assert published("docs/boats.md") == SOURCE.replace("12", "13")
+    assert with_banner("docs/zh-CN/boats.md", PAGE) == PAGE.replace("# 船\n\n", f"# 船\n\n{BANNER}\n")
+    assert with_banner("docs/boats.md", SOURCE) == SOURCE
 
 
 @pytest.mark.parametrize(
