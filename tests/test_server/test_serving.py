@@ -51,6 +51,15 @@ def test_a_server_collects_garbage_and_has_new_uids(environment: dict[str, str])
     until(lambda: not first.kubeconfig.exists())
 
 
+def test_pods_become_ready_with_the_loops_of_deployments() -> None:
+    pods = "/api/v1/namespaces/default/pods"
+    spec = {"containers": [{"name": "main", "image": "main"}]}
+    with serving(loops="chain") as endpoint:
+        api = Api(endpoint.kubeconfig)
+        api("POST", pods, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": spec})
+        until(lambda: api("GET", f"{pods}/web")[1]["status"]["phase"] == "Running")
+
+
 def test_the_program_gets_its_server_and_its_exit_code_is_returned(environment: dict[str, str]) -> None:
     program = (
         "import os, sys; e = os.environ; print(sorted(n for n in e if n.startswith(('KUBE', 'TEST_A')))); sys.exit(7)"

@@ -8,6 +8,8 @@ from sampan.server.apiserver import ApiServer
 from sampan.test_server.protocol import DEFAULT_LOOPS
 
 NONE: Final = "none"
+TAINT_NODES: Final = "TaintNodesByCondition"
+"""Admission plug-in that creates Nodes with a taint, which the node-lifecycle-controller removes."""
 _MODULE: Final = "sampan.test_server.loops_beside"
 
 
@@ -20,6 +22,11 @@ def check_loops(text: str) -> None:
     """Raise `ValueError` for names that are unknown; see `sampan.testing.loop_sets`."""
     if text not in (DEFAULT_LOOPS, NONE):
         import_loops().chosen_loops(text)
+
+
+def leaves_taints(text: str) -> bool:
+    """Return True if nodes run, but no loop removes the taint with which admission creates a Node."""
+    return text not in (DEFAULT_LOOPS, NONE) and import_loops().chosen_loops(text).leaves_taints
 
 
 async def run_beside(api: ApiServer, token: str, names: str) -> None:

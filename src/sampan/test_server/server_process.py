@@ -27,7 +27,7 @@ from sampan.schema.builtin import Definitions
 from sampan.server.pki.directory import Credentials
 from sampan.server.request import Filter
 from sampan.test_server.link import Link
-from sampan.test_server.loops import check_loops, run_beside
+from sampan.test_server.loops import TAINT_NODES, check_loops, leaves_taints, run_beside
 from sampan.test_server.protocol import Order
 from sampan.test_server.spare import made_cluster
 from sampan.test_server.template import Template
@@ -109,6 +109,9 @@ def _settings(order: Order, data: Path, inherited: Inherited) -> UpSettings:
     except ValueError as error:
         raise StartError(str(error)) from error
     settings = without_loops(inherited.read_settings(order.arguments))
+    if leaves_taints(order.loops) and TAINT_NODES not in settings.enable_admission_plugins:
+        disabled = (*settings.disable_admission_plugins, TAINT_NODES)
+        settings = replace(settings, disable_admission_plugins=disabled)
     storage = settings.storage if is_persistent(order) else MemoryEngine()
     return replace(settings, data=data, storage=storage, drain_timeout_s=DRAIN_TIMEOUT_S)
 

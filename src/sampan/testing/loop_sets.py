@@ -84,6 +84,11 @@ class LoopNames:
         """True if a new Node gets no Pods before a controller finds it ready."""
         return NODE_LIFECYCLE in self.eager
 
+    @property
+    def leaves_taints(self) -> bool:
+        """True if nodes run, but the taint `node.kubernetes.io/not-ready` of new Nodes would stay."""
+        return NODES in self.eager and not self.judges_nodes
+
 
 def chosen_loops(text: str) -> LoopNames:
     """Return the loops of a comma-separated list. gc and namespace are on, unless it has `-gc` or `none`.
