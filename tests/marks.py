@@ -79,6 +79,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "storage/test_crash.py",
         "storage/test_sqlite_faults.py",
         "testing/plugin/test_roles_of_a_project.py",
+        "symptoms/*",
         "test_server/*",
         "translations/test_command.py",
     ),

@@ -42,6 +42,7 @@ ELSEWHERE: Final[Mapping[str, Mapping[str, str]]] = {
 
 OWN_PAGES: Final[Mapping[str, str]] = {
     "docs/from-zero-to-a-released-operator.md": "journeys/06-from-zero-to-a-released-operator.md",
+    "docs/when-it-goes-wrong.md": "symptoms/page.py",
     **{each: "style/test_reference.py" for each in documents() if each.startswith("docs/reference/")},
     **{each: "reading/test_experiments.py" for each in documents() if each.startswith("docs/reading/")},
     **dict.fromkeys(TRANSLATIONS, "blocks/test_translated.py"),

@@ -1,0 +1,1 @@
+"""A kind for the symptoms, and an object of it."""

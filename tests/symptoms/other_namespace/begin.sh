@@ -1,0 +1,3 @@
+kubectl create namespace quay
+kubectl apply -f crd.yaml
+kubectl apply -f junk.yaml

@@ -1,0 +1,2 @@
+kubectl apply -f crd.yaml
+kubectl apply -f junk.yaml

@@ -1,0 +1,2 @@
+kubectl apply -f old.yaml
+kubectl apply -f junk.yaml
