@@ -10,7 +10,7 @@ from scripts.site.reference.markdown import anchor
 
 _HEADING: Final = re.compile(r"^(#+) (.*)$", re.MULTILINE)
 _BLOCK: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-_FIRST_CELL: Final = re.compile(r"^\| (.*?) \|", re.MULTILINE)
+_FIRST_CELL: Final = re.compile(r"^(?:\| (.*?) \||- (.*?):)", re.MULTILINE)
 
 
 @cache
@@ -30,5 +30,5 @@ def anchors(text: str) -> list[str]:
 
 
 def names(text: str) -> set[str]:
-    """Return the names in code in the first column of all tables."""
-    return {name for cell in _FIRST_CELL.findall(text) for name in re.findall(r"`([^`]+)`", cell)}
+    """Return the names in code in the first column of all tables, and at the beginning of all list items."""
+    return {name for cell in _FIRST_CELL.findall(text) for name in re.findall(r"`([^`]+)`", "".join(cell))}

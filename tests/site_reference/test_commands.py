@@ -73,7 +73,7 @@ def test_an_example_keeps_its_lines() -> None:
 
 
 def test_a_pair_of_flags_shows_its_default() -> None:
-    assert "| `--wait`, `--no-wait` | | `--wait` |" in page_of("sampan delete")
+    assert "(finalizers have run). Default: `--wait`. |" in page_of("sampan delete")
 
 
 def test_each_setting_is_on_the_page_of_settings() -> None:
@@ -84,5 +84,5 @@ def test_each_setting_is_on_the_page_of_settings() -> None:
 
 
 def test_a_setting_names_the_commands_that_have_it() -> None:
-    row = next(line for line in generated()["reference/settings.md"].splitlines() if line.startswith("| `simulated` |"))
-    assert row.endswith("| [node](cli/node.md) |")
+    row = next(line for line in generated()["reference/settings.md"].splitlines() if line.startswith("| `simulated` "))
+    assert row.endswith("Default: 1. For [node](cli/node.md). |")

@@ -1,5 +1,6 @@
 """Pages of kinds: each kind that a server has, and each of its fields, is described in one place."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -19,14 +20,21 @@ def place_of(name: str) -> str:
 
 def test_each_kind_and_version_is_in_the_index() -> None:
     index = generated()[INDEX]
+    sections = {part.partition("\n")[0]: part for part in index.split("\n## ")}
     expected = {
-        (definition.kind, version.api_version_of(definition.group))
+        (definition.group or "core", definition.kind, version.name)
         for definition in Builtins(schemas()).definitions
         for version in definition.versions.values()
         if version.served
-    } | {("HubConversion", "conversion.sampan.dev/v1alpha1")}
-    rows = [line for line in index.splitlines() if line.startswith("| ")]
-    assert {each for each in expected if not any(each[0] in row and f"`{each[1]}`" in row for row in rows)} == set()
+    } | {("conversion.sampan.dev", "HubConversion", "v1alpha1")}
+    found = set()
+    for group, text in sections.items():
+        versions = re.findall(r"`(?:[^`]*/)?(v[^`/]+)`", text.partition("\n| ")[0])
+        for kind, version in re.findall(
+            r"^\| \[?(\w+)(?:\]\S*)?(?: `(\w+)`)? \| (?:namespace|cluster) \|", text, re.MULTILINE
+        ):
+            found.add((group, kind, version or versions[0]))
+    assert found == expected
 
 
 def test_each_type_is_described_on_one_page() -> None:
@@ -69,7 +77,7 @@ def test_a_kind_shows_names_scope_and_subresources() -> None:
 
 def test_a_required_field_is_marked() -> None:
     page = generated()["reference/kinds/apps-v1-deployment.md"]
-    assert "| `selector` | [LabelSelector](../types/meta-v1-labelselector.md) | yes |" in page
+    assert "| `selector` | *[LabelSelector](../types/meta-v1-labelselector.md)*, required. Label selector" in page
 
 
 def test_a_custom_resource_has_a_section_for_each_path() -> None:

@@ -7,16 +7,17 @@ from itertools import groupby
 from typing import Any, Final
 
 import click
-from scripts.site.reference.markdown import code, document, filled, link, plain, table
+from scripts.site.reference.markdown import code, document, link, plain, table
 
 from sampan.cli.kubectl.main import cli as kubectl_cli
 from sampan.cli.main import cli, delete_api
 from sampan.cli.settings_command import SettingOption, SettingsCommand
+from sampan.core.settings import Setting
 
 FOLDER: Final = "reference/cli"
 PROGRAMS: Final = {"sampan": cli, "kubectl sampan": kubectl_cli}
 """Programs with their commands. The second is a plug-in of kubectl."""
-_HEAD: Final = ("option", "value", "default", "meaning")
+_HEAD: Final = ("option", "meaning")
 _VERBATIM: Final = "\b\n"
 """Begins a paragraph of help that keeps its lines."""
 
@@ -123,27 +124,35 @@ def _options(command: Command) -> Iterator[str]:
     settings = [each for each in command.options() if isinstance(each, SettingOption)]
     plain_options = [each for each in command.options() if each not in settings]
     if plain_options:
-        yield from ("## Options", "", *filled(_HEAD, [row(each, command.context) for each in plain_options]), "")
+        yield from ("## Options", "", *table(_HEAD, [row(each, command.context) for each in plain_options]), "")
     if isinstance(command.command, SettingsCommand):
         yield from (f"The file of `--config` takes {link('settings', 'reference/settings.md', command.page)}.", "")
     titles = list(dict.fromkeys(each.setting.group for each in settings))
     ordered = sorted(settings, key=lambda each: titles.index(each.setting.group))
     for title, members in groupby(ordered, key=lambda each: each.setting.group):
-        yield from (f"## {title}", "", *filled(_HEAD, [row(each, command.context) for each in members]), "")
+        yield from (f"## {title}", "", *table(_HEAD, [row(each, command.context) for each in members]), "")
 
 
-def row(option: click.Option, context: click.Context) -> tuple[str, str, str, str]:
-    """Return names, value, default and meaning of an option."""
+def row(option: click.Option, context: click.Context) -> tuple[str, str]:
+    """Return names with the value, and meaning with the default, of an option."""
     names = ", ".join(map(code, [*option.opts, *option.secondary_opts]))
     if isinstance(option, SettingOption):
-        setting = option.setting
-        value = "" if setting.negative else setting.kind.metavar
-        return names, code(value), plain(setting.default_text), plain(setting.help)
+        return setting_row(names, option.setting)
     value = "" if option.is_flag or option.count else option.make_metavar(context)
     meaning = plain(option.help or "") + (" Required." if option.required else "")
     if option.multiple and "repeat" not in meaning:
         meaning += " Can be repeated."
-    return names, code(value), _default(option, context), meaning.strip()
+    return f"{names} {code(value)}", f"{meaning}{_sentence(_default(option, context))}"
+
+
+def setting_row(names: str, setting: Setting) -> tuple[str, str]:
+    """Return names with the value, and meaning with the default, of a setting."""
+    value = "" if setting.negative else setting.kind.metavar
+    return f"{names} {code(value)}", f"{plain(setting.help)}{_sentence(plain(setting.default_text))}"
+
+
+def _sentence(default: str) -> str:
+    return f" Default: {default}." if default else ""
 
 
 def _default(option: click.Option, context: click.Context) -> str:

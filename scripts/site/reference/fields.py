@@ -1,18 +1,18 @@
-"""Tables of fields: name, type, whether it is required, default and a short description."""
+"""Tables of fields: name and meaning. The meaning begins with the type. Two columns fit on a phone too."""
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from scripts.site.reference.markdown import code, filled, plain
+from scripts.site.reference.markdown import code, plain, table
 from scripts.site.reference.types import definition_of, short_name
 
 Json = Mapping[str, Any]
 LinkOf = Callable[[str], str]
 """Returns the link to the description of a definition."""
 
-HEAD: Final = ("field", "type", "required", "default", "meaning")
+HEAD: Final = ("field", "meaning")
 _SHORT_MAX: Final = 260
 _SENTENCE_END: Final = re.compile(r"(?<![.ei]\.[a-z])(?<=[.:]) +(?=[A-Z\"'`(])")
 _LINK: Final = re.compile(r"\[([^\]]+)\]\(https?:[^)]*\)")
@@ -30,17 +30,16 @@ _FORMATS: Final = {
 def field_table(node: Json, link_of: LinkOf) -> list[str]:
     """Return the table of the fields of an object type."""
     required = node.get("required", ())
-    rows = [
-        (
-            code(name),
-            type_of(field, link_of),
-            "yes" if name in required else "",
-            _default(field),
-            plain(short(field.get("description", ""))),
-        )
-        for name, field in node.get("properties", {}).items()
-    ]
-    return filled(HEAD, rows)
+    fields = node.get("properties", {}).items()
+    return table(HEAD, [field_row(name, field, type_of(field, link_of), name in required) for name, field in fields])
+
+
+def field_row(name: str, field: Json, type_text: str, required: bool) -> tuple[str, str]:
+    """Return the row of a field."""
+    value = field.get("default")
+    default = "" if value in (None, {}, "") else f", default {code(json.dumps(value))}"
+    facts = f"*{type_text}*{', required' if required else ''}{default}."
+    return code(name), f"{facts} {plain(short(str(field.get('description', ''))))}"
 
 
 def type_of(node: Json, link_of: LinkOf) -> str:
@@ -87,8 +86,3 @@ def sections(names: list[str], node_of: Callable[[str], Json], link_of: LinkOf) 
         if node.get("description"):
             yield from (plain(short(node["description"])), "")
         yield from (*field_table(node, link_of), "")
-
-
-def _default(node: Json) -> str:
-    value = node.get("default")
-    return "" if value in (None, {}, "") else code(json.dumps(value))

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scripts.site.reference.fields import HEAD, short, type_of
-from scripts.site.reference.markdown import anchor, code, filled, plain
+from scripts.site.reference.fields import HEAD, field_row, short, type_of
+from scripts.site.reference.markdown import anchor, code, plain, table
 
 Json = Mapping[str, Any]
 
@@ -15,18 +15,12 @@ def inline_sections(schema: Json) -> Iterator[str]:
         yield from (f"## {code(path) or 'Fields'}", "")
         if path and node.get("description"):
             yield from (plain(short(node["description"])), "")
-        yield from (*filled(HEAD, [_row(path, name, node) for name in node["properties"]]), "")
-
-
-def _row(path: str, name: str, node: Json) -> tuple[str, ...]:
-    field = node["properties"][name]
-    required = "yes" if name in node.get("required", ()) else ""
-    default = code(str(field["default"])) if "default" in field else ""
-    return code(name), _type(f"{path}.{name}".lstrip("."), field), required, default, plain(short(_text(field)))
-
-
-def _text(field: Json) -> str:
-    return str(field.get("description", ""))
+        required = node.get("required", ())
+        rows = [
+            field_row(name, field, _type(f"{path}.{name}".lstrip("."), field), name in required)
+            for name, field in node["properties"].items()
+        ]
+        yield from (*table(HEAD, rows), "")
 
 
 def _type(path: str, field: Json) -> str:

@@ -1,14 +1,14 @@
 """Pages of the kinds that a server has from the start: their fields, verbs and names; and of the types they use."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from scripts.site.reference import fields
 from scripts.site.reference.inline_schema import inline_sections
-from scripts.site.reference.markdown import anchor, code, document, filled, link, plain, table
+from scripts.site.reference.markdown import anchor, code, document, link, plain, table
 from scripts.site.reference.server import logical_server
 from scripts.site.reference.types import SIMPLE_PAGE, TYPES, Types, file_name, short_name
 
@@ -96,17 +96,23 @@ def _index() -> Iterator[str]:
     yield from ("# Kinds", "", "The kinds of a new server, by API group. `kubectl explain` shows the same fields.", "")
     ordered = sorted(served(), key=lambda each: (each.resource.group, each.resource.kind))
     for group, members in groupby(ordered, key=lambda each: each.resource.group):
-        yield from (f"## {group or _CORE}", "")
-        head = ("kind", "version", "resource", "short names", "scope")
-        yield from (*filled(head, [_index_row(each) for each in members]), "")
+        found = list(members)
+        yield from (f"## {group or _CORE}", "", f"`apiVersion`: {_codes(dict.fromkeys(_versions(found)))}.", "")
+        yield from (*table(("kind", "scope", "resource"), [_index_row(each) for each in found]), "")
     yield f"Several kinds share {link('types', f'{TYPES}/index.md', INDEX)}."
+
+
+def _versions(kinds: Iterable[Served]) -> Iterator[str]:
+    """Yield the `apiVersion` of each kind."""
+    return (each.api_version for each in kinds)
 
 
 def _index_row(each: Served) -> tuple[str, ...]:
     resource = each.resource
     name = link(resource.kind, each.page, INDEX) if each.page else resource.kind
-    scope = "namespace" if resource.namespaced else "cluster"
-    return name, code(each.api_version), code(resource.resource), _codes(resource.short_names), scope
+    if len(resource.versions) > 1:
+        name += f" {code(each.version.name)}"
+    return name, "namespace" if resource.namespaced else "cluster", _codes((resource.resource, *resource.short_names))
 
 
 def _kind(each: Served) -> Iterator[str]:
@@ -230,5 +236,5 @@ def _simple() -> Iterator[str]:
         yield from (plain(fields.short(node.get("description", ""))), "")
 
 
-def _codes(names: tuple[str, ...] | list[str]) -> str:
+def _codes(names: Iterable[str]) -> str:
     return ", ".join(map(code, names))

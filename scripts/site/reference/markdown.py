@@ -15,13 +15,6 @@ def table(head: Row, rows: Iterable[Row]) -> list[str]:
     return [*lines, *(_line(row) for row in rows)]
 
 
-def filled(head: Row, rows: Iterable[Row]) -> list[str]:
-    """Return a table without the columns that are empty in every row. The first column stays."""
-    rows = list(rows)
-    columns = [number for number in range(len(head)) if number == 0 or any(row[number] for row in rows)]
-    return table([head[number] for number in columns], [[row[number] for number in columns] for row in rows])
-
-
 def _line(row: Row) -> str:
     cells = [re.sub(r"\s+", " ", cell).strip().replace("|", "\\|") for cell in row]
     return re.sub(r"\|  (?=\|)", "| ", f"| {' | '.join(cells)} |")

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from scripts.site.reference.markdown import code, document, filled, plain
+from scripts.site.reference.markdown import code, document, plain
 from scripts.site.reference.metric_sources import Family, families
 
 PAGE: Final = "reference/metrics.md"
@@ -30,10 +30,11 @@ def metrics_page() -> str:
     ]
     lines += ["The names of a histogram end in `_bucket`, `_sum` and `_count`.", ""]
     for title, found in families().items():
-        head = ("metric", "type", "labels", "meaning")
-        lines += [f"## {title}", "", _ABOUT[title], "", *filled(head, map(_row, found)), ""]
+        lines += [f"## {title}", "", _ABOUT[title], "", *map(_item, found), ""]
     return document(lines)
 
 
-def _row(family: Family) -> tuple[str, str, str, str]:
-    return code(family.name), family.kind, ", ".join(map(code, family.labels)), plain(family.text)
+def _item(family: Family) -> str:
+    """Return the entry of a metric in a list: names are too long for a table."""
+    labels = ", ".join(map(code, family.labels))
+    return f"- {code(family.name)}: {family.kind}{f' by {labels}' if labels else ''}. {plain(family.text)}."

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from scripts.site.reference.commands import Command, commands
-from scripts.site.reference.markdown import code, document, filled, link, plain
+from scripts.site.reference.commands import Command, commands, setting_row
+from scripts.site.reference.markdown import code, document, link, table
 
 from sampan.cli.settings_command import SettingsCommand
 from sampan.core.settings import Setting
@@ -43,8 +43,7 @@ def settings_page() -> str:
     lines = ["# Settings", "", " ".join(_ABOUT.split()), ""]
     lines += [f"See {link('Configuration', 'configuration.md', PAGE)} for an example of a file.", ""]
     for title, entries in groups.items():
-        head = ("setting", "value", "default", "meaning", "commands")
-        lines += [f"## {title}", "", *filled(head, [_row(each) for each in _ordered(entries)]), ""]
+        lines += [f"## {title}", "", *table(("setting", "meaning"), [_row(each) for each in _ordered(entries)]), ""]
     return document(lines)
 
 
@@ -55,8 +54,7 @@ def _ordered(entries: dict[tuple[str, ...], _Entry]) -> Iterator[_Entry]:
         yield from (each for key, each in entries.items() if key[0] == name)
 
 
-def _row(entry: _Entry) -> tuple[str, ...]:
-    setting = entry.setting
-    names = ", ".join(map(code, (setting.name, *setting.aliases)))
+def _row(entry: _Entry) -> tuple[str, str]:
+    names, meaning = setting_row(", ".join(map(code, (entry.setting.name, *entry.setting.aliases))), entry.setting)
     places = ", ".join(link(each.name.removeprefix("sampan "), each.page, PAGE) for each in entry.commands)
-    return names, code(setting.kind.metavar), plain(setting.default_text), plain(setting.help), places
+    return names, f"{meaning} For {places}."
