@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from scripts.site.charts import charts
 from scripts.site.check import faults_of
-from scripts.site.collect import index_of_decisions, pages_of_files
+from scripts.site.collect import generated_page, index_of_decisions, pages_of_files
 from scripts.site.copies import llms_txt, markdown_of
 from scripts.site.front import FRONTS, front_page, markdown_of_front
 from scripts.site.glossary import GLOSSARY, Glossary
@@ -16,6 +17,8 @@ from scripts.site.links import BrokenLink, Links
 from scripts.site.navigation import Section, sections
 from scripts.site.page import Page
 from scripts.site.places import CHINESE, ROOT, THEME, page_path, view_path
+from scripts.site.reference import inventory
+from scripts.site.reference import pages as reference_pages
 from scripts.site.render import BadHeading, Rendered, render
 from scripts.site.search import index_name, index_of
 from scripts.site.views import view_html
@@ -42,8 +45,9 @@ class Site:
 
 def build(output: Path, *, edit_address: str = "") -> Site:
     """Write the site. Raises `Faulty`; the pages are written all the same, except broken ones."""
-    pages = [*pages_of_files(), index_of_decisions()]
-    links = Links.among(pages)
+    generated = [generated_page(path, text) for path, text in reference_pages().items()]
+    pages = [*pages_of_files(), index_of_decisions(), *generated]
+    links = Links.among(pages, {f"docs/charts/{name}": drawn for name, drawn in charts().items()})
     site = Site(pages, {language: _sections(pages, language) for language in LANGUAGES})
     faults = _render(site, links, _glossary(pages))
     found = [*pages, *links.found_pages]
@@ -98,10 +102,14 @@ def _write_files(output: Path, links: Links, layout: Layout) -> None:
     for source in sorted(links.pictures):
         target = output / page_path(source)
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / source, target)
+        if source in links.drawn:
+            target.write_text(links.drawn[source])
+        else:
+            shutil.copyfile(ROOT / source, target)
     for source in sorted(links.views):
         _write(output / view_path(source), layout.view(view_path(source), source, view_html(source)))
         _write(output / "source" / source, (ROOT / source).read_text())
+    (output / "objects.inv").write_bytes(inventory())
     _write(output / "assets" / "site.css", "".join((THEME / name).read_text() for name in _STYLES))
     for name in _SCRIPTS:
         shutil.copyfile(THEME / name, output / "assets" / name)

@@ -119,7 +119,7 @@ ENGLISH: Final = Texts(
     },
 )
 CHINESE_TEXTS: Final = Texts(
-    title="用 Python 写成的 Kubernetes 声明式 API",
+    title="Kubernetes 声明式 API，用 Python 写成",
     lead="面向 kubectl、helm 和各种客户端库的 API server，加上控制循环、调度器和节点，以及编写和测试 operator "
     "的工具包。一条命令即可启动，全部代码都读得懂。",
     start="阅读入门书",

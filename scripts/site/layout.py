@@ -1,6 +1,7 @@
 """Pages as complete HTML documents, from the templates in `theme/`."""
 
 import html
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -17,6 +18,8 @@ from scripts.site.search import index_name
 _IN_CONTENTS_MIN: Final = 2
 _OPEN_MAX: Final = 30
 """Pages of a section whose groups are all open."""
+_LISTED_MAX: Final = 100
+"""Pages of a section that each of its pages lists."""
 _READ_IN_ORDER: Final = ("book/", "reading/")
 
 
@@ -39,13 +42,12 @@ class Layout:
         values = {
             "groups": "".join(_groups(page, section)),
             "eyebrow": _eyebrow(page, section),
-            "content": rendered.html,
+            "content": _with_contents(rendered.html, _toc_inline(titles, labels["on_page"])),
             "around": _around(page, section),
             "markdown_href": relative(page.path, page.html),
             "markdown_label": labels["markdown"],
             "edit": self._edit(page),
             "toc": _toc(titles, labels["on_page"]),
-            "toc_inline": _toc_inline(titles, labels["on_page"]),
         }
         return self.frame(page.path, f"{page.title} · Sampan", page.description, page.kind, "page.html", values)
 
@@ -61,7 +63,6 @@ class Layout:
             "markdown_label": labels["raw"],
             "edit": "",
             "toc": "",
-            "toc_inline": "",
         }
         name = source.rpartition("/")[2]
         return self.frame(path, f"{name} · Sampan", f"The file {source}.", "reference", "page.html", values, "wide")
@@ -146,7 +147,12 @@ class Layout:
 
 
 def _groups(page: Page, section: Section | None) -> Iterator[str]:
+    """Yield the groups of a section. In a large section, others than the group of the page are only a link."""
+    is_large = section is not None and len(section.pages) > _LISTED_MAX
     for group in section.groups if section else ():
+        if is_large and page not in group.pages:
+            yield f'<p class="group"><a href="{relative(group.pages[0].html, page.html)}">{group.title}</a></p>\n'
+            continue
         is_open = page in group.pages or (section is not None and len(section.pages) <= _OPEN_MAX)
         entries = "".join(_entries(page, group))
         yield f"<details{' open' if is_open else ''}><summary>{group.title}</summary><ul>{entries}</ul></details>\n"
@@ -155,7 +161,7 @@ def _groups(page: Page, section: Section | None) -> Iterator[str]:
 def _entries(page: Page, group: Group) -> Iterator[str]:
     for each in group.pages:
         current = ' aria-current="page"' if each == page else ""
-        yield f'<li><a href="{relative(each.html, page.html)}"{current}>{html.escape(each.title)}</a></li>'
+        yield f'<li><a href="{relative(each.html, page.html)}"{current}>{_with_breaks(each.title)}</a></li>'
 
 
 def _eyebrow(page: Page, section: Section | None) -> str:
@@ -190,11 +196,21 @@ def _toc_inline(headings: Sequence[Heading], title: str) -> str:
     return f'<details class="toc-inline"><summary>{title}</summary><ul>{_toc_items(headings)}</ul></details>'
 
 
+def _with_contents(content: str, contents: str) -> str:
+    """Return a page with the contents for narrow windows below its title."""
+    return content.replace("</h1>\n", f"</h1>\n{contents}\n", 1)
+
+
 def _toc_items(headings: Iterable[Heading]) -> str:
     return "".join(
-        f'<li class="level-{heading.level}"><a href="#{heading.anchor}">{html.escape(heading.text)}</a></li>'
+        f'<li class="level-{heading.level}"><a href="#{heading.anchor}">{_with_breaks(heading.text)}</a></li>'
         for heading in headings
     )
+
+
+def _with_breaks(text: str) -> str:
+    """Return a text in which long names may break between their parts."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[a-z][._])(?=[a-z])", "<wbr>", html.escape(text))
 
 
 @cache

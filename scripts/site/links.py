@@ -1,7 +1,7 @@
 """`Links`: the place in the site that a link of a page leads to, and which files the links need."""
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from scripts.site.collect import page_of_file
@@ -24,6 +24,8 @@ class Links:
     """Finds targets. Pages, views and pictures that links need are added as they are found."""
 
     by_source: dict[str, Page]
+    drawn: Mapping[str, str] = field(default_factory=dict)
+    """Pictures that are made from data: the file of the repository that each would be, and its SVG."""
     found_pages: list[Page] = field(default_factory=list)
     """Pages that only links lead to, in the order in which they were found."""
     views: set[str] = field(default_factory=set)
@@ -32,9 +34,9 @@ class Links:
     """Files of the repository that are copied."""
 
     @classmethod
-    def among(cls, pages: Iterable[Page]) -> "Links":
+    def among(cls, pages: Iterable[Page], drawn: Mapping[str, str] | None = None) -> "Links":
         """Return the links among pages."""
-        return cls({page.source: page for page in pages})
+        return cls({page.source: page for page in pages}, drawn or {})
 
     def target(self, page: Page, href: str, *, ending: str = ".html") -> str:
         """Return the path of a target in the site, with its anchor. Pages get `ending`.
@@ -52,6 +54,9 @@ class Links:
         if linked is not None:
             return linked.path.removesuffix(".md") + ending
         file = ROOT / source
+        if source in self.drawn:
+            self.pictures.add(source)
+            return page_path(source)
         if source.startswith("..") or not file.is_file():
             raise BrokenLink(f"{page.source}: {href} does not exist")
         if file.suffix in PICTURES:

@@ -19,7 +19,8 @@ _FOLDERS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
         ("reference/sampan.", "Python API"),
         ("reference/index.md", "Python API"),
         ("reference/cli/", "Commands"),
-        ("reference/kinds/", "Kinds and fields"),
+        ("reference/kinds/", "Kinds"),
+        ("reference/types/", "Types of fields"),
         ("reference/", "Server"),
         ("configuration.md", "Server"),
         ("benchmarks", "Figures"),
@@ -39,7 +40,7 @@ _OTHER: Final = {
 _CHINESE_NAMES: Final = {"The book": "入门书", "Reading guide": "阅读指南", "Tutorials": "教程"}
 _ORDER: Final = {
     TUTORIAL: ("Tutorials", "The book"),
-    REFERENCE: ("Commands", "Server", "Kinds and fields", "Python API", "Figures", "Words and changes"),
+    REFERENCE: ("Commands", "Server", "Kinds", "Types of fields", "Python API", "Figures", "Words and changes"),
     EXPLANATION: ("Reading guide", "Comparisons", "Design and choice", "Decisions"),
 }
 

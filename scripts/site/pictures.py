@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from scripts.site.page import Page
@@ -10,10 +11,10 @@ from scripts.site.places import ROOT
 _SVG: Final = re.compile(r"<svg[^>]*\swidth=\"(\d+)[^\"]*\"[^>]*\sheight=\"(\d+)")
 
 
-def size_of(page: Page, address: str) -> str:
+def size_of(page: Page, address: str, drawn: Mapping[str, str]) -> str:
     """Return the attributes `width` and `height` of a picture; empty if its file does not name them."""
-    file = ROOT / posixpath.normpath(posixpath.join(posixpath.dirname(page.source), address))
-    if file.suffix != ".svg" or not file.is_file():
-        return ""
-    found = _SVG.search(file.read_text()[:1000])
+    source = posixpath.normpath(posixpath.join(posixpath.dirname(page.source), address))
+    file = ROOT / source
+    text = drawn.get(source) or (file.read_text() if file.suffix == ".svg" and file.is_file() else "")
+    found = _SVG.search(text[:1000])
     return f' width="{found[1]}" height="{found[2]}"' if found else ""

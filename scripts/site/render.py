@@ -57,7 +57,7 @@ def render(page: Page, links: Links, glossary: Glossary) -> Rendered:
     elif page.language != CHINESE:
         _link_terms(page, tokens, glossary)
     rendered.words = [token.content for token in tokens if token.type == "inline"]
-    rendered.html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {"page": page})
+    rendered.html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {"page": page, "drawn": links.drawn})
     return rendered
 
 
@@ -189,7 +189,7 @@ def _image(renderer: RendererHTML, tokens: Sequence[Token], number: int, options
     alt = html.escape(renderer.renderInlineAsText(token.children or [], options, env))
     source = html.escape(str(token.attrGet("src")))
     page: Page = env["page"]
-    size = size_of(page, str(token.meta.get("file", "")))
+    size = size_of(page, str(token.meta.get("file", "")), env["drawn"])
     return f'<span class="picture" role="group" aria-label="{alt}"><img src="{source}" alt="{alt}"{size}></span>'
 
 

@@ -25,9 +25,18 @@ class _Pages(SimpleHTTPRequestHandler):
         """Drop the line of a request."""
 
 
+class _Server(ThreadingHTTPServer):
+    """Server whose log has no errors of connections: a browser may close them at any time."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Report an error of this program, but not of a connection."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def server(folder: Path, port: int = _PORT) -> ThreadingHTTPServer:
     """Return a server of a folder, bound to loopback. Port 0 is a free one."""
-    return ThreadingHTTPServer((_ADDRESS, port), functools.partial(_Pages, directory=str(folder)))
+    return _Server((_ADDRESS, port), functools.partial(_Pages, directory=str(folder)))
 
 
 def serve(folder: Path, port: int) -> int:

@@ -38,13 +38,14 @@ def view_html(source: str) -> str:
     """Return the body of the view of a file, with a number and an anchor for each line."""
     file = ROOT / source
     lines = highlighted(file.read_text(), _LANGUAGES.get(file.suffix, "text")).rstrip("\n").split("\n")
-    numbered = "\n".join(
+    # The last sign of a line is its break: it is part of a copied text.
+    numbered = "".join(
         f'<span class="line" id="L{number}"><a class="number" href="#L{number}" tabindex="-1" aria-hidden="true">'
-        f"{number}</a>{line}</span>"
+        f"{number}</a>{line}\n</span>"
         for number, line in enumerate(lines, 1)
     )
     name = html.escape(source)
     return (
         f'<h1 class="file">{html.escape(file.name)}</h1>\n<p><code>{name}</code></p>\n'
-        f'<div class="block view"><pre><code>{numbered}\n</code></pre></div>\n'
+        f'<div class="block view"><pre><code>{numbered}</code></pre></div>\n'
     )

@@ -129,7 +129,12 @@
 
   // Headings of the API reference are names.
   function isName(entry) {
-    return entry.page && entry.address.startsWith("reference/");
+    return entry.page && entry.address.startsWith("reference/sampan.");
+  }
+
+  // Parts of generated pages, and records of the past, come after pages for readers.
+  function isRecord(entry) {
+    return /^(?:adr|reference\/(?:cli|kinds|types))\//.test(entry.address);
   }
 
   function find(query, index) {
@@ -157,8 +162,7 @@
       if (entry.lower === whole) score += isName(entry) ? 20 : entry.page ? 4 : 20;
       score += (inOwn / (1 + entry.parts.length)) * 4;
       if (!entry.page) score += 6;
-      // Decisions are records of the past; how-tos and tutorials help at once.
-      if (entry.address.startsWith("adr/")) score -= 4;
+      if (isRecord(entry)) score -= entry.page ? 6 : 4;
       if (entry.address.startsWith("examples/") || entry.address.startsWith("changelog")) score -= 2;
       if (entry.kind < 2) score += 1;
       hits.push([score, entry]);
