@@ -121,7 +121,7 @@ ENGLISH: Final = Texts(
 CHINESE_TEXTS: Final = Texts(
     title="Kubernetes 声明式 API，用 Python 写成",
     lead="面向 kubectl、helm 和各种客户端库的 API server，加上控制循环、调度器和节点，以及编写和测试 operator "
-    "的工具包。一条命令即可启动，全部代码都读得懂。",
+    "的工具包。一条命令即可启动，全部代码你都读得懂。",
     start="阅读入门书",
     install="安装",
     result="30 秒看到结果",
@@ -129,7 +129,7 @@ CHINESE_TEXTS: Final = Texts(
     facts={
         "conformance": "项 Kubernetes {version} 一致性测试在两个节点上通过",
         "start": "在测试进程内启动一个集群",
-        "creates": "次创建每秒，两个核，存储在 SQLite",
+        "creates": "每秒创建的对象数，两个核，存储在 SQLite",
         "memory": "同一基准测试中服务器占用的内存",
     },
     readers_title="从你的需要开始",
