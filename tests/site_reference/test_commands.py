@@ -86,3 +86,9 @@ def test_each_setting_is_on_the_page_of_settings() -> None:
 def test_a_setting_names_the_commands_that_have_it() -> None:
     row = next(line for line in generated()["reference/settings.md"].splitlines() if line.startswith("| `simulated` "))
     assert row.endswith("Default: 1. For [node](cli/node.md). |")
+
+
+def test_the_values_of_an_option_are_in_its_meaning() -> None:
+    assert "| `--cascade` | One of `background`, `foreground`, `orphan`. Default: `background`. |" in page_of(
+        "sampan delete"
+    )

@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -55,3 +56,8 @@ def test_no_page_has_empty_cells_at_the_end_of_a_table_head() -> None:
 @pytest.mark.parametrize("private", [" at 0x", str(Path.home()) + "/", str(ROOT), "Sentinel"])
 def test_no_page_depends_on_the_machine(private: str) -> None:
     assert [page for page, text in generated().items() if private in text] == []
+
+
+def test_no_two_pages_have_the_same_title() -> None:
+    titles = Counter(headings(text)[0][1] for text in generated().values())
+    assert {title for title, count in titles.items() if count > 1} == set()

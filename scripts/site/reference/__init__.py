@@ -2,12 +2,9 @@
 
     pages()         # path in the site -> Markdown
     inventory()     # objects.inv
-    UNLISTED        # pages that need no place in the navigation
 
 Links between pages are relative. A page has the place of a file of the same path in `docs`.
 """
-
-from typing import Final
 
 from scripts.site.charts.page import PAGE as BENCHMARKS
 from scripts.site.charts.page import benchmarks_page
@@ -20,10 +17,7 @@ from scripts.site.reference.metrics import metrics_page
 from scripts.site.reference.settings import PAGE as SETTINGS
 from scripts.site.reference.settings import settings_page
 
-__all__ = ["UNLISTED", "inventory", "pages"]
-
-UNLISTED: Final = ("reference/types/",)
-"""Beginnings of paths of pages that need no place in a navigation: other pages link to them."""
+__all__ = ["inventory", "pages"]
 
 
 def pages() -> dict[str, str]:

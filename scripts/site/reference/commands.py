@@ -138,17 +138,24 @@ def row(option: click.Option, context: click.Context) -> tuple[str, str]:
     names = ", ".join(map(code, [*option.opts, *option.secondary_opts]))
     if isinstance(option, SettingOption):
         return setting_row(names, option.setting)
-    value = "" if option.is_flag or option.count else option.make_metavar(context)
-    meaning = plain(option.help or "") + (" Required." if option.required else "")
+    value, choices = _value("" if option.is_flag or option.count else option.make_metavar(context))
+    meaning = f"{plain(option.help or '')}{choices}{' Required.' if option.required else ''}".strip()
     if option.multiple and "repeat" not in meaning:
         meaning += " Can be repeated."
-    return f"{names} {code(value)}", f"{meaning}{_sentence(_default(option, context))}"
+    return f"{names} {value}", f"{meaning}{_sentence(_default(option, context))}"
 
 
 def setting_row(names: str, setting: Setting) -> tuple[str, str]:
     """Return names with the value, and meaning with the default, of a setting."""
-    value = "" if setting.negative else setting.kind.metavar
-    return f"{names} {code(value)}", f"{plain(setting.help)}{_sentence(plain(setting.default_text))}"
+    value, choices = _value("" if setting.negative else setting.kind.metavar)
+    return f"{names} {value}", f"{plain(setting.help)}{choices}{_sentence(plain(setting.default_text))}"
+
+
+def _value(placeholder: str) -> tuple[str, str]:
+    """Return the placeholder of a value, or a sentence with all its values: they would widen the column."""
+    if placeholder.startswith("[") and "|" in placeholder:
+        return "", f" One of {', '.join(map(code, placeholder.strip('[]').split('|')))}."
+    return code(placeholder), ""
 
 
 def _sentence(default: str) -> str:

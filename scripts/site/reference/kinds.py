@@ -116,7 +116,7 @@ def _index_row(each: Served) -> tuple[str, ...]:
 
 
 def _kind(each: Served) -> Iterator[str]:
-    yield from (f"# {each.resource.kind}", "")
+    yield from (f"# {_title(each)}", "")
     openapi = each.version.openapi
     node = openapi if openapi else types().node(each.name)
     yield from (plain(" ".join(fields.sentences_of(str(node.get("description", ""))))), "")
@@ -125,6 +125,12 @@ def _kind(each: Served) -> Iterator[str]:
         yield from inline_sections(openapi)
         return
     yield from _described(each.name, each.page)
+
+
+def _title(each: Served) -> str:
+    """Return the kind, with the `apiVersion` if several pages have the same kind."""
+    same = [other for other in served() if other.page and other.resource.kind == each.resource.kind]
+    return f"{each.resource.kind} ({each.api_version})" if len(same) > 1 else each.resource.kind
 
 
 def _described(name: str, page: str) -> Iterator[str]:
@@ -193,7 +199,7 @@ def _subresources(each: Served) -> Iterator[tuple[str, tuple[str, ...], str]]:
 
 def _type(name: str) -> Iterator[str]:
     page = types().page(name)
-    yield from (f"# {short_name(name)}", "")
+    yield from (f"# {_title_of_type(name)}", "")
     node = types().node(name)
     if node.get("description"):
         yield from (plain(fields.short(node["description"])), "")
@@ -203,6 +209,13 @@ def _type(name: str) -> Iterator[str]:
         more = f" and {len(users) - _USERS_MAX} more" if len(users) > _USERS_MAX else ""
         yield from (f"Used by {', '.join(shown)}{more}.", "")
     yield from _described(name, page)
+
+
+def _title_of_type(name: str) -> str:
+    """Return the short name, with the group and version if several pages have the same name."""
+    text = short_name(name)
+    group, version = name.split(".")[-3:-1]
+    return f"{text} ({group}/{version})" if [*map(short_name, types().shared)].count(text) > 1 else text
 
 
 def _place(name: str) -> str:
@@ -219,7 +232,7 @@ def _types_index() -> Iterator[str]:
     yield from ("# Types", "", f"Types that several {link('kinds', INDEX, page)} share.", "")
     rows = [
         (
-            link(short_name(name), types().page(name), page),
+            link(_title_of_type(name), types().page(name), page),
             plain(fields.short(types().node(name).get("description", ""))),
         )
         for name in [*types().shared, *types().simple]
