@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 _ADDRESS = "127.0.0.1"
 _PORT = 8000
@@ -28,7 +29,7 @@ class _Pages(SimpleHTTPRequestHandler):
 class _Server(ThreadingHTTPServer):
     """Server whose log has no errors of connections: a browser may close them at any time."""
 
-    def handle_error(self, request: object, client_address: object) -> None:
+    def handle_error(self, request: Any, client_address: Any) -> None:
         """Report an error of this program, but not of a connection."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
