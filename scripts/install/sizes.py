@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-LIMITS_MB: Final = {"sampan": 150, "sampan_operator": 40}
+LIMITS_MB: Final = {"sampan": 150, "sampan_operator": 40, "sampan_docs": 30}
 """Limits of the default installation of each distribution, by the name in its wheels."""
 _BLOCK: Final = 512
 _MB: Final = 1024 * 1024

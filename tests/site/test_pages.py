@@ -1,6 +1,8 @@
 """Pages of the site: complete, of one kind each, with sound links, and readable by programs."""
 
 import re
+import zlib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,12 @@ from scripts.site.render import BadHeading, render, slug
 from tests.site.conftest import Built
 
 NO_GLOSSARY = Glossary({"lease": "An object that one process renews."})
+
+
+@cache
+def document(path: Path) -> str:
+    """Return the text of a page, read once."""
+    return path.read_text()
 
 
 def test_the_site_is_built_in_less_than_thirty_seconds(built: Built) -> None:
@@ -108,6 +116,14 @@ def test_a_search_index_has_less_than_one_megabyte(built: Built) -> None:
     sizes = {file.name: file.stat().st_size for file in (built.folder / "assets").glob("search-*.js")}
     assert set(sizes) == {"search-en.js", "search-zh.js"}
     assert max(sizes.values()) < 1_000_000
+
+
+def test_names_of_the_inventory_lead_to_anchors(built: Built) -> None:
+    lines = zlib.decompress((built.folder / "objects.inv").read_bytes().split(b"\n", 4)[4]).decode().splitlines()
+    assert len(lines) > 300
+    for name, _, _, address, _ in (line.split(" ", 4) for line in lines):
+        path, _, anchor = address.replace("$", name).partition("#")
+        assert f'id="{anchor}"' in document(built.folder / path) or not anchor, address
 
 
 def test_edit_this_page_leads_to_the_file_only_if_an_address_is_set(built: Built) -> None:
