@@ -3,7 +3,7 @@
 import pytest
 
 from sampan.core.gvk import GroupVersionResource
-from sampan.operator import JOBS, Builder, JobOutcome, JobRunner, Manager, Request
+from sampan.operator import JOBS, Builder, JobEnded, JobOutcome, JobRunner, Manager, Request
 from sampan.resource import ResourceInfo
 from sampan.testing import Cluster, end_job, exists, is_gone, owned_by
 
@@ -19,12 +19,14 @@ class Packer:
     def __init__(self) -> None:
         self.outcomes: list[JobOutcome] = []
         self.jobs: JobRunner | None = None
+        self.reconciles = 0
 
     def set_up(self, manager: Manager) -> None:
         """Add the controller."""
         jobs = self.jobs = JobRunner(manager)
 
         async def reconcile(request: Request) -> None:
+            self.reconciles += 1
             box = await manager.client.resource(MAPS).find(request)
             if box is None or request.name != "box":
                 return
@@ -32,7 +34,7 @@ class Packer:
             outcome = await jobs.run(box, {**OTHER, "metadata": metadata})
             self.outcomes += [outcome] if outcome else []
 
-        Builder(manager).for_(MAPS).owns(JOBS).complete(reconcile)
+        Builder(manager).for_(MAPS).owns(JOBS, predicates=[JobEnded()]).complete(reconcile)
 
 
 async def test_a_job_is_created_once_and_its_message_is_returned(cluster: Cluster) -> None:
@@ -101,3 +103,18 @@ async def test_the_role_permits_what_a_runner_does(cluster: Cluster) -> None:
 async def test_a_verb_that_writes_is_no_declared_read(cluster: Cluster) -> None:
     with pytest.raises(ValueError, match="no verb that reads"):
         Manager(cluster.admin()).declare_reads(MAPS, "patch")
+
+
+async def test_only_the_end_of_a_job_reconciles_its_owner(cluster: Cluster) -> None:
+    packer = Packer()
+    cluster.run(packer.set_up)
+    await cluster.apply(BOX)
+    await cluster.eventually("jobs/box", exists())
+    await cluster.settled()
+    before = packer.reconciles
+    await cluster.patch("jobs/box", {"metadata": {"labels": {"colour": "red"}}})
+    await cluster.settled()
+    assert packer.reconciles == before
+    await end_job(cluster, "box")
+    await cluster.settled()
+    assert packer.reconciles == before + 1

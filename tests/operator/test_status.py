@@ -13,9 +13,11 @@ from sampan.client.patch import MergePatch
 from sampan.client.resource_client import ResourceClient
 from sampan.client.wait import wait_for
 from sampan.core.gvk import GroupVersionResource
-from sampan.operator.status import patch_status
+from sampan.operator import Condition
+from sampan.operator.status import patch_condition, patch_status
 from sampan.resource import CustomResource, ObjectMeta, ResourceInfo, resource
 from sampan.resource.crd import crd_of
+from sampan.testing import Cluster
 from tests.operator.cluster import cluster_client
 
 CRDS = ResourceInfo(
@@ -82,3 +84,46 @@ async def test_with_a_lock_a_status_of_others_is_not_overwritten() -> None:
             await patch_status(client, before, after, optimistic_lock=True)
         everywhere = client.in_namespace("")
         assert (await patch_status(everywhere, before, after)).status == LampStatus(watts=1)
+
+
+class _Owned(msgspec.Struct, rename="camel", omit_defaults=True):
+    is_on: bool = False
+    conditions: list[Condition] = msgspec.field(default_factory=list)
+
+
+@resource(group="lamps.example.com", version="v1")
+class Lantern(CustomResource):
+    """A declared kind with conditions."""
+
+    status: _Owned | None = None
+
+
+def ready(reason: str = "Lit") -> Condition:
+    return Condition(type="Ready", status="True", reason=reason)
+
+
+async def test_a_condition_is_written_with_the_generation_and_other_fields(cluster: Cluster) -> None:
+    await cluster.crds(Lantern)
+    client = cluster.admin().resource(Lantern)
+    made = await client.create(Lantern(metadata=ObjectMeta(name="l")))
+    assert await patch_condition(client, made, ready(), {"isOn": True})
+    status = (await cluster.get("lanterns/l"))["status"]
+    assert (status["isOn"], status["conditions"][0]["observedGeneration"]) == (True, 1)
+
+
+async def test_a_condition_that_is_the_same_is_not_written(cluster: Cluster) -> None:
+    await cluster.crds(Lantern)
+    client = cluster.admin().resource(Lantern)
+    await patch_condition(client, await client.create(Lantern(metadata=ObjectMeta(name="l"))), ready())
+    before = await client.get("l")
+    assert not await patch_condition(client, before, ready())
+    assert await client.get("l") == before
+
+
+async def test_a_condition_is_not_written_over_a_later_change(cluster: Cluster) -> None:
+    await cluster.crds(Lantern)
+    client = cluster.admin().resource(Lantern)
+    made = await client.create(Lantern(metadata=ObjectMeta(name="l")))
+    await patch_condition(client, made, ready())
+    with pytest.raises(Conflict):
+        await patch_condition(client, made, ready("Burning"))

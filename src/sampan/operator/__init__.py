@@ -41,10 +41,11 @@ from sampan.operator.finalizers import (
     remove_finalizer,
 )
 from sampan.operator.handlers import EnqueueHandler, MapFunction, for_object, for_owner
-from sampan.operator.jobs import JOBS, JobOutcome, JobRunner
+from sampan.operator.jobs import JOBS, JobEnded, JobOutcome, JobRunner
 from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost, LeaderElector, LeaseLock
 from sampan.operator.manager import Group, Manager, ManagerOptions, Probes, Runnable, ShutdownTimeout
 from sampan.operator.object_tasks import ObjectTasks
+from sampan.operator.owned import ensure_controlled
 from sampan.operator.owner_references import (
     AlreadyOwned,
     DisallowedOwner,
@@ -88,7 +89,7 @@ from sampan.operator.reconciler import ReconcileFunction, Reconciler
 from sampan.operator.request import Request, Result, RetryLater, TerminalError
 from sampan.operator.settings import OperatorSettings
 from sampan.operator.source import ChannelSource, KindSource, PeriodicSource, Source
-from sampan.operator.status import patch_status
+from sampan.operator.status import patch_condition, patch_status
 
 __all__ = [
     "JOBS",
@@ -120,6 +121,7 @@ __all__ = [
     "Group",
     "ItemExponentialFailureRateLimiter",
     "ItemFastSlowRateLimiter",
+    "JobEnded",
     "JobOutcome",
     "JobRunner",
     "KindSource",
@@ -167,6 +169,7 @@ __all__ = [
     "controller_of",
     "current_reconcile",
     "default_rate_limiter",
+    "ensure_controlled",
     "finalizer",
     "find_condition",
     "for_object",
@@ -185,6 +188,7 @@ __all__ = [
     "or_",
     "owner_reference",
     "parse_schedule",
+    "patch_condition",
     "patch_finalizer_in",
     "patch_finalizer_out",
     "patch_status",

@@ -1,7 +1,7 @@
 """`JobRunner`: runs a Job to its end, and returns what its container reported.
 
     jobs = JobRunner(manager)
-    Builder(manager).for_(Backup).owns(JOBS).complete(reconcile)
+    Builder(manager).for_(Backup).owns(JOBS, predicates=[JobEnded()]).complete(reconcile)
 
     outcome = await jobs.run(backup, job)     # in the reconciler
     if outcome is None:
@@ -13,16 +13,16 @@ Job again, and nothing runs twice. The container writes its report to `/dev/term
 Assumption: the program of the Job is idempotent, because a node may run it more than once.
 """
 
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sampan.client.errors import AlreadyExists, NotFound
+from sampan.client.errors import NotFound
 from sampan.client.options import DeleteOptions, ListOptions
 from sampan.core.gvk import GroupVersionResource
+from sampan.informer.ref import Ref
 from sampan.operator.manager import Manager
-from sampan.operator.owner_references import is_controlled_by, set_controller_reference
-from sampan.operator.request import RetryLater
+from sampan.operator.owned import ensure_controlled
+from sampan.operator.predicates import Predicate
 from sampan.resource import Object, ResourceInfo, meta
 
 JOBS: Final = ResourceInfo(GroupVersionResource("batch", "v1", "jobs"), "Job", namespaced=True)
@@ -56,18 +56,7 @@ class JobRunner:
         `owner` becomes its controller. The content of an existing Job is not compared. Raises `RetryLater` while a Job
         of this name belongs to another owner or is being deleted.
         """
-        metadata = meta(job)
-        jobs = self._jobs.in_namespace(metadata.namespace)
-        try:
-            found = await jobs.get(metadata.name)
-        except NotFound:
-            await self._create(owner, job)
-            return None
-        if not is_controlled_by(found, owner):
-            raise RetryLater(f"the Job {metadata.name} belongs to another object", after_s=10)
-        if meta(found).deletion_timestamp:
-            raise RetryLater(f"the Job {metadata.name} is being deleted", after_s=5)
-        return await self._outcome(found)
+        return await self._outcome(await ensure_controlled(self._jobs, owner, job))
 
     async def remove(self, namespace: str, name: str) -> bool:
         """Delete a Job with its Pods. Return True when the Job is gone, and so are its Pods."""
@@ -80,17 +69,8 @@ class JobRunner:
             return True
         return False
 
-    async def _create(self, owner: Any, job: Object) -> None:
-        new = deepcopy(job)
-        set_controller_reference(owner, new)
-        try:
-            await self._jobs.in_namespace(meta(job).namespace).create(new)
-        except AlreadyExists as error:
-            raise RetryLater(f"the Job {meta(job).name} exists already", after_s=1) from error
-
     async def _outcome(self, job: Object) -> JobOutcome | None:
-        conditions = job.get("status", {}).get("conditions") or []
-        ends = [each for each in conditions if each["status"] == "True" and each["type"] in ("Complete", "Failed")]
+        ends = _ends(job)
         if not ends:
             return None
         selector = ListOptions(label_selector=f"{_UID_LABEL}={meta(job).uid}")
@@ -98,6 +78,24 @@ class JobRunner:
         succeeded = ends[0]["type"] == "Complete"
         message = _message(pods.items, succeeded=succeeded)
         return JobOutcome(succeeded, message or ("" if succeeded else ends[0].get("message", "")))
+
+
+def _ends(job: Object) -> list[dict[str, Any]]:
+    """Return the conditions that end a Job."""
+    conditions = job.get("status", {}).get("conditions") or []
+    return [each for each in conditions if each["status"] == "True" and each["type"] in ("Complete", "Failed")]
+
+
+class JobEnded(Predicate[Object]):
+    """Drops changes of a Job before its end: `Builder.owns(JOBS, predicates=[JobEnded()])`."""
+
+    def create(self, obj: Ref[Object]) -> bool:
+        """Return True if the Job has ended."""
+        return bool(_ends(obj.decode()))
+
+    def update(self, old: Ref[Object], new: Ref[Object]) -> bool:
+        """Return True if the Job has ended in this change."""
+        return self.create(new) and not self.create(old)
 
 
 def _message(pods: list[Object], *, succeeded: bool) -> str:

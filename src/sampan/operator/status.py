@@ -1,10 +1,15 @@
 """Write the status of an object if it has changed, and only the status."""
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
 
 from sampan.client.patch import MergePatch, merge_patch_between
 from sampan.client.resource_client import ResourceClient
-from sampan.resource import meta
+from sampan.core.time import Clock
+from sampan.operator.conditions import Condition, set_condition
+from sampan.resource import Object, meta
 
 T = TypeVar("T")
 
@@ -17,7 +22,32 @@ async def patch_status(client: ResourceClient[T], before: T, after: T, *, optimi
     client has changed meanwhile is not overwritten: `Conflict` is raised. Raises `NotFound` if the object no longer
     exists.
     """
-    old, new = client.to_dict(before), client.to_dict(after)
+    return await _patch(client, before, client.to_dict(after), optimistic_lock=optimistic_lock)
+
+
+async def patch_condition(
+    client: ResourceClient[T],
+    obj: T,
+    condition: Condition,
+    fields: Mapping[str, Any] | None = None,
+    *,
+    clock: Clock | None = None,
+) -> bool:
+    """Write a condition and other fields of the status, if they have changed. Return True if the condition has.
+
+    `fields` have their names in JSON. The condition observes the generation of `obj`, as it was read. `clock` gives the
+    time of a transition, as in `set_condition`. Raises `Conflict` if the object has changed since, and `NotFound`.
+    """
+    after = client.to_dict(obj)
+    status = after["status"] = {**(after.get("status") or {}), **msgspec.to_builtins(fields or {})}
+    condition.observed_generation = meta(obj).generation
+    changed = set_condition(status.setdefault("conditions", []), msgspec.to_builtins(condition), clock)
+    await _patch(client, obj, after, optimistic_lock=True)
+    return changed
+
+
+async def _patch(client: ResourceClient[T], before: T, new: Object, *, optimistic_lock: bool) -> T:
+    old = client.to_dict(before)
     fields = merge_patch_between({"status": old.get("status") or {}}, {"status": new.get("status") or {}}).fields
     if not fields:
         return before
