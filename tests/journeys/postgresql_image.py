@@ -15,7 +15,7 @@ USER: Final = 70
 _INSTALLED: Final = Path("/usr/lib/postgresql")
 _SHARED: Final = Path("/usr/share/postgresql")
 _PASSWD: Final = f"postgres:x:{USER}:{USER}::/tmp:/bin/sh\n"
-_PROGRAMS: Final = ("initdb", "postgres", "psql", "pg_isready")
+_PROGRAMS: Final = ("initdb", "pg_ctl", "pg_dump", "pg_isready", "postgres", "psql")
 
 
 def build(archive: Path) -> None:

@@ -1,12 +1,14 @@
-"""Examples 10 and 13 with containers, a real DNS server and a real HAProxy on the machine of the node."""
+"""Examples 10, 11 and 13 with containers; with real databases, and a real DNS server and HAProxy on the node."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.cri import image
+from tests.e2e import restored_ledgers
+from tests.e2e.cri import image, python_image
 from tests.e2e.cri.conftest import Cluster
 from tests.e2e.published_shop import Story, sample
+from tests.journeys import postgresql_image
 from tests.machines import require_package, require_program
 
 pytestmark = pytest.mark.e2e
@@ -19,3 +21,14 @@ def test_a_shop_is_deployed_and_published_from_containers(cluster: Cluster, tmp_
     require_program("haproxy")
     shop = sample(image=image.APP, command=["sh", "-c", SERVE])
     Story(cluster.kubectl, cluster.machine.enter).run(shop, tmp_path)
+
+
+def test_ledgers_of_containers_are_backed_up_and_restored(cluster: Cluster, tmp_path: Path) -> None:
+    for number, each in enumerate((python_image, postgresql_image)):
+        each.build(tmp_path / f"{number}.tar")
+        cluster.containerd.load(tmp_path / f"{number}.tar")
+    ledgers = [
+        restored_ledgers.sample("ledger.yaml", image=python_image.NAME),
+        restored_ledgers.sample("ledger_postgresql.yaml", image=postgresql_image.NAME, user=postgresql_image.USER),
+    ]
+    restored_ledgers.Story(cluster.kubectl, ledgers, cluster.machine.enter).run(tmp_path / "log")
