@@ -27,6 +27,7 @@ FOLDER: Final = Path(__file__).parent
 OPERATOR: Final = "boats.py"
 LOG: Final = "operator.log"
 TIMEOUT_S: Final = 60.0
+STOP_TIMEOUT_S: Final = 10.0
 _PAUSE_S: Final = 0.1
 _READS: Final = re.compile(r"(timeout \d+ )?kubectl (get|describe|logs|events|sampan (history|tree))\b|grep |tail ")
 _SHELL: Final = "[ ! -f .exports ] || . ./.exports; {}\ncode=$?; export -p > .exports; exit $code"
@@ -38,6 +39,9 @@ class Place:
     """Folder of a symptom, and the server that it needs."""
 
     folder: str
+    """Files of this symptom alone, if there is such a folder."""
+    operator: str = ""
+    """Folder of the operator. Default: `folder`, if it has one."""
     loops: str = "gc,namespace"
     """Control loops of the server."""
     up: Sequence[str] = ()
@@ -108,7 +112,11 @@ class Reader:
         while self.started:
             last = self.started.pop()
             last.terminate()
-            last.wait(TIMEOUT_S)
+            try:
+                last.wait(STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                last.kill()
+                last.wait()
 
     def _change(self, step: Change) -> None:
         """Change a file. Start the operator again if it is the operator's."""
@@ -131,8 +139,12 @@ def is_shown(command: Command, code: int, output: str) -> bool:
 @contextmanager
 def reading(place: Place, home: Path) -> Iterator[Reader]:
     """Give a reader the files of a folder, its server and its operator, until the end of the block."""
-    shutil.copytree(FOLDER / place.folder, home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
-    shutil.copy(FOLDER / "harbour" / "junk.yaml", home)
+    if (FOLDER / place.folder).exists():
+        shutil.copytree(FOLDER / place.folder, home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
+    if place.operator:
+        shutil.copy(FOLDER / place.operator / OPERATOR, home)
+    for name in ("junk.yaml", "pytest.ini"):
+        shutil.copy(FOLDER / "harbour" / name, home)
     (home / "crd.yaml").write_text(yaml.safe_dump(crd_of(Boat)))
     reader = Reader(home, _environment(place, home))
     try:

@@ -1,0 +1,1 @@
+kubectl create deployment web --image=host -- sh -c ': ${HARBOUR:?is not set}; sleep 1000'

@@ -1,0 +1,1 @@
+kubectl create deployment web --image=registry.invalid/web:1
