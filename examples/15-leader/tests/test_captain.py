@@ -122,3 +122,11 @@ async def test_the_label_of_a_second_pod_is_removed(cluster: Cluster) -> None:
 async def test_a_restart_changes_nothing(cluster: Cluster) -> None:
     await begin(cluster)
     await cluster.assert_idempotent()
+
+
+async def test_a_service_that_is_no_longer_published_is_deleted(cluster: Cluster) -> None:
+    await begin(cluster, publishing("service"))
+    await cluster.eventually("service/harbour")
+    await cluster.apply(publishing("file"))
+    await cluster.eventually("configmap/harbour")
+    await cluster.eventually("service/harbour", is_gone())

@@ -140,6 +140,8 @@ def set_up(manager: Manager) -> None:
         except NotFound:
             pass
 
+    manager.declare_reads(PODS, "get", "list")
+    manager.declare_reads(NAMESPACES, "get")
     (
         Builder(manager)
         .for_(Storm, predicates=[GenerationChanged()])

@@ -37,7 +37,7 @@ async def _publish(client: CachedClient, captain: Captain, kind: ResourceInfo, c
         await objects.apply(applied, force=True)
         return
     try:
-        if is_controlled_by(captain, await objects.get(name)):
+        if is_controlled_by(await objects.get(name), captain):
             await objects.delete(name)
     except NotFound:
         pass

@@ -113,6 +113,7 @@ def set_up(manager: Manager) -> None:
         .watches(PODS, captains_of)
         .owns(SERVICES)
         .owns(CONFIG_MAPS)
+        .writes(Captain, "patch")
         .writes(PODS, "patch")
         .writes(LEASES, "create", "update")
         .writes(SERVICES, "create", "patch", "delete")
