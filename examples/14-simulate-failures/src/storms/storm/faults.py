@@ -4,6 +4,7 @@ An isolation is a NetworkPolicy that a Job owns, its fuse. The Job controller en
 cluster deletes it; the garbage collector then deletes the policy. None of this needs the operator.
 """
 
+from contextlib import suppress
 from typing import Final, Literal
 
 from sampan.client import AlreadyExists, Client, DeleteOptions, MergePatch, NotFound, TooManyRequests
@@ -48,10 +49,8 @@ class Faults:
         """End all isolations of the storm."""
         for victim in self._storm.status.victims if self._storm.status else []:
             if victim.action == "isolate":
-                try:
+                with suppress(NotFound):
                     await self._jobs.delete(self._fuse(victim), DeleteOptions(propagation_policy="Background"))
-                except NotFound:
-                    pass
 
     async def _evict(self, victim: Victim) -> None:
         """Evict the Pod without a grace period. An eviction honours disruption budgets; its uid, the plan."""
@@ -86,10 +85,8 @@ class Faults:
             "spec": {"podSelector": {"matchLabels": {ISOLATED: name}}, "policyTypes": ["Ingress", "Egress"]},
         }
         set_controller_reference(fuse, policy)
-        try:
+        with suppress(AlreadyExists):
             await self._policies.create(policy)
-        except AlreadyExists:
-            pass
         label = {"uid": victim.uid, "labels": {ISOLATED: name}}
         await self._pods.patch(victim.pod, MergePatch({"metadata": label}))
 
