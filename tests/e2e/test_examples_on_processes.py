@@ -1,4 +1,4 @@
-"""Examples 10, 11 and 13 on a node that runs processes, with real databases, a real DNS server and a real HAProxy."""
+"""Examples 10 to 13 on a node that runs processes, with real databases, a real DNS server and a real HAProxy."""
 
 import pwd
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.server import running
-from tests.e2e import restored_ledgers
+from tests.e2e import restored_ledgers, upgraded_ledger
 from tests.e2e.conftest import kubectl_environment
 from tests.e2e.kubectl import Kubectl
 from tests.e2e.published_shop import Story, sample
@@ -37,3 +37,11 @@ def test_ledgers_of_processes_are_backed_up_and_restored(program: str, tmp_path:
         kubectl = Kubectl(program, kubectl_environment(server, tmp_path), "default")
         kubectl("wait", "--for=create", "serviceaccount/default", "--timeout=50s")
         restored_ledgers.Story(kubectl, ledgers).run(tmp_path / "log")
+
+
+def test_a_ledger_of_processes_is_upgraded_with_its_schema(program: str, tmp_path: Path) -> None:
+    options = ("--storage=memory", "--node-runtime=process", "--local-path=true")
+    with running(tmp_path / "data", *options, loops=True) as server:
+        kubectl = Kubectl(program, kubectl_environment(server, tmp_path), "default")
+        kubectl("wait", "--for=create", "serviceaccount/default", "--timeout=50s")
+        upgraded_ledger.Story(kubectl).run(upgraded_ledger.sample(image="host"), tmp_path / "log")

@@ -1,10 +1,10 @@
-"""Examples 10, 11 and 13 with containers; with real databases, and a real DNS server and HAProxy on the node."""
+"""Examples 10 to 13 with containers; with real databases, and a real DNS server and HAProxy on the node."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.e2e import restored_ledgers
+from tests.e2e import restored_ledgers, upgraded_ledger
 from tests.e2e.cri import image, python_image
 from tests.e2e.cri.conftest import Cluster
 from tests.e2e.published_shop import Story, sample
@@ -32,3 +32,10 @@ def test_ledgers_of_containers_are_backed_up_and_restored(cluster: Cluster, tmp_
         restored_ledgers.sample("ledger_postgresql.yaml", image=postgresql_image.NAME, user=postgresql_image.USER),
     ]
     restored_ledgers.Story(cluster.kubectl, ledgers, cluster.machine.enter).run(tmp_path / "log")
+
+
+def test_a_ledger_of_containers_is_upgraded_with_its_schema(cluster: Cluster, tmp_path: Path) -> None:
+    python_image.build(tmp_path / "python.tar")
+    cluster.containerd.load(tmp_path / "python.tar")
+    ledger = upgraded_ledger.sample(image=python_image.NAME)
+    upgraded_ledger.Story(cluster.kubectl, cluster.machine.enter).run(ledger, tmp_path / "log")
