@@ -68,6 +68,8 @@ async def hourly(cluster: Cluster) -> None:
         name = f"hourly-{1893456000 + 3600 * hour}"
         await end_job(cluster, f"backup-{name}", message=REPORT)
         await cluster.eventually(f"backups/{name}", has_condition("Ready"))
+    # A restart deletes old backups too. So does this change, without one.
+    await cluster.apply(schedule(keep=1, cron="0 0 * * *"))
 
 
 @scenario(set_up, crds=KINDS, loops=CLAIM_LOOP)

@@ -41,7 +41,10 @@ async def patch_condition(
     after = client.to_dict(obj)
     status = after["status"] = {**(after.get("status") or {}), **msgspec.to_builtins(fields or {})}
     condition.observed_generation = meta(obj).generation
-    changed = set_condition(status.setdefault("conditions", []), msgspec.to_builtins(condition), clock)
+    conditions = status.setdefault("conditions", [])
+    changed = set_condition(conditions, msgspec.to_builtins(condition), clock)
+    for each in conditions if changed else ():
+        each.setdefault("message", "")  # The API requires it, and structs omit an empty one.
     await _patch(client, obj, after, optimistic_lock=True)
     return changed
 
