@@ -4,6 +4,7 @@ A Lease for each namespace lets one storm at a time rage there: budgets of sever
 """
 
 import datetime as dt
+from contextlib import suppress
 from copy import deepcopy
 
 from sampan.client import AlreadyExists, DeleteOptions, ListOptions, NotFound
@@ -133,22 +134,14 @@ def set_up(manager: Manager) -> None:
 
     async def unlock(storm: Storm) -> None:
         leases = direct.resource(LEASES, namespace=storm.metadata.namespace)
-        try:
+        with suppress(NotFound):
             lease = await leases.get(LOCK)
             if lease["spec"]["holderIdentity"] == storm.metadata.uid:
                 await leases.delete(LOCK, DeleteOptions(uid=lease["metadata"]["uid"]))
-        except NotFound:
-            pass
 
     manager.declare_reads(PODS, "get", "list")
     manager.declare_reads(NAMESPACES, "get")
-    (
-        Builder(manager)
-        .for_(Storm, predicates=[GenerationChanged()])
-        .writes(PODS, "patch")
-        .writes(PODS, "create", subresource="eviction")
-        .writes(JOBS, "create", "delete")
-        .writes(POLICIES, "create")
-        .writes(LEASES, "create", "delete")
-        .complete(reconcile)
-    )
+    builder = Builder(manager).for_(Storm, predicates=[GenerationChanged()])
+    builder.writes(PODS, "patch").writes(PODS, "create", subresource="eviction")
+    builder.writes(JOBS, "create", "delete").writes(POLICIES, "create").writes(LEASES, "create", "delete")
+    builder.complete(reconcile)
