@@ -175,6 +175,14 @@ async def test_an_operator_that_writes_in_each_reconcile_fails_no_writes(cluster
             await cluster.patch("cm/box", {"data": {"colour": "red"}})
 
 
+async def test_an_expectation_about_operators_needs_an_operator(cluster: Cluster) -> None:
+    with pytest.raises(RuntimeError, match="no operator runs"):
+        await cluster.assert_idempotent()
+    with pytest.raises(RuntimeError, match="no operator runs"):
+        async with cluster.no_writes():
+            pass
+
+
 async def test_a_restart_must_change_nothing(cluster: Cluster) -> None:
     cluster.run(operator(mark))
     await cluster.apply(BOX)

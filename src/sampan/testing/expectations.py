@@ -151,9 +151,12 @@ class Expectations(ObjectVerbs):
     async def no_writes(self, *actors: str) -> AsyncIterator[None]:
         """Check that operators send no write during the block and until the cluster has settled.
 
-        Without `actors`, all that `run` started are checked. Renewals of leases are allowed. Raises `NotMet`.
+        Without `actors`, all that `run` started are checked. Renewals of leases are allowed. Raises `NotMet`,
+        `RuntimeError` if nothing runs that could write.
         """
         names = set(actors) or {each.name for each in self._running}
+        if not names:
+            raise RuntimeError("no operator runs: start one with cluster.run() before no_writes(), or name actors")
         first = len(self.requests)
         yield
         await self.settled()
@@ -165,7 +168,12 @@ class Expectations(ObjectVerbs):
 
     @awaited
     async def assert_idempotent(self) -> None:
-        """Restart all operators, with empty caches, and check that they change nothing. Raises `NotMet`."""
+        """Restart all operators, with empty caches, and check that they change nothing.
+
+        Raises `NotMet`, `RuntimeError` if no operator runs.
+        """
+        if not self._running:
+            raise RuntimeError("no operator runs: start one with cluster.run() before assert_idempotent()")
         await self.settled()
         first = len(self.journal.writes)
         for running in self._running:
