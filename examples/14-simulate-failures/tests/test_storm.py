@@ -11,7 +11,7 @@ from storms.storm.v1 import Hypothesis, Storm, StormSpec
 
 LABELS = {"app": "web"}
 ALLOWED = {"storms.example.com/allowed": "true"}
-pytestmark = pytest.mark.cluster(loops="chain")
+pytestmark = pytest.mark.cluster(loops="chain", admission="OwnerReferencesPermissionEnforcement")
 
 
 def storm(name: str = "example", **fields: Any) -> Storm:
@@ -132,6 +132,19 @@ async def test_a_storm_fails_if_its_application_does_not_recover(cluster: Cluste
     assert "after the storm" in (await phase(cluster, "Failed"))["message"]
 
 
+async def test_a_storm_fails_if_a_victim_was_not_hit_in_time(cluster: Cluster) -> None:
+    before = await begin(cluster)
+    [running] = cluster._running
+    await cluster.apply(storm(max=2))
+    await cluster.eventually("storms/example", field(".status.victims[0].state") == "Hit")
+    await running.crash()
+    await cluster.advance(seconds=120)
+    running.restart()
+    report = await phase(cluster, "Failed")
+    assert report["message"] == f"not hit in time: {report['victims'][1]['pod']}"
+    assert len(before - await uids(cluster)) == 1
+
+
 async def test_two_storms_rage_one_after_the_other(cluster: Cluster) -> None:
     await begin(cluster)
     await cluster.apply(storm("one"))
@@ -145,10 +158,13 @@ async def test_two_storms_rage_one_after_the_other(cluster: Cluster) -> None:
 async def test_an_isolation_ends_when_the_operator_never_comes_back(cluster: Cluster) -> None:
     await begin(cluster)
     [running] = cluster._running
+    cluster.pods.complete("storm-*", after=3600)  # The fuse lasts until its deadline.
     await cluster.apply(storm(actions=["isolate"], ttl_seconds=20))
     await cluster.eventually(lambda: cluster.list("networkpolicies"), lambda found: len(found) == 1)
     await running.crash()
-    await cluster.advance(seconds=60)
+    await cluster.advance(seconds=15)
+    assert len(await cluster.list("networkpolicies")) == 1
+    await cluster.advance(seconds=45)
     assert await cluster.list("networkpolicies") == []
 
 

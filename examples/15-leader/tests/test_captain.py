@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+import pytest
 from sampan.resource import Object, ObjectMeta
 from sampan.testing import Cluster, field, has_condition, is_gone
 from world import LEASE_S
@@ -10,6 +11,7 @@ from captains.captain.reconcile import set_up
 from captains.captain.v1 import Captain, CaptainSpec
 
 LABELS = {"app": "harbour"}
+pytestmark = pytest.mark.cluster(admission="OwnerReferencesPermissionEnforcement")
 CAPTAIN = Captain(metadata=ObjectMeta(name="harbour"), spec=CaptainSpec(selector=LABELS, lease_seconds=LEASE_S))
 
 

@@ -7,6 +7,7 @@ import asyncio
 import os
 
 import pytest
+from planted import BUGS, Bug
 from sampan.client import HttpResponse
 from sampan.testing import Cluster, SentRequest
 from sampan.testing.journal import Write
@@ -61,6 +62,13 @@ async def test_a_late_operator_never_labels_a_second_pod(cluster: Cluster, momen
     await cluster.advance(seconds=3 * LEASE_S)
     assert await leaders(cluster) == ["b"]
     assert most == [1]
+
+
+@pytest.mark.explore
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
+def test_random_runs_find_a_planted_bug(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
+    bug(monkeypatch)
+    assert any(outcome_of(seed).faults for seed in range(1, 300 // RUNS))
 
 
 @pytest.mark.explore

@@ -7,12 +7,13 @@ A world has ten captains, each with its own run. The faults of the two operators
 
 import asyncio
 import datetime as dt
+import json
 import random
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sampan.client import HttpResponse
+from sampan.client import HttpResponse, TransportError
 from sampan.core.clock import utc_now
 from sampan.operator import ManagerOptions
 from sampan.resource import Object, ObjectMeta
@@ -76,6 +77,9 @@ class Harbour:
         self.views: dict[str, tuple[str, bool, int]] = {}
         self.labelled: set[str] = set()
         self.labelled_max = 0
+        self.led: dict[int, set[str]] = {}
+        """Pods that had the label, by epoch."""
+        self.lowered = 0
         self.store = Store()
         self.lost_at: float | None = None
         self.failovers_s: list[float] = []
@@ -90,7 +94,7 @@ class Harbour:
             if self.chance.random() < 0.7:
                 await self.until_led()
             await self._pause(self.chance.choice((0.0, 0.01, 1.0, LEASE_S)))
-            await self.chance.choice((self._kill, self._kill, self._cut_off, self.connect))()
+            await self.chance.choice((self._kill, self._kill, self._cut_off, self._flap, self.connect))()
 
     async def until_led(self) -> None:
         for tries in range(1000):
@@ -100,13 +104,13 @@ class Harbour:
                 await self.connect()
             await self._pause(1.0)
 
-    async def lose_holder(self) -> None:
-        """Cut off the Pod that the Lease names."""
-        holder = (await self.cluster.get(f"lease/{self.name}"))["spec"]["holderIdentity"].partition("/")[0]
-        if holder and holder not in self.cut_off:
-            self._lose(holder)
-            self.cut_off.add(holder)
-            await self._ready(holder, "False")
+    async def lose(self, identity: str) -> None:
+        """Cut off the Pod that a Lease names."""
+        name = identity.partition("/")[0]
+        if name and name not in self.cut_off:
+            self._lose(name)
+            self.cut_off.add(name)
+            await self._ready(name, "False")
 
     def faults(self) -> list[str]:
         """Return what is wrong with the run."""
@@ -114,6 +118,8 @@ class Harbour:
         found = {
             f"{self.labelled_max} Pods were labelled at once": self.labelled_max > 1,
             f"{writers} Pods wrote with one epoch": writers > 1,
+            "two Pods were labelled in one epoch": any(len(each) > 1 for each in self.led.values()),
+            f"an epoch became lower {self.lowered} times": self.lowered > 0,
             f"{len(self.labelled)} Pods are labelled at the end": len(self.labelled) != 1,
         }
         return [f"{self.name}: {text}" for text, wrong in found.items() if wrong]
@@ -125,6 +131,8 @@ class Harbour:
         self.labelled.discard(uid)
         if after is not None and is_labelled(after):
             self.labelled.add(uid)
+            self.led.setdefault(epoch_of(after), set()).add(uid)
+        self.lowered += before is not None and after is not None and epoch_of(after) < epoch_of(before)
         if name not in self.cut_off and after is not None:
             self.views[name] = (uid, is_labelled(after), epoch_of(after))
         self.labelled_max = max(self.labelled_max, len(self.labelled))
@@ -176,6 +184,14 @@ class Harbour:
             self.cut_off.add(name)
             await self._ready(name, "False")
 
+    async def _flap(self) -> None:
+        """A Pod is not ready, and ready again: before the lease ends, or shortly after it."""
+        name = self._victim()
+        if name not in self.cut_off:
+            await self._ready(name, "False")
+            await self._pause(self.chance.choice((0.1, LEASE_S, 2 * LEASE_S)))
+            await self._ready(name, "True")
+
     async def connect(self) -> None:
         for name in sorted(self.cut_off):
             self.cut_off.discard(name)
@@ -226,9 +242,12 @@ class World:
             self.harbours[name.rpartition("-")[0]].saw(name, write.before, write.after)
 
     async def _faults(self) -> None:
-        """Kill operators now and then."""
+        """Kill or stop operators now and then."""
         while True:
             await asyncio.sleep(self.chance.uniform(0, 6 * LEASE_S))
+            if self.chance.random() < 0.3:
+                self._stop(self.chance.choice(OPERATORS))
+                continue
             running = self.running[self.chance.choice(OPERATORS)]
             await running.crash()
             await asyncio.sleep(self.chance.uniform(0, 1))
@@ -244,17 +263,26 @@ class World:
         if sent.info.resource == "pods" and self.doomed.get(sent.actor) == moment:
             del self.doomed[sent.actor]
             self._stop(sent.actor)
+        elects = sent.info.resource == "leases" and sent.info.verb == "update"
+        if elects and self._strikes(0.1):
+            # The operator stops before it writes the term, and the Pod of this term is lost.
+            self._stop(sent.actor)
+            await self.harbours[sent.info.name].lose(json.loads(sent.request.body)["spec"]["holderIdentity"])
         await self._gate(sent.actor)
+        if sent.is_write and self._strikes(0.02):
+            raise TransportError("connection refused", sent=False)
         response = await proceed()
-        if sent.info.resource == "leases" and sent.info.verb == "update" and self._strikes():
+        if sent.is_write and self._strikes(0.02):
+            raise TransportError("the connection was lost before the response", sent=True)
+        if elects and response.status < 300 and self._strikes(0.3):
             # The Pod that was just elected is lost, and the operator stops before it labels it.
             self.doomed[sent.actor] = self.chance.choice(("list", "label", "label"))
-            await self.harbours[sent.info.name].lose_holder()
+            await self.harbours[sent.info.name].lose(json.loads(sent.request.body)["spec"]["holderIdentity"])
         await self._gate(sent.actor)
         return response
 
-    def _strikes(self) -> bool:
-        return not self.calm and self.chance.random() < 0.3
+    def _strikes(self, share: float) -> bool:
+        return not self.calm and self.chance.random() < share
 
     def _stop(self, name: str) -> None:
         """Stop an operator as SIGSTOP does, also for longer than the lease."""

@@ -33,16 +33,15 @@ class Faults:
         self._policies = client.resource(POLICIES, namespace=namespace)
 
     async def inject(self, victim: Victim) -> tuple[Literal["Hit", "Spared"], str]:
-        """Inject a fault; repeating it changes nothing. Return what happened, and the reason."""
+        """Inject a fault that has begun; repeating it changes nothing. Return what happened, and the reason."""
+        if victim.state == "Planned":
+            return "Spared", "the Pod is gone"
         try:
-            if victim.action == "isolate":
-                await self._isolate(victim)
-            else:
-                await self._evict(victim)
+            await (self._isolate if victim.action == "isolate" else self._evict)(victim)
         except TooManyRequests:
             return "Spared", "a PodDisruptionBudget refuses the eviction"
         except NotFound:
-            return "Spared", "the Pod is gone"
+            pass  # It was hit before the operator crashed, or ended since the fault has begun.
         return "Hit", ""
 
     async def heal(self) -> None:
@@ -62,17 +61,11 @@ class Faults:
     async def _isolate(self, victim: Victim) -> None:
         """Cut the network of the Pod; first of all make what ends it."""
         name = self._fuse(victim)
-        fuse: Object = {
-            "apiVersion": "batch/v1",
-            "kind": "Job",
-            "metadata": {"name": name, "namespace": self._storm.metadata.namespace},
-            "spec": {
-                "activeDeadlineSeconds": self._storm.spec.ttl_seconds,
-                "ttlSecondsAfterFinished": 0,
-                "backoffLimit": 0,
-                "template": {"spec": {"restartPolicy": "Never", "containers": [FUSE]}},
-            },
-        }
+        ttl_s = self._storm.spec.ttl_seconds
+        limits = {"activeDeadlineSeconds": ttl_s, "ttlSecondsAfterFinished": 0, "backoffLimit": 0}
+        spec = {**limits, "template": {"spec": {"restartPolicy": "Never", "containers": [FUSE]}}}
+        metadata = {"name": name, "namespace": self._storm.metadata.namespace}
+        fuse: Object = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
         set_controller_reference(self._storm, fuse)
         try:
             fuse = await self._jobs.create(fuse)

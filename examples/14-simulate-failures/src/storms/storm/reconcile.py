@@ -30,6 +30,7 @@ from storms.storm.v1 import Phase, Storm, StormStatus
 LEASES = ResourceInfo(GroupVersionResource("coordination.k8s.io", "v1", "leases"), "Lease", namespaced=True)
 NAMESPACES = ResourceInfo(GroupVersionResource("", "v1", "namespaces"), "Namespace", namespaced=False)
 LOCK = "storm"
+OPEN = ("Planned", "Begun")
 ENDED = ("Planned", "Passed", "Failed", "Aborted", "Refused")
 
 
@@ -63,13 +64,13 @@ def set_up(manager: Manager) -> None:
             write = events.normal if status.phase in ("Planned", "Running", "Passed") else events.warning
             write(storm, f"Storm{status.phase}", status.message or "the storm begins")
         await patch_status(storms, before, storm, optimistic_lock=True)
-        return None if status.phase in ENDED else Result(requeue_after_s=2.0)
+        return None if status.phase in ENDED else Result(requeue_after_s=2.0 if status == before.status else 0.1)
 
     async def step(storm: Storm, status: StormStatus) -> None:
         now, hypothesis = manager.options.clock.now(), storm.spec.hypothesis
         ready = sum(map(is_ready, await pods_of(storm, hypothesis.selector)))
         holds = ready >= hypothesis.min_ready
-        missed = [each.pod for each in status.victims if each.state == "Planned"]
+        missed = [each.pod for each in status.victims if each.state in OPEN]
         counted = f"{ready} of {hypothesis.min_ready} Pods are ready"
         if not status.ends:
             await begin(storm, status, now, f"before the storm, {counted}" if not holds else "")
@@ -100,9 +101,13 @@ def set_up(manager: Manager) -> None:
                 end(status, "Planned", f"would hit {', '.join(each.pod for each in status.victims) or 'no Pod'}")
 
     async def hit(storm: Storm, status: StormStatus, now: dt.datetime) -> None:
-        """Inject the next fault that is due."""
-        due = [each for each in status.victims if each.state == "Planned" and parse_time(each.at) <= now]
+        """Take the next step of a fault that is due: it is stored as begun before it is injected."""
+        due = [each for each in status.victims if each.state in OPEN and parse_time(each.at) <= now]
         for victim in due[:1]:
+            exists = victim.uid in [pod["metadata"]["uid"] for pod in await pods_of(storm, storm.spec.selector)]
+            if victim.state == "Planned" and exists:
+                victim.state = "Begun"
+                return
             victim.state, victim.note = await Faults(direct, storm).inject(victim)
             events.normal(storm, f"Pod{victim.state}", f"{victim.action} {victim.pod} {victim.note}".strip())
             if victim.state == "Spared" and "EvictionRefused" in storm.spec.abort_on:
@@ -119,12 +124,8 @@ def set_up(manager: Manager) -> None:
     async def lock(storm: Storm) -> bool:
         """Take the lock of the namespace. It disappears with the storm."""
         leases = direct.resource(LEASES, namespace=storm.metadata.namespace)
-        lease: Object = {
-            "apiVersion": LEASES.api_version,
-            "kind": LEASES.kind,
-            "metadata": {"name": LOCK, "namespace": storm.metadata.namespace},
-            "spec": {"holderIdentity": storm.metadata.uid},
-        }
+        metadata, spec = {"name": LOCK, "namespace": storm.metadata.namespace}, {"holderIdentity": storm.metadata.uid}
+        lease: Object = {"apiVersion": LEASES.api_version, "kind": LEASES.kind, "metadata": metadata, "spec": spec}
         set_owner_reference(storm, lease)
         try:
             await leases.create(lease)
@@ -139,9 +140,10 @@ def set_up(manager: Manager) -> None:
             if lease["spec"]["holderIdentity"] == storm.metadata.uid:
                 await leases.delete(LOCK, DeleteOptions(uid=lease["metadata"]["uid"]))
 
-    manager.declare_reads(PODS, "get", "list")
-    manager.declare_reads(NAMESPACES, "get")
+    for kind, verb in ((NAMESPACES, "get"), (PODS, "get"), (PODS, "list"), (JOBS, "get"), (LEASES, "get")):
+        manager.declare_reads(kind, verb)
     builder = Builder(manager).for_(Storm, predicates=[GenerationChanged()])
+    builder.writes(Storm, "update", subresource="finalizers").writes(JOBS, "update", subresource="finalizers")
     builder.writes(PODS, "patch").writes(PODS, "create", subresource="eviction")
     builder.writes(JOBS, "create", "delete").writes(POLICIES, "create").writes(LEASES, "create", "delete")
     builder.complete(reconcile)

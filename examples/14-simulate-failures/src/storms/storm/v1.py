@@ -54,7 +54,7 @@ class Victim(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
     action: str
     at: str
     """Time of the action."""
-    state: Literal["Planned", "Hit", "Spared"] = "Planned"
+    state: Literal["Planned", "Begun", "Hit", "Spared"] = "Planned"
     note: str = ""
 
 

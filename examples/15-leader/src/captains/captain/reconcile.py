@@ -107,6 +107,7 @@ def set_up(manager: Manager) -> None:
         labels = pod.labels.items()
         return [Request(pod.namespace, each.metadata.name) for each in near if each.spec.selector.items() <= labels]
 
+    manager.declare_reads(LEASES, "get")
     (
         Builder(manager)
         .for_(Captain, predicates=[GenerationChanged()])

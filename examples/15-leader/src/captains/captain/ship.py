@@ -60,8 +60,7 @@ class Ship:
 
         Raises `RetryLater` if a Pod has a newer epoch, and `Conflict` if a Pod has changed.
         """
-        if any(epoch_of(pod) > term.epoch for pod in pods):
-            raise RetryLater(f"epoch {term.epoch} is over")
+        self._check(term, pods)
         for pod in pods:
             if not term.leads(pod) and (is_labelled(pod) or epoch_of(pod) < term.epoch):
                 await self._mark(pod, term, leads=False)
@@ -74,6 +73,10 @@ class Ship:
         for pod in await self.pods():
             if is_labelled(pod):
                 await self._mark(pod, Term(epoch_of(pod)), leads=False)
+
+    def _check(self, term: Term, pods: list[Object]) -> None:
+        if any(epoch_of(pod) > term.epoch for pod in pods):
+            raise RetryLater(f"epoch {term.epoch} is over")
 
     async def _mark(self, pod: Object, term: Term, *, leads: bool) -> None:
         labels = {ROLE: LEADER if leads else None, CAPTAIN: self._name if leads else None}
