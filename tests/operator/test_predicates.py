@@ -88,6 +88,18 @@ def test_an_update_passes_if_a_named_field_has_changed(paths: list[Any], spec: A
     assert FieldChanged(*paths).update(BEFORE, ref(version=2, generation=2, spec=spec)) is passes
 
 
+def test_a_leading_dot_of_a_path_has_no_meaning() -> None:
+    before, after = (ref(version=version, generation=version, spec={"x": version}) for version in (1, 2))
+    assert FieldChanged(".spec.x").update(before, after)
+    assert not FieldChanged(".spec.y").update(before, after)
+
+
+@pytest.mark.parametrize("path", ["", ".", "spec..x", "spec.", ()])
+def test_a_path_without_a_key_is_refused(path: str | tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="is no path of a field"):
+        FieldChanged(path)
+
+
 def test_a_path_may_name_keys_with_dots() -> None:
     before, after = (ref(version=number, annotations={"a.b/c": str(number)}) for number in (1, 2))
     assert FieldChanged(("metadata", "annotations", "a.b/c")).update(before, after)

@@ -117,11 +117,15 @@ class AnnotationChanged(Predicate[Any]):
 class FieldChanged(Predicate[Any]):
     """Drops updates that change none of the named fields.
 
-    A path is a string of keys separated by dots (`spec.cidr`), or a tuple of keys if a key contains a dot.
+    A path is a string of keys separated by dots (`spec.cidr` or `.spec.cidr`), or a tuple of keys if a key contains a
+    dot. Raises `ValueError` for a path without keys, or with an empty one.
     """
 
     def __init__(self, *paths: str | tuple[str, ...]) -> None:
-        self._paths = [tuple(path.split(".")) if isinstance(path, str) else path for path in paths]
+        self._paths = [tuple(path.removeprefix(".").split(".")) if isinstance(path, str) else path for path in paths]
+        for path, keys in zip(paths, self._paths, strict=True):
+            if not all(keys) or not keys:
+                raise ValueError(f"{path!r} is no path of a field; write spec.cidr, or a tuple of keys")
         self._only_spec = all(path[0] == "spec" for path in self._paths)
 
     def update(self, old: Ref[Any], new: Ref[Any]) -> bool:
