@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.server import NO_LOOPS, START_TIMEOUT_S, failing, running
-from tests.storage.etcd.server import Member, etcd_binary, free_ports
+from tests.ports import free_ports
+from tests.storage.etcd.server import Member, etcd_binary
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from tests.cli.server import Server, running
 from tests.e2e.conftest import kubectl_environment
 from tests.e2e.kubectl import Kubectl
 from tests.machines import wait_for
-from tests.project.charts.projects import edit, free_ports, make_simple_boats, require_visible_python, sampan
+from tests.ports import free_ports
+from tests.project.charts.projects import edit, make_simple_boats, require_visible_python, sampan
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 

@@ -11,8 +11,8 @@ from tests.e2e import restored_ledgers, upgraded_ledger
 from tests.e2e.conftest import kubectl_environment
 from tests.e2e.kubectl import Kubectl
 from tests.e2e.published_shop import Story, sample
-from tests.examples.publication.servers import free_port
 from tests.machines import require_package, require_program
+from tests.ports import free_port
 
 pytestmark = pytest.mark.e2e
 

@@ -16,9 +16,9 @@ from tests.cli.server import Server, running
 from tests.e2e.conftest import kubectl_environment
 from tests.e2e.helm_program import Helm, helm_program
 from tests.e2e.kubectl import Kubectl
+from tests.ports import free_ports
 from tests.project.charts.projects import (
     edit,
-    free_ports,
     make_simple_boats,
     objects_of,
     require_visible_python,

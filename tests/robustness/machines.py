@@ -27,11 +27,12 @@ from sampan.storage.etcd.endpoint import EtcdEndpoint
 from sampan.storage.etcd.stream import WatchEndedByEtcd
 from sampan.storage.signal import Signal
 from tests.cli.server import NO_LOOPS
+from tests.ports import free_ports
 from tests.robustness.disks import Disk, disk, memory
 from tests.robustness.jumping import FILE
 from tests.robustness.network import LOOPBACK, Host, Network
 from tests.robustness.proxy import Proxy
-from tests.storage.etcd.server import Member, free_ports
+from tests.storage.etcd.server import Member
 
 NAMESPACE = "robust"
 KEYS = f"/registry/configmaps/{NAMESPACE}/"

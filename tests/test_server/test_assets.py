@@ -3,7 +3,6 @@
 import http.client
 import re
 import signal
-import socket
 import ssl
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -15,14 +14,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from sampan.core.clock import utc_now
 from sampan.server.pki.certificates import KeyPair, make_ca, make_client, make_serving
+from tests.ports import free_port
 from tests.test_server.api import until
-
-
-def free_port() -> int:
-    """Return a port that envtest could have suggested."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.x509.oid import NameOID
 
 from sampan.core.clock import unix_time, utc_now
-from tests.storage.etcd.server import free_ports
+from tests.ports import free_ports
 
 USER, PASSWORD = "captain", "secret"
 _PASSWORD_HASH: Final = "$2b$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a"

@@ -1,7 +1,6 @@
 """A real DNS server and a real HAProxy, of Debian's packages, which tests kill and start again."""
 
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -9,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.machines import wait_for
+from tests.ports import free_port
 
 KEY = "publisher:c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"
 _NAMED = """
@@ -113,10 +113,3 @@ def _folder() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder)
-
-
-def free_port() -> int:
-    """Return a port that no server of this machine uses."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port

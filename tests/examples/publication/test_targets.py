@@ -10,8 +10,9 @@ from publications.targets.dns import DnsZone
 from publications.targets.haproxy import HaProxy
 from publications.targets.hosts import HostsFile
 from publications.targets.target import Entry, Lost, Target, Unavailable
-from tests.examples.publication.servers import KEY, ServerProcess, free_port, haproxy, named
+from tests.examples.publication.servers import KEY, ServerProcess, haproxy, named
 from tests.machines import require_package, require_program
+from tests.ports import free_port
 
 ONE, TWO, THREE = (frozenset({f"10.0.0.{number}"}) for number in (1, 2, 3))
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import socket
 import ssl
 import sys
 from asyncio.subprocess import PIPE, Process
@@ -22,17 +21,11 @@ from sampan.operator import OperatorSettings, main
 from sampan.operator.process import start
 from sampan.testing import Cluster, ClusterOptions
 from sampan.testing.serve import Served
+from tests.ports import free_port, free_ports
 
 PROGRAM = "tests.operator.process.operator_program"
 BOX = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "box", "labels": {"copy": ""}}}
 WITHIN_S = 60.0
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 @dataclass
@@ -88,7 +81,7 @@ async def copied(cluster: Cluster) -> None:
 
 @asynccontextmanager
 async def program(served: Served, *arguments: str, environ: Mapping[str, str] = {}) -> AsyncIterator[Program]:
-    probes, metrics = free_port(), free_port()
+    probes, metrics = free_ports(2)
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",

@@ -1,7 +1,6 @@
 """Projects with everything that a bundle can have, for tests of its formats."""
 
 import contextlib
-import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,15 +63,6 @@ def make_simple_boats(root: Path, version: str = "v1", settings: str = "", group
     place = project / "pyproject.toml"
     place.write_text(place.read_text() + settings)
     return project
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports on which nothing listens."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 def require_visible_python() -> None:

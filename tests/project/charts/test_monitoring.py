@@ -17,8 +17,9 @@ from sampan.project.bundle.dashboard import dashboard
 from sampan.project.bundle.formats.monitoring import monitoring
 from sampan.project.bundle.own_metrics import Measured, OwnMetric, measured
 from sampan.testing import Cluster, ClusterOptions
+from tests.ports import free_ports
 from tests.project.charts.expressions import Use, panels, served, uses
-from tests.project.charts.projects import edit, free_ports, make_boats, objects_of
+from tests.project.charts.projects import edit, make_boats, objects_of
 
 WITHIN_S = 120.0
 BOAT = {

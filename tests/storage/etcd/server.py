@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from sampan.server.sni import CertKey
+from tests.ports import free_ports
 from tests.server.tls_files import Files
 
 START_TIMEOUT_S = 30.0
@@ -40,18 +41,6 @@ def leaves_out_fsync(binary: str) -> bool:
     """Return True if etcd has the option not to wait for the disk (since 3.5)."""
     reported = subprocess.run([binary, "--help"], capture_output=True, text=True, check=False)
     return "unsafe-no-fsync" in reported.stdout + reported.stderr
-
-
-def free_ports(number: int) -> list[int]:
-    """Return free ports of loopback."""
-    sockets = [socket.socket() for _ in range(number)]
-    try:
-        for sock in sockets:
-            sock.bind(("127.0.0.1", 0))
-        return [sock.getsockname()[1] for sock in sockets]
-    finally:
-        for sock in sockets:
-            sock.close()
 
 
 @dataclass

@@ -15,9 +15,10 @@ from sampan.server.sni import CertKey
 from sampan.storage.etcd import EtcdSettings
 from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
+from tests.ports import free_ports
 from tests.server.tls_files import YEARS_AGO, Files, make_files
 from tests.storage.etcd.fake import FakeEtcd, serving
-from tests.storage.etcd.server import Member, behind_tls, free_ports
+from tests.storage.etcd.server import Member, behind_tls
 
 
 @pytest.fixture(scope="module")

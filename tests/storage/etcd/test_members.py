@@ -6,7 +6,8 @@ import pytest
 
 from sampan.storage.etcd import EtcdSettings
 from sampan.storage.etcd.store import EtcdStore
-from tests.storage.etcd.server import Member, etcd_binary, free_ports, started
+from tests.ports import free_ports
+from tests.storage.etcd.server import Member, etcd_binary, started
 
 
 async def test_a_store_opens_though_its_first_endpoint_only_learns(tmp_path: Path) -> None:

@@ -18,9 +18,10 @@ from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.etcd.stream import WatchedThroughProxy
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
+from tests.ports import free_ports
 from tests.robustness.proxy import Proxy
 from tests.storage.etcd.fake import FakeEtcd, serving
-from tests.storage.etcd.server import START_TIMEOUT_S, Member, etcd_binary, free_ports
+from tests.storage.etcd.server import START_TIMEOUT_S, Member, etcd_binary
 
 KEY = "/registry/pods/ns/a"
 
