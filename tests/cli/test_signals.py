@@ -1,6 +1,5 @@
 """SIGTERM ends every command in order, also where SIGINT and SIGHUP are ignored: background jobs, nohup, cron."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.server import Server, command, running
+from tests.user_environment import user_environment
 
 END_TIMEOUT_S = 30
 
@@ -27,7 +27,7 @@ def ignore_interrupts() -> None:
 
 def ended(line: list[str], server: Server | None = None) -> tuple[int, str]:
     """Start a command as a background job, send it SIGTERM after its first line; gives exit code and output."""
-    environment = {**os.environ, "KUBECONFIG": str(server.data / "kubeconfig") if server else ""}
+    environment = user_environment(KUBECONFIG=str(server.data / "kubeconfig") if server else "")
     with subprocess.Popen(
         line,
         env=environment,

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from sampan.server.pki.certificates import make_client, read_key_pair
 from sampan.server.pki.directory import prepare_credentials
 from sampan.storage.sqlite.restore import LOCK_FILE
 from tests.cli.server import Server, running
+from tests.user_environment import user_environment
 
 
 def status(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -109,7 +109,7 @@ def test_the_server_of_the_environment_comes_before_a_directory_that_is_there(tm
     kubeconfig = tmp_path / "other.yaml"
     shown = subprocess.run(
         [sys.executable, "-m", "sampan.cli", "status"],
-        capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, "KUBECONFIG": str(kubeconfig)},
+        capture_output=True, text=True, check=False, cwd=tmp_path, env=user_environment(KUBECONFIG=str(kubeconfig)),
     )  # fmt: skip
     assert str(kubeconfig) in shown.stderr
     assert "no server runs on" not in shown.stdout

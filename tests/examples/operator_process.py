@@ -1,11 +1,12 @@
 """Operator of an example as a process that tests kill and start again."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.user_environment import user_environment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NO_PORTS = ("--health-probe-bind-address=0", "--metrics-bind-address=0")
@@ -21,7 +22,7 @@ class OperatorProcess:
         """`enter`: command that runs it on a machine. There, only the end of the machine ends it."""
         path = f"{EXAMPLES / example / 'src'}:{EXAMPLES.parent / 'src'}"
         self._command = [*enter, sys.executable, "-m", package, *NO_PORTS]
-        self._environment = {**os.environ, "PYTHONPATH": path, **environment}
+        self._environment = user_environment(PYTHONPATH=path, **environment)
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -3,7 +3,6 @@
 import ast
 import io
 import json
-import os
 import subprocess
 import sys
 import tokenize
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.examples.operator_process import EXAMPLES
+from tests.user_environment import user_environment
 
 PROJECTS = sorted(path.parent for path in EXAMPLES.glob("1*/.sampan"))
 LINES_MAX = 250
@@ -49,7 +49,7 @@ def test_an_example_has_at_most_250_lines_of_code_that_no_command_wrote(project:
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
 def test_the_own_tests_of_an_example_pass(project: Path) -> None:
     """Explorations of faults included: a sample of them, or as many as SAMPAN_PLANS has."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV"))}
+    environment = user_environment()
     environment.setdefault("SAMPAN_PLANS", "8")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio"],

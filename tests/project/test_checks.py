@@ -1,6 +1,5 @@
 """A new project passes its own tests, ruff and mypy."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.project.conftest import Sampan
+from tests.user_environment import user_environment
 
 CHECKS = (
     ("ruff", "check", "."),
@@ -45,7 +45,7 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check[0] + (" format" if "format" in check else ""))
 def test_a_project_passes_its_checks(project: Path, check: tuple[str, ...]) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "RUFF", "MYPY"))}
+    environment = user_environment()
     done = subprocess.run(
         [sys.executable, "-m", *check], cwd=project, capture_output=True, text=True, check=False, env=environment
     )

@@ -1,7 +1,6 @@
 """Webhooks, conversions, controllers of other kinds, and kinds from CRDs."""
 
 import importlib
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from sampan.resource.crd import crd_of
 from sampan.wire import yaml
 from tests.project.conftest import Sampan, tree
 from tests.project.test_run import running
+from tests.user_environment import user_environment
 
 NETWORK = Path(__file__).parents[2] / "examples/01-network/crds/samplecrd.k8s.io_networks.yaml"
 CRDS = (NETWORK, Path(__file__).parents[2] / "examples/boats/crd.yaml")
@@ -46,7 +46,7 @@ def run(folder: Path, *arguments: str) -> None:
 
 
 def check(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "RUFF", "MYPY"))}
+    environment = user_environment()
     command = (sys.executable, "-m", *command)
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, env=environment)
 

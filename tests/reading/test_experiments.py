@@ -10,6 +10,7 @@ import pytest
 
 from tests.journeys.shown import matches
 from tests.reading.guide import PAGES
+from tests.user_environment import user_environment
 
 TIMEOUT_S = 300.0
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -35,7 +36,7 @@ def run(command: str, folder: Path) -> str:
     done = subprocess.run(
         ["sh", "-c", command],
         cwd=folder,
-        env={**os.environ, "PATH": path, "HOME": str(folder)},
+        env=user_environment(PATH=path, HOME=str(folder)),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

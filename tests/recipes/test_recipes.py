@@ -1,6 +1,5 @@
 """Each recipe of CONTRIBUTING.md works: its blocks are applied to a copy of the repository, where its test passes."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.recipes.recipe import ROOT, Block, recipes
+from tests.user_environment import user_environment
 
 RECIPES = recipes()
 
@@ -49,7 +49,7 @@ def apply(copy: Path, blocks: list[Block]) -> None:
 
 def run(copy: Path, arguments: list[str], *, fails: bool) -> None:
     """Run tests in the copy, with the package of the copy."""
-    environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = user_environment(PYTHONPATH=str(copy / "src"), PYTHONDONTWRITEBYTECODE="1")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "--override-ini=addopts="]
     done = subprocess.run(
         [*command, *arguments], cwd=copy, env=environment, capture_output=True, text=True, check=False

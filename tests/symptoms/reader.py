@@ -22,6 +22,7 @@ from tests.journeys.page import Command, File
 from tests.journeys.shown import matches
 from tests.symptoms.harbour.boat import Boat
 from tests.symptoms.page import Change
+from tests.user_environment import user_environment
 
 FOLDER: Final = Path(__file__).parent
 OPERATOR: Final = "boats.py"
@@ -177,13 +178,12 @@ def _server(place: Place, reader: Reader) -> Iterator[None]:
 
 
 def _environment(place: Place, home: Path) -> Mapping[str, str]:
-    return {
-        **os.environ,
-        "HOME": str(home),
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-        "KUBECONFIG": str(home / "kubeconfig"),
-        "SAMPAN_CONTEXT": place.context,
-        "SAMPAN_HEALTH_PROBE_BIND_ADDRESS": "0",
-        "SAMPAN_METRICS_BIND_ADDRESS": "0",
-    }
+    return user_environment(
+        HOME=str(home),
+        PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        PYTHONPATH=str(ROOT),
+        KUBECONFIG=str(home / "kubeconfig"),
+        SAMPAN_CONTEXT=place.context,
+        SAMPAN_HEALTH_PROBE_BIND_ADDRESS="0",
+        SAMPAN_METRICS_BIND_ADDRESS="0",
+    )

@@ -4,7 +4,6 @@ Both show the same facts in the same order. No controller runs, so the objects d
 """
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ import pytest
 
 from tests.cli.objects.conftest import Run
 from tests.cli.server import Server
+from tests.user_environment import user_environment
 
 KUBECTL = shutil.which("kubectl")
 pytestmark = pytest.mark.skipif(KUBECTL is None, reason="kubectl is not installed")
@@ -28,7 +28,7 @@ Kubectl = Callable[..., str]
 @pytest.fixture(scope="module")
 def kubectl(server: Server) -> Kubectl:
     """Run kubectl; returns its output."""
-    environment = {**os.environ, "KUBECONFIG": str(server.data / "kubeconfig")}
+    environment = user_environment(KUBECONFIG=str(server.data / "kubeconfig"))
 
     def run(*arguments: str, stdin: str = "") -> str:
         assert KUBECTL is not None

@@ -1,6 +1,5 @@
 """The formats of `sampan get -o`, and `--sort-by`, beside those of the real kubectl on the same server."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 
 from tests.cli.objects.conftest import Run
 from tests.cli.server import Server
+from tests.user_environment import user_environment
 
 KUBECTL = shutil.which("kubectl")
 MANIFESTS = """
@@ -93,7 +93,7 @@ def objects(run: Run, namespace: str, tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.skipif(KUBECTL is None, reason="kubectl is not installed")
 def test_the_output_is_that_of_kubectl(run: Run, server: Server, objects: str) -> None:
     assert KUBECTL is not None
-    environment = {**os.environ, "KUBECONFIG": str(server.data / "kubeconfig")}
+    environment = user_environment(KUBECONFIG=str(server.data / "kubeconfig"))
     differences = []
     for arguments in SAME:
         line = ["get", *arguments, "-n", objects]

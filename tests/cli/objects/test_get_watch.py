@@ -1,6 +1,5 @@
 """`sampan get -w` as a separate process."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,12 +9,13 @@ from contextlib import contextmanager
 from tests.cli.objects.conftest import Run
 from tests.cli.objects.manifests import config_map
 from tests.cli.server import Server
+from tests.user_environment import user_environment
 
 
 @contextmanager
 def _watching(server: Server, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
     """The command, as a terminal starts it: Ctrl-C ends it, even where our own parent ignores that."""
-    environment = {**os.environ, "KUBECONFIG": str(server.data / "kubeconfig")}
+    environment = user_environment(KUBECONFIG=str(server.data / "kubeconfig"))
     command = [sys.executable, "-u", "-m", "sampan.cli", "get", *arguments]
     process = subprocess.Popen(
         command,

@@ -11,6 +11,7 @@ from click.shell_completion import ShellComplete
 
 from sampan.cli.main import cli, main
 from sampan.cli.plugins.find import Invocation, find_plugin, list_plugins
+from tests.user_environment import user_environment
 
 Put = Callable[..., Path]
 
@@ -85,7 +86,7 @@ def test_faults_of_plugins_are_reported(tmp_path: Path, put: Put) -> None:
 
 
 def _sampan(tmp_path: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, "PATH": f"{_path(tmp_path)}{os.pathsep}/usr/bin{os.pathsep}/bin"}
+    environment = user_environment(PATH=f"{_path(tmp_path)}{os.pathsep}/usr/bin{os.pathsep}/bin")
     command = [sys.executable, "-m", "sampan.cli", *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=30)
 

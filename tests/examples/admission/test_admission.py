@@ -12,6 +12,7 @@ import pytest
 from tests.cli.server import Server, running
 from tests.e2e.conftest import PASSED_ON
 from tests.e2e.kubectl import COMMAND_TIMEOUT_S, Kubectl
+from tests.user_environment import user_environment
 
 pytestmark = pytest.mark.e2e
 
@@ -45,7 +46,7 @@ def kubectl(up: Server, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
 def webhooks(up: Server, kubectl: Kubectl) -> Iterator[None]:
     """Run the webhooks as a process until they are ready."""
     command = [sys.executable, str(FOLDER / "webhooks.py")]
-    environment = {**os.environ, "KUBECONFIG": str(up.data / "kubeconfig")}
+    environment = user_environment(KUBECONFIG=str(up.data / "kubeconfig"))
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

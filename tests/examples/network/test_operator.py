@@ -1,7 +1,6 @@
 """Both operators as processes, with a real server and a real Neutron; the tests kill operator and Neutron."""
 
 import asyncio
-import os
 import random
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from sampan.resource import ObjectMeta
 from sampan.resource.crd import crd_of
 from tests.cli.server import Server
 from tests.cli.server import running as serving
+from tests.user_environment import user_environment
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "01-network"
 STYLES = ["operator", "controller_lowlevel"]
@@ -61,7 +61,7 @@ class Operator:
     def __init__(self, style: str, server: Server, neutron: Neutron, log: Path) -> None:
         options = ["--neutron", neutron.url, "--recheck", "1", "--lease", "3"]
         self._command = [sys.executable, "-W", "ignore", "-m", f"network_operator.{style}", *options]
-        self._environment = {**os.environ, "KUBECONFIG": str(server.data / "kubeconfig")}
+        self._environment = user_environment(KUBECONFIG=str(server.data / "kubeconfig"))
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
 

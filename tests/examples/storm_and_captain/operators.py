@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from tests.user_environment import user_environment
+
 EXAMPLES: Final = Path(__file__).parents[3] / "examples"
 FOLDERS: Final[Mapping[str, Path]] = {
     "captains": EXAMPLES / "15-leader",
@@ -30,7 +32,7 @@ class Operator:
         """Start the process."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                self._command, env=dict(os.environ), stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+                self._command, env=user_environment(), stdout=log, stderr=subprocess.STDOUT, start_new_session=True
             )
 
     def kill(self) -> None:
@@ -55,6 +57,6 @@ def crd_text(name: str, kind: str) -> str:
     """Return the CRD of an example, made from its types, as JSON."""
     module = f"{name}.{kind.lower()}.v1"
     script = f"from {module} import {kind} as made; from sampan.resource.crd import crd_of; import json"
-    environment = {**os.environ, "PYTHONPATH": str(FOLDERS[name] / "src")}
+    environment = user_environment(PYTHONPATH=str(FOLDERS[name] / "src"))
     command = [sys.executable, "-c", f"{script}; print(json.dumps(crd_of(made)))"]
     return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout

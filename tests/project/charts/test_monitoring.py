@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import sys
 import urllib.request
 from collections.abc import AsyncIterator
@@ -20,6 +19,7 @@ from sampan.testing import Cluster, ClusterOptions
 from tests.ports import free_ports
 from tests.project.charts.expressions import Use, panels, served, uses
 from tests.project.charts.projects import edit, make_boats, objects_of
+from tests.user_environment import user_environment
 
 WITHIN_S = 120.0
 BOAT = {
@@ -39,7 +39,7 @@ async def metrics_of(project: Path, cluster: Cluster) -> AsyncIterator[str]:
     async with cluster.serve() as admin:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "boats", *flags, "--metrics-secure=false", "--leader-elect",
-            env={**os.environ, **admin.environment(), "PYTHONPATH": str(project / "src")},
+            env=user_environment(**admin.environment(), PYTHONPATH=str(project / "src")),
         )  # fmt: skip
         try:
             async with asyncio.timeout(WITHIN_S):
