@@ -1,0 +1,125 @@
+"""Folders inside a package form layers: no folder imports another one that imports it, at any depth.
+
+The children of a package are its nodes: each folder with everything in it, each module next to the folders, and the
+package's `__init__`. A node imports another one if any of its modules does, even inside a function or for type checks.
+A circle is a set of nodes that import each other, directly or through others.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+import pytest
+
+from tests.style.sources import ROOT, SOURCES, parse, text_of
+
+KNOWN: Final = {
+    "sampan.app: loops resource_metrics settings",
+    "sampan.node: container_view csi environment local_path node_events views volumes",
+    "sampan.node: cri network_policy",
+    "sampan.registry: allocation builtins cluster crd kinds old_versions",
+    "sampan.registry.crd: custom_resource hub provider reading",
+    "sampan.registry.kinds: core pod_spec",
+    "sampan.server.authentication: jwt service_account",
+    "sampan.server: admission authorization",
+    "sampan.testing: cluster explore generated",
+}
+"""Circles that are not removed yet. The list may only shrink."""
+
+
+class Module(NamedTuple):
+    """A module: its text, and whether it is the `__init__` of a package."""
+
+    text: str
+    is_package: bool = False
+
+
+Graph: TypeAlias = dict[str, set[str]]
+
+
+def modules_of(paths: list[Path], root: Path) -> dict[str, Module]:
+    """Return modules by their dotted names."""
+    found = {}
+    for path in paths:
+        parts = path.relative_to(root).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        found[".".join(parts[:-1] if is_package else parts)] = Module(text_of(path), is_package)
+    return found
+
+
+def imported_by(name: str, modules: Mapping[str, Module]) -> Iterator[str]:
+    """Yield the modules of `modules` that one of them imports."""
+    package = name.split(".") if modules[name].is_package else name.split(".")[:-1]
+    for node in ast.walk(parse(modules[name].text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield from [each for each in (f"{source}.{alias.name}", source) if each in modules][:1]
+
+
+def graphs_of(modules: Mapping[str, Module]) -> dict[str, Graph]:
+    """Return for each package which of its children imports which."""
+    graphs: dict[str, Graph] = defaultdict(lambda: defaultdict(set))
+    for name in modules:
+        for other in imported_by(name, modules):
+            ours, theirs = [*name.split("."), "__init__"], [*other.split("."), "__init__"]
+            depth = next((at for at, pair in enumerate(zip(ours, theirs, strict=False)) if len(set(pair)) > 1), None)
+            if depth is not None:
+                graphs[".".join(ours[:depth])][ours[depth]].add(theirs[depth])
+    return graphs
+
+
+def reached_from(node: str, graph: Graph) -> set[str]:
+    """Return the nodes to which a path of one or more imports leads."""
+    reached: set[str] = set()
+    ahead = [node]
+    while ahead:
+        new = graph.get(ahead.pop(), set()) - reached
+        reached |= new
+        ahead.extend(new)
+    return reached
+
+
+def circles_in(modules: Mapping[str, Module]) -> set[str]:
+    """Return every circle as the package and its nodes in alphabetical order."""
+    found = set()
+    for package, graph in graphs_of(modules).items():
+        reached = {node: reached_from(node, graph) for node in graph}
+        for node in graph:
+            if circle := sorted(each for each in reached[node] if node in reached.get(each, ())):
+                found.add(f"{package}: {' '.join(circle)}")
+    return found
+
+
+def test_no_circles_but_the_known_ones_between_folders() -> None:
+    assert circles_in(modules_of(SOURCES, ROOT / "src")) == KNOWN
+
+
+CASES: Final = {
+    "one direction": ({"p.a.x": "import p.b.x", "p.b.x": ""}, set()),
+    "two folders": ({"p.a.x": "import p.b.x", "p.a.y": "", "p.b.x": "import p.a.y"}, {"p: a b"}),
+    "three folders": ({"p.a.x": "import p.b.x", "p.b.x": "import p.c.x", "p.c.x": "import p.a.x"}, {"p: a b c"}),
+    "deeper folders": ({"p.q.a.x": "import p.q.b.x", "p.q.b.x": "import p.q.a.x"}, {"p.q: a b"}),
+    "a module next to a folder": ({"p.a.x": "import p.m", "p.a.y": "", "p.m": "import p.a.y"}, {"p: a m"}),
+    "two modules": ({"p.m": "import p.n", "p.n": "import p.m"}, {"p: m n"}),
+    "inside one folder": ({"p.a.x": "import p.a.y", "p.a.y": ""}, set()),
+    "a module from its folder": ({"p.a.x": "from p.b import x", "p.b.x": "from p.a.x import f"}, {"p: a b"}),
+    "relative": ({"p.a.x": "from ..b import x", "p.b.x": "from ..a.x import f"}, {"p: a b"}),
+    "for the type checker": ({"p.a.x": "if TYPED:\n    import p.b.x", "p.b.x": "import p.a.x"}, {"p: a b"}),
+    "in a function": ({"p.a.x": "def f():\n    import p.b.x", "p.b.x": "import p.a.x"}, {"p: a b"}),
+}
+
+
+@pytest.mark.parametrize(("texts", "circles"), CASES.values(), ids=CASES.keys())
+def test_circles_are_found(texts: dict[str, str], circles: set[str]) -> None:
+    assert circles_in({name: Module(text) for name, text in texts.items()}) == circles
+
+
+def test_the_init_of_a_package_that_its_children_import_is_a_node() -> None:
+    modules = {"p": Module("from p.a.x import f", is_package=True), "p.a.x": Module("from p import f")}
+    assert circles_in(modules) == {"p: __init__ a"}
