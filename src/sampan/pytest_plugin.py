@@ -130,7 +130,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> Generator[None, object, object]:
-    """Let asynchronous fixtures use the clusters of their arguments after the test, before other plug-ins wrap them."""
+    """Keep the clusters of an asynchronous fixture open until its teardown.
+
+    A fixture that yields uses its cluster again after the test. The hook comes first, as other plug-ins wrap the
+    fixture's function.
+    """
     if _FIXTURES.intersection(fixturedef.argnames) and request.scope == "function":
         with _sessions().fixture_ends(fixturedef, request):
             return (yield)

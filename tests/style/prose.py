@@ -7,6 +7,7 @@ A rule takes a text and returns the offending phrases. `RULES` maps each kind of
 import ast
 import inspect
 import io
+import itertools
 import re
 import sys
 import tokenize
@@ -17,6 +18,7 @@ from typing import Final, NamedTuple
 from tests.style.sources import ROOT, parse, text_of
 
 SENTENCE_WORDS_MAX: Final = 25
+LITERAL_WORDS_MIN: Final = 4
 LOG_METHODS: Final = {"debug", "info", "warning", "error", "exception", "critical"}
 
 _OPENING = re.compile(r"(What|Who|Whose|Whom|How|Whether|Of|Which|Where|When|Why|The same|Nobody|Somebody)\b")
@@ -32,6 +34,10 @@ _INDENTED = re.compile(r"^ {4}.*$|\x08[\s\S]*?(?:\n\s*\n|\Z)", re.MULTILINE)
 _SENTENCE_END = re.compile(
     r"(?:(?<=[.:;!?])|(?<=[.:;!?][)*])|(?<=[.:;!?]\*\*))\s+|(?<=[。；：！？])|\n\s*\n|\n\s*(?=[-*|#>]|\d+\.)"
 )
+_DATA = re.compile(r"\ASELECT |\A[A-Z0-9 ]+\Z|\n[\s\S]*\n|\x00")
+"""Literals that are no prose: SQL, lists of names, templates, tables."""
+FIXED_TEXTS: Final = tuple((Path(__file__).parent / "fixed_texts.txt").read_text().splitlines())
+"""Beginnings of literals with fixed words: messages that clients match, and data of protocols."""
 _DIRECTIVE = re.compile(r"#\s*(noqa|type:|pragma|!|fmt:|ruff:|nosec)")
 
 Rule = Callable[[str], list[str]]
@@ -92,12 +98,15 @@ RULES: Final[dict[str, dict[str, Rule]]] = {
     "log": {"word": words, "event": event},
     "help": {"opening": opening, "word": words, "sentence": sentences},
     "document": {"word": words, "sentence": sentences},
+    "literal": {"opening": opening, "word": words, "sentence": sentences},
 }
 
 
 def faults_of(path: Path, root: Path) -> Iterator[Fault]:
     """Yield the faults of a Python file or a Markdown document."""
     texts = document_texts(path) if path.suffix == ".md" else python_texts(path)
+    if path.is_relative_to(root / "src") and path.suffix == ".py":
+        texts = itertools.chain(texts, literal_texts(path))
     for kind, line, text in texts:
         for name, rule in RULES[kind].items():
             for phrase in rule(text):
@@ -125,6 +134,23 @@ def python_texts(path: Path) -> Iterator[Text]:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT and not _DIRECTIVE.match(token.string):
             yield Text("comment", token.start[0], token.string[1:])
+
+
+def literal_texts(path: Path) -> Iterator[Text]:
+    """Yield string literals of four or more words, such as messages and descriptions; values of f-strings are `x`."""
+    tree = parse(text_of(path))
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr | ast.Constant)]
+    parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    parts |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(_constant(part) or "`x`" for part in node.values)
+        elif id(node) not in parts and (constant := _constant(node)) is not None:
+            text = constant
+        else:
+            continue
+        if len(text.split()) >= LITERAL_WORDS_MIN and not _DATA.search(text) and not text.startswith(FIXED_TEXTS):
+            yield Text("literal", node.lineno, text)
 
 
 def _docstrings(node: ast.AST) -> Iterator[Text]:

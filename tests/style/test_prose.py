@@ -1,9 +1,12 @@
 """Plain English in code and documents, as far as a program can see it."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
-from tests.style.prose import event, faults_of, opening, sentences, words
-from tests.style.sources import ROOT
+from tests.style.prose import FIXED_TEXTS, event, faults_of, opening, sentences, words
+from tests.style.sources import ROOT, parse, text_of
 
 SOURCES = [path for folder in ("src", "examples", "tests") for path in sorted((ROOT / folder).rglob("*.py"))]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*/README.md")])
@@ -31,6 +34,23 @@ def test_a_sentence_of_twenty_six_words_is_found() -> None:
 
 def test_a_sentence_ends_at_punctuation_of_chinese() -> None:
     assert sentences("从 watch 到 worker，" + "word " * 13 + "。" + "word " * 13) == []
+
+
+def test_a_message_of_four_words_in_src_is_checked(tmp_path: Path) -> None:
+    source = tmp_path / "src" / "messages.py"
+    source.parent.mkdir()
+    source.write_text('def fail(name):\n    raise ValueError(f"{name} does not say which")\n')
+    assert [fault.phrase for fault in faults_of(source, tmp_path)] == ["say"]
+
+
+def test_fixed_texts_are_exempt_only_while_src_has_them() -> None:
+    literals = [
+        node.value
+        for path in (ROOT / "src").rglob("*.py")
+        for node in ast.walk(parse(text_of(path)))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    assert [text for text in FIXED_TEXTS if not any(text.split("`x`")[-1] in found for found in literals)] == []
 
 
 @pytest.mark.parametrize("text", ["%s: %s", "Cannot read %s", "cannot read %s."])

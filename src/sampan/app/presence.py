@@ -51,4 +51,4 @@ class Presence:
                 await self.service.end()
                 await self._identity.remove()
         except Exception as error:
-            _log.warning("cannot deregister this server", extra={"error": str(error)})
+            _log.warning("cannot remove the address and Lease of this server at shutdown", extra={"error": str(error)})

@@ -175,7 +175,7 @@ def _metrics(port: int) -> SecurityMetrics:
 
 
 def _cluster(settings: UpSettings, at_rest: AtRest, parts: Parts) -> tuple[Cluster, Layer]:
-    """Return the cluster on its store, neither started nor open, and the layer below it. Raises `StartError`."""
+    """Return the cluster, which is not started yet, and the encryption layer of its store. Raises `StartError`."""
     if parts.cluster is not None:
         cluster = parts.cluster(settings)
         return cluster, at_rest.layer(cluster.store, cluster.registry.definitions())

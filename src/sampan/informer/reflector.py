@@ -108,7 +108,7 @@ class Reflector(Generic[T]):
         try:
             self.on_error(failure)
         except Exception:
-            _log.exception("handler of watch errors failed: resource=%s", self._list_watch)
+            _log.exception("on_error raised an exception; the watch is retried: resource=%s", self._list_watch)
 
     def _next_delay_s(self, at_least_s: float = 0.0) -> float:
         self.metrics.backoffs += 1

@@ -171,7 +171,7 @@ class Builder:
         return self
 
     def with_predicates(self, *predicates: Predicate[Any]) -> Self:
-        """Add predicates for all watched kinds."""
+        """Set the predicates that events of all watched kinds must pass. They replace those of an earlier call."""
         self._predicates = predicates
         return self
 

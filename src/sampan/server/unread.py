@@ -39,10 +39,10 @@ class UnreadLimits:
         kind=integer(1, metavar="MB"),
     )
     megabytes_per_user: int = setting(
-        32, "The same limit for the responses of one user.", kind=integer(1, metavar="MB")
+        32, "Limit of waiting bytes for the responses of one user.", kind=integer(1, metavar="MB")
     )
     megabytes_per_connection: int = setting(
-        24, "The same limit for the responses of one connection.", kind=integer(1, metavar="MB")
+        24, "Limit of waiting bytes for the responses of one connection.", kind=integer(1, metavar="MB")
     )
 
 

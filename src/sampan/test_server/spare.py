@@ -31,7 +31,10 @@ class Spare:
     ranges: tuple[str, ...]
 
     def hand_over(self, order: Order, connection: socket.socket, descriptors: list[int]) -> bool:
-        """Pass an order with its connection and output. Return False if the process has died."""
+        """Send an order to the spare process, with the client's connection and the descriptors for output.
+
+        Return False if the process has died.
+        """
         with self.channel:
             try:
                 data = order.encode()

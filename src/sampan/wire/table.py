@@ -102,7 +102,7 @@ _SCALE_DEFINITIONS: Final = column_definitions(
         ),
         PlainColumn("Desired", "integer", "desired number of instances for the scaled object."),
         PlainColumn("Available", "integer", "actual number of observed instances of the scaled object."),
-        PlainColumn("Age", "string", "How long ago the object was created."),
+        PlainColumn("Age", "string", "Time since the object was created."),
     )
 )
 

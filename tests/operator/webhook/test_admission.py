@@ -157,7 +157,7 @@ async def test_a_validator_is_requested_what_happens(body: Any, code: int, messa
     [
         (ValueError("no good"), 403, "Forbidden", "no good"),
         (errors.conflict(GroupResource("", "pods"), "a", "later"), 409, "Conflict", None),
-        (KeyError("secret"), 500, None, "the webhook failed with KeyError; its log says more"),
+        (KeyError("secret"), 500, None, "the webhook failed with KeyError; its log has the details"),
     ],
     ids=["value", "status", "bug"],
 )

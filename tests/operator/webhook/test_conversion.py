@@ -135,7 +135,7 @@ async def test_a_bug_in_a_function_is_not_reported_to_clients() -> None:
     networks.from_hub(Network)(upgrade)  # type: ignore[arg-type]  # never called
     async with running(server):
         response = await reviewed(server, "/convert", conversion_review("v2", FORMS["v1"]))
-    assert response["result"]["message"] == "the conversion failed with KeyError; its log says more"
+    assert response["result"]["message"] == "the conversion failed with KeyError; its log has the details"
 
 
 @pytest.mark.parametrize(

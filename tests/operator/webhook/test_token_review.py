@@ -44,7 +44,7 @@ def token_review(token: str, *, version: str = "v1", **spec: Any) -> Any:
         ("aware", {"authenticated": True, "user": {"username": "bob"}, "audiences": ["api"]}),
         ("who", {"authenticated": False}),
         ("old", {"authenticated": False, "error": "the token has ended"}),
-        ("bug", {"authenticated": False, "error": "the webhook failed with KeyError; its log says more"}),
+        ("bug", {"authenticated": False, "error": "the webhook failed with KeyError; its log has the details"}),
     ],
 )
 async def test_a_token_is_somebodys_or_not(version: str, token: str, status: Any) -> None:

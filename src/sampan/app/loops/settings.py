@@ -170,8 +170,8 @@ class NodeSettings:
 
     runtime: str = setting(
         RUNTIMES[0],
-        "simulated: Pods start and end as their annotations say. process: one node, whose containers are processes of "
-        "this machine. cri: one node, whose containers a runtime such as containerd runs.",
+        "simulated: Pods start and end as their annotations define. process: one node, whose containers are processes "
+        "of this machine. cri: one node, whose containers a runtime such as containerd runs.",
         kind=one_of(*RUNTIMES),
     )
     address: str = setting(

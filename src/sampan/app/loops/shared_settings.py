@@ -27,7 +27,7 @@ nodes_setting = partial(
 node_runtime_setting = partial(
     setting,
     RUNTIMES[0],
-    "simulated: Pods start and end as their annotations say. process: containers are processes of this machine, "
+    "simulated: Pods start and end as their annotations define. process: containers are processes of this machine, "
     "with the user of the server. cri: containers are those of a runtime such as containerd; needs root.",
     kind=one_of(*RUNTIMES),
 )

@@ -15,5 +15,5 @@ def accepted(yes: bool, question: str) -> bool:
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise ProjectError("nothing was changed, because there is no terminal to ask: --yes accepts in a script")
+        raise ProjectError("nothing was changed, because a confirmation needs a terminal: --yes accepts in a script")
     return click.confirm(question, default=False)

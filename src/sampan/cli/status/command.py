@@ -99,7 +99,7 @@ async def _add_server(status: Status, kubeconfig: Path | None) -> None:
             status.server = await read_server_status(client, config.server)
     except (ClientError, TimeoutError) as error:
         text = str(error) or f"no response in {_TIMEOUT_S:.0f} s"
-        status.todo.append(f"the server at {config.server} cannot be asked: {text}: look at its log")
+        status.todo.append(f"the server at {config.server} cannot be read: {text}: look at its log")
         return
     status.todo += [f"{name} is not healthy: look at the server's log" for name in status.server.failing]
     for name in status.server.nodes_not_ready:

@@ -59,10 +59,10 @@ class Deletion:
             return False
         except TransportError as error:
             # The monitors log lost connections. Here they would be logged for every object.
-            _log.debug("cannot check object %s: %s", identity, error)
+            _log.debug("garbage collection of object %s failed; retrying: %s", identity, error)
             return False
         except ClientError as error:
-            _log.warning("cannot check object %s: %s", identity, error)
+            _log.warning("garbage collection of object %s failed; retrying: %s", identity, error)
             return False
         # A virtual node is retried until its object is observed or found absent: it may have been created and deleted
         # unnoticed.

@@ -35,7 +35,10 @@ class CidrSet:
         return f"{self._network.network_address + index * self._part_size}/{self._mask_size}"
 
     def occupy(self, cidr: str) -> None:
-        """Mark a range as used. Addresses outside the set are ignored. Raises `ValueError`."""
+        """Mark the parts that a Node's range overlaps as used, so that they are not allocated.
+
+        Addresses outside the set are ignored. Raises `ValueError` if `cidr` is not a range.
+        """
         for index in self._indexes(cidr):
             self._used[index] += 1
 

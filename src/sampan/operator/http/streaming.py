@@ -71,7 +71,7 @@ async def _send(response: StreamedResponse, connection: Tunnel, idle_timeout_s: 
     except OSError:
         return False
     except Exception:
-        _log.exception("streamed response failed")
+        _log.exception("cannot complete a streamed response; its connection is closed")
         return False
     return True
 

@@ -86,7 +86,7 @@ class ConversionEndpoint:
             self._on_panic()
             report_caught(_PLACE, error)
             _log.exception("conversion failed", extra={"uid": review.request.uid})
-            response["result"] = _failure(f"the conversion failed with {type(error).__name__}; its log says more")
+            response["result"] = _failure(f"the conversion failed with {type(error).__name__}; its log has the details")
         return EndpointResponse(
             200, json.encode({"kind": KIND, "apiVersion": review.api_version, "response": response})
         )

@@ -85,7 +85,7 @@ class TokenReviewEndpoint:
             self._on_panic()
             report_caught("webhook for tokens", error)
             _log.exception("cannot check a token")
-            return _no(f"the webhook failed with {type(error).__name__}; its log says more")
+            return _no(f"the webhook failed with {type(error).__name__}; its log has the details")
         if found is None:
             return {"authenticated": False}
         yes = found if isinstance(found, Authenticated) else Authenticated(found)

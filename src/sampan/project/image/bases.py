@@ -154,5 +154,5 @@ def _python_of(base: BaseImage) -> str:
     named = base.labels.get(PYTHON_LABEL) or base.environment.get(_PYTHON_VARIABLE, "")
     found = _version(named)
     if found is None:
-        raise ProjectError(f"the base image does not say which Python it has: set {TABLE}.python")
+        raise ProjectError(f"the Python version of the base image is unknown: set {TABLE}.python")
     return found[1]

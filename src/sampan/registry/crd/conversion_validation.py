@@ -67,7 +67,10 @@ def _may_be_unusable(old: Object | None) -> bool:
 
 
 def _supports_none(old: Object | None) -> bool:
-    """Return True if the server supports none of the old CRD's review versions. An update may then keep them."""
+    """Return True if the old CRD lists review versions, but none that this server supports.
+
+    An update of such a CRD may keep them.
+    """
     webhook = ((old or {"spec": {}})["spec"].get("conversion") or {}).get("webhook") or {}
     versions = webhook.get("conversionReviewVersions") or []
     return bool(versions) and not any(version in _KNOWN for version in versions)

@@ -46,7 +46,7 @@ def converter(
             return obj
         if definition.webhook is not None:
             kind = f"{obj.get('apiVersion')}, Kind={definition.kind}"
-            raise errors.internal_error(f"conversion webhook for {kind} failed: it was not asked")
+            raise errors.internal_error(f"conversion webhook for {kind} failed: it was not called")
         if definition.hub is not None:
             return definition.hub.convert(obj, api_version)
         obj = {**obj, "apiVersion": api_version}

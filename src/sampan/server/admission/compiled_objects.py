@@ -35,7 +35,7 @@ class CompiledObjects(Generic[T]):
         self._make = make
         self._known: dict[str, tuple[int, T]] = {}
 
-    def exist(self) -> bool:
+    def has_any(self) -> bool:
         """Return True if there are objects."""
         return bool(self._reader.records(self._group, self._resource))
 

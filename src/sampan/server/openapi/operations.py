@@ -56,24 +56,28 @@ class PathItem:
     """Group version that serves the path (`core_v1`)."""
 
 
-PRETTY = Parameter("pretty", "string", "If 'true', the answer is indented.")
-_DRY_RUN = Parameter("dryRun", "string", "All: everything is done but storing; any other value is refused.")
-_MANAGER = Parameter("fieldManager", "string", "Who makes the change; at most 128 printable characters.")
+PRETTY = Parameter("pretty", "string", "If 'true', the response is indented.")
+_DRY_RUN = Parameter("dryRun", "string", "All: do everything except storing. Any other value is invalid.")
+_MANAGER = Parameter(
+    "fieldManager", "string", "Name of the manager of the changed fields; at most 128 printable characters."
+)
 _VALIDATION = Parameter(
-    "fieldValidation", "string", "What unknown and duplicate fields are: Ignore, Warn (default) or Strict (an error)."
+    "fieldValidation",
+    "string",
+    "Treatment of unknown and duplicate fields: Ignore, Warn (default) or Strict (error).",
 )
 _FORCE = Parameter("force", "boolean", "Apply only: take fields that other managers own.")
 _LIST = (
-    Parameter("allowWatchBookmarks", "boolean", "Ask for watch events of type BOOKMARK."),
-    Parameter("continue", "string", "Go on with the list that gave this token."),
+    Parameter("allowWatchBookmarks", "boolean", "Send watch events of type BOOKMARK."),
+    Parameter("continue", "string", "Token of an earlier page: return the next page of that list."),
     Parameter("fieldSelector", "string", "Restrict the objects by their fields."),
     Parameter("labelSelector", "string", "Restrict the objects by their labels."),
-    Parameter("limit", "integer", "The most items of a page."),
-    Parameter("resourceVersion", "string", "Which state of the resource is asked for."),
-    Parameter("resourceVersionMatch", "string", "How resourceVersion is meant: Exact or NotOlderThan."),
-    Parameter("sendInitialEvents", "boolean", "Watch: begin with the present state, closed by a bookmark."),
-    Parameter("timeoutSeconds", "integer", "When the server ends a list or watch."),
-    Parameter("watch", "boolean", "Follow the changes instead of listing."),
+    Parameter("limit", "integer", "Maximum number of items in a page."),
+    Parameter("resourceVersion", "string", "Revision of the resource to read."),
+    Parameter("resourceVersionMatch", "string", "Meaning of resourceVersion: Exact or NotOlderThan."),
+    Parameter("sendInitialEvents", "boolean", "Watch: begin with the current state, followed by a bookmark."),
+    Parameter("timeoutSeconds", "integer", "Seconds until the server ends a list or watch."),
+    Parameter("watch", "boolean", "Watch the changes instead of listing."),
 )
 _DELETE = (
     _DRY_RUN,

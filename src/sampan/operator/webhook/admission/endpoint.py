@@ -55,7 +55,7 @@ class AdmissionEndpoint:
             self._on_panic()
             report_caught(_place(request), error)
             _log.exception("webhook handler failed", extra={"uid": request.uid, "resource": str(request.resource.gvr)})
-            return errored(500, f"the webhook failed with {type(error).__name__}; its log says more")
+            return errored(500, f"the webhook failed with {type(error).__name__}; its log has the details")
         finally:
             CURRENT_ADMISSION.reset(token)
 

@@ -47,7 +47,7 @@ class MutatingAdmissionPolicy:
 
     def is_configured(self) -> bool:
         """Return True if there are policies with bindings."""
-        return self._policies.exist()
+        return self._policies.has_any()
 
     async def admit(self, attributes: Attributes) -> None:
         """Apply the policies. **Raises** 403 if a policy with failurePolicy Fail cannot be applied."""

@@ -95,9 +95,9 @@ class Policies(Generic[P]):
         self._bindings = CompiledObjects(cluster, _GROUP, bindings, Binding)
         self._bound = Refreshed(cluster, [(_GROUP, kind), (_GROUP, bindings)], self._put_together)
 
-    def exist(self) -> bool:
+    def has_any(self) -> bool:
         """Return True if there are policies and bindings."""
-        return self._policies.exist() and self._bindings.exist()
+        return self._policies.has_any() and self._bindings.has_any()
 
     async def all(self) -> Sequence[Bound[P]]:
         """Return the current policies. If they have changed, compile them in a thread."""

@@ -46,7 +46,7 @@ class ValidatingAdmissionPolicy:
 
     def is_configured(self) -> bool:
         """Return True if there are policies with bindings."""
-        return self._policies.exist()
+        return self._policies.has_any()
 
     async def validate(self, attributes: Attributes) -> None:
         """Evaluate the policies. **Raises** the first refusal, with all refusals as causes."""

@@ -69,9 +69,9 @@ class Hooks:
         self._configurations = CompiledObjects(cluster, _GROUP, resource, _hooks_of)
         self._hooks = Refreshed(cluster, [(_GROUP, resource)], self._put_together)
 
-    def exist(self) -> bool:
+    def has_any(self) -> bool:
         """Return True if there are configurations."""
-        return self._configurations.exist()
+        return self._configurations.has_any()
 
     async def all(self) -> Sequence[Hook]:
         """Return the current webhooks. If they have changed, compile their conditions in a thread."""

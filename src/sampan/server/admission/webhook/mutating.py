@@ -46,7 +46,7 @@ class MutatingAdmissionWebhook:
 
     def is_configured(self) -> bool:
         """Return True if there are webhooks."""
-        return self._hooks.exist()
+        return self._hooks.has_any()
 
     async def admit(self, attributes: Attributes) -> None:
         """Call the webhooks. **Raises** the refusal of a webhook, and 500 if a required call fails."""

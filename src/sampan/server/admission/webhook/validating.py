@@ -45,7 +45,7 @@ class ValidatingAdmissionWebhook:
 
     def is_configured(self) -> bool:
         """Return True if there are webhooks."""
-        return self._hooks.exist()
+        return self._hooks.has_any()
 
     async def validate(self, attributes: Attributes) -> None:
         """Call the webhooks. **Raises** the refusal of the first webhook that refuses."""
