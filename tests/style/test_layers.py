@@ -21,7 +21,6 @@ KNOWN: Final = {
     "sampan.node: cri network_policy",
     "sampan.registry: allocation builtins cluster crd kinds old_versions",
     "sampan.registry.crd: custom_resource hub provider reading",
-    "sampan.registry.kinds: core pod_spec",
     "sampan.server.authentication: jwt service_account",
     "sampan.server: admission authorization",
     "sampan.testing: cluster explore generated",

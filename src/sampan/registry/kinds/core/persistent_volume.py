@@ -12,7 +12,6 @@ from sampan.registry.columns.cells import EMPTY, NAME, at, column
 from sampan.registry.columns.volumes import ATTRIBUTES_CLASS, STORAGE_CLASS, VOLUME_MODE, access_modes, phase
 from sampan.registry.kind import Kind
 from sampan.registry.kinds import feature_gates as gates
-from sampan.registry.kinds.core.node_labels import term_warnings
 from sampan.registry.kinds.core.persistent_volume_spec import SOURCES, validate_volume_spec
 from sampan.registry.kinds.pod_spec.defaults import (
     default_azure_disk,
@@ -22,6 +21,7 @@ from sampan.registry.kinds.pod_spec.defaults import (
 )
 from sampan.registry.kinds.pod_spec.options import has_invalid_term_values
 from sampan.registry.kinds.rules.fields import check_immutable, difference
+from sampan.registry.kinds.rules.node_labels import term_warnings
 from sampan.registry.kinds.rules.quantities import round_up_to_milli
 from sampan.registry.kinds.rules.semantics import same
 from sampan.registry.strategy import Context, Strategy

@@ -8,7 +8,6 @@ from itertools import islice
 
 from sampan.core.field import Path, quote
 from sampan.core.object import Object
-from sampan.registry.kinds.core.node_labels import DEPRECATED, term_warnings
 from sampan.registry.kinds.pod_spec.annotations import (
     APPARMOR_CONTAINER,
     SECCOMP_CONTAINER,
@@ -17,6 +16,7 @@ from sampan.registry.kinds.pod_spec.annotations import (
 )
 from sampan.registry.kinds.pod_spec.options import containers_with_path
 from sampan.registry.kinds.rules.ip_addresses import ip_warnings
+from sampan.registry.kinds.rules.node_labels import DEPRECATED, term_warnings
 from sampan.registry.kinds.rules.quantities import is_whole
 
 WARNINGS_MAX = 1000

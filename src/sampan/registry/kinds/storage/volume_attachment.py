@@ -7,7 +7,7 @@ from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, boolean, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.persistent_volume_claim_spec import check_access_modes
+from sampan.registry.kinds.pod_spec.persistent_volume_claim_spec import check_access_modes
 from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
 from sampan.registry.kinds.rules.fields import Errors, check_immutable
 from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
