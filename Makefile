@@ -83,9 +83,9 @@ docs: $(VENV)/.ready
 docs-update: $(VENV)/.ready
 	@$(BIN)/python -m tests.blocks.update $(ARGS)
 
-# docs/reference, from the docstrings.
+# docs/reference, from the docstrings. ARGS=--released: also the snapshot of the public API (packaging/api).
 reference: $(VENV)/.ready
-	$(BIN)/python -m scripts.reference
+	$(BIN)/python -m scripts.reference $(ARGS)
 
 # Pictures of docs/reading, from scripts/pictures/descriptions; in Chinese with the texts of scripts/pictures/zh-CN.toml.
 pictures: $(VENV)/.ready

@@ -28,13 +28,18 @@ class Definition:
         return isinstance(self.node, Function) and _is_decorated(self.node, "overload")
 
 
+def file_of(module: str) -> Path:
+    """Return the file of a module or package."""
+    path = SOURCE / Path(*module.split("."))
+    package = path / "__init__.py"
+    return package if package.is_file() else path.with_suffix(".py")
+
+
 @functools.cache
 def tree_of(module: str) -> tuple[ast.Module, bool]:
     """Return the tree of a module, and True if it is a package."""
-    path = SOURCE / Path(*module.split("."))
-    package = (path / "__init__.py").is_file()
-    file = path / "__init__.py" if package else path.with_suffix(".py")
-    return ast.parse(file.read_text()), package
+    file = file_of(module)
+    return ast.parse(file.read_text()), file.name == "__init__.py"
 
 
 def module_doc(module: str) -> str:

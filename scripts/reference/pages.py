@@ -11,31 +11,19 @@ from scripts.reference.definitions import (
     Function,
     constructor_of,
     definition_of,
+    file_of,
     is_property,
     members_of,
     module_doc,
-    public_names,
 )
+from scripts.reference.packages import PACKAGES, anchor_of, names_in_order
+from scripts.reference.since import since
 
 FOLDER: Final = SOURCE.parent / "docs" / "reference"
-PACKAGES: Final = {
-    "sampan.operator": "queues, controllers, the manager, the process of an operator",
-    "sampan.operator.clusters": "one operator for several clusters",
-    "sampan.operator.webhook": "admission, conversion and authentication webhooks, and their certificates",
-    "sampan.client": "clients of any Kubernetes",
-    "sampan.client.config": "kubeconfig files and credentials",
-    "sampan.informer": "caches that follow the server",
-    "sampan.resource": "kinds declared as Python classes, and their CRDs",
-    "sampan.core.settings": "settings that become flags",
-    "sampan.testing": "clusters in the process, virtual time, expectations",
-    "sampan.testing.explore": "one fault at each moment of a scenario",
-    "sampan.testing.faults": "faults of single requests",
-    "sampan.testing.generated": "objects and campaigns from schemas",
-    "sampan.test_server": "servers with an address, for tests in any language",
-}
-"""Public packages in the order of the index, with their contents."""
 _NOTE: Final = "<!-- Written by `make reference` from the docstrings. Change those. -->\n"
 _WIDTH: Final = 100
+_DEPRECATED: Final = re.compile(r"^Deprecated since [\d.]+:", re.MULTILINE)
+"""First words of the paragraph of a docstring that names what to use instead."""
 
 
 def pages() -> dict[str, str]:
@@ -45,11 +33,11 @@ def pages() -> dict[str, str]:
 
 def page_of(package: str) -> str:
     """Return the page of a package: its docstring, and a section for each name in `__all__`."""
-    found = [definition_of(package, name) for name in sorted(public_names(package), key=str.lower)]
+    found = [definition_of(package, name) for name in names_in_order(package)]
     lines = [_NOTE, f"# {package}", "", markdown(module_doc(package)), "", "| name | purpose |", "|---|---|"]
-    lines += [f"| [`{each.name}`](#{each.name.lower()}) | {_first_line(each.doc)} |" for each in found]
+    lines += [f"| [`{each.name}`](#{anchor_of(package, each.name)}) | {purpose(each)} |" for each in found]
     for each in found:
-        lines += ["", *_section(each)]
+        lines += ["", *_section(each, since()[f"{package}.{each.name}"])]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -59,10 +47,17 @@ def _index() -> str:
     return "\n".join([_NOTE, "# API reference", "", about, "", "| package | content |", "|---|---|", *rows]) + "\n"
 
 
-def _section(definition: Definition) -> Iterator[str]:
+def purpose(definition: Definition) -> str:
+    """Return the first sentence of a docstring for a row of a table, with a mark if the name is deprecated."""
+    return ("**Deprecated.** " if _DEPRECATED.search(definition.doc) else "") + _first_line(definition.doc)
+
+
+def _section(definition: Definition, version: str) -> Iterator[str]:
     node = definition.node
     yield from (f"## {definition.name}", "", "```python", _signature(definition), "```", "")
-    yield markdown(definition.doc)
+    # GitHub ignores the anchor. The site has one for each definition.
+    source = f"../../{file_of(definition.module).relative_to(SOURCE.parent).as_posix()}#{definition.name}"
+    yield from (f"Since {version}. [Source]({source})", "", markdown(definition.doc))
     constructor = constructor_of(definition)
     if constructor is not None and constructor.doc:
         yield from ("", markdown(constructor.doc))

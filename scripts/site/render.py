@@ -16,6 +16,7 @@ from scripts.site.links import Links, is_external
 from scripts.site.page import Page
 from scripts.site.pictures import size_of
 from scripts.site.places import CHINESE, html_of, relative
+from scripts.site.signatures import with_links
 
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 _NO_TERMS: Final = frozenset({"heading_open", "th_open"})
@@ -168,7 +169,9 @@ def _heading_close(
 def _fence(_: RendererHTML, tokens: Sequence[Token], number: int, options: OptionsDict, env: Environment) -> str:
     token = tokens[number]
     language = token.info.split()[0] if token.info.strip() else ""
-    return code_block(token.content, "sh" if token.type == "code_block" else language)
+    block = code_block(token.content, "sh" if token.type == "code_block" else language)
+    is_signature = language == "python" and number > 2 and tokens[number - 1].type == "heading_close"
+    return with_links(env["page"], tokens[number - 2].content, block) if is_signature else block
 
 
 def _comment(_: RendererHTML, tokens: Sequence[Token], number: int, options: OptionsDict, env: Environment) -> str:

@@ -1,12 +1,17 @@
 """Views of linked files that are no documents, and lists of the files of linked folders."""
 
 import html
+import re
+from collections.abc import Iterator
 from typing import Final
 
 from scripts.site.code import highlighted
 from scripts.site.page import Page
 from scripts.site.places import ROOT
 
+_DEFINITION: Final = re.compile(
+    r"^(?:class |def |async def )?(?!L\d+\b)([A-Za-z]\w*)(?=\(|\[| = |: (?!\n)|:$)", re.MULTILINE
+)
 _LANGUAGES: Final = {
     ".py": "python",
     ".yaml": "yaml",
@@ -35,13 +40,15 @@ def listing_page(folder: str, path: str) -> Page:
 
 
 def view_html(source: str) -> str:
-    """Return the body of the view of a file, with a number and an anchor for each line."""
+    """Return the body of the view of a file, with a number and an anchor for each line, and one for each definition."""
     file = ROOT / source
-    lines = highlighted(file.read_text(), _LANGUAGES.get(file.suffix, "text")).rstrip("\n").split("\n")
+    text = file.read_text()
+    lines = highlighted(text, _LANGUAGES.get(file.suffix, "text")).rstrip("\n").split("\n")
+    named = dict(definitions(text)) if file.suffix == ".py" else {}
     # The last sign of a line is its break: it is part of a copied text.
     numbered = "".join(
         f'<span class="line" id="L{number}"><a class="number" href="#L{number}" tabindex="-1" aria-hidden="true">'
-        f"{number}</a>{line}\n</span>"
+        f"{number}</a>{_mark(named.get(number))}{line}\n</span>"
         for number, line in enumerate(lines, 1)
     )
     name = html.escape(source)
@@ -49,3 +56,13 @@ def view_html(source: str) -> str:
         f'<h1 class="file">{html.escape(file.name)}</h1>\n<p><code>{name}</code></p>\n'
         f'<div class="block view"><pre><code>{numbered}</code></pre></div>\n'
     )
+
+
+def definitions(text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and name of the last definition of each name at the top of a module."""
+    found = {match[1]: text.count("\n", 0, match.start()) + 1 for match in _DEFINITION.finditer(text)}
+    yield from ((number, name) for name, number in found.items())
+
+
+def _mark(name: str | None) -> str:
+    return f'<span id="{name}"></span>' if name else ""

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scripts.reference.definitions import definition_of, public_names
-from scripts.reference.pages import FOLDER, PACKAGES
+from scripts.reference.packages import PACKAGES
+from scripts.reference.pages import FOLDER
 
 ROOT = Path(__file__).parents[2]
 NOT_PUBLIC = Path(__file__).parent / "not_public.txt"

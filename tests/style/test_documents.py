@@ -1,10 +1,12 @@
 """Documents: relative links and the code paths of ARCHITECTURE.md exist."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scripts.site.views import definitions
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
@@ -16,9 +18,16 @@ CODE_PATH = re.compile(r"`([a-z][a-z0-9_]*/[a-z0-9_/]*(?:\.py)?)`")
 
 
 def anchors_of(document: Path) -> set[str]:
-    """Return the anchors that Markdown renderers give to the headings."""
-    headings = HEADING.findall(document.read_text())
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """Return the anchors that Markdown renderers give to the headings, or the site to the definitions of a module."""
+    if document.suffix == ".py":
+        return {name for _, name in definitions(document.read_text())}
+    found: set[str] = set()
+    used: Counter[str] = Counter()
+    for heading in HEADING.findall(document.read_text()):
+        anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        found.add(f"{anchor}-{used[anchor]}" if used[anchor] else anchor)
+        used[anchor] += 1
+    return found
 
 
 def broken_links(document: Path) -> Iterator[str]:

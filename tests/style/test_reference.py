@@ -1,10 +1,13 @@
 """The API reference: every public name has a docstring, and docs/reference has all of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from scripts.reference.definitions import Definition, Function, definition_of, members_of, public_names
-from scripts.reference.pages import FOLDER, PACKAGES, markdown, pages
+from scripts.reference.packages import PACKAGES
+from scripts.reference.pages import FOLDER, markdown, pages, purpose
+from scripts.reference.since import FILE, record
 
 WORDS_MIN = 2
 
@@ -32,6 +35,17 @@ def test_the_reference_is_up_to_date() -> None:
     expected = pages()
     stale = sorted(name for name in {*written, *expected} if written.get(name) != expected.get(name))
     assert stale == [], "run `make reference`"
+
+
+def test_the_versions_of_public_names_are_recorded() -> None:
+    assert FILE.read_text() == record(), "run `make reference`"
+
+
+def test_a_deprecated_name_is_marked_in_the_table_of_its_package() -> None:
+    found = definition_of("sampan.client", "Client")
+    doc = "Return it.\n\nDeprecated since 0.3: use `connect`."
+    assert purpose(replace(found, doc=doc)) == "**Deprecated.** Return it."
+    assert "Deprecated" not in purpose(found)
 
 
 def test_an_indented_block_becomes_a_fenced_one() -> None:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from scripts.reference.definitions import SOURCE, definition_of, public_names
-from scripts.reference.pages import PACKAGES
+from scripts.reference.packages import PACKAGES
 
 TOOLKIT: Final = (
     "sampan.client",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scripts.reference.definitions import Definition, Function, definition_of, members_of, public_names
-from scripts.reference.pages import PACKAGES
+from scripts.reference.packages import PACKAGES, anchor_of
 
 from sampan import __version__
 
@@ -30,7 +30,7 @@ def entries() -> Iterator[str]:
         yield f"{package} py:module 0 {page} -"
         for name in sorted(public_names(package)):
             definition = definition_of(package, name)
-            address = f"{page}#{name.lower()}"
+            address = f"{page}#{anchor_of(package, name)}"
             yield f"{package}.{name} py:{_role(definition)} 1 {address} -"
             for member in sorted(members_of(definition), key=lambda each: each.name):
                 role = "method" if isinstance(member.node, Function) else "attribute"
