@@ -79,12 +79,12 @@ def test_a_file_that_makes_no_sense_prevents_the_start(tmp_path: Path, text: str
         admission_settings(_written(tmp_path, text))
 
 
-def test_something_that_a_plugin_that_is_off_or_unknown_is_reported_counts_for_nothing(tmp_path: Path) -> None:
+def test_configurations_of_disabled_and_unknown_plugins_are_ignored(tmp_path: Path) -> None:
     text = f"{_HEAD}- {{name: EventRateLimit, path: absent.yaml}}\n- {{name: Bad, path: absent.yaml}}\n"
     assert admission_settings(_written(tmp_path, text)).configurations == {}
 
 
-def test_something_that_stands_in_the_file_counts_before_the_file_beside_it(tmp_path: Path) -> None:
+def test_an_inline_configuration_takes_precedence_over_its_path(tmp_path: Path) -> None:
     text = f"{_HEAD}- {{name: PodSecurity, path: absent.yaml, configuration: {{a: b}}}}\n"
     assert admission_settings(_written(tmp_path, text)).configurations == {"PodSecurity": {"a": "b"}}
 

@@ -115,7 +115,7 @@ async def test_keys_of_before_still_verify(tmp_path: Path) -> None:
     assert len(authentication.identity.discovery.keys) == 2
 
 
-async def test_the_configuration_reports_who_may_be_anonymous(tmp_path: Path) -> None:
+async def test_the_configuration_file_decides_about_anonymous_requests(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(f"{CONFIGURATION}anonymous: {{enabled: false}}\n")
     assert made(tmp_path / "data", AuthenticationSettings(authentication_config=file)).anonymous is None
@@ -145,7 +145,7 @@ async def test_how_clients_are_known_is_published(tmp_path: Path) -> None:
     assert published["client-ca-file"].startswith("-----BEGIN CERTIFICATE-----")
 
 
-async def test_something_that_is_published_is_kept_up_to_date() -> None:
+async def test_a_published_client_ca_is_replaced_and_other_keys_stay() -> None:
     path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
     async with served() as api:
         await publish_authentication(api.cluster, {"client-ca-file": "old"})
@@ -154,7 +154,7 @@ async def test_something_that_is_published_is_kept_up_to_date() -> None:
         assert (await api.get(path)).body["data"] == {"client-ca-file": "new", "of-others": "stays"}
 
 
-async def test_something_that_other_servers_notified_of_clients_stays() -> None:
+async def test_published_authorities_are_merged_with_those_of_other_servers() -> None:
     path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
     rest, own = authority("of-others"), authority("own")
     async with served() as api:

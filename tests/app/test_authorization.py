@@ -122,7 +122,7 @@ REFUSED: list[Any] = [
 
 
 @pytest.mark.parametrize(("options", "text"), REFUSED)
-async def test_something_that_makes_no_sense_is_refused_at_the_start(options: dict[str, Any], text: str) -> None:
+async def test_contradicting_authorization_options_are_refused_at_startup(options: dict[str, Any], text: str) -> None:
     with pytest.raises(StartError) as caught:
         made(UpSettings(**options))
     assert text in str(caught.value)

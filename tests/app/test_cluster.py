@@ -95,7 +95,7 @@ async def test_a_start_at_another_address_is_reported() -> None:
 
 
 @virtual_time
-async def test_something_that_leads_to_the_server_comes_back() -> None:
+async def test_deleted_objects_of_the_kubernetes_service_are_created_again() -> None:
     async with _running(MemoryStore()) as cluster:
         before = {each: _found(cluster, *each)["metadata"]["uid"] for each in KUBERNETES}
         await _delete(cluster, "", "services", "default", "kubernetes")  # The Endpoints go with it.

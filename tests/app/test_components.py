@@ -41,7 +41,7 @@ async def test_component_waits_for_its_event() -> None:
         assert log == ["+a"]
 
 
-async def test_component_that_fails_ends_the_others_and_the_block() -> None:
+async def test_component_that_fails_ends_all_components_and_the_block() -> None:
     log: list[str] = []
 
     async def fail() -> None:
@@ -70,7 +70,7 @@ async def test_component_with_restart_runs_again(monkeypatch: pytest.MonkeyPatch
     assert len(runs) == 2
 
 
-async def test_component_that_returns_does_not_end_the_others() -> None:
+async def test_component_that_returns_does_not_end_another_one() -> None:
     async def nothing() -> None:
         pass
 

@@ -28,7 +28,7 @@ async def test_a_loop_that_fails_is_begun_again_after_a_growing_pause(caplog: py
 
 
 @virtual_time
-async def test_something_that_cannot_be_decrypted_is_reported_without_a_traceback(
+async def test_an_encrypted_value_that_cannot_be_read_is_logged_without_a_traceback(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     begun: list[None] = []

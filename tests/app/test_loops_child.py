@@ -86,7 +86,7 @@ def test_bundled_parts_are_options_of_the_loops(settings: UpSettings, options: l
     assert [word for word in command_of(settings) or () if word.startswith(names)] == options
 
 
-def test_the_command_reports_what_is_wanted() -> None:
+def test_the_command_has_the_configured_options() -> None:
     command = command_of(UpSettings(data=Path("d"), controllers="*,-job-controller", scheduler=False, nodes=2))
     assert command is not None
     assert command[3:] == [
@@ -109,7 +109,7 @@ def test_on_a_terminal_the_loops_log_routine_messages_only_with_v(verbosity: int
     assert f"--log-level={level}" in (command or ())
 
 
-def test_the_loops_have_health_and_metrics_where_they_are_wanted() -> None:
+def test_the_command_has_the_configured_probe_address() -> None:
     command = command_of(UpSettings(loops_probe_address="127.0.0.1:8080"))
     assert command is not None
     assert "--probe-address=127.0.0.1:8080" in command

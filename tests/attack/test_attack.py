@@ -52,7 +52,7 @@ async def test_a_user_of_one_namespace_or_name_reaches_no_other(target: Attacked
     check(await limited(target, found, SEED, USERS))
 
 
-async def test_nobody_gets_more_rights_than_were_given(target: Attacked) -> None:
+async def test_no_user_gets_more_rights_than_were_granted(target: Attacked) -> None:
     check(await escalate(target, STEP))
 
 
@@ -63,7 +63,7 @@ async def test_only_a_front_proxy_names_users_in_headers(tmp_path: Path) -> None
         check(await pretend(running, proxies))
 
 
-async def test_odd_requests_cost_little_and_show_nothing_of_others(target: Attacked) -> None:
+async def test_odd_requests_cost_little_and_show_nothing_of_other_users(target: Attacked) -> None:
     await give(target, {0: [grant("*", "", "configmaps", "mine")]})
     check(await explode(target))
 

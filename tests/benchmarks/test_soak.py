@@ -40,7 +40,7 @@ def test_growth_within_the_slack_passes(measure: str) -> None:
     assert failed(growing(measure, slack / 12)) == []
 
 
-def test_something_that_the_first_half_takes_does_not_count() -> None:
+def test_growth_in_the_first_half_does_not_count() -> None:
     assert failed([replace(CALM, memory_mb=60.0 + 8 * min(number, 5)) for number in range(12)]) == []
 
 

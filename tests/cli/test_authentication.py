@@ -49,7 +49,7 @@ def proxy(server: Server) -> dict[str, Path]:
     return {"certificate": pki / "front-proxy-client.crt", "key": pki / "front-proxy-client.key"}
 
 
-def test_the_front_proxy_speaks_for_others(server: Server) -> None:
+def test_the_front_proxy_can_act_as_another_user(server: Server) -> None:
     headers = {"X-Remote-User": "jane", "X-Remote-Group": "dev"}
     status, review = post(server, REVIEWS, REVIEW, headers, **proxy(server))
     assert status == 201, review
@@ -61,7 +61,7 @@ def test_the_front_proxy_itself_is_no_client(server: Server) -> None:
     assert (status, reply["message"]) == (401, "Unauthorized")
 
 
-def test_no_other_user_speaks_for_others(server: Server) -> None:
+def test_users_other_than_the_front_proxy_cannot_act_as_another_user(server: Server) -> None:
     headers = {"X-Remote-User": "jane", "X-Remote-Group": "system:masters"}
     status, review = post(server, REVIEWS, REVIEW, {**headers, **bearer(server.token)})
     assert review["status"]["userInfo"]["username"] == "admin"

@@ -96,7 +96,7 @@ def test_controllers_scheduler_and_node_are_processes_of_their_own(tmp_path: Pat
         assert [started.wait(WAIT_S) for started in processes] == [0, 0, 0]
 
 
-def test_probes_answer_where_they_are_reported_to(tmp_path: Path) -> None:
+def test_probes_are_served_at_the_logged_address(tmp_path: Path) -> None:
     with running(tmp_path / "d", "--storage", "memory") as server:
         log = tmp_path / "node.log"
         options = ("--simulated=3", "--probe-address=127.0.0.1:0", "--log-format=json")

@@ -16,7 +16,7 @@ def _possible() -> bool:
 
 
 @pytest.mark.skipif(not _possible(), reason="no etcd, or namespaces are not permitted here")
-def test_an_etcd_whose_name_stands_in_hosts_is_reached_while_no_name_server_answers(tmp_path: Path) -> None:
+def test_an_etcd_named_in_the_hosts_file_is_reached_without_a_name_server(tmp_path: Path) -> None:
     line = [*_APART, sys.executable, "-m", "tests.cli.silent_names", str(tmp_path)]
     reported = subprocess.run(line, capture_output=True, text=True, check=False)
     assert reported.stdout == f"saved 1 key at revision 2 to {tmp_path / 'file'}\n", reported.stderr

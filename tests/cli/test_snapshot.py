@@ -95,7 +95,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "s"
 
 
-def test_something_that_a_server_held_is_served_again(snapshot: Path, tmp_path: Path) -> None:
+def test_a_restored_snapshot_is_served_with_its_token_at_a_later_revision(snapshot: Path, tmp_path: Path) -> None:
     before = verify(snapshot, lambda done, size: None).header.revision
     sampan("snapshot", "restore", snapshot, "--data", tmp_path / "data")
     token = (tmp_path / "data" / "admin.token").read_text()

@@ -77,9 +77,7 @@ def test_a_killed_copy_is_gone_on_with_by_no_client_and_begun_again(where: str, 
     assert contents(rows(etcd)) == contents(rows(source))
 
 
-def test_something_that_a_killed_copy_left_is_neither_served_nor_saved_nor_copied(
-    source: str, etcd: str, tmp_path: Path
-) -> None:
+def test_a_partial_copy_is_neither_served_nor_saved_nor_copied(source: str, etcd: str, tmp_path: Path) -> None:
     killed_copy("half", source, etcd)
     urls = etcd.removeprefix("etcd:")
     for more in ((), ("--read-only",)):

@@ -145,7 +145,7 @@ def test_bind_address_and_secure_port_are_other_names(settings: list[UpSettings]
         ("--request-timeout=0s", "0s is not more than zero"),
     ],
 )
-def test_something_that_makes_no_sense_is_a_usage_error(settings: list[UpSettings], option: str, text: str) -> None:
+def test_an_invalid_apiserver_option_is_a_usage_error(settings: list[UpSettings], option: str, text: str) -> None:
     code, output = invoke(option)
     assert (code, text in output, settings) == (2, True, []), output
 

@@ -136,7 +136,7 @@ def test_objects_can_be_deleted_on_a_full_disk_also_those_with_finalizers(disk: 
         assert not names(server) & {*objects, "held"}
 
 
-def test_something_that_is_deleted_on_a_full_disk_makes_space_for_writes(disk: SmallDisk) -> None:
+def test_deletions_on_a_full_disk_make_space_for_writes(disk: SmallDisk) -> None:
     with disk.server() as server:
         objects = [f"large{number}" for number in range(400)]
         for name in objects:
@@ -170,7 +170,7 @@ def test_a_restart_on_a_full_disk_serves_reads_and_deletes(disk: SmallDisk, numb
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "ended"])
-def test_large_objects_can_be_deleted_after_each_start_while_others_take_all_space(
+def test_large_objects_can_be_deleted_after_each_start_while_the_disk_is_full(
     disk: SmallDisk, number: signal.Signals
 ) -> None:
     """Nothing but the store's own files is left to it: whatever it returns to the disk is gone."""
@@ -248,7 +248,7 @@ def test_a_first_start_on_a_full_disk_names_the_path_and_succeeds_when_there_is_
         assert created(server, "after")[0] == 201
 
 
-def test_while_the_disk_hangs_writes_are_answered_504_and_reads_go_on(disk: SmallDisk) -> None:
+def test_while_the_disk_hangs_writes_get_504_and_reads_continue(disk: SmallDisk) -> None:
     with disk.server() as server:
         assert created(server, "before")[0] == 201
         disk.freeze()

@@ -27,7 +27,7 @@ def encrypted(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.parametrize("encrypted", ["configmaps"], indirect=True)
-def test_something_that_is_encrypted_is_an_error_of_its_readers_and_all_else_is_served(encrypted: Path) -> None:
+def test_encrypted_objects_are_500_without_keys_and_the_server_is_ready(encrypted: Path) -> None:
     encrypted.with_suffix(".log").unlink()
     with running(encrypted) as server:
         response = server.status(CONFIG_MAP, server.token)

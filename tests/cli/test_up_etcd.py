@@ -159,7 +159,7 @@ def test_servers_report_that_etcd_is_away_and_go_on_when_it_is_back(etcd: Member
     ],
     ids=["url", "user", "high port", "no port", "prefix", "key"],
 )
-def test_something_that_keeps_a_server_from_etcd_is_reported_in_a_line(
+def test_an_invalid_etcd_option_is_reported_in_a_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str, expected: str
 ) -> None:
     monkeypatch.setattr("sampan.app.main.configure_logging", lambda level, form: None)
@@ -167,7 +167,7 @@ def test_something_that_keeps_a_server_from_etcd_is_reported_in_a_line(
 
 
 @pytest.mark.parametrize("option", [f"--etcd-cafile={__file__}", "--etcd-prefix=/registry"])
-def test_something_that_is_reported_of_an_etcd_that_is_not_used_is_refused(
+def test_etcd_options_are_refused_without_storage_etcd(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
 ) -> None:
     needs = f"{option.partition('=')[0]} needs --storage etcd: with sqlite nothing is kept in etcd"

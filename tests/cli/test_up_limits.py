@@ -15,7 +15,7 @@ from sampan.cli.up import up_command
         (["--encryption-provider-config-automatic-reload", "true"], "must be set with --encryption-provider-config"),
     ],
 )
-def test_something_that_does_not_fit_is_a_usage_error(options: list[str], text: str) -> None:
+def test_contradicting_limits_are_a_usage_error(options: list[str], text: str) -> None:
     result = CliRunner().invoke(up_command, options)
     assert result.exit_code == 2
     assert text in result.output

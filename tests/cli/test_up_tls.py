@@ -72,7 +72,7 @@ def test_http_2_is_spoken_where_it_is_preferred(server: Server) -> None:
     assert responses[1].json()["kind"] == "NamespaceList"
 
 
-def test_a_client_that_speaks_http_1_alone_is_served(server: Server) -> None:
+def test_a_client_with_only_http_1_is_served(server: Server) -> None:
     assert server.get("/readyz") == (200, b"ok")
 
 
@@ -91,7 +91,7 @@ def test_flagz_reports_what_was_requested(server: Server) -> None:
     assert "profiling=false\n" in text
 
 
-def test_profiling_is_on_by_default_for_those_who_may_do_everything(tmp_path: Path) -> None:
+def test_administrators_can_profile_by_default(tmp_path: Path) -> None:
     with running(tmp_path / "data", "--storage", "memory") as plain:
         assert handshake(plain, "localhost")[1] == "http/1.1"
         assert plain.get("/debug/pprof/")[0] == 403

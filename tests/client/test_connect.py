@@ -28,7 +28,7 @@ async def test_the_context_states_the_namespace(kubeconfig: Path) -> None:
         assert client.namespace == "from-a"
 
 
-async def test_something_that_is_requested_goes_before_what_the_file_states(kubeconfig: Path) -> None:
+async def test_arguments_of_connect_override_the_kubeconfig(kubeconfig: Path) -> None:
     async with connect(kubeconfig, context="b") as in_b, connect(kubeconfig, namespace="mine") as in_mine:
         assert (in_b.namespace, in_mine.namespace) == ("default", "mine")
 

@@ -122,7 +122,7 @@ async def test_a_create_that_comes_too_late_updates(config_maps: ResourceClient[
 
 
 @pytest.mark.parametrize("make", [create_or_update, create_or_patch], ids=["update", "patch"])
-async def test_something_that_is_deleted_meanwhile_is_created_again(
+async def test_an_object_deleted_between_read_and_write_is_created_again(
     config_maps: ResourceClient[Object], make: Make
 ) -> None:
     await config_maps.create(data(x="1")(None))

@@ -73,7 +73,7 @@ async def test_after_401_other_credentials_are_tried_once() -> None:
     assert shown(inner) == ["Bearer a", "Bearer b"]
 
 
-async def test_a_second_401_is_the_answer() -> None:
+async def test_a_second_401_is_returned() -> None:
     inner = accepting("c")
     source = Changing("a", "b", "c")
     assert (await CredentialsTransport(inner, source).send(GET)).status == 401

@@ -42,7 +42,7 @@ BROKEN = [b'{"metadata":{"name":' + NO_TEXT + b"}}", b'{"x":' + DEEP + b"}"]
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=["no text", "deep"])
-async def test_something_that_cannot_be_read_at_all_is_undecodable_too(broken: bytes) -> None:
+async def test_a_body_that_is_not_json_is_undecodable(broken: bytes) -> None:
     with pytest.raises(Undecodable, match=r"cannot decode shirts\.example\.com ''"):
         await shirts(broken).get("bad")
     assert isinstance(guarded(object_type(Shirt)).decode(broken), Undecoded)
@@ -64,7 +64,7 @@ async def test_guarded_one_bad_object_does_not_end_a_watch() -> None:
     assert [isinstance(each, Undecoded) for each in found] == [True, False]
 
 
-async def test_something_that_could_not_be_read_is_not_written() -> None:
+async def test_an_object_that_could_not_be_decoded_is_not_written() -> None:
     [bad] = (await guarded_shirts(list_body(BAD)).list()).items
     with pytest.raises(ValueError, match="cannot write 'bad'"):
         await guarded_shirts().update(bad)

@@ -233,7 +233,7 @@ MISSING: list[tuple[ResourceName, str]] = [
 
 
 @pytest.mark.parametrize(("what", "message"), MISSING, ids=[message for _, message in MISSING])
-async def test_something_that_is_not_there_is_no_match(what: ResourceName, message: str) -> None:
+async def test_a_missing_resource_is_no_match(what: ResourceName, message: str) -> None:
     with pytest.raises(NoMatch) as raised:
         await mapper()[0].resource_for(what)
     assert str(raised.value).startswith(message)
@@ -253,7 +253,7 @@ async def test_a_category_has_each_resource_once() -> None:
 
 
 @virtual_time
-async def test_the_server_is_called_once_for_many_who_request() -> None:
+async def test_concurrent_lookups_share_one_discovery() -> None:
     requested, transport = mapper()
     await asyncio.gather(*(requested.resource_for("pods") for _ in range(10)))
     await requested.resource_for("deploy")
@@ -275,7 +275,7 @@ async def test_a_miss_requests_again_but_not_too_often_for_the_same_name() -> No
 
 
 @virtual_time
-async def test_something_that_was_added_since_is_found() -> None:
+async def test_a_resource_that_was_added_after_discovery_is_found() -> None:
     responses = [Discovered({}), Discovered({GroupVersion("", "v1"): [PODS]})]
 
     async def next_response() -> Discovered:

@@ -13,7 +13,7 @@ each_body = pytest.mark.parametrize("body", BODIES, ids=VALUES.keys())
 
 
 @each_body
-def test_an_answer_that_cannot_be_read_is_an_error_with_its_code(body: bytes) -> None:
+def test_an_unreadable_error_response_keeps_its_code(body: bytes) -> None:
     error = response_error(502, body)
     assert error.code == 502
     assert str(error).startswith('the server answered 502: {"kind":')

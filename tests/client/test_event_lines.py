@@ -33,7 +33,7 @@ def test_where_the_chunks_end_means_nothing(cuts: list[int]) -> None:
     assert plain(read(*chunks)) == plain(EVENTS)
 
 
-def test_something_that_comes_in_one_chunk_is_one_batch() -> None:
+def test_events_of_one_chunk_are_one_batch() -> None:
     assert [len(batch) for batch in EventLines().feed(lines(*EVENTS))] == [4]
 
 

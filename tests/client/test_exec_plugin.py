@@ -84,7 +84,7 @@ async def test_a_token_is_printed_once_and_kept(program: Program, version: str) 
     assert program.reported() == {"apiVersion": version, "kind": "ExecCredential", "spec": {"interactive": False}}
 
 
-async def test_many_who_request_at_once_wait_for_one_run(program: Program) -> None:
+async def test_concurrent_calls_share_one_run_of_the_plugin(program: Program) -> None:
     plugin = source(program.prints({"token": "t{run}"}))
     assert set(await asyncio.gather(*(plugin.current() for _ in range(5)))) == {Credentials.bearer("t1")}
 
@@ -99,7 +99,7 @@ async def test_expired_credentials_are_printed_again(program: Program) -> None:
     assert await plugin.current() == Credentials.bearer("t2")
 
 
-async def test_refused_credentials_are_printed_again_once_for_all_who_were_refused(program: Program) -> None:
+async def test_refused_credentials_are_renewed_once_for_all_callers(program: Program) -> None:
     plugin = source(program.prints({"token": "t{run}"}))
     refused = await plugin.current()
     assert set(await asyncio.gather(*(plugin.renewed(refused) for _ in range(3)))) == {Credentials.bearer("t2")}
@@ -117,7 +117,7 @@ async def test_the_program_gets_environment_arguments_and_no_input(program: Prog
     assert all(part in saw for part in ("'INHERITED': 'yes'", "'ADDED': 'too'", "['--x']''"))
 
 
-async def test_cluster_information_is_given_to_who_wants_it(program: Program) -> None:
+async def test_cluster_information_is_passed_to_a_plugin_that_requires_it(program: Program) -> None:
     plugin = replace(program.prints({"token": "t"}), provide_cluster_info=True)
     config = Config(
         "https://example.org",

@@ -38,14 +38,14 @@ def deployment(*containers: str, **spec: Any) -> Object:
     }
 
 
-async def test_something_that_was_applied_comes_back_as_it_was(deployments: ResourceClient[Object]) -> None:
+async def test_applied_fields_are_returned_as_they_were_sent(deployments: ResourceClient[Object]) -> None:
     wish = deployment("one", "two", replicas=2)
     found = await deployments.apply(wish, field_manager="me")
     assert found != wish
     assert applied_fields(found, "me") == wish
 
 
-async def test_something_that_others_wrote_is_left_out(deployments: ResourceClient[Object]) -> None:
+async def test_fields_of_another_manager_are_left_out(deployments: ResourceClient[Object]) -> None:
     wish = deployment("one")
     await deployments.apply(wish, field_manager="me")
     await deployments.apply(

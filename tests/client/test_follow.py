@@ -152,7 +152,7 @@ async def test_it_is_reported_when_the_server_has_forgotten(fault: Sequence[Batc
 
 
 @virtual_time
-async def test_something_that_will_not_get_better_is_raised() -> None:
+async def test_a_permanent_error_is_raised() -> None:
     with pytest.raises(Forbidden):
         await first_events(watching(api_error({"code": 403, "reason": "Forbidden"})), 1)
 

@@ -76,7 +76,7 @@ def test_calls_of_several_threads_run_side_by_side() -> None:
         assert results == ["woken"]
 
 
-def test_something_that_waits_at_the_end_is_ended_with_an_error() -> None:
+def test_a_call_that_runs_at_the_end_of_the_thread_gets_an_error() -> None:
     errors: list[BaseException] = []
     begun = threading.Event()
 

@@ -81,7 +81,7 @@ async def client_of(script: Script, limit_s: float) -> AsyncIterator[Client]:
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
-async def test_a_call_that_is_never_answered_ends(call: Call) -> None:
+async def test_a_call_without_a_response_times_out(call: Call) -> None:
     async with client_of(never_responds, 0.05) as client:
         with pytest.raises(TransportTimeout, match=r"no answer within 0.05 s"):
             await call(client.resource(CONFIG_MAPS))

@@ -67,6 +67,6 @@ def test_no_items_are_an_empty_list() -> None:
     ],
     ids=["empty", "HTML", "a list", "no kind", "a Status", "no items", "no text", "deep"],
 )
-def test_something_that_is_no_list_is_an_error(response: bytes) -> None:
+def test_a_body_that_is_not_a_list_is_an_error(response: bytes) -> None:
     with pytest.raises(TransportError):
         split_list(response)

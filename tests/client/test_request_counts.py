@@ -12,7 +12,7 @@ from sampan.operator.manager import Manager
 from tests.client.fakes import FakeResponse, FakeTransport
 
 
-async def test_answers_and_failures_are_counted_by_code_and_method() -> None:
+async def test_responses_and_failures_are_counted_by_code_and_method() -> None:
     counts = RequestCounts()
     transport = CountingTransport(
         FakeTransport([FakeResponse(404), TransportError("gone", sent=False), FakeResponse()]), counts

@@ -139,7 +139,7 @@ async def test_scale_is_read_and_written(networks: ResourceClient[Network]) -> N
 # Reading
 
 
-async def test_something_that_is_not_there_is_not_found(config_maps: ResourceClient[Object]) -> None:
+async def test_a_missing_object_raises_not_found(config_maps: ResourceClient[Object]) -> None:
     with pytest.raises(NotFound) as raised:
         await config_maps.get("missing")
     assert raised.value.details == {"name": "missing", "kind": "configmaps"}
@@ -251,13 +251,13 @@ async def test_following_goes_on_over_the_end_of_watches(config_maps: ResourceCl
 # Writing
 
 
-async def test_something_that_is_there_cannot_be_created(config_maps: ResourceClient[Object]) -> None:
+async def test_an_existing_object_cannot_be_created(config_maps: ResourceClient[Object]) -> None:
     await config_maps.create(config_map())
     with pytest.raises(AlreadyExists):
         await config_maps.create(config_map())
 
 
-async def test_something_that_is_given_is_not_changed(config_maps: ResourceClient[Object]) -> None:
+async def test_arguments_are_not_changed(config_maps: ResourceClient[Object]) -> None:
     given = config_map(x="1")
     await config_maps.create(given)
     await config_maps.apply(given, force=True)
@@ -316,7 +316,7 @@ async def test_a_client_that_applies_owns(config_maps: ResourceClient[Object]) -
     assert "data" not in given_up
 
 
-async def test_something_that_was_read_can_be_applied(networks: ResourceClient[Network]) -> None:
+async def test_an_object_that_was_read_can_be_applied(networks: ResourceClient[Network]) -> None:
     read = await networks.create(network())
     assert read.metadata.managed_fields
     read.spec.cidr = "10.9.0.0/24"
@@ -375,7 +375,7 @@ async def test_a_collection_is_deleted_as_far_as_selected(config_maps: ResourceC
     assert [each["metadata"]["name"] for each in await config_maps.list()] == ["b"]
 
 
-async def test_a_collection_is_deleted_by_who_requests_metadata_alone(config_maps: ResourceClient[Object]) -> None:
+async def test_a_collection_is_deleted_by_a_client_of_metadata_only(config_maps: ResourceClient[Object]) -> None:
     await config_maps.create(config_map())
     await config_maps.metadata_only().delete_collection()
     assert (await config_maps.list()).items == []
@@ -458,6 +458,6 @@ async def test_a_clients_defaults_hold_for_all_its_writes(client: Client) -> Non
     assert await real.get("a")
 
 
-async def test_something_that_was_not_declared_is_no_resource(client: Client) -> None:
+async def test_a_type_without_a_declared_kind_is_refused(client: Client) -> None:
     with pytest.raises(TypeError, match="not a declared kind"):
         client.resource(dict)

@@ -40,7 +40,7 @@ def test_a_name_cannot_lead_elsewhere(name: str) -> None:
         resource_path(PODS, "a", namespace=name)
 
 
-async def test_an_answer_that_is_no_success_is_an_error_and_is_closed() -> None:
+async def test_an_error_response_raises_and_is_closed() -> None:
     status = {"kind": "Status", "code": 404, "reason": "NotFound", "message": "gone"}
     response = reply(status, 404)
     with pytest.raises(NotFound, match="gone"):
@@ -49,7 +49,7 @@ async def test_an_answer_that_is_no_success_is_an_error_and_is_closed() -> None:
 
 
 @pytest.mark.parametrize("code", [302, 502])
-async def test_a_stranger_in_between_is_an_error_with_its_words(code: int) -> None:
+async def test_an_error_of_a_proxy_keeps_its_text_and_code(code: int) -> None:
     with pytest.raises(ApiError, match="the proxy") as raised:
         await RESTClient(ScriptedTransport([reply(b"the proxy", code)])).call("GET", "/api")
     assert raised.value.code == code
@@ -62,7 +62,7 @@ async def test_retry_after_is_kept() -> None:
     assert raised.value.retry_after_s == 3
 
 
-async def test_a_body_that_breaks_off_closes_the_answer() -> None:
+async def test_a_truncated_body_closes_the_response() -> None:
     response = ScriptedResponse(parts=[b"{", TransportError("broken", sent=True)])
     with pytest.raises(TransportError):
         await RESTClient(ScriptedTransport([response])).call("GET", "/api")

@@ -52,7 +52,7 @@ TABLE = {
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize(("outcome", "methods", "streams"), TABLE.values(), ids=TABLE)
 @virtual_time
-async def test_something_that_is_sent_again(
+async def test_requests_are_retried_by_method_and_outcome(
     method: str, outcome: FakeResponse | Exception, methods: tuple[str, ...], streams: bool
 ) -> None:
     for stream in (False, True):
@@ -82,7 +82,7 @@ async def test_waits_for_a_connection_double() -> None:
 
 
 @virtual_time
-async def test_the_last_answer_is_handed_on_unread() -> None:
+async def test_the_last_response_is_returned_unread() -> None:
     last = retry_after(429)
     inner = FakeTransport([last])
     assert await retrying(inner, responses_max=2).send(request("GET")) is last
@@ -90,7 +90,7 @@ async def test_the_last_answer_is_handed_on_unread() -> None:
 
 
 @virtual_time
-async def test_an_answer_that_is_not_handed_on_is_closed() -> None:
+async def test_a_response_that_is_retried_is_closed() -> None:
     first = retry_after(429)
     await retrying(FakeTransport([first, OK])).send(request("GET"))
     assert first.closed

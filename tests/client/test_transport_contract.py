@@ -110,7 +110,7 @@ class Streaming:
 WATCH = HttpRequest("GET", "/api/v1/pods?watch=1", stream=True)
 
 
-async def test_a_request_arrives_whole_and_its_answer_comes_back_whole(connect: Connect) -> None:
+async def test_a_request_and_its_response_arrive_complete(connect: Connect) -> None:
     async with connect(echo) as transport:
         response = await transport.send(HttpRequest("PUT", "/a%20b?c=d", {"x-many": Repeated.of(["1", "2"])}, b"body"))
         assert (response.status, values_of(response.headers["x-two"])) == (202, ("1", "2"))
@@ -118,7 +118,7 @@ async def test_a_request_arrives_whole_and_its_answer_comes_back_whole(connect: 
         assert orjson.loads(await response.read()) == ["PUT", "/a b", "c=d", "1, 2", "body"]
 
 
-async def test_many_requests_at_once_get_their_own_answers(connect: Connect) -> None:
+async def test_concurrent_requests_get_their_own_responses(connect: Connect) -> None:
     async with connect(echo) as transport:
 
         async def fetch(number: int) -> str:
@@ -182,14 +182,14 @@ async def test_a_silent_stream_fails_its_reader(connect: Connect) -> None:
             await anext(response.chunks())
 
 
-async def test_a_late_answer_is_a_time_out(connect: Connect) -> None:
+async def test_a_late_response_is_a_timeout(connect: Connect) -> None:
     async with connect(hangs) as transport:
         with pytest.raises(TransportTimeout) as caught:
             await transport.send(HttpRequest("POST", WATCH.target, timeout_s=0.1))
         assert caught.value.sent
 
 
-async def test_closing_fails_who_waits_and_who_comes(connect: Connect) -> None:
+async def test_closing_fails_waiting_and_new_requests(connect: Connect) -> None:
     async with connect(Streaming()) as transport:
         chunks = (await transport.send(WATCH)).chunks()
         reader = asyncio.ensure_future(anext(chunks))

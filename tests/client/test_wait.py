@@ -47,7 +47,7 @@ def there(*items: bytes) -> ScriptedResponse:
 
 
 @virtual_time
-async def test_something_that_is_so_already_needs_no_watch() -> None:
+async def test_a_condition_that_is_met_already_needs_no_watch() -> None:
     client, transport = client_with(there(body("a", 1, **READY)))
     found = await wait_for(client, "a", condition_is("Ready"), timeout_s=1)
     assert found is not None
@@ -88,7 +88,7 @@ async def test_a_function_sees_the_decoded_object() -> None:
 
 
 @virtual_time
-async def test_in_vain_it_reports_what_was_seen_last() -> None:
+async def test_a_timeout_reports_the_last_known_state() -> None:
     client, _ = client_with(there(body("a", 4, **NOT_READY)), SILENCE)
     with pytest.raises(
         WaitTimeout, match=r"waited 10 s for configmaps 'a' for condition Ready=True; last seen .* Ready=False"

@@ -64,7 +64,7 @@ def test_a_list_of_which_nothing_is_known_changes_as_a_whole() -> None:
     ]
 
 
-def test_something_that_the_server_counts_up_is_no_change() -> None:
+def test_a_new_generation_is_not_a_change() -> None:
     after = _object([_entry("m", {}), _entry("n", {})])
     after["metadata"]["generation"] = 2
     assert _texts(_object([]), after) == []
@@ -83,7 +83,7 @@ def _managers(before: Json, after: Json) -> list[tuple[str, ...]]:
     return [change.managers for change in field_changes(before, after)]
 
 
-def test_the_writer_is_who_has_a_new_time() -> None:
+def test_the_writer_of_a_change_is_the_manager_with_a_new_time() -> None:
     data: Json = {"f:data": {"f:x": {}}}
     before = _object([_entry("one", data), _entry("two", {})], data={"x": 1})
     after = _object([_entry("one", data), _entry("two", data, time=SECOND)], data={"x": 2})

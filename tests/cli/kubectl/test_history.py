@@ -35,7 +35,7 @@ def changed(api: Api, namespace: str) -> tuple[str, ...]:
     return namespace, first, second, third
 
 
-def test_each_revision_reports_who_changed_what(run: Run, changed: tuple[str, ...]) -> None:
+def test_each_revision_lists_its_manager_and_changes(run: Run, changed: tuple[str, ...]) -> None:
     namespace, first, second, third = changed
     done = run("history", "configmap/a", "-n", namespace)
     assert (done.code, done.err) == (0, "")

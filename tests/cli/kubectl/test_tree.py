@@ -25,7 +25,7 @@ def _rows(run: Run, *arguments: str) -> list[list[str]]:
     return [line.split() for line in done.lines]
 
 
-def test_something_that_is_owned_is_shown_below_its_owner(run: Run, api: Api, namespace: str) -> None:
+def test_dependents_are_shown_below_their_owner(run: Run, api: Api, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}"
     root = _owned_by(api, f"{path}/configmaps", "root")
     child = _owned_by(api, f"{path}/secrets", "child", root)
@@ -109,7 +109,7 @@ def test_an_object_of_two_owners_is_below_both() -> None:
     assert [branch.owned.uid for branch in tree.below(_node("a"))] == ["a", "b", "d", "c", "d"]
 
 
-def test_something_that_several_owners_own_is_unfolded_once() -> None:
+def test_an_object_with_several_owners_is_expanded_once() -> None:
     levels = 40
     nodes = [_node("0a"), _node("0b", "0a")]
     nodes += [_node(f"{level}{side}", f"{level - 1}a", f"{level - 1}b") for level in range(1, levels) for side in "ab"]
@@ -145,7 +145,7 @@ def test_another_user_may_be_called_as(run: Run, namespace: str) -> None:
     assert done.err.splitlines()[0] == "error: --as-uid and --as-group need --as"
 
 
-def test_something_that_may_not_be_listed_is_reported_in_a_line(run: Run, api: Api, namespace: str) -> None:
+def test_resources_that_cannot_be_listed_are_reported_in_a_line(run: Run, api: Api, namespace: str) -> None:
     _owned_by(api, f"/api/v1/namespaces/{namespace}/configmaps", "root")
     group = "rbac.authorization.k8s.io"
     rbac, named = f"/apis/{group}/v1/namespaces/{namespace}", {"metadata": {"name": "viewer"}}

@@ -31,7 +31,7 @@ def test_a_field_that_is_left_out_is_removed(run: Run, namespace: str) -> None:
     assert "y:" not in run("get", "cm", "a", "-n", namespace, "-o", "yaml").out
 
 
-def test_fields_of_others_are_a_conflict_unless_forced(run: Run, namespace: str) -> None:
+def test_fields_of_another_manager_are_a_conflict_unless_forced(run: Run, namespace: str) -> None:
     run("apply", "-n", namespace, "-f", "-", "--field-manager", "other", stdin=config_map("a", x="1"))
     refused = run("apply", "-n", namespace, "-f", "-", stdin=config_map("a", x="2"))
     assert refused.code == 1
@@ -40,7 +40,7 @@ def test_fields_of_others_are_a_conflict_unless_forced(run: Run, namespace: str)
     assert run("apply", "-n", namespace, "-f", "-", "--force-conflicts", stdin=config_map("a", x="2")).code == 0
 
 
-def test_one_bad_object_does_not_hold_up_the_others(run: Run, namespace: str) -> None:
+def test_an_invalid_object_does_not_stop_the_next_ones(run: Run, namespace: str) -> None:
     run("apply", "-f", "-", stdin=CRD)
     done = run("apply", "-n", namespace, "-f", "-", stdin=f"{boat('a', 0)}---\n{boat('b')}")
     assert done.code == 1
@@ -100,7 +100,7 @@ def test_metadata_that_is_something_else_is_reported(run: Run, metadata: str, ou
     assert output in done.err
 
 
-def test_urls_are_left_to_others(run: Run) -> None:
+def test_urls_are_not_supported(run: Run) -> None:
     done = run("apply", "-f", "https://example.com/a.yaml")
     assert (done.code, done.err) == (
         1,

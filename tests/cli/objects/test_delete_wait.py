@@ -65,7 +65,7 @@ def test_mistakes_are_explained(run: Run, arguments: list[str], message: str) ->
     assert message in done.err
 
 
-def test_something_that_is_gone_already_may_be_passed_over(run: Run, namespace: str) -> None:
+def test_delete_ignores_a_missing_object_on_request(run: Run, namespace: str) -> None:
     assert run("delete", "cm", "z", "-n", namespace, "--ignore-not-found").code == 0
 
 
@@ -85,7 +85,7 @@ def test_waiting_in_vain_ends_at_the_time_out(run: Run, two: str) -> None:
     assert "error: timed out waiting for the condition on configmap/a" in done.err
 
 
-def test_something_that_is_gone_already_need_not_be_waited_for(run: Run, namespace: str) -> None:
+def test_wait_for_delete_returns_at_once_for_a_missing_object(run: Run, namespace: str) -> None:
     assert run("wait", "--for=delete", "cm/z", "-n", namespace).code == 0
 
 

@@ -150,7 +150,7 @@ def test_the_beginning_of_a_name_selects_every_object_with_it(run: Run, namespac
     assert shown == ["web-1", "web-2"]
 
 
-def test_a_name_that_is_missing_does_not_hide_the_others(run: Run, namespace: str) -> None:
+def test_a_missing_name_does_not_hide_the_objects_that_exist(run: Run, namespace: str) -> None:
     run("apply", "-n", namespace, "-f", "-", stdin=config_map("web"))
     done = run("describe", "cm", "absent", "web", "-n", namespace)
     assert (done.code, done.lines[0].split()) == (1, ["Name:", "web"])
@@ -208,7 +208,7 @@ def test_shells_get_their_script(run: Run, shell: str) -> None:
     [("get confi", "configmaps"), ("get ns def", "default"), ("get ns/def", "ns/default"), ("ap", "apply")],
     ids=["type", "name", "type and name", "command"],
 )
-def test_something_that_is_begun_is_completed(run: Run, words: str, found: str) -> None:
+def test_a_partial_word_is_completed(run: Run, words: str, found: str) -> None:
     count = len(words.split())
     environment = {"_SAMPAN_COMPLETE": "bash_complete", "COMP_WORDS": f"sampan {words}", "COMP_CWORD": str(count)}
     assert f"plain,{found}" in CliRunner().invoke(cli, env=environment, prog_name="sampan").output

@@ -38,7 +38,7 @@ def test_one_object_is_printed_whole_without_managed_fields(run: Run, two: str, 
     assert "managedFields" not in obj["metadata"]
 
 
-def test_managed_fields_are_there_for_those_who_request(run: Run, two: str) -> None:
+def test_managed_fields_are_shown_on_request(run: Run, two: str) -> None:
     assert "managedFields" in run("get", "cm", "a", "-n", two, "-o", "yaml", "--show-managed-fields").out
 
 
@@ -79,14 +79,14 @@ def test_nothing_is_reported_on_stderr(run: Run, namespace: str) -> None:
     assert (done.code, done.out, done.err) == (0, "", f"No resources found in {namespace} namespace.\n")
 
 
-def test_something_that_is_missing_is_an_error_and_the_rest_is_shown(run: Run, two: str) -> None:
+def test_a_missing_object_is_an_error_and_the_rest_is_shown(run: Run, two: str) -> None:
     done = run("get", "cm/a", "cm/z", "-n", two, "--no-headers")
     assert done.code == 1
     assert done.err == 'Error from server (NotFound): configmaps "z" not found\n'
     assert done.lines[0].startswith("a ")
 
 
-def test_something_that_is_missing_may_be_passed_over(run: Run, namespace: str) -> None:
+def test_get_ignores_a_missing_object_on_request(run: Run, namespace: str) -> None:
     done = run("get", "cm", "z", "-n", namespace, "--ignore-not-found")
     assert (done.code, done.out, done.err) == (0, "", "")
 

@@ -31,7 +31,7 @@ def test_a_mistake_in_a_manifest_is_named(run: Run, tmp_path: Path, manifest: st
     assert len(done.err.splitlines()) == 1
 
 
-def test_a_server_that_does_not_answer_is_named_with_what_to_do(run: Run) -> None:
+def test_a_refused_connection_is_reported_with_a_hint(run: Run) -> None:
     done = run("get", "cm", "-s", "https://127.0.0.1:1")
     assert done.code == 1
     assert "cannot connect to https://127.0.0.1:1: connection refused (is it running there?" in done.err

@@ -60,7 +60,7 @@ def test_nothing_else_is_found(tmp_path: Path, put: Put, arguments: list[str]) -
     assert find_plugin(arguments, _path(tmp_path)) is None
 
 
-def test_something_that_is_not_executable_is_not_found(tmp_path: Path, put: Put) -> None:
+def test_a_file_that_is_not_executable_is_not_a_plugin(tmp_path: Path, put: Put) -> None:
     put("sampan-a", mode=0o644)
     assert find_plugin(["a"], _path(tmp_path)) is None
 
@@ -168,7 +168,7 @@ def test_plugins_are_completed_beside_commands(put: Put, offered: Offered) -> No
     assert offered("up") == ["up", "upgrade", "up-stream"]
 
 
-def test_something_that_a_plugin_offers_is_offered(put: Put, offered: Offered) -> None:
+def test_completions_of_a_plugin_are_offered(put: Put, offered: Offered) -> None:
     put("sampan-up_stream")
     put("sampan_complete-up_stream", text='#!/bin/sh\nprintf "%s\\tsaid\\n" "after-$1" --bold\necho :4\n')
     assert offered("up-stream", "row", "af") == ["after-row"]

@@ -327,6 +327,6 @@ class TestOverrides:
         document = kubeconfig(cluster={"server": SERVER, "certificate-authority-data": base64.b64encode(b"x").decode()})
         assert self.load(write, document, insecure_skip_tls_verify=True).tls == TlsOptions(insecure=True)
 
-    def test_whom_to_be_taken_for(self, write: Write) -> None:
+    def test_the_impersonation_argument_overrides_the_kubeconfig(self, write: Write) -> None:
         jane = Impersonation("jane", groups=("people",))
         assert self.load(write, kubeconfig(user={"as": "bob"}), impersonation=jane).impersonation == jane

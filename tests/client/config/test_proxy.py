@@ -34,7 +34,7 @@ PROXY = "http://proxy:3128"
         ("fd00::1", "https://[fd00::1]:6443", False),
     ],
 )
-def test_no_proxy_reports_who_is_reached_directly(no_proxy: str, url: str, used: bool) -> None:
+def test_no_proxy_lists_the_hosts_to_reach_directly(no_proxy: str, url: str, used: bool) -> None:
     environ = {"HTTPS_PROXY": PROXY, "NO_PROXY": no_proxy}
     assert proxy_from_environment(environ, ServerAddress.parse(url)) == (PROXY if used else "")
 

@@ -24,6 +24,6 @@ def test_a_url_is_an_address(url: str, address: ServerAddress, authority: str) -
 @pytest.mark.parametrize(
     "url", ["", "example.org", "example.org:6443", "ftp://h", "https://", "https://h:port", "https://h:99999"]
 )
-def test_something_that_is_no_url_is_refused(url: str) -> None:
+def test_an_invalid_server_url_is_refused(url: str) -> None:
     with pytest.raises(ValueError):
         ServerAddress.parse(url)

@@ -95,7 +95,7 @@ async def body_of(response: PendingResponse) -> bytes:
 
 
 @given(which=st.sampled_from(RESPONSES), cuts=st.lists(st.integers(0, 200), max_size=8), is_sliced=st.booleans())
-def test_an_answer_is_the_same_however_it_is_cut(
+def test_a_response_is_the_same_for_all_cuts_of_its_bytes(
     which: tuple[bytes, int, bytes], cuts: list[int], is_sliced: bool
 ) -> None:
     data, status, body = which
@@ -142,7 +142,7 @@ def test_no_bytes_do_more_than_fail_the_request(data: bytes, cuts: list[int], is
     asyncio.run(scenario())
 
 
-async def test_an_answer_in_parts_is_not_free_before_its_end() -> None:
+async def test_a_connection_is_not_free_before_the_end_of_its_response() -> None:
     log = Log()
     connection, wire = log.connection()
     response = connection.begin(GET, b"")
@@ -154,7 +154,7 @@ async def test_an_answer_in_parts_is_not_free_before_its_end() -> None:
     wire.close()
 
 
-async def test_an_answer_that_fails_before_its_end_is_never_free() -> None:
+async def test_a_connection_whose_response_fails_is_never_free() -> None:
     log = Log()
     connection, _ = log.connection()
     response = connection.begin(GET, b"")

@@ -182,7 +182,7 @@ async def test_a_small_body_that_unpacks_to_a_large_one_fails() -> None:
             await (await transport.send(GET)).read()
 
 
-async def test_something_that_no_client_requested_ends_the_connection() -> None:
+async def test_an_unexpected_second_response_ends_the_connection() -> None:
     async with scripted(responds(OK + OK)) as server, server.transport() as transport:
         for _ in range(2):
             assert await (await transport.send(GET)).read() == b"ok"

@@ -73,7 +73,7 @@ async def test_a_client_that_is_cancelled_while_waiting_leaves_the_connection_to
         assert [requested.line.split()[1] for requested in gate.requested] == ["/x", "/third"]
 
 
-async def test_a_client_that_is_cancelled_while_the_answer_is_awaited_frees_its_place() -> None:
+async def test_a_cancelled_request_frees_its_place_in_the_pool() -> None:
     gate = Gate()
     async with scripted(gate) as server, server.transport(settings=HttpSettings(connections_max=1)) as transport:
         first = asyncio.create_task(transport.send(GET))
@@ -139,7 +139,7 @@ async def test_a_write_on_a_connection_that_closes_is_not_sent_twice(method: str
         assert server.connections == 1
 
 
-async def test_a_get_is_not_sent_again_when_an_answer_had_begun() -> None:
+async def test_a_get_is_not_sent_again_after_the_first_bytes_of_its_response() -> None:
     async def begins(peer: Peer) -> None:
         await peer.requested()
         await peer.send(OK)
@@ -165,7 +165,7 @@ async def test_a_connection_that_was_closed_while_idle_is_not_used() -> None:
         assert server.connections == 2
 
 
-async def test_an_answer_that_states_close_ends_the_connection() -> None:
+async def test_a_response_with_connection_close_ends_the_connection() -> None:
     response = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok"
     async with scripted(responds(response)) as server, server.transport() as transport:
         for _ in range(2):
@@ -284,7 +284,7 @@ async def test_a_stream_that_no_client_reads_stops_the_server(tmp_path: Path, se
         assert size == 2000 << 16
 
 
-async def test_closing_the_transport_fails_all_who_wait() -> None:
+async def test_closing_the_transport_fails_all_waiting_requests() -> None:
     gate = Gate()
     async with scripted(gate) as server, server.transport(settings=HttpSettings(connections_max=1)) as transport:
         tasks = [asyncio.create_task(transport.send(GET)) for _ in range(3)]

@@ -115,7 +115,7 @@ async def test_a_certificate_behind_a_proxy_is_checked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["proxy:3128", "ftp://proxy", "http://", "http://proxy:port", "socks4://proxy"])
-def test_something_that_is_no_proxy_is_refused(url: str) -> None:
+def test_an_invalid_proxy_url_is_refused(url: str) -> None:
     with pytest.raises(ValueError):
         ProxyAddress.parse(url)
 
@@ -202,7 +202,7 @@ async def test_a_socks_proxy_that_refuses_is_named(output: dict[str, bytes], mes
         assert "secret" not in str(caught.value)
 
 
-async def test_a_proxy_that_does_not_speak_socks_is_named() -> None:
+async def test_a_proxy_without_socks_is_named_in_the_error() -> None:
     async def accepts_http(peer: Peer) -> None:
         await peer.reader.read(1)
         await peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")

@@ -67,7 +67,7 @@ async def test_a_body_may_end_where_the_connection_ends() -> None:
 
 
 @pytest.mark.parametrize("status", [204, 304])
-async def test_answers_without_a_body_end_with_their_head(status: int) -> None:
+async def test_responses_without_a_body_end_with_their_head(status: int) -> None:
     head = b"HTTP/1.1 %d X\r\nx: y\r\n\r\n" % status
     async with scripted(responds(head)) as server, server.transport() as transport:
         for _ in range(2):
@@ -76,7 +76,7 @@ async def test_answers_without_a_body_end_with_their_head(status: int) -> None:
         assert server.connections == 1
 
 
-async def test_an_answer_to_head_has_no_body() -> None:
+async def test_a_response_to_head_has_no_body() -> None:
     async with scripted(responds(PLAIN + b"content-length: 99\r\n\r\n")) as server, server.transport() as transport:
         response = await transport.send(HttpRequest("HEAD", "/x"))
         assert (response.status, await response.read()) == (200, b"")
@@ -89,7 +89,7 @@ async def test_names_are_lower_case_and_each_value_of_a_repeated_field_is_kept()
         assert (headers["x-one"], headers["warning"], values_of(headers["warning"])) == ("1", "a, b", ("a", "b"))
 
 
-async def test_errors_are_answers() -> None:
+async def test_an_error_status_is_returned_as_a_response() -> None:
     async with (
         scripted(responds(b"HTTP/1.1 500 X\r\ncontent-length: 1\r\n\r\n!")) as server,
         server.transport() as transport,
@@ -98,13 +98,13 @@ async def test_errors_are_answers() -> None:
         assert (response.status, await response.read()) == (500, b"!")
 
 
-async def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
+async def test_a_redirect_is_returned_and_not_followed() -> None:
     reply = b"HTTP/1.1 302 Found\r\nlocation: /y\r\ncontent-length: 0\r\n\r\n"
     async with scripted(responds(reply)) as server, server.transport() as transport:
         assert (await transport.send(HttpRequest("POST", "/x", body=b"{}"))).status == 302
 
 
-async def test_something_that_is_called_comes_as_it_was_reported() -> None:
+async def test_a_request_is_sent_with_its_target_headers_and_body() -> None:
     requested: list[ReceivedRequest] = []
     async with scripted(recording(requested)) as server, server.transport() as transport:
         request = HttpRequest(

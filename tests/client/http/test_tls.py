@@ -46,7 +46,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("tls", "expired", "hosts", "message"), FAULTS.values(), ids=FAULTS)
-async def test_something_that_is_not_trusted_is_named_and_nothing_is_sent(
+async def test_an_untrusted_server_is_named_and_gets_no_request(
     tmp_path: Path, tls: TlsOptions, expired: bool, hosts: tuple[str, ...], message: str
 ) -> None:
     context = AUTHORITY.server_context(AUTHORITY.issue(hosts=hosts, expired=expired), tmp_path)
@@ -71,7 +71,7 @@ async def test_the_name_to_expect_can_be_given(tmp_path: Path) -> None:
         assert await (await transport.send(GET)).read() == b"ok"
 
 
-async def test_a_server_that_speaks_no_tls_is_named() -> None:
+async def test_a_server_without_tls_is_named_in_the_error() -> None:
     async def refuses(peer: Peer) -> None:
         await peer.reader.read(1)
         await peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
