@@ -41,7 +41,7 @@ async def test_the_cluster_information_is_signed_with_each_token() -> None:
         await signatures(c)
 
 
-async def test_an_expired_token_is_deleted_and_others_stay() -> None:
+async def test_only_expired_tokens_are_deleted() -> None:
     clock = SetClock()
     async with cluster(bootstrap_tokens.set_up_cleaner, clock=clock) as c:
         await create(c, OTHER, TokenOptions(clock.now() + dt.timedelta(hours=1)))

@@ -193,7 +193,7 @@ def test_surge_allows_two_pods_on_a_node(pods: list[Pod], deleted: list[str]) ->
         ),
     ],
 )
-def test_an_update_replaces_unavailable_pods_and_a_few_others(
+def test_an_update_replaces_unavailable_pods_and_a_limited_number_of_available_ones(
     limits: dict[str, Any], pods: list[Pod], deleted: list[str]
 ) -> None:
     changes = rolling_update(state(agent(**limits), "abc", *pods))

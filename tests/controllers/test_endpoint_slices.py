@@ -175,7 +175,7 @@ def test_remaining_endpoints_go_into_the_fullest_slice_with_room() -> None:
     assert after(slices, changes) == [["10.0.0.1"], ["10.0.0.2", "10.0.0.3", "10.0.0.4"]]
 
 
-def test_a_slice_without_wanted_endpoints_is_deleted_or_recycled() -> None:
+def test_a_slice_without_desired_endpoints_is_deleted_or_recycled() -> None:
     slices = [filled("x", 1)]
     changes = pack(slices, endpoints(2), make, 3)
     assert (changes.delete, len(changes.create)) == (slices, 1)

@@ -31,7 +31,7 @@ def test_pods_with_other_ports_are_in_other_subsets() -> None:
 
 
 @pytest.mark.parametrize(("tolerant", "count"), [(False, 0), (True, 1)])
-def test_terminating_pods_are_published_only_with_all_others(tolerant: bool, count: int) -> None:
+def test_terminating_pods_are_published_only_with_all_not_ready_ones(tolerant: bool, count: int) -> None:
     owner = service(clusterIP="10.9.9.9", publishNotReadyAddresses=tolerant)
     assert len(subsets_of(owner, [pod_view(ready=False, metadata=DELETING)])) == count
 

@@ -82,7 +82,7 @@ async def test_a_service_gets_the_addresses_of_ready_nodes() -> None:
     ],
     ids=["excluded", "label", "simulated"],
 )
-async def test_some_nodes_do_not_answer(metadata: Object) -> None:
+async def test_excluded_nodes_do_not_publish_their_addresses(metadata: Object) -> None:
     async with cluster(balancing()) as c:
         await node(c, "one", ONE, **metadata)
         await node(c, "two", TWO, "127.0.0.1")
@@ -108,7 +108,7 @@ async def test_external_addresses_come_instead_of_internal_ones() -> None:
         await published(c, "203.0.113.1")
 
 
-async def test_with_the_policy_local_only_nodes_with_ready_endpoints_answer() -> None:
+async def test_with_the_policy_local_only_nodes_with_ready_endpoints_are_published() -> None:
     async with cluster(balancing()) as c:
         await two_nodes(c)
         await service(c, externalTrafficPolicy="Local")

@@ -66,7 +66,7 @@ def reasons(namespace: Object) -> list[tuple[str, str, str]]:
     return [(each["type"], each["status"], each["reason"]) for each in namespace["status"].get("conditions") or ()]
 
 
-async def test_an_empty_namespace_is_deleted_and_others_stay() -> None:
+async def test_only_the_deleted_namespace_is_removed() -> None:
     async with in_namespace(set_up) as (c, _):
         await c.create(NAMESPACES, named(name="other"))
         await c.delete(NAMESPACES, "doomed")

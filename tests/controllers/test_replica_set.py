@@ -36,7 +36,7 @@ def pod(name: str, **metadata: object) -> Object:
     return {"metadata": {"name": name, "labels": LABELS, **metadata}, "spec": template()["spec"]}
 
 
-async def test_the_wanted_number_of_pods_is_created() -> None:
+async def test_the_desired_number_of_pods_is_created() -> None:
     async with cluster(replica_set.set_up) as c:
         owner = await c.create(REPLICA_SETS, replicas(7))
         for made in await c.pods(7):

@@ -96,7 +96,7 @@ def test_a_pod_name_has_set_and_ordinal(name: str, expected: tuple[str, int]) ->
         pytest.param(pod(0, phase="Failed", going=True), Step.WAIT, Step.WAIT, id="failed and terminating"),
     ],
 )
-def test_steps_for_wanted_pods(found: Pod | None, ordered: Step, parallel: Step) -> None:
+def test_steps_for_desired_pods(found: Pod | None, ordered: Step, parallel: Step) -> None:
     pods = [found] if found is not None else []
     assert step(state(web(1), *pods), found) is ordered
     assert step(state(web(1, podManagementPolicy="Parallel"), *pods), found) is parallel

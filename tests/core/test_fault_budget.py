@@ -64,7 +64,7 @@ async def test_errors_that_may_be_dropped_do_not_count() -> None:
         assert len([fault(index) for index in range(2 * FAULTS_MAX)]) == 2 * FAULTS_MAX
 
 
-def test_response_shows_the_first_errors_and_counts_the_others() -> None:
+def test_response_shows_the_first_errors_and_counts_the_rest() -> None:
     error = invalid(KIND, "a", [fault(index) for index in range(CAUSES_MAX + 23)])
     assert error.details is not None
     assert len(error.details["causes"]) == CAUSES_MAX

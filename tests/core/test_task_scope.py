@@ -31,7 +31,7 @@ async def test_the_end_waits_for_the_clean_up_of_a_task() -> None:
     assert cleaned == [True]
 
 
-async def test_a_failed_task_does_not_affect_the_others() -> None:
+async def test_a_failed_task_does_not_affect_another_one() -> None:
     async def fail() -> None:
         raise ValueError("broken")
 

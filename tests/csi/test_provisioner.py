@@ -133,7 +133,7 @@ async def test_a_failed_creation_is_an_event_and_is_repeated() -> None:
         assert len(volumes_of(running)) == 1
 
 
-async def test_a_lost_answer_does_not_lead_to_a_second_volume() -> None:
+async def test_a_lost_response_does_not_lead_to_a_second_volume() -> None:
     with running_driver() as running:
         running.fail(CreateVolume={"code": "DEADLINE_EXCEEDED", "message": "slow", "times": 2, "after": True})
         async with connected() as (client, _), storage(client, running) as c:

@@ -89,7 +89,7 @@ def test_a_response_over_udp_costs_no_more_than_its_records_when_names_are_prepa
 
 
 @pytest.mark.parametrize("size_max", [512, 1232, MESSAGE_BYTES_MAX])
-def test_a_response_that_is_cut_is_full_and_says_so(size_max: int) -> None:
+def test_a_truncated_response_is_full_and_has_the_flag(size_max: int) -> None:
     data = respond(crowd(5000), SRV, Type.SRV, size_max)
     _, flags, _, count, _, additional = HEADER.unpack_from(data)
     assert flags & TC

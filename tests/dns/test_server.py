@@ -99,13 +99,13 @@ async def respond(server: Upstream, name: str, type: int = Type.A) -> tuple[Rela
     return found, list(found.address_records(question))
 
 
-async def test_a_name_of_the_cluster_is_answered_over_udp() -> None:
+async def test_a_name_of_the_cluster_is_resolved_over_udp() -> None:
     async with serving() as server:
         _, [record] = await respond(server, "WEB.default.svc.cluster.local")
         assert record.data == bytes([10, 96, 0, 20])
 
 
-async def test_an_answer_too_large_for_udp_is_whole_over_tcp() -> None:
+async def test_a_response_too_large_for_udp_is_complete_over_tcp() -> None:
     async with serving() as server:
         _, records = await respond(server, "many.default.svc.cluster.local")
         assert len(records) == 120
@@ -119,7 +119,7 @@ async def test_another_name_is_forwarded_once_and_then_cached() -> None:
         assert [question.name for question in up.questions] == [("www", "example", "com")]
 
 
-async def test_an_external_name_is_answered_with_the_address_of_its_target() -> None:
+async def test_an_external_name_is_resolved_to_the_address_of_its_target() -> None:
     async with upstream() as up, serving(up.address) as server:
         _, records = await respond(server, "ext.default.svc.cluster.local")
         assert [record.type for record in records] == [Type.CNAME, Type.A]
@@ -141,7 +141,7 @@ async def test_an_external_name_inside_the_cluster_needs_no_upstream() -> None:
         ("ext.default.svc.cluster.local", Type.A, Rcode.NOERROR),
     ],
 )
-async def test_without_an_upstream_an_answer_comes_at_once(name: str, type: int, rcode: Rcode) -> None:
+async def test_without_an_upstream_a_response_comes_at_once(name: str, type: int, rcode: Rcode) -> None:
     async with serving() as server:
         found, _ = await respond(server, name, type)
         assert found.rcode == rcode
@@ -153,7 +153,7 @@ async def test_an_unknown_name_of_the_cluster_is_never_forwarded() -> None:
         assert (found.rcode, up.questions) == (Rcode.NXDOMAIN, [])
 
 
-async def test_the_next_upstream_answers_if_the_first_one_does_not() -> None:
+async def test_the_next_upstream_is_tried_if_the_first_one_fails() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as closed:
         closed.bind((HOST, 0))
         dead = Upstream(HOST, closed.getsockname()[1])

@@ -97,7 +97,7 @@ def test_an_unknown_name_of_the_domain_does_not_exist(cluster: ClusterZone, name
     assert (response.rcode, [record.type for record in response.authority]) == (Rcode.NXDOMAIN, [Type.SOA])
 
 
-def test_a_negative_answer_limits_how_long_it_is_cached(cluster: ClusterZone) -> None:
+def test_a_negative_response_limits_how_long_it_is_cached(cluster: ClusterZone) -> None:
     [soa] = cluster.respond(parse_name("nope.default.svc.cluster.local"), Type.A).authority
     assert (soa.ttl, struct.unpack_from("!I", soa.data, len(soa.data) - 4)) == (30, (30,))
 

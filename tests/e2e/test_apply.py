@@ -30,14 +30,14 @@ def test_the_same_manifest_again_changes_nothing(kubectl: Kubectl, manifest: str
     assert kubectl("get", "-f", "-", "-o", "json", "--show-managed-fields", stdin=manifest) == before
 
 
-def test_something_that_leaves_the_manifest_leaves_the_object(kubectl: Kubectl) -> None:
+def test_a_field_that_leaves_the_manifest_leaves_the_object(kubectl: Kubectl) -> None:
     kubectl.apply(CONFIG_MAP)
     kubectl("patch", "cm", "settings", "-p", '{"data":{"own":"kept"}}')
     kubectl.apply(CONFIG_MAP.replace("  size: large\n", ""))
     assert kubectl.get("cm", "settings")["data"] == {"colour": "blue", "own": "kept"}
 
 
-def test_something_that_others_set_stays(kubectl: Kubectl) -> None:
+def test_a_field_that_is_not_in_the_manifest_stays(kubectl: Kubectl) -> None:
     kubectl.apply(DEPLOYMENT.replace("  replicas: 2\n", ""))
     kubectl("scale", "deploy/web", "--replicas=7")
     kubectl.apply(DEPLOYMENT.replace("  replicas: 2\n", "").replace("nginx:1.27", "nginx:1.28"))

@@ -39,7 +39,7 @@ def test_applying_again_changes_nothing(kubectl: Kubectl) -> None:
     assert kubectl.get("deploy", "web")["metadata"]["resourceVersion"] == version
 
 
-def test_something_that_is_no_longer_applied_is_removed(kubectl: Kubectl) -> None:
+def test_a_field_that_is_no_longer_applied_is_removed(kubectl: Kubectl) -> None:
     kubectl.apply(CONFIG_MAP, "--server-side")
     kubectl.apply(CONFIG_MAP.replace("  size: large\n", ""), "--server-side")
     assert kubectl.get("cm", "settings")["data"] == {"colour": "blue"}

@@ -115,7 +115,7 @@ def test_deny(kubectl: Kubectl, request_name: str) -> None:
     assert conditions(kubectl, request_name) == ["Denied"]
 
 
-def test_something_that_is_approved_cannot_be_denied(kubectl: Kubectl, request_name: str) -> None:
+def test_an_approved_request_cannot_be_denied(kubectl: Kubectl, request_name: str) -> None:
     kubectl("certificate", "approve", request_name)
     message = kubectl.fails("certificate", "deny", request_name)
     assert message == f'error: certificate signing request "{request_name}" is already Approved'
@@ -180,7 +180,7 @@ def test_can_i_list(clerk: Kubectl) -> None:
     assert "[/version/] [] [get]" in rows
 
 
-def test_something_that_the_role_does_not_give_is_forbidden(clerk: Kubectl) -> None:
+def test_a_right_outside_the_role_is_forbidden(clerk: Kubectl) -> None:
     assert clerk("get", "configmaps", "--as=carl", "-o", "name") == ""
     message = clerk.fails("get", "secrets", "--as=carl")
     expected = 'secrets is forbidden: User "carl" cannot list resource "secrets" in API group "" in the namespace'

@@ -45,7 +45,7 @@ def test_a_list_is_created_item_by_item(kubectl: Kubectl) -> None:
     ]
 
 
-def test_something_that_exists_is_not_created_again(kubectl: Kubectl) -> None:
+def test_an_existing_object_is_not_created_again(kubectl: Kubectl) -> None:
     kubectl("create", "-f", "-", stdin=CONFIG_MAP)
     message = kubectl.fails("create", "-f", "-", stdin=CONFIG_MAP)
     assert message == (
@@ -139,7 +139,7 @@ def test_the_namespaces_of_file_and_command_have_to_agree(kubectl: Kubectl) -> N
     assert "the namespace from the provided object" in message
 
 
-def test_something_that_is_sound_is_created_beside_what_is_not(kubectl: Kubectl) -> None:
+def test_valid_objects_are_created_next_to_an_invalid_one(kubectl: Kubectl) -> None:
     bad = config_map("Bad")
     done = kubectl.run("create", "-f", "-", stdin=documents(CONFIG_MAP, bad, POD))
     assert done.returncode == 1

@@ -86,7 +86,7 @@ def test_several_are_scaled_at_once(kubectl: Kubectl) -> None:
     assert [replicas(kubectl, name) for name in ("rs/set", "rc/old", "sts/db")] == [2, 2, 1]
 
 
-def test_something_that_has_no_replicas_does_not_scale(kubectl: Kubectl) -> None:
+def test_an_object_without_replicas_cannot_be_scaled(kubectl: Kubectl) -> None:
     kubectl("create", "-f", "-", stdin=CONFIG_MAP)
     message = kubectl.fails("scale", "cm/settings", "--replicas=2")
     assert "the server could not find the requested resource" in message

@@ -165,7 +165,7 @@ def test_exec_gives_output_errors_and_the_exit_code(speaking: Kubectl) -> None:
     assert done.stderr == "err\ncommand terminated with exit code 3\n"
 
 
-def test_something_that_goes_into_a_command_arrives_whole(speaking: Kubectl) -> None:
+def test_input_of_a_command_arrives_complete(speaking: Kubectl) -> None:
     text = "0123456789abcdef" * (1 << 17)
     digest = hashlib.md5(text.encode()).hexdigest()
     assert speaking("exec", "-i", *IN_MAIN, "--", "md5sum", stdin=text).split()[0] == digest

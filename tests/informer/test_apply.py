@@ -81,7 +81,7 @@ def test_a_queued_deletion_survives_a_list_that_has_the_name_again(queue: str) -
 
 
 @pytest.mark.parametrize("queue", QUEUES)
-def test_something_that_was_added_and_is_not_in_the_list_behind_it_is_reported_as_lost(queue: str) -> None:
+def test_an_object_added_before_a_list_without_it_is_reported_as_lost(queue: str) -> None:
     def steps(stage: Stage) -> None:
         stage.queue.add(ref("b", 5))
         stage.queue.replace([ref("a", 1)], "6")

@@ -119,7 +119,7 @@ async def test_a_reflector_that_is_two_batches_of_keys_ahead_waits() -> None:
 
 
 @virtual_time
-async def test_something_that_comes_behind_the_first_list_is_not_of_it() -> None:
+async def test_an_object_added_after_the_first_list_is_not_part_of_it() -> None:
     fifo = Fifo(known())
     fifo.replace([ref("a", 1)], "1")
     fifo.add(ref("b", 2))

@@ -67,7 +67,7 @@ async def test_some_namespaces_are_read_and_listened_to_as_one() -> None:
 
 
 @virtual_time
-async def test_a_group_shares_its_informers_with_who_requests_a_namespace() -> None:
+async def test_a_group_shares_its_informers_with_the_factory() -> None:
     factory = SharedInformerFactory(ByNamespace(), namespace="one")
     group = factory.informers_for(WIDGETS, ["one", "two"])
     assert group.in_namespace("one") is factory.informer_for(WIDGETS)

@@ -160,7 +160,7 @@ def test_keys_are_namespace_and_name(namespace: str, name: str, key: str) -> Non
     assert split_key(key) == (namespace, name)
 
 
-def test_something_that_is_no_key_is_not_split() -> None:
+def test_an_invalid_key_is_refused() -> None:
     with pytest.raises(ValueError, match="unexpected key format"):
         split_key("a/b/c")
 

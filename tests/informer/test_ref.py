@@ -50,7 +50,7 @@ NO_OBJECTS = [b"", b"[]", b"{}", b'{"metadata":[]}', b'{"metadata":{"labels":{"a
 
 
 @pytest.mark.parametrize("body", [*NO_OBJECTS, b'{"metadata":{"name":"a"},"x":' + DEEP + b"}"])
-def test_something_that_is_no_object_is_an_error(body: bytes) -> None:
+def test_a_body_that_is_no_object_is_an_error(body: bytes) -> None:
     with pytest.raises(UnreadableObject):
         RefReader(WIDGETS).read(body)
     with pytest.raises(UnreadableObject):

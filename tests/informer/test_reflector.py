@@ -74,7 +74,7 @@ async def test_a_reflector_can_fill_a_plain_store() -> None:
 
 
 @virtual_time
-async def test_lists_request_first_for_any_version_then_for_the_last_seen_then_for_the_newest() -> None:
+async def test_lists_request_any_version_then_the_last_known_one_then_the_newest() -> None:
     server = server_with(1)
     server.plans.extend([Plan(events=1, end=EXPIRED_EVENT), Plan(events=0, end=EXPIRED_EVENT)])
     informer = informer_of(server)
@@ -156,7 +156,7 @@ async def test_a_store_restored_from_a_backup_is_trusted() -> None:
 
 
 @virtual_time
-async def test_a_list_is_read_in_pages_when_the_server_answers_in_pages() -> None:
+async def test_a_list_is_read_in_pages_when_the_server_sends_pages() -> None:
     server = server_with(5, page=True)
     informer = informer_of(server, page_size=2)
     async with running(informer):
@@ -167,7 +167,7 @@ async def test_a_list_is_read_in_pages_when_the_server_answers_in_pages() -> Non
 
 
 @virtual_time
-async def test_a_list_of_a_version_is_requested_in_one_piece_so_that_a_cache_can_answer() -> None:
+async def test_a_list_of_a_version_is_requested_without_pages_to_allow_a_cache() -> None:
     server = server_with(5)
     server.plans.append(Plan(events=0, end=expired()))
     informer = informer_of(server, page_size=2)

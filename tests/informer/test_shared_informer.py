@@ -212,7 +212,7 @@ async def test_a_handler_removed_before_the_informer_runs_is_removed_at_once() -
 
 
 @virtual_time
-async def test_handlers_may_be_added_and_removed_while_others_are_reported() -> None:
+async def test_a_handler_can_be_added_during_a_notification() -> None:
     server = FakeServer()
     server.put("a")
     informer = informer_of(server)
@@ -263,7 +263,7 @@ async def test_an_object_made_again_while_no_client_looked_is_one_update_with_tw
 
 
 @virtual_time
-async def test_something_that_a_new_list_does_not_have_is_reported_as_a_tombstone_with_the_last_known_state() -> None:
+async def test_an_object_missing_from_a_new_list_is_reported_as_lost_with_its_last_state() -> None:
     server = FakeServer()
     server.put("a")
     server.put("b")
@@ -383,7 +383,7 @@ async def test_every_read_gets_a_copy_of_its_own() -> None:
 
 
 @virtual_time
-async def test_managed_fields_are_dropped_unless_they_are_wanted() -> None:
+async def test_managed_fields_are_dropped_by_default() -> None:
     server = FakeServer()
     obj = server.put("a")
     obj["metadata"]["managedFields"] = [{"manager": "x"}]
@@ -403,7 +403,7 @@ async def test_managed_fields_are_dropped_unless_they_are_wanted() -> None:
 
 
 @virtual_time
-async def test_one_can_wait_until_the_store_has_seen_ones_own_write() -> None:
+async def test_at_least_waits_until_the_store_has_a_write() -> None:
     server = FakeServer()
     informer = informer_of(server)
     async with running(informer):

@@ -63,7 +63,7 @@ def test_reboot_keeps_the_files_of_a_machine_and_its_place_in_the_network(networ
     wait_for(lambda: first.output(sys.executable, "-c", reach, network.address(1)) == "hello", "a response")
 
 
-def test_reboot_of_the_first_machine_links_the_others_again(network: Lan) -> None:
+def test_reboot_of_the_first_machine_restores_its_links(network: Lan) -> None:
     first, second = network.machines
     network.reboot(0)
     second.start(sys.executable, "-c", _SERVER, log="server.log")

@@ -129,7 +129,7 @@ def responds(cluster: SmallCluster, address: str) -> bool:
     return "from two" in cluster.server.run("sh", "-c", f"timeout 5 busybox wget -qO- '{url}' || true")
 
 
-def test_all_nodes_answer_for_a_service_and_with_the_policy_local_those_with_its_pods(cluster: SmallCluster) -> None:
+def test_all_nodes_serve_a_service_and_with_the_policy_local_those_with_its_pods(cluster: SmallCluster) -> None:
     kubectl = cluster.kubectl
     command = "mkdir /w; echo from two > /w/index.html; exec httpd -f -p '[::]:8080' -h /w"
     container = {"name": "main", "image": APP, "command": ["sh", "-c", command]}

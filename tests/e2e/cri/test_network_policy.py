@@ -121,7 +121,7 @@ def test_pods_cannot_reach_other_nodes_but_their_own(nodes: Nodes) -> None:
     nodes.kubectl("delete", "pod", "host-one", "--wait=true")
 
 
-def test_probes_of_the_node_reach_a_pod_that_admits_nobody(nodes: Nodes) -> None:
+def test_probes_of_the_node_reach_an_isolated_pod(nodes: Nodes) -> None:
     nodes.policy("deny", policyTypes=["Ingress", "Egress"])
     nodes.until("client-one", "web-one", reached=False)
     probe = {"httpGet": {"path": "/", "port": PORT}, "periodSeconds": 1}

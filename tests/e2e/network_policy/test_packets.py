@@ -198,7 +198,7 @@ def _slice(endpoint: Endpoint) -> Object:
     ],
     ids=["except", "block", "namespace", "expression", "named port", "range"],
 )
-async def test_a_rule_admits_its_peers_and_no_others(net: Lab, rule: Object, passing: str, dropped: str) -> None:
+async def test_a_rule_admits_only_its_peers(net: Lab, rule: Object, passing: str, dropped: str) -> None:
     places = {"a": net.a.namespace, "c": net.c.namespace, "client": net.client}
     async with policed(net) as found:
         await found.policy("some", ingress(rule, pods=app("b")))

@@ -163,7 +163,7 @@ def test_a_daemon_stays_until_the_object_goes(server: Server, api: Api, gadgets:
 
 
 @pytest.mark.usefixtures("gadgets")
-def test_events_of_a_built_in_resource_are_seen(server: Server, api: Api, maps: str) -> None:
+def test_events_of_a_built_in_resource_are_handled(server: Server, api: Api, maps: str) -> None:
     api.create(maps, config_map("settings", observed="yes"))
     found = until(
         server, maps, "settings", lambda found: GADGET_ANNOTATION in (found or {})["metadata"].get("annotations", {})

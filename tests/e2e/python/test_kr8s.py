@@ -48,7 +48,7 @@ def names(found: Any) -> list[str]:
     return [item.name for item in found]
 
 
-def test_the_client_has_where_and_who_it_is(client: Any) -> None:
+def test_the_client_has_a_version_a_user_and_a_namespace(client: Any) -> None:
     assert client.version()["gitVersion"].startswith("v1.36.0")
     assert (client.whoami(), client.namespace) == ("admin", "default")
 
@@ -67,7 +67,7 @@ def test_an_object_is_created_and_read_back(client: Any, settings: Any, namespac
     assert read.exists()
 
 
-def test_something_that_is_missing_is_not_found(client: Any, namespace: str) -> None:
+def test_a_missing_object_raises_not_found(client: Any, namespace: str) -> None:
     missing = ConfigMap(config_map("nothing"), namespace=namespace, api=client)
     assert not missing.exists()
     with pytest.raises(kr8s.NotFoundError):

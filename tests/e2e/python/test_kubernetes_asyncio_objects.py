@@ -98,7 +98,7 @@ async def test_apply_conflicts_until_it_is_forced(library: Library, core: Any, n
     assert applied.data == {"colour": "red", "size": "large"}
 
 
-async def test_something_that_is_missing_is_not_found(library: Library, core: Any, namespace: str) -> None:
+async def test_a_missing_object_raises_not_found(library: Library, core: Any, namespace: str) -> None:
     with pytest.raises(library.client.ApiException) as raised:
         await core.read_namespaced_pod("nothing", namespace)
     assert (raised.value.status, raised.value.reason) == (404, "Not Found")

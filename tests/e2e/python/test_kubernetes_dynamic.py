@@ -62,7 +62,7 @@ def test_resources_are_found_by_kind_and_by_name(dynamic: DynamicClient) -> None
     assert (found.name, found.group_version, found.namespaced) == ("widgets", f"{GROUP}/v1", True)
 
 
-def test_something_that_no_client_serves_is_not_found(dynamic: DynamicClient) -> None:
+def test_an_unknown_kind_is_not_found(dynamic: DynamicClient) -> None:
     with pytest.raises(ResourceNotFoundError):
         dynamic.resources.get(api_version="v1", kind="Nothing")
 
@@ -114,7 +114,7 @@ def test_the_status_is_written_apart(widgets_of: Any, namespace: str) -> None:
     assert (written.status.phase, written.spec.size, written.metadata.generation) == ("Ready", 1, 1)
 
 
-def test_something_that_the_schema_refuses_is_unprocessable(widgets_of: Any, namespace: str) -> None:
+def test_an_object_against_the_schema_is_unprocessable(widgets_of: Any, namespace: str) -> None:
     with pytest.raises(UnprocessibleEntityError) as raised:
         widgets_of.create(body=widget("one", size=0), namespace=namespace)
     assert raised.value.summary() == (

@@ -54,7 +54,7 @@ def test_the_second_waits_until_the_lease_has_run_out(namespace: str) -> None:
     assert CoordinationV1Api().read_namespaced_lease("lock", namespace).spec.holder_identity == "two"
 
 
-def test_of_two_who_renew_at_once_one_is_refused(namespace: str) -> None:
+def test_one_of_two_concurrent_renewals_is_refused(namespace: str) -> None:
     first, second = (candidate(namespace, identity, []) for identity in ("one", "two"))
     assert first.try_acquire_or_renew()
     second.election_config.lock.get("lock", namespace)

@@ -170,7 +170,7 @@ def test_a_pod_is_evicted_as_far_as_its_budget_allows(core: CoreV1Api, connectio
     assert core.list_namespaced_pod(namespace).items == []
 
 
-def test_delete_answers_with_what_was_deleted(core: CoreV1Api, namespace: str) -> None:
+def test_delete_returns_details_of_the_deleted_object(core: CoreV1Api, namespace: str) -> None:
     created = core.create_namespaced_config_map(namespace, settings())
     preconditions = client.V1Preconditions(uid=created.metadata.uid)
     response = core.delete_namespaced_config_map(
@@ -180,7 +180,7 @@ def test_delete_answers_with_what_was_deleted(core: CoreV1Api, namespace: str) -
     assert (response["status"], response["details"]) == ("Success", details)
 
 
-def test_delete_of_a_pod_answers_with_the_pod(core: CoreV1Api, namespace: str) -> None:
+def test_delete_of_a_pod_returns_the_pod(core: CoreV1Api, namespace: str) -> None:
     core.create_namespaced_pod(namespace, pod("web", node="node-1"))
     deleted = core.delete_namespaced_pod("web", namespace, grace_period_seconds=7)
     assert (deleted.metadata.name, deleted.metadata.deletion_grace_period_seconds) == ("web", 7)

@@ -101,7 +101,7 @@ def test_apply_conflicts_until_it_is_forced(core: CoreV1Api, namespace: str) -> 
     assert apply(core, namespace, config_map("settings", {"colour": "red"}), "two", force=True)["colour"] == "red"
 
 
-def test_something_that_is_missing_is_not_found(core: CoreV1Api, namespace: str) -> None:
+def test_a_missing_object_raises_not_found(core: CoreV1Api, namespace: str) -> None:
     with pytest.raises(NotFoundException) as raised:
         core.read_namespaced_config_map("nothing", namespace)
     assert (raised.value.status, raised.value.reason) == (404, "Not Found")
@@ -133,7 +133,7 @@ def test_an_old_version_conflicts_and_is_tried_again(core: CoreV1Api, namespace:
     assert retry_on_conflict(change, sleep_func=lambda _: None)["by"] == "another"
 
 
-def test_something_that_is_invalid_names_the_field(apps: AppsV1Api, namespace: str) -> None:
+def test_an_invalid_object_is_refused_with_its_field(apps: AppsV1Api, namespace: str) -> None:
     with pytest.raises(UnprocessableEntityException) as raised:
         apps.create_namespaced_deployment(namespace, deployment("web", replicas=-1))
     assert (raised.value.status, raised.value.reason) == (422, "Unprocessable Entity")

@@ -146,7 +146,7 @@ def test_a_streaming_list_ends_with_a_bookmark(core: CoreV1Api, namespace: str) 
     watch.stop()
 
 
-def test_events_are_given_as_they_came_when_no_model_is_wanted(core: CoreV1Api, namespace: str, now: str) -> None:
+def test_events_are_not_decoded_without_a_model(core: CoreV1Api, namespace: str, now: str) -> None:
     core.create_namespaced_config_map(namespace, config_map("settings"))
     watch = Watch()
     stream = watch.stream(core.list_namespaced_config_map, namespace, resource_version=now, deserialize=False)

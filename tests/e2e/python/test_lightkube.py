@@ -127,7 +127,7 @@ def test_manifests_are_loaded_sorted_and_applied(client: Client, namespace: str)
     assert client.get(Deployment, "web", namespace=namespace).spec.replicas == 1
 
 
-def test_something_that_is_missing_is_not_found(client: Client, namespace: str) -> None:
+def test_a_missing_object_raises_not_found(client: Client, namespace: str) -> None:
     with pytest.raises(ApiError) as raised:
         client.get(Pod, "nothing", namespace=namespace)
     status = raised.value.status
@@ -135,7 +135,7 @@ def test_something_that_is_missing_is_not_found(client: Client, namespace: str) 
     assert (status.details.name, status.details.kind) == ("nothing", "pods")
 
 
-def test_something_that_is_invalid_names_its_fields(client: Client, namespace: str) -> None:
+def test_an_invalid_object_is_refused_with_its_field(client: Client, namespace: str) -> None:
     with pytest.raises(ApiError) as raised:
         client.create(Secret(metadata=ObjectMeta(name="Not A Name")), namespace=namespace)
     status = raised.value.status

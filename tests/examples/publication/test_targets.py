@@ -108,7 +108,7 @@ async def test_a_backend_gets_servers_and_loses_them(backend: HaProxy) -> None:
     assert (await backend.read("shop", "first")).addresses == frozenset()
 
 
-async def test_servers_of_others_stay_in_a_backend(backend: HaProxy, balancer: ServerProcess) -> None:
+async def test_servers_of_other_owners_stay_in_a_backend(backend: HaProxy, balancer: ServerProcess) -> None:
     mine = await publish(backend, "shop", "mine", frozenset({"127.0.0.1:1001"}))
     await publish(backend, "shop", "theirs", frozenset({"127.0.0.1:1001"}))
     await backend.write("shop", "mine", mine, None)
@@ -124,7 +124,7 @@ async def test_a_server_in_maintenance_is_drift(backend: HaProxy, balancer: Serv
     assert (await publish(backend, "shop", "drift", one)).addresses == one
 
 
-async def test_lines_of_others_stay_in_a_hosts_file(tmp_path: Path) -> None:
+async def test_lines_of_other_owners_stay_in_a_hosts_file(tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_text("127.0.0.1 localhost\n192.0.2.1 box # mine\n")
     hosts = HostsFile(path)
