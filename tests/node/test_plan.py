@@ -66,7 +66,7 @@ def test_failed_init_container_fails_the_pod_or_is_restarted(policy: str, fails:
     assert [container.name for container, _ in found.start] == ([] if fails else ["main"])
 
 
-def test_addresses_are_reused_only_after_all_others() -> None:
+def test_a_released_address_is_reused_last() -> None:
     addresses = PodAddresses("10.0.0.0/29")
     first = addresses.take("a")
     assert addresses.take("a") == first == "10.0.0.2"

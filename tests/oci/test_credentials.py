@@ -58,7 +58,7 @@ def test_a_damaged_file_is_named(content: str, tmp_path: Path) -> None:
         credentials_for("registry.test", write(tmp_path, content))
 
 
-def test_a_credential_helper_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_credential_helper_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     helper(tmp_path, 'read host; echo "{\\"Username\\": \\"$host\\", \\"Secret\\": \\"s\\"}"', monkeypatch)
     environment = write(tmp_path / "config", {"credHelpers": {"registry.test": "tests"}})
     assert credentials_for("registry.test", environment) == Credentials("registry.test", "s")

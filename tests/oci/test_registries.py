@@ -118,7 +118,7 @@ async def test_an_identity_token_is_exchanged(exchange: HttpExchange, tmp_path: 
 
 @pytest.mark.parametrize("authentication", ["basic", "token"])
 @pytest.mark.parametrize("credentials", [None, Credentials(USER, "wrong")])
-async def test_a_refused_login_says_how_to_log_in(
+async def test_a_refused_login_is_an_error_with_a_hint(
     authentication: str, credentials: Credentials | None, exchange: HttpExchange, tmp_path: Path
 ) -> None:
     with serving(RegistryServer(authentication)) as server:
@@ -129,7 +129,7 @@ async def test_a_refused_login_says_how_to_log_in(
         assert not server.blobs
 
 
-async def test_an_overloaded_registry_is_asked_again(
+async def test_an_overloaded_registry_is_tried_again(
     server: RegistryServer, exchange: HttpExchange, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sampan.oci.http_exchange._PAUSE_S", 0.01)

@@ -50,7 +50,7 @@ async def test_a_controller_reconciles_one_kind() -> None:
     ],
     ids=["nothing", "a name", "owns", "no name", "recheck", "period"],
 )
-async def test_something_that_could_not_work_is_refused(describe: object, message: str) -> None:
+async def test_an_invalid_controller_is_refused(describe: object, message: str) -> None:
     with pytest.raises(BuildError, match=message):
         describe(Builder(manager())).complete(reconcile)  # type: ignore[operator]
 

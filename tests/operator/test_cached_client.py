@@ -60,7 +60,7 @@ async def test_a_list_has_all_of_ones_own_writes() -> None:
         assert found.resource_version
 
 
-async def test_something_that_was_deleted_is_not_found_any_more() -> None:
+async def test_a_deleted_object_is_not_found_until_it_is_created_again() -> None:
     async with cached() as client:
         maps = client.resource(CONFIG_MAPS)
         await maps.create(config_map("a"))
@@ -73,7 +73,7 @@ async def test_something_that_was_deleted_is_not_found_any_more() -> None:
         assert (await maps.get("a"))["data"] == {"again": "yes"}
 
 
-async def test_something_that_waits_for_its_finalizers_is_still_there_and_is_reported() -> None:
+async def test_a_deleted_object_with_finalizers_is_returned_with_its_deletion_timestamp() -> None:
     async with cached() as client:
         maps = client.resource(CONFIG_MAPS)
         obj = config_map("a")
@@ -94,7 +94,7 @@ async def test_reads_come_from_the_cache_and_belong_to_the_caller() -> None:
         assert "managedFields" in (await client.direct.resource(CONFIG_MAPS).get("a"))["metadata"]
 
 
-async def test_selectors_are_answered_from_the_cache() -> None:
+async def test_selectors_are_applied_in_the_cache() -> None:
     async with cached() as client:
         maps = client.resource(CONFIG_MAPS, namespace="default")
         for name, color in (("a", "red"), ("b", "blue")):
@@ -108,7 +108,7 @@ async def test_selectors_are_answered_from_the_cache() -> None:
 @pytest.mark.parametrize(
     "options", [ListOptions(limit=1), ListOptions(field_selector="metadata.name=a")], ids=["page", "field selector"]
 )
-async def test_something_that_the_cache_cannot_answer_is_called_of_the_server(options: ListOptions) -> None:
+async def test_requests_that_the_cache_does_not_support_go_to_the_server(options: ListOptions) -> None:
     async with cached() as client:
         maps = client.resource(CONFIG_MAPS, namespace="default")
         for name in ("a", "b"):
@@ -149,7 +149,7 @@ async def test_applies_are_read_back_too() -> None:
         assert (await maps.get("a"))["data"] == {"n": "1"}
 
 
-async def test_a_cache_that_does_not_keep_up_is_an_error_and_not_an_old_answer() -> None:
+async def test_a_cache_that_does_not_keep_up_is_an_error() -> None:
     async with cluster_client() as client:
         informer = SharedInformer(client.resource(CONFIG_MAPS).list_watch(), dynamic(CONFIG_MAPS))
         stale = CachedClient(client, timeout_s=0.01)
@@ -187,7 +187,7 @@ async def test_a_deletion_that_was_only_tried_hides_nothing() -> None:
         assert (await maps.get("a"))["metadata"]["name"] == "a"
 
 
-async def test_something_that_the_server_could_not_be_called_is_refused_here_too() -> None:
+async def test_invalid_names_are_refused_without_a_request() -> None:
     async with cached() as client:
         with pytest.raises(ValueError, match="must not be empty"):
             await client.resource(CONFIG_MAPS).get("")
@@ -213,7 +213,7 @@ async def test_indexes_have_all_of_ones_own_writes() -> None:
         task.cancel()
 
 
-async def test_something_that_the_cache_has_seen_is_not_remembered() -> None:
+async def test_writes_that_have_reached_the_cache_are_forgotten() -> None:
     async with cached() as client:
         maps = client.resource(CONFIG_MAPS)
         for number in range(30):

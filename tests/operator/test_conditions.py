@@ -87,7 +87,7 @@ def test_conditions_of_other_types_stay(make: Any) -> None:
     assert [each["type"] for each in dump(conditions)] == ["Ready"]
 
 
-def test_a_condition_answers_for_its_generation(make: Any) -> None:
+def test_a_condition_is_true_only_for_its_generation(make: Any) -> None:
     conditions = [make(observed_generation=2), make(type="Bad", status="False")]
     assert is_true(conditions, "Ready")
     assert is_true(conditions, "Ready", generation=2)

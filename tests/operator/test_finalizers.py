@@ -101,7 +101,7 @@ async def test_cleaning_up_that_raises_keeps_the_object() -> None:
         assert has_finalizer(await maps.get("a"), NAME)
 
 
-async def test_others_that_hold_the_object_up_are_left_alone() -> None:
+async def test_an_object_with_foreign_finalizers_only_is_not_cleaned_up() -> None:
     async with cluster_client() as client:
         maps, steps = client.resource(CONFIG_MAPS), Steps()
         await maps.create(made("other/one"))
@@ -134,7 +134,7 @@ async def test_to_put_a_finalizer_on_an_old_state_conflicts() -> None:
         assert (await maps.get("a"))["metadata"]["finalizers"] == ["other/one"]
 
 
-async def test_something_that_is_gone_needs_no_finalizer_off() -> None:
+async def test_removing_the_finalizer_of_a_deleted_object_does_nothing() -> None:
     async with cluster_client() as client:
         maps = client.resource(CONFIG_MAPS)
         old = await maps.create(made(NAME))

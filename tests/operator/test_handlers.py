@@ -80,7 +80,7 @@ async def test_the_controlling_owner_is_called_in_any_version_of_its_group() -> 
 
 
 @virtual_time
-async def test_all_owners_are_called_if_so_wanted() -> None:
+async def test_all_owners_are_enqueued_without_only_controller() -> None:
     bench = Bench(for_owner(NETWORKS, only_controller=False))
     owners = [("net.example.com/v1", "Network", name, name == "b") for name in "ab"]
     bench.handler.on_add(owned_by(*owners), False)
@@ -95,7 +95,7 @@ async def test_an_owner_that_is_of_no_namespace_gets_none() -> None:
 
 
 @virtual_time
-async def test_something_that_changes_its_owner_wakes_both() -> None:
+async def test_a_change_of_owner_enqueues_both() -> None:
     bench = Bench(for_owner(NETWORKS))
     before = owned_by(("net.example.com/v1", "Network", "a", True))
     bench.handler.on_update(before, owned_by(("net.example.com/v1", "Network", "b", True), version=2))

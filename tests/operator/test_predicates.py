@@ -121,7 +121,7 @@ def test_a_selector_passes_what_is_or_was_selected() -> None:
     assert not predicate.delete(other)
 
 
-def test_something_that_is_no_selector_is_refused() -> None:
+def test_an_invalid_selector_is_refused() -> None:
     with pytest.raises(ValueError, match="found"):
         label_selector("a in")
 

@@ -127,7 +127,7 @@ async def test_after_a_conflict_of_the_status_the_object_is_read_from_the_server
         task.cancel()
 
 
-async def test_something_that_exists_already_is_read_from_the_server() -> None:
+async def test_an_existing_object_is_read_from_the_server_after_a_refused_create() -> None:
     async with frozen() as (client, maps):
         await client.direct.resource(CONFIG_MAPS).create(config_map("a", by="another"))
         with pytest.raises(NotFound):
@@ -145,7 +145,7 @@ async def test_something_that_exists_already_is_read_from_the_server() -> None:
         pytest.param(lambda maps, old: maps.delete("a"), id="delete"),
     ],
 )
-async def test_something_that_exists_no_more_is_not_found_any_more(write: Write) -> None:
+async def test_an_object_deleted_meanwhile_is_not_found_after_a_refused_write(write: Write) -> None:
     async with frozen("a") as (client, maps):
         old = await maps.get("a")
         await client.direct.resource(CONFIG_MAPS).delete("a")

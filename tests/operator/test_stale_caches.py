@@ -84,7 +84,7 @@ class OneSecretEach:
         return Result(requeue_after_s=0.001)
 
 
-async def test_something_that_was_just_made_is_not_made_again_however_late_the_watch_is() -> None:
+async def test_an_object_is_not_created_twice_with_a_late_watch() -> None:
     async with cluster_client() as client:
         late = Client(LateWatches(client.rest.transport))
         manager, reconciled = Manager(late), asyncio.Queue[str]()
@@ -106,7 +106,7 @@ async def test_something_that_was_just_made_is_not_made_again_however_late_the_w
         assert len(made) >= COUNT
 
 
-async def test_something_that_was_just_made_and_deleted_is_gone_however_late_the_watch_is() -> None:
+async def test_a_created_and_deleted_object_is_gone_with_a_late_watch() -> None:
     async with cluster_client() as client:
         late = Client(LateWatches(client.rest.transport))
         manager = Manager(late)

@@ -61,13 +61,13 @@ async def test_only_what_differs_is_written() -> None:
         assert (await patch_status(client, written, again)).status == LampStatus(is_on=False, watts=7)
 
 
-async def test_something_that_has_not_changed_is_not_written() -> None:
+async def test_an_unchanged_status_is_not_written() -> None:
     async with lamps() as (client, before):
         assert await patch_status(client, before, copy.deepcopy(before)) is before
         assert (await client.get("l")).metadata.resource_version == before.metadata.resource_version
 
 
-async def test_something_that_differs_elsewhere_is_not_written() -> None:
+async def test_changes_outside_the_status_are_not_written() -> None:
     async with lamps() as (client, before):
         after = copy.deepcopy(before)
         after.metadata.labels = {"a": "b"}
@@ -75,7 +75,7 @@ async def test_something_that_differs_elsewhere_is_not_written() -> None:
         assert (await patch_status(client, before, after)).metadata.labels == {}
 
 
-async def test_with_a_lock_a_status_of_others_is_not_overwritten() -> None:
+async def test_with_a_lock_a_changed_status_is_not_overwritten() -> None:
     async with lamps() as (client, before):
         await client.patch("l", MergePatch({"status": {"watts": 7}}), subresource="status")
         after = copy.deepcopy(before)

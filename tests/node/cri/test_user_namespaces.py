@@ -33,7 +33,7 @@ def test_a_released_range_is_used_again(tmp_path: Path) -> None:
     assert ranges.first_id(tmp_path / "three") == found
 
 
-def test_without_a_free_range_the_error_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exhausted_range_of_user_ids_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(user_namespaces, "_RANGES", range(LENGTH, 2 * LENGTH, LENGTH))
     ranges = UserNamespaces()
     ranges.first_id(tmp_path / "one")

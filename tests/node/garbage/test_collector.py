@@ -69,7 +69,7 @@ async def test_event_reports_that_too_little_could_be_removed() -> None:
 
 
 @virtual_time
-async def test_image_that_cannot_be_removed_does_not_stop_the_others() -> None:
+async def test_image_that_cannot_be_removed_does_not_stop_the_collection() -> None:
     store = Store(["stuck", "free"], stuck={"stuck"}, other_bytes=80)
     with pytest.raises(OSError, match="freed 10 bytes space with errors in image deletion: image is busy"):
         await collector(store).collect_images()

@@ -135,7 +135,7 @@ async def test_random_ends_leave_nothing(tmp_path: Path, isolation: Isolation, s
         await no_more(b"55.99")
 
 
-async def test_container_with_much_output_does_not_block_others(tmp_path: Path) -> None:
+async def test_container_with_much_output_does_not_block_another_one(tmp_path: Path) -> None:
     async with node(tmp_path) as found:
         await found.start(pod("chatty"), "yes", "a line of sixty characters, more or less, as they come along")
         for number in range(3):

@@ -61,7 +61,7 @@ async def test_streams_that_were_not_selected_are_reset() -> None:
         await client.until_frame(RstStream(stream_id, 5))
 
 
-async def test_pings_are_answered() -> None:
+async def test_pings_are_returned() -> None:
     async with node() as served, spdy(served, shell("true"), V4) as client:
         await client.send(Ping(1))
         await client.until_frame(Ping(1))

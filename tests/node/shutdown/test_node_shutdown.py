@@ -47,7 +47,7 @@ async def test_pods_fail_and_the_node_is_not_ready(tmp_path: Path) -> None:
 
 
 @virtual_time
-async def test_critical_pods_end_after_the_others(tmp_path: Path) -> None:
+async def test_critical_pods_end_after_all_regular_ones(tmp_path: Path) -> None:
     critical = {"priorityClassName": "system-node-critical"}
     async with shut_down(tmp_path, ("web", {}), ("critical", critical)) as (cluster, task):
         await cluster.until(PODS, "web", has_phase("Failed"))

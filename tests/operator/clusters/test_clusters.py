@@ -122,7 +122,7 @@ async def test_clusters_come_and_go(cluster_factory: Factory) -> None:
             clusters.enqueue("configmap", "west", Request("default", "late"))
 
 
-async def test_a_dead_cluster_does_not_stop_the_others_and_is_joined_when_it_responds(cluster_factory: Factory) -> None:
+async def test_an_unreachable_cluster_does_not_stop_the_rest_and_is_joined_later(cluster_factory: Factory) -> None:
     home, east, west = cluster_factory(), cluster_factory(), cluster_factory()
     await west.apply(config_map("boat"))
     dead = Dead(west.client(actor="operator").rest.transport)

@@ -81,7 +81,7 @@ async def test_a_worker_survives_whatever_a_reconciler_raises() -> None:
 
 
 @virtual_time
-async def test_a_cancellation_that_is_not_the_workers_own_is_an_error_like_others() -> None:
+async def test_a_cancellation_raised_by_a_reconciler_is_retried_like_an_error() -> None:
     tries = 0
 
     async def reconcile(request: Request) -> None:
@@ -198,7 +198,7 @@ async def test_a_source_that_does_not_sync_in_two_minutes_ends_the_controller() 
 
 
 @virtual_time
-async def test_something_that_a_source_raises_ends_the_controller() -> None:
+async def test_an_error_of_a_source_ends_the_controller() -> None:
     class Broken:
         async def run(self, queue: WorkQueue[Request], *, synced: asyncio.Event) -> None:
             raise PermissionError("no")
@@ -343,7 +343,7 @@ async def test_a_function_that_returns_an_awaitable_is_awaited() -> None:
 
 
 @pytest.mark.parametrize("what", [None, 5, Result], ids=["none", "number", "class"])
-def test_something_that_is_no_reconciler_is_refused(what: object) -> None:
+def test_an_invalid_reconciler_is_refused(what: object) -> None:
     with pytest.raises(TypeError, match="neither a function nor"):
         Controller("c", what)  # type: ignore[arg-type]
 

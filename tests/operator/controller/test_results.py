@@ -130,7 +130,7 @@ async def test_the_priority_is_kept_over_retries_unless_the_result_states_anothe
 
 
 @virtual_time
-async def test_something_that_is_no_result_is_an_error() -> None:
+async def test_an_invalid_result_is_counted_as_a_panic_and_retried() -> None:
     script = Script(True, None)
     bench = await play(script, 10)
     assert script.requested_at == [0, 1]

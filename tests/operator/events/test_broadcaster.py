@@ -74,7 +74,7 @@ async def test_a_server_that_cannot_take_it_now_is_called_again(failure: Excepti
     ids=["403", "422", "bug"],
 )
 @virtual_time
-async def test_something_that_will_never_be_taken_is_not_tried_again(failure: Exception) -> None:
+async def test_a_permanently_refused_event_is_not_sent_again(failure: Exception) -> None:
     sink = Sink(failure)
     async with posting(sink) as broadcaster:
         broadcaster.put(event("a"))

@@ -32,7 +32,7 @@ def test_the_same_event_again_counts() -> None:
     ],
     ids=lambda other: next(iter(other)),
 )
-def test_something_that_differs_is_another_event(other: dict[str, Any]) -> None:
+def test_a_different_field_makes_another_series(other: dict[str, Any]) -> None:
     correlator = EventCorrelator()
     one, two = correlator.correlate(event(), 0), correlator.correlate(event(**other), 0)
     assert one is not None
@@ -108,7 +108,7 @@ def test_the_memory_is_bounded() -> None:
     assert len(correlator._series) == len(correlator._buckets) == 4096
 
 
-def test_something_that_decides_nothing_any_more_is_forgotten() -> None:
+def test_old_events_are_forgotten() -> None:
     correlator = EventCorrelator()
     for number in range(100):
         correlator.correlate(event(regarding=replace(MAP, uid=f"u{number}")), 0)

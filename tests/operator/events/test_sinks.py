@@ -118,7 +118,7 @@ async def test_an_event_that_the_server_has_forgotten_is_made_again(make: Callab
 
 
 @pytest.mark.parametrize("make", SINKS)
-async def test_a_create_whose_answer_was_lost_is_not_counted_twice(make: Callable[[Client], EventSink]) -> None:
+async def test_a_create_with_a_lost_response_is_not_counted_twice(make: Callable[[Client], EventSink]) -> None:
     async with cluster_client() as client:
         sighting = EventCorrelator().correlate(event(), 0)
         assert sighting is not None
@@ -136,7 +136,7 @@ async def test_an_event_on_what_is_of_no_namespace_is_in_default() -> None:
     assert found["regarding"] == {"apiVersion": "net.example.com/v1", "kind": "Zone", "name": "z", "uid": "u"}
 
 
-async def test_something_that_reports_no_kind_is_refused() -> None:
+async def test_an_object_without_a_kind_is_refused() -> None:
     recorder = EventRecorder(EventBroadcaster(NewEventSink(None)), "c", "c-1", Clock())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="has no apiVersion and kind"):
         recorder.normal({"metadata": {"name": "a"}}, "Made", "it was made")

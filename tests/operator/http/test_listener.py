@@ -62,7 +62,7 @@ async def test_a_connection_serves_one_request_after_the_other() -> None:
         assert response.endswith(b"POST two")
 
 
-async def test_requests_that_come_together_are_answered_in_order() -> None:
+async def test_pipelined_requests_get_their_responses_in_order() -> None:
     async with listening() as listener:
         response = await talk(listener.port, post("/", b"one") + post("/", b"two", "connection: close"))
         assert response.index(b"POST one") < response.index(b"POST two")

@@ -134,7 +134,7 @@ def now() -> float:
 
 
 @virtual_time
-async def test_the_first_leads_and_the_others_wait() -> None:
+async def test_the_first_candidate_leads_and_the_second_waits() -> None:
     async with candidates("a", "b") as (a, b):
         await asyncio.sleep(61)
         assert a.elector.is_leader()
@@ -172,7 +172,7 @@ async def test_without_release_the_next_waits_for_the_whole_lease() -> None:
 
 
 @virtual_time
-async def test_a_candidate_takes_over_at_the_very_end_of_the_lease_that_it_has_seen() -> None:
+async def test_a_candidate_takes_over_at_the_end_of_an_unrenewed_lease() -> None:
     server = Server()
     server.write(LeaseRecord("dead", 15))
     candidate = Candidate(server, "a")

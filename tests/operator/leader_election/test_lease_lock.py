@@ -21,7 +21,7 @@ async def test_records_come_back_as_they_were_written() -> None:
             await lock.create(record)
 
 
-async def test_something_that_others_have_written_is_not_overwritten_unseen() -> None:
+async def test_a_lease_changed_by_another_candidate_is_not_overwritten() -> None:
     async with cluster_client() as client:
         one, other = (LeaseLock(client, "default", "lock", SystemClock()) for _ in range(2))
         await one.create(LeaseRecord("one", 15))
@@ -31,7 +31,7 @@ async def test_something_that_others_have_written_is_not_overwritten_unseen() ->
             await other.update(LeaseRecord("other", 15))
 
 
-async def test_labels_of_others_are_kept() -> None:
+async def test_foreign_labels_are_kept() -> None:
     async with cluster_client() as client:
         lock = LeaseLock(client, "default", "lock", SystemClock())
         await lock.create(LeaseRecord("me", 15))

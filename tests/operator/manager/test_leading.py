@@ -108,7 +108,7 @@ async def test_a_lost_lease_ends_the_work_without_grace_and_the_manager_with_an_
 
 
 @virtual_time
-async def test_clocks_of_others_do_not_matter() -> None:
+async def test_clocks_of_other_candidates_do_not_matter() -> None:
     server = Server()
     server.write(LeaseRecord("other", 15, "2999-01-01T00:00:00.000000Z", "2999-01-01T00:00:00.000000Z"))
     made, _ = electing(server, "me")

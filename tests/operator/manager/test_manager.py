@@ -56,7 +56,7 @@ async def test_a_function_may_be_run_and_goes_to_the_leader() -> None:
 
 
 @virtual_time
-async def test_something_that_is_added_while_the_manager_runs_starts_at_once() -> None:
+async def test_a_component_added_to_a_running_manager_starts_at_once() -> None:
     made, log = manager(), list[str]()
     async with running(made):
         made.add(Part("late", log))
@@ -128,7 +128,7 @@ async def test_reconciles_under_way_may_end_within_the_graceful_time() -> None:
 
 
 @virtual_time
-async def test_something_that_does_not_end_in_time_is_cancelled() -> None:
+async def test_a_reconcile_that_does_not_end_in_time_is_cancelled() -> None:
     made, ended = manager(ManagerOptions(graceful_shutdown_timeout_s=30)), list[str]()
 
     async def reconcile(request: Request) -> None:
@@ -195,7 +195,7 @@ async def test_a_drain_is_not_waited_for_when_its_part_has_ended() -> None:
 
 
 @virtual_time
-async def test_something_that_ignores_its_cancellation_is_named() -> None:
+async def test_a_component_that_ignores_its_cancellation_is_named() -> None:
     made = manager(ManagerOptions(graceful_shutdown_timeout_s=0))
     release = asyncio.Event()
 
@@ -232,7 +232,7 @@ async def test_two_controllers_of_one_name_are_refused() -> None:
 
 
 @pytest.mark.parametrize("what", [5, Manager], ids=["number", "class"])
-async def test_something_that_cannot_run_is_refused(what: object) -> None:
+async def test_an_invalid_component_is_refused(what: object) -> None:
     with pytest.raises(TypeError, match="neither an asynchronous function nor"):
         manager().add(what)  # type: ignore[arg-type]
 

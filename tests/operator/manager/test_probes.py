@@ -34,7 +34,7 @@ def probes() -> Probes:
     return Probes(registry, "127.0.0.1:0")
 
 
-async def test_a_manager_answers_probes_while_its_caches_still_start() -> None:
+async def test_a_manager_serves_probes_before_its_caches_have_started() -> None:
     made = manager(ManagerOptions(probe_address="127.0.0.1:0"))
     made.new_controller("c", lambda request: None)
     async with running(made):

@@ -87,7 +87,7 @@ async def test_profiles_have_a_right_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("kind", ["TokenReview", "SubjectAccessReview"])
-async def test_without_the_right_to_review_nobody_is_served(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failed_review_is_500_and_names_the_missing_right(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     reviewer = Reviewer("/metrics")
     reviewer.failing = kind
     assert await reviewer.get() == 500

@@ -77,6 +77,6 @@ async def test_the_default_is_both_per_item_and_overall() -> None:
     [ItemExponentialFailureRateLimiter(), ItemFastSlowRateLimiter(1, 2, 1), MaxOfRateLimiter()],
     ids=["exponential", "fast-slow", "max-of"],
 )
-def test_something_that_never_failed_may_be_forgotten(limiter: RateLimiter[Hashable]) -> None:
+def test_an_unknown_item_can_be_forgotten(limiter: RateLimiter[Hashable]) -> None:
     limiter.forget("a")
     assert limiter.num_requeues("a") == 0

@@ -30,7 +30,7 @@ PODS = ResourceInfo(GroupVersionResource("", "v1", "pods"), "Pod", namespaced=Tr
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
-async def test_something_that_a_mutating_function_changes_becomes_the_patch(version: str) -> None:
+async def test_changes_of_a_mutating_function_become_the_patch(version: str) -> None:
     server = webhook_server()
 
     @server.mutating(Network)
@@ -56,7 +56,7 @@ async def test_a_mutating_function_may_give_another_object_and_wait() -> None:
     assert patch_of(response) == [{"op": "replace", "path": "/spec/cidr", "value": "10.1.0.0/24"}]
 
 
-async def test_something_that_the_type_does_not_know_or_write_is_left_alone() -> None:
+async def test_unknown_and_unchanged_fields_are_not_patched() -> None:
     server = webhook_server()
 
     @server.mutating(Network)
@@ -83,7 +83,7 @@ async def test_nothing_changed_means_no_patch_and_a_delete_is_not_called() -> No
             assert (response["allowed"], "patch" in response, response["status"]["code"]) == (True, False, 200)
 
 
-async def test_several_mutating_functions_see_each_others_changes() -> None:
+async def test_a_mutating_function_gets_the_changes_of_the_previous_one() -> None:
     server = webhook_server()
 
     @server.mutating(Network)
@@ -161,7 +161,7 @@ async def test_a_validator_is_requested_what_happens(body: Any, code: int, messa
     ],
     ids=["value", "status", "bug"],
 )
-async def test_something_that_a_function_raises_is_a_no(error: Exception, code: int, reason: Any, message: Any) -> None:
+async def test_an_exception_refuses_the_request(error: Exception, code: int, reason: Any, message: Any) -> None:
     server = webhook_server()
 
     @server.validating(Network)
@@ -175,7 +175,7 @@ async def test_something_that_a_function_raises_is_a_no(error: Exception, code: 
     assert message is None or response["status"]["message"] == message
 
 
-async def test_the_request_reports_who_requests_and_how() -> None:
+async def test_the_request_has_the_user_and_the_options() -> None:
     server = webhook_server()
     observed: list[AdmissionRequest] = []
 
@@ -197,7 +197,7 @@ async def test_the_request_reports_who_requests_and_how() -> None:
         current_admission()
 
 
-async def test_a_raw_handler_answers_for_any_resource() -> None:
+async def test_a_raw_handler_reviews_any_resource() -> None:
     server = webhook_server()
 
     async def handle(request: AdmissionRequest) -> AdmissionResponse:

@@ -148,7 +148,7 @@ async def test_a_bug_in_a_function_is_not_reported_to_clients() -> None:
     ],
     ids=["syntax", "no text", "deep", "group"],
 )
-async def test_something_that_is_no_review_is_refused(body: Any) -> None:
+async def test_a_body_that_is_no_review_is_refused(body: Any) -> None:
     server = webhook_server()
     converting(server)
     async with running(server):

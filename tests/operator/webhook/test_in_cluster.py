@@ -185,7 +185,7 @@ async def test_an_object_that_comes_later_gets_the_bundle_and_a_new_one_when_it_
             await wait_for(resource, "hooks", json_path(path, bundle(source)), timeout_s=WITHIN_S)
 
 
-async def test_something_that_is_right_already_is_not_written_again() -> None:
+async def test_an_injected_bundle_is_not_written_again() -> None:
     kind = HookKind.MUTATING
     async with cluster_client() as client:
         resource = client.resource(kind.info)
@@ -395,7 +395,7 @@ async def test_a_kind_is_read_and_written_in_both_versions() -> None:
         assert typed.spec.cidr == "10.1.0.0/16"
 
 
-async def test_something_that_a_conversion_function_refuses_is_reported_to_the_client() -> None:
+async def test_the_error_of_a_conversion_function_reaches_the_client() -> None:
     async with cluster_client() as client, conversion_served(client):
         await converts(client)
         with pytest.raises(InternalError, match=r"conversion webhook for .* failed: no cidr"):

@@ -29,7 +29,7 @@ def test_there_is_no_patch_between_an_object_and_itself(obj: Any) -> None:
 
 
 @given(OBJECTS, OBJECTS)
-def test_something_that_was_understood_in_full_is_changed_in_full(before: Any, after: Any) -> None:
+def test_a_fully_decoded_object_is_changed_completely(before: Any, after: Any) -> None:
     assert same(carried_over(before, before, after), after)
 
 

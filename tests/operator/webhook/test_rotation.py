@@ -75,7 +75,7 @@ def test_a_new_authority_is_trusted_before_it_signs_and_the_old_one_until_nothin
 
 
 @given(st.lists(st.sampled_from([1 / 24, 0.5, 10, 29, 31, 61]), min_size=1, max_size=40))
-def test_something_that_was_shown_one_step_ago_is_trusted_now_and_what_is_shown_now_was_trusted_then(
+def test_each_certificate_is_trusted_with_the_authorities_of_the_next_step(
     steps: Any,
 ) -> None:
     terms = CertificateTerms(authority_lifetime=300 * DAY, authority_renew_before=100 * DAY)
@@ -222,7 +222,7 @@ def put(directory: Path, common_name: str, *, ca: bool = True) -> bytes:
 
 
 @virtual_time
-async def test_files_of_others_are_waited_for_and_taken_when_they_change(tmp_path: Path) -> None:
+async def test_certificate_files_are_awaited_and_reloaded(tmp_path: Path) -> None:
     files = CertificateFiles(tmp_path)
     changes: list[bytes] = []
     files.listen(lambda: changes.append(files.material.certificate))
@@ -254,7 +254,7 @@ async def test_of_two_processes_that_share_a_directory_one_wins(tmp_path: Path) 
 
 
 @virtual_time
-async def test_a_directory_that_others_change_is_noticed(tmp_path: Path) -> None:
+async def test_a_directory_changed_by_another_process_is_noticed(tmp_path: Path) -> None:
     store, changed = DirectoryStore(tmp_path), asyncio.Event()
     task = asyncio.create_task(store.watch(changed.set))
     await settle()

@@ -48,7 +48,7 @@ GOOD = review("CREATE", network())
     ],
     ids=["path", "empty", "media type", "syntax", "no text", "deep", "version", "no request", "operation", "size"],
 )
-async def test_something_that_is_no_review_is_refused(path: str, body: Any, headers: Any, code: int, text: str) -> None:
+async def test_a_request_that_is_no_review_is_refused(path: str, body: Any, headers: Any, code: int, text: str) -> None:
     server = webhook_server()
     server.register_validator(Network, Validator())
     async with running(server):
@@ -56,7 +56,7 @@ async def test_something_that_is_no_review_is_refused(path: str, body: Any, head
     assert (found, text in str(response)) == (code, True)
 
 
-async def test_only_post_is_answered() -> None:
+async def test_methods_other_than_post_are_refused() -> None:
     server = webhook_server()
     server.register_validator(Network, Validator())
     async with running(server):
@@ -126,7 +126,7 @@ async def test_a_manager_runs_it_and_its_probes_report() -> None:
         server.check()
 
 
-async def test_something_that_was_called_before_the_manager_ends_is_answered() -> None:
+async def test_a_review_in_progress_is_completed_when_the_manager_stops() -> None:
     made = manager()
     server = webhook_server(made=made)
     begun, go_on = asyncio.Event(), asyncio.Event()

@@ -66,7 +66,7 @@ async def test_a_token_is_somebodys_or_not(version: str, token: str, status: Any
     ],
     ids=["syntax", "no text", "deep", "no token", "kind"],
 )
-async def test_something_that_is_no_review_is_refused(body: Any) -> None:
+async def test_a_body_that_is_no_review_is_refused(body: Any) -> None:
     async with running(server_with_users()) as server:
         code, response = await fetch(server, "/authenticate", body)
     assert (code, response["status"]["authenticated"]) == (400, False)

@@ -72,7 +72,7 @@ def test_a_runtime_that_ignores_the_address_gets_no_credentials_of_a_mirror() ->
 
 
 @pytest.mark.parametrize(("runtime", "expected"), [("containerd", ["m"]), ("cri-o", [])])
-async def test_a_pull_asks_for_the_name_of_the_runtime(runtime: str, expected: list[str]) -> None:
+async def test_credentials_are_tried_by_image_name_with_containerd_only(runtime: str, expected: list[str]) -> None:
     users: list[str] = []
 
     class Runtime:
