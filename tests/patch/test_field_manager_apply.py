@@ -49,7 +49,7 @@ def test_apply_creates() -> None:
     assert entries(result) == [entry("a", REPLICAS, operation="Apply", time=T1)]
 
 
-def test_apply_sets_its_fields_and_keeps_the_others() -> None:
+def test_apply_sets_its_fields_and_keeps_the_rest() -> None:
     live = app([entry("b", PAUSED)], spec={"paused": True})
     result = apply(live, config(spec={"replicas": 2}))
     assert result["spec"] == {"paused": True, "replicas": 2}

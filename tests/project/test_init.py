@@ -197,7 +197,7 @@ def test_a_broken_template_is_one_error(tmp_path: Path, sampan: Sampan, body: st
     assert not (tmp_path / "boats").exists()
 
 
-def test_interactive_asks(tmp_path: Path, sampan: Sampan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interactive_init_prompts_for_names(tmp_path: Path, sampan: Sampan, monkeypatch: pytest.MonkeyPatch) -> None:
     inputs = iter(["fleet", "fleet.example.net", "Ship", "gitlab"])
     monkeypatch.setattr("click.prompt", lambda *_, **__: next(inputs))
     sampan("init", "--interactive")

@@ -44,7 +44,7 @@ def test_the_index_lists_a_page(page: Path) -> None:
     assert f"({page.name})" in INDEX
 
 
-def test_the_index_gives_the_place_of_the_answer_to_each_of_five_questions() -> None:
+def test_the_index_links_the_page_for_each_of_five_questions() -> None:
     section = INDEX.partition("## You can now answer")[2]
     questions = re.findall(r"^\| ([^|]+\?) \| [^|]*\]\(([\w-]+\.md)#you-can-now-answer\) \|$", section, re.MULTILINE)
     assert len(questions) == 5

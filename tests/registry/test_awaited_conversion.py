@@ -37,7 +37,7 @@ async def test_converted_objects_are_not_requested_again() -> None:
     assert webhook.calls == 3
 
 
-async def test_many_at_a_time_come_to_an_end_though_few_answers_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_concurrent_conversions_complete_with_a_small_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sampan.registry.awaited_conversion._KEPT_MAX", 1)
     webhook = Webhook()
     conversion = AwaitedConversion(webhook)  # type: ignore[arg-type]  # all that it uses

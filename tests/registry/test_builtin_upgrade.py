@@ -62,7 +62,7 @@ def test_events_are_stored_as_those_of_the_core(upgrade: BuiltinUpgrade) -> None
     assert (found["apiVersion"], found["involvedObject"], found["message"]) == ("v1", {"kind": "Pod"}, "n")
 
 
-def test_something_that_go_writes_as_null_is_left_out(upgrade: BuiltinUpgrade) -> None:
+def test_a_null_of_go_is_left_out(upgrade: BuiltinUpgrade) -> None:
     assert "subsets" not in upgrade(stored("v1", "Endpoints", subsets=None))
 
 
@@ -118,7 +118,7 @@ def test_a_built_in_kind_that_is_not_served_is_left_alone(upgrade: BuiltinUpgrad
     assert upgrade(dict(lease)) == lease
 
 
-def test_something_that_cannot_be_read_whole_is_given_as_it_is(
+def test_an_object_that_cannot_be_upgraded_is_returned_unchanged(
     upgrade: BuiltinUpgrade, caplog: pytest.LogCaptureFixture
 ) -> None:
     found = upgrade(stored("apiregistration.k8s.io/v1", "APIService", spec={"groupPriorityMinimum": "many"}))

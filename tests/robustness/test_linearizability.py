@@ -68,12 +68,12 @@ def test_a_right_history_is_linearizable() -> None:
 
 
 @pytest.mark.parametrize("call", RIGHT.values(), ids=RIGHT)
-def test_something_that_can_be_is_accepted(call: Call) -> None:
+def test_possible_calls_are_accepted(call: Call) -> None:
     assert anomalies([*CALLS, call], LOG) == []
 
 
 @pytest.mark.parametrize(("call", "expected"), WRONG.values(), ids=WRONG)
-def test_something_that_cannot_be_is_found(call: Call, expected: str) -> None:
+def test_impossible_calls_are_found(call: Call, expected: str) -> None:
     found = anomalies([*CALLS, call], LOG)
     assert found
     assert expected in found[0]
@@ -90,16 +90,16 @@ def test_a_write_of_unknown_outcome_did_not_happen_before_it_was_requested() -> 
 
 
 @pytest.mark.parametrize("outcome", [Outcome.NOT_DONE, Outcome.CONFLICT])
-def test_something_that_was_refused_must_not_be_written(outcome: Outcome) -> None:
+def test_a_refused_write_must_not_be_stored(outcome: Outcome) -> None:
     found = anomalies([CREATE, UPDATE, DELETE, replace(OTHER, outcome=outcome)], LOG)
     assert "refused, and written" in found[0]
 
 
-def test_something_that_no_client_wrote_is_found() -> None:
+def test_a_value_without_a_writer_is_found() -> None:
     assert "nobody wrote" in anomalies([CREATE, UPDATE, DELETE], LOG)[0]
 
 
-def test_an_update_that_replaced_what_it_had_not_seen_is_found() -> None:
+def test_an_update_of_an_unread_revision_is_found() -> None:
     log = log_of([(5, "a", "1"), (6, "a", "x"), (7, "a", "2")])
     calls = [CREATE, Call(Kind.PATCH, "a", 1, 2, Outcome.DONE, "x", 0, 6), replace(UPDATE, revision=7)]
     assert "not allowed" in anomalies(calls, log)[0]

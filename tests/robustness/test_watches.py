@@ -31,7 +31,7 @@ def found(start: int, *observed: ReceivedEvent) -> list[str]:
     ],
     ids=["all", "bookmarks", "resumed, and ended early", "nothing more", "nothing"],
 )
-def test_something_that_can_be_is_accepted(start: int, received: tuple[ReceivedEvent, ...]) -> None:
+def test_possible_events_are_accepted(start: int, received: tuple[ReceivedEvent, ...]) -> None:
     assert found(start, *received) == []
 
 
@@ -64,5 +64,5 @@ def test_something_that_can_be_is_accepted(start: int, received: tuple[ReceivedE
         "a bookmark that goes back",
     ],
 )
-def test_something_that_cannot_be_is_found(start: int, received: tuple[ReceivedEvent, ...], expected: str) -> None:
+def test_impossible_events_are_found(start: int, received: tuple[ReceivedEvent, ...], expected: str) -> None:
     assert any(expected in text for text in found(start, *received))

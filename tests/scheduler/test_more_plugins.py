@@ -92,7 +92,7 @@ async def test_a_bug_in_a_custom_plugin_only_fails_one_attempt() -> None:
             assert await bound(work, "web") == "node-1"
 
 
-async def test_pods_waiting_for_a_plugin_do_not_block_others() -> None:
+async def test_pods_waiting_for_a_plugin_do_not_block_another_one() -> None:
     async with cluster(with_plugin(WaitsForSome)) as work:
         await make_nodes(work, node_object("node-1"))
         await make_pods(work, *(pod_object(f"stuck-{number}") for number in range(BINDINGS_MAX + 1)))

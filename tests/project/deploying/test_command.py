@@ -48,7 +48,7 @@ def test_an_absent_cluster_is_one_clear_error(
     assert "no kubeconfig" in done.exception.message
 
 
-def test_outside_of_a_project_the_error_says_how_to_begin_one(tmp_path: Path, sampan: Sampan) -> None:
+def test_outside_of_a_project_the_error_suggests_sampan_init(tmp_path: Path, sampan: Sampan) -> None:
     done = sampan("deploy", folder=tmp_path)
     assert isinstance(done.exception, click.ClickException)
     assert "begin one with sampan init" in done.exception.message

@@ -81,7 +81,7 @@ async def test_new_objects_are_lines_and_their_text_is_shown_in_full(cluster: Cl
     assert "image: boats:1" in plan.text(in_full=True)
 
 
-async def test_what_left_the_project_is_removed_and_objects_of_others_stay(cluster: Cluster) -> None:
+async def test_objects_that_left_the_project_are_removed_and_foreign_ones_stay(cluster: Cluster) -> None:
     client = cluster.admin()
     await deploy(client, operator(more=(config_map("settings"),)))
     await cluster.create(config_map("other"))

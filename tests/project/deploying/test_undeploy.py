@@ -143,7 +143,7 @@ async def test_a_finalizer_on_an_object_of_another_kind_is_found_by_the_operator
     assert "released ConfigMap marked in default" in await removed(client, orphan_resources=True)
 
 
-async def test_a_namespace_with_objects_of_others_stays_with_them(cluster: Cluster) -> None:
+async def test_a_namespace_with_foreign_objects_stays_with_them(cluster: Cluster) -> None:
     client = cluster.admin()
     await with_boats(client)
     await cluster.create(config_map("precious"))

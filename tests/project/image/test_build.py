@@ -241,7 +241,7 @@ async def test_a_bad_setting_is_named(table: str, message: str, tmp_path: Path, 
         await build(write_project(tmp_path / "boats", image=table), exchange)
 
 
-async def test_a_base_without_python_says_what_to_do(tmp_path: Path, exchange: HttpExchange) -> None:
+async def test_a_base_without_python_is_an_error_with_a_hint(tmp_path: Path, exchange: HttpExchange) -> None:
     root = write_project(tmp_path / "boats")
     with tarfile.open(root / "base.tar", "w") as archive:
         archive.addfile(tarfile.TarInfo("etc/passwd"))

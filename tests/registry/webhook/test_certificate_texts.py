@@ -69,7 +69,7 @@ def test_the_text_has_the_validity_of_the_certificate(now: datetime, text: str) 
     assert found == f"certificate has expired or is not yet valid: {text}"
 
 
-def test_a_client_that_does_not_speak_tls_speaks_http() -> None:
+def test_a_server_without_tls_is_reported_as_http() -> None:
     error = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number")
     error.reason = "WRONG_VERSION_NUMBER"
     assert tls_text(error) == "http: server gave HTTP response to HTTPS client"

@@ -78,7 +78,7 @@ async def _closing() -> AsyncIterator[None]:
         pytest.param(responding(b"HTTP/1.1 100 Continue\r\n\r\n" + ok(b"{}")), id="continue"),
     ],
 )
-async def test_an_answer_is_read(tmp_path: Path, handler: Handler) -> None:
+async def test_the_body_of_a_response_is_returned(tmp_path: Path, handler: Handler) -> None:
     async with listening(tmp_path, handler) as port:
         assert await webhook(port).post(b"{}", 30) == b"{}"
 
@@ -153,7 +153,7 @@ async def test_the_request_has_the_headers_of_client_go(tmp_path: Path) -> None:
         "too large",
     ],
 )
-async def test_a_bad_answer_is_an_error(
+async def test_an_invalid_response_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Handler, text: str
 ) -> None:
     monkeypatch.setattr(response, "RESPONSE_SIZE_BYTES_MAX", 1000)
@@ -334,7 +334,7 @@ async def test_the_webhook_of_a_target_is_made_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["https://fe80::1/a", "https://127.0.0.1:99999/a", "https://127.0.0.1:-1/a"])
-async def test_a_stored_url_without_a_port_number_fails_as_a_webhook_that_does_not_answer(url: str) -> None:
+async def test_a_stored_url_with_an_invalid_port_fails_the_call(url: str) -> None:
     with pytest.raises(WebhookError):
         await closed_later(HttpsWebhook(replace(target_of({"url": url}), host="127.0.0.1"), never)).post(b"{}", 5)
 

@@ -80,7 +80,7 @@ def test_an_unreachable_service_raises_with_the_reason(reader: Reader, port: int
     assert str(error.value) == text
 
 
-def test_all_that_answer_for_a_service_are_found() -> None:
+def test_all_ready_endpoints_of_a_service_are_found() -> None:
     resolver = ServiceResolver(Reader(SERVICE, ENDPOINTS, endpoint_slice(), endpoint_slice(ready=False)))
     expected = [Place("10.0.1.1", 9443), Place("10.0.0.1", 8443), Place("10.0.0.2", 8443)]
     assert resolver("default", "hook", 443) == expected
@@ -116,7 +116,7 @@ def test_of_simulated_and_real_pods_only_the_real_ones_are_used() -> None:
     assert resolver("default", "hook", 443) == expected
 
 
-def test_a_service_of_simulated_pods_says_what_to_do() -> None:
+def test_a_service_of_simulated_pods_is_an_error_with_a_hint() -> None:
     resolver = ServiceResolver(Reader(SERVICE, None, on_nodes(sim="198.51.100.1"), nodes={"sim": SIMULATED}))
     with pytest.raises(ServiceError, match=r'every pod of service "hook" is simulated.*--node-runtime process or cri'):
         resolver("default", "hook", 443)
