@@ -10,7 +10,7 @@ from tests.server.several.servers import Server, several
 NAMESPACES = "/api/v1/namespaces"
 
 
-async def test_a_change_is_seen_at_once_and_once() -> None:
+async def test_a_change_is_detected_at_once_and_once() -> None:
     async with served() as api:
         watched = ChangeDetector(api.cluster, ("", "namespaces"), ("", "secrets"))
         assert [watched.has_changed() for _ in range(2)] == [True, False]
@@ -20,7 +20,7 @@ async def test_a_change_is_seen_at_once_and_once() -> None:
         assert not watched.has_changed()
 
 
-async def test_a_change_that_is_received_later_than_a_newer_one_is_seen() -> None:
+async def test_a_change_received_after_a_newer_one_is_detected() -> None:
     async with several(2) as (a, b):
         watched = ChangeDetector(b.cluster, ("", "namespaces"), ("", "secrets"))
         b.late.held = True

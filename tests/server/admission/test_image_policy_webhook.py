@@ -141,7 +141,7 @@ async def test_audit_annotations_get_the_prefix_of_the_plug_in(kubeconfig: str) 
 @pytest.mark.parametrize(
     "response", [WebhookError("dead"), b"spam", b'{"kind":"Pod"}', b'{"status":{"allowed":1}}'], ids=str
 )
-async def test_without_an_answer_the_pod_is_refused(kubeconfig: str, response: bytes | WebhookError) -> None:
+async def test_without_a_review_the_pod_is_refused(kubeconfig: str, response: bytes | WebhookError) -> None:
     assert (await refused(plugin(kubeconfig, Backend(response)), pod())).startswith('pods "p" is forbidden: ')
 
 
@@ -165,15 +165,15 @@ async def test_without_an_answer_the_pod_is_refused(kubeconfig: str, response: b
     ],
     ids=["status", "annotation", "kind", "syntax"],
 )
-async def test_an_answer_that_is_no_review_is_reported(kubeconfig: str, response: bytes, text: str) -> None:
+async def test_a_response_that_is_no_review_is_reported(kubeconfig: str, response: bytes, text: str) -> None:
     assert await refused(plugin(kubeconfig, Backend(response)), pod()) == f'pods "p" is forbidden: {text}'
 
 
-async def test_an_answer_may_be_yaml(kubeconfig: str) -> None:
+async def test_a_review_may_be_yaml(kubeconfig: str) -> None:
     await plugin(kubeconfig, Backend(b"kind: ImageReview\nstatus: {allowed: true}\n")).validate(attributes_of(pod()))
 
 
-async def test_without_an_answer_the_pod_may_be_allowed_by_default(kubeconfig: str) -> None:
+async def test_without_a_review_the_pod_may_be_allowed_by_default(kubeconfig: str) -> None:
     attributes = attributes_of(pod())
     await plugin(kubeconfig, Backend(WebhookError("dead")), defaultAllow=True).validate(attributes)
     assert attributes.annotations == {"imagepolicywebhook.image-policy.k8s.io/failed-open": "true"}
@@ -195,7 +195,7 @@ async def test_after_five_tries_the_fault_counts(kubeconfig: str) -> None:
 
 
 @pytest.mark.parametrize(("allowed", "ttl_s"), [(True, 300), (False, 30)])
-async def test_an_answer_counts_for_a_while(kubeconfig: str, allowed: bool, ttl_s: int) -> None:
+async def test_a_review_is_cached_for_a_time(kubeconfig: str, allowed: bool, ttl_s: int) -> None:
     backend = Backend({"allowed": allowed})
     sender = plugin(kubeconfig, backend)
     for now in (0, ttl_s - 1, ttl_s):
@@ -215,7 +215,7 @@ async def test_other_images_are_called_about_again(kubeconfig: str) -> None:
     assert len(backend.requested) == 2
 
 
-async def test_answers_need_not_be_kept(kubeconfig: str) -> None:
+async def test_reviews_need_not_be_cached(kubeconfig: str) -> None:
     backend = Backend({"allowed": True})
     sender = plugin(kubeconfig, backend, allowTTL=-1)
     for _ in range(2):

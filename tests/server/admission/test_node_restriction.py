@@ -60,7 +60,7 @@ async def test_a_node_makes_its_mirror_pods(api: Api) -> None:
     assert await _response(api, "CREATE", "pods", _mirror(await _node(api))) == ""
 
 
-async def test_others_are_not_restricted(api: Api) -> None:
+async def test_users_other_than_nodes_are_not_restricted(api: Api) -> None:
     assert await _response(api, "CREATE", "pods", pod(), user=_OTHER) == ""
     assert await _response(api, "UPDATE", "nodes", {"metadata": {"name": "x"}}, user=_OTHER) == ""
 

@@ -196,7 +196,7 @@ async def test_approving_and_signing_need_a_right_on_the_signer(
     )
 
 
-async def test_owners_are_blocked_by_those_who_may_update_their_finalizers() -> None:
+async def test_an_owner_can_be_blocked_by_users_with_the_right_to_update_its_finalizers() -> None:
     settings = AdmissionSettings(enabled=frozenset({"OwnerReferencesPermissionEnforcement"}))
     async with served(admission=settings) as api:
         jane = await _jane_may(api, {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create", "patch"]})

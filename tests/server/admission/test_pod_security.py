@@ -226,7 +226,7 @@ async def test_a_template_is_warned_of_and_let_in(api: Api) -> None:
     assert response.warnings == ['would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)']
 
 
-async def test_a_namespace_that_becomes_stricter_is_reported_who_breaks_it(api: Api) -> None:
+async def test_a_stricter_level_warns_about_existing_pods(api: Api) -> None:
     for name in ("one", "two"):
         await api.create(PODS, pod(name, hostPID=True))
     await api.create(PODS, pod("three", hostNetwork=True))

@@ -25,7 +25,7 @@ async def _used(api: Api, name: str = "q") -> Any:
     return (await api.get(f"{_QUOTAS}/{name}")).body["status"]["used"]
 
 
-async def test_something_that_is_taken_is_written_down(api: Api) -> None:
+async def test_used_amounts_are_written_to_the_status(api: Api) -> None:
     await _quota(api, {"pods": "2", "requests.cpu": "1", "count/configmaps": "5"})
     await api.create(PODS, pod(containers=[with_resources({"cpu": "300m"}), with_resources({"cpu": "200m"}, name="d")]))
     assert await _used(api) == {"pods": "1", "requests.cpu": "500m", "count/configmaps": "0"}
@@ -181,7 +181,7 @@ async def test_a_writer_that_comes_between_is_not_overwritten(api: Api) -> None:
     assert len((await api.get(f"{_QUOTAS}/q")).metadata["labels"]) == 10
 
 
-async def test_one_that_is_cancelled_does_not_hold_up_the_others(api: Api) -> None:
+async def test_a_cancelled_request_does_not_block_the_rest(api: Api) -> None:
     await _quota(api, {"pods": "10"})
     tasks = [asyncio.create_task(api.post(PODS, pod(f"p-{number}"))) for number in range(5)]
     await asyncio.sleep(0)

@@ -154,7 +154,7 @@ async def test_no_client_at_the_port_is_reported(tmp_path: Path) -> None:
         assert message == text
 
 
-async def test_one_endpoint_that_answers_is_enough(tmp_path: Path) -> None:
+async def test_one_available_endpoint_is_enough(tmp_path: Path) -> None:
     tries = 0
 
     async def response(requested: ReceivedRequest) -> None:

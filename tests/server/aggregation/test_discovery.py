@@ -81,7 +81,7 @@ async def test_an_older_backend_is_understood_too(tmp_path: Path) -> None:
         }
 
 
-async def test_groups_are_listed_whether_their_backend_answers_or_not(tmp_path: Path) -> None:
+async def test_groups_are_listed_with_available_and_unavailable_backends(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.api_service()
         await here.api_service(version="v2", versionPriority=20, groupPriorityMinimum=17901)
@@ -95,7 +95,7 @@ async def test_groups_are_listed_whether_their_backend_answers_or_not(tmp_path: 
         assert PATH in (await here.api.get("/")).body["paths"]
 
 
-async def test_something_that_a_dead_backend_specified_last_is_stale(tmp_path: Path) -> None:
+async def test_the_last_document_of_a_dead_backend_is_stale(tmp_path: Path) -> None:
     dead = asyncio.Event()
 
     async def response(requested: ReceivedRequest) -> None:

@@ -32,7 +32,7 @@ def test_keys_that_are_no_header_names_are_escaped() -> None:
     ],
     ids=["name", "group", "extra"],
 )
-def test_a_user_whom_headers_cannot_report_is_not_reported_in_part(user: UserInfo) -> None:
+def test_a_user_that_does_not_fit_into_headers_is_not_sent_in_part(user: UserInfo) -> None:
     with pytest.raises(BadIdentity):
         identity_lines(user)
 
@@ -42,7 +42,7 @@ def test_a_user_whom_headers_cannot_report_is_not_reported_in_part(user: UserInf
     st.lists(TEXT, max_size=3),
     st.dictionaries(st.text("abc/%.:é", min_size=1), st.lists(TEXT, min_size=1, max_size=2), max_size=3),
 )
-def test_something_that_is_reported_is_understood(name: str, groups: list[str], extra: dict[str, list[str]]) -> None:
+def test_a_user_sent_in_headers_is_read_back(name: str, groups: list[str], extra: dict[str, list[str]]) -> None:
     user = UserInfo(name, "u", tuple(groups), {key: tuple(values) for key, values in extra.items()})
     head = head_of("GET", ProxyTarget("h", 1, "/", lines=identity_lines(user)), {})
     lines: dict[str, list[str]] = {}

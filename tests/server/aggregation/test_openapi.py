@@ -140,7 +140,7 @@ def test_names_that_are_taken_too_are_passed_over() -> None:
     assert merged(own, {"/b": [part]})["paths"] == {"/b": use("T_v4")}
 
 
-def test_something_that_others_answer_is_theirs_alone() -> None:
+def test_paths_of_an_api_service_replace_the_local_ones() -> None:
     own: dict[str, Any] = {"paths": {"/b": {}, "/b/own": {}, "/bc": {}}, "definitions": {}}
     part: dict[str, Any] = {"paths": {"/b/x": {}}, "definitions": {}}
     assert set(merged(own, {"/b": [part]})["paths"]) == {"/b/x", "/bc"}

@@ -35,7 +35,7 @@ async def allow_jane(here: Cell) -> None:
     await here.api.create(bindings, {"metadata": {"name": "jane"}, "subjects": subjects, "roleRef": role})
 
 
-async def test_a_backend_is_reported_who_requests_and_sees_the_proxys_certificate(tmp_path: Path) -> None:
+async def test_a_backend_gets_the_user_and_the_certificate_of_the_proxy(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
         await allow_jane(here)
@@ -198,7 +198,7 @@ async def test_a_certificate_for_another_name_is_refused(tmp_path: Path) -> None
         assert "other.default.svc" in (await here.condition("FailedDiscoveryCheck"))["message"]
 
 
-async def test_built_ins_are_answered_here_unless_their_api_service_states_otherwise(tmp_path: Path) -> None:
+async def test_built_ins_are_served_here_unless_their_api_service_names_a_service(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.service()
         bundle = base64.b64encode(here.files.ca_file.read_bytes()).decode()
@@ -215,7 +215,7 @@ async def test_built_ins_are_answered_here_unless_their_api_service_states_other
         assert (await here.api.get(path)).body["kind"] == "DeploymentList"
 
 
-async def test_the_group_of_api_services_is_never_answered_elsewhere(tmp_path: Path) -> None:
+async def test_the_group_of_api_services_is_always_served_here(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.service()
         await here.api_service(group="apiregistration.k8s.io", versionPriority=1)
@@ -239,14 +239,14 @@ async def test_paths_of_which_a_backend_might_make_another_one_lead_nowhere(tmp_
         assert len(here.requests(path)) == before
 
 
-async def test_something_that_was_authorized_is_what_is_sent(tmp_path: Path) -> None:
+async def test_the_authorized_path_is_the_path_that_is_sent(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
         await here.api.get(f"{PATH}/namespaces%2Fdefault/things/a%20b?fieldSelector=a%3Db&x=1;watch=true")
         assert here.requests(f"{PATH}/namespaces/default/things/a%20b?fieldSelector=a%3Db")
 
 
-async def test_something_that_others_answer_is_theirs_to_count_but_for_what_they_did_not(tmp_path: Path) -> None:
+async def test_responses_of_a_backend_are_not_counted_but_failures_to_reach_it_are(tmp_path: Path) -> None:
     async with cell(tmp_path) as here:
         await here.available()
         assert (await here.api.get(f"{THINGS}/a")).code == 200

@@ -57,7 +57,7 @@ async def test_built_in_group_versions_have_one(
     assert condition["message"] == "Local APIServices are always available"
 
 
-async def test_something_that_is_served_like_a_custom_resource_without_a_crd_is_not_for_others_to_delete(
+async def test_the_api_service_of_conversions_is_managed_from_startup(
     api: Api,
 ) -> None:
     found = await wait_for(api, "v1alpha1.conversion.sampan.dev")

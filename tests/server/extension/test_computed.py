@@ -93,7 +93,7 @@ async def test_yaml_is_given_too() -> None:
         ("PATCH", f"{IN_A}/junk", 405),
     ],
 )
-async def test_something_that_is_not_there_or_not_offered_is_refused(method: str, target: str, code: int) -> None:
+async def test_missing_objects_and_unsupported_verbs_are_refused(method: str, target: str, code: int) -> None:
     assert (await client().request(method, target)).status == code
 
 

@@ -34,7 +34,7 @@ async def test_it_is_made() -> None:
         task.cancel()
 
 
-async def test_something_that_is_no_day_is_repaired_and_the_rest_stays() -> None:
+async def test_an_invalid_date_is_repaired_and_other_keys_stay() -> None:
     async with served() as api:
         api.cluster.clock = Clock()
         metadata = {"name": TRACKING_NAME}

@@ -14,7 +14,7 @@ async def hello(requested: ReceivedRequest) -> None:
     await requested.response(b"hello")
 
 
-async def test_something_that_belongs_to_the_connection_or_to_this_server_does_not_pass() -> None:
+async def test_hop_by_hop_headers_and_credentials_are_not_forwarded() -> None:
     async with upstream(hello) as served, fronted(to(served)) as front:
         request = (
             b"GET /a%2Fb?x=%20&y HTTP/1.1\r\nHost: api:6443\r\nAuthorization: Bearer secret\r\nX-Remote-User: root\r\n"
@@ -41,7 +41,7 @@ async def test_below_a_prefix_the_upstream_is_reported_where_its_client_sees_it(
         assert (headers["x-forwarded-host"], headers["x-forwarded-proto"]) == ("h", "https")
 
 
-async def test_an_answer_loses_what_belongs_to_the_connection_and_cors() -> None:
+async def test_hop_by_hop_and_cors_headers_of_a_response_are_dropped() -> None:
     async def response(requested: ReceivedRequest) -> None:
         await requested.response(
             b"{}",
@@ -95,7 +95,7 @@ async def test_large_bodies_stream_in_both_directions_at_once(chunked: bool) -> 
         assert hashlib.md5(body).digest() == hashlib.md5(piece * count).digest()
 
 
-async def test_an_answer_arrives_as_it_comes() -> None:
+async def test_chunks_of_a_response_are_forwarded_as_they_arrive() -> None:
     more = asyncio.Event()
 
     async def response(requested: ReceivedRequest) -> None:
@@ -120,7 +120,7 @@ async def test_an_answer_arrives_as_it_comes() -> None:
     ],
     ids=["HEAD", "304", "204"],
 )
-async def test_answers_without_a_body_have_none(method: str, head: str, length: str | None) -> None:
+async def test_responses_without_a_body_have_none(method: str, head: str, length: str | None) -> None:
     async def response(requested: ReceivedRequest) -> None:
         await requested.send(f"{head}\r\n".encode())
 
@@ -130,7 +130,7 @@ async def test_answers_without_a_body_have_none(method: str, head: str, length: 
         assert (str(code), headers.get("content-length"), body) == (head.split(" ")[1], length, b"")
 
 
-async def test_interim_answers_are_skipped() -> None:
+async def test_interim_responses_are_skipped() -> None:
     async def response(requested: ReceivedRequest) -> None:
         await requested.send(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")
         await requested.response(b"done")
@@ -140,7 +140,7 @@ async def test_interim_answers_are_skipped() -> None:
         assert (code, body, "link" in headers) == (200, b"done", False)
 
 
-async def test_an_answer_without_a_length_ends_with_its_connection() -> None:
+async def test_a_response_without_a_length_ends_with_its_connection() -> None:
     async def response(requested: ReceivedRequest) -> None:
         await requested.send(b"HTTP/1.1 200 OK\r\n\r\nuntil the end")
         requested.writer.close()
@@ -149,7 +149,7 @@ async def test_an_answer_without_a_length_ends_with_its_connection() -> None:
         assert b"until the end" in (await front.get())[2]
 
 
-async def test_an_early_answer_does_not_wait_for_the_body() -> None:
+async def test_an_early_response_does_not_wait_for_the_body() -> None:
     async def refuse(requested: ReceivedRequest) -> None:
         await requested.response(b"too large", "HTTP/1.1 413 Too Large\r\nConnection: close\r\n")
 
@@ -254,7 +254,7 @@ async def test_an_upstream_that_is_not_there_is_503() -> None:
     ],
     ids=["none", "half", "nonsense", "both", "two", "minus", "gzip", "identity", "lf", "unasked 101", "huge"],
 )
-async def test_an_answer_that_can_be_read_in_two_ways_is_none(response: bytes) -> None:
+async def test_an_ambiguous_response_is_503(response: bytes) -> None:
     async def write(requested: ReceivedRequest) -> None:
         await requested.send(response)
         requested.writer.close()
@@ -265,7 +265,7 @@ async def test_an_answer_that_can_be_read_in_two_ways_is_none(response: bytes) -
 
 
 @pytest.mark.parametrize("framing", ["Content-Length: 10", "Transfer-Encoding: chunked"], ids=["length", "chunked"])
-async def test_an_answer_that_breaks_off_cuts_the_client(framing: str) -> None:
+async def test_a_truncated_response_cuts_the_client(framing: str) -> None:
     async def response(requested: ReceivedRequest) -> None:
         await requested.send(f"HTTP/1.1 200 OK\r\n{framing}\r\n\r\n3\r\nabc\r\n".encode())
         requested.writer.close()

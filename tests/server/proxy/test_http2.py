@@ -67,7 +67,7 @@ async def test_a_length_that_is_no_number_is_refused(length: str) -> None:
         await Client(handler).request("POST", "/", b"x", {"content-length": length})
 
 
-async def test_an_answer_that_breaks_off_resets_the_stream(tmp_path: Path) -> None:
+async def test_a_truncated_response_resets_the_stream(tmp_path: Path) -> None:
     async def response(requested: ReceivedRequest) -> None:
         await requested.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
         requested.writer.close()

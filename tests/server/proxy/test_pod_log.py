@@ -77,7 +77,7 @@ async def test_a_log_comes_from_the_kubelet_of_the_pods_node(here: Cell) -> None
         ("stream=Stdout", 422, 'PodLogOptions "two" is invalid: stream: Forbidden: may not be specified'),
     ],
 )
-async def test_something_that_cannot_be_answered_is_reported(here: Cell, query: str, code: int, message: str) -> None:
+async def test_an_invalid_log_request_is_an_error(here: Cell, query: str, code: int, message: str) -> None:
     await here.add_pod("two", "a", "b", initContainers=[{"name": "i", "image": "i"}])
     response = await log(here, query, "two")
     assert (response.code, response.message) == (code, message)
@@ -138,7 +138,7 @@ async def test_other_methods_are_405(here: Cell) -> None:
     assert (await here.api.post(f"{PODS}/p/log", {})).code == 405
 
 
-async def test_a_certificate_of_a_stranger_is_refused_unless_the_client_does_not_mind(tmp_path: Path) -> None:
+async def test_an_untrusted_kubelet_is_refused_unless_the_client_skips_verification(tmp_path: Path) -> None:
     async with cell(tmp_path, lines) as here:
         (tmp_path / "other").mkdir()
         settings = here.api.server.upstreams.kubelets

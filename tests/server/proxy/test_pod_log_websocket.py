@@ -89,7 +89,7 @@ async def test_an_unknown_protocol_is_refused(here: Cell) -> None:
 @pytest.mark.parametrize(
     ("name", "query", "code"), [("x", "", 404), ("p", "?container=x", 400), ("p", "?tailLines=-1", 422)]
 )
-async def test_errors_are_answered_before_the_upgrade(here: Cell, name: str, query: str, code: int) -> None:
+async def test_errors_come_before_the_upgrade(here: Cell, name: str, query: str, code: int) -> None:
     with pytest.raises(InvalidStatus) as refused:
         async with log(here, name=name, query=query):
             pass

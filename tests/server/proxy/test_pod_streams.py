@@ -81,7 +81,7 @@ async def test_a_pod_without_a_node_is_refused(here: Cell, words: tuple[str, str
         ),
     ],
 )
-async def test_something_that_makes_no_sense_is_refused(here: Cell, path: str, code: int, message: str) -> None:
+async def test_an_invalid_stream_request_is_refused(here: Cell, path: str, code: int, message: str) -> None:
     response = await fetch(here, path)
     assert (response.code, response.message) == (code, message)
 

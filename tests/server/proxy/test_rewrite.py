@@ -97,7 +97,7 @@ async def test_a_page_is_rewritten_in_its_encoding(encoding: str, pack: type[byt
 
 
 @pytest.mark.parametrize("chunked", [True, False], ids=["chunked", "with a length"])
-async def test_something_that_is_too_large_to_rewrite_is_passed_on(chunked: bool) -> None:
+async def test_a_page_too_large_to_rewrite_is_passed_on(chunked: bool) -> None:
     page = b'<a href="/x">' + bytes(HTML_BYTES_MAX)
 
     async def response(requested: ReceivedRequest) -> None:

@@ -53,7 +53,7 @@ async def test_much_arrives_unchanged_and_in_order() -> None:
         writer.close()
 
 
-async def test_something_that_an_upstream_states_last_is_delivered() -> None:
+async def test_the_last_bytes_of_an_upstream_are_delivered() -> None:
     last = os.urandom(3 << 20)
 
     async def reply(requested: ReceivedRequest) -> None:
@@ -65,7 +65,7 @@ async def test_something_that_an_upstream_states_last_is_delivered() -> None:
         assert (await front.raw(UPGRADE)).partition(b"\r\n\r\n")[2] == last
 
 
-async def test_something_that_a_client_states_last_is_delivered() -> None:
+async def test_the_last_bytes_of_a_client_are_delivered() -> None:
     got, done = bytearray(), asyncio.Event()
 
     async def reply(requested: ReceivedRequest) -> None:
@@ -115,7 +115,7 @@ async def test_a_refusal_is_passed_on_as_it_is() -> None:
         assert (code, headers["x-why"], body) == (403, "1", b"who are you")
 
 
-async def test_an_upgrade_that_is_answered_as_if_there_were_none_is_500_where_one_is_required() -> None:
+async def test_an_ignored_upgrade_is_500_only_where_one_is_required() -> None:
     async def ignore(requested: ReceivedRequest) -> None:
         await requested.response(b"plain")
 

@@ -184,7 +184,7 @@ async def test_scrapes_end_when_no_client_wants_metrics_any_more(tmp_path: Path)
 
 
 @pytest.mark.parametrize("fault", ["status", "too long", "no address"])
-async def test_a_node_without_usable_metrics_does_not_hide_the_others(tmp_path: Path, fault: str) -> None:
+async def test_a_node_without_usable_metrics_does_not_hide_the_rest(tmp_path: Path, fault: str) -> None:
     kubelet = Kubelet()
     settings = ResourceMetricsSettings(
         True,

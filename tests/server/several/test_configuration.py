@@ -58,7 +58,7 @@ async def test_a_namespace_made_through_one_server_is_written_in_through_another
             await servers[1 - n % 2].create(f"/api/v1/namespaces/n{n}/configmaps", made)
 
 
-async def test_something_that_is_made_in_a_namespace_that_goes_is_refused_soon_and_the_rest_can_be_cleaned_up() -> None:
+async def test_creates_in_a_terminating_namespace_are_refused_and_its_objects_can_be_deleted() -> None:
     async with several(2) as (a, b):
         await a.create("/api/v1/namespaces", {"metadata": {"name": "going"}})
         path = "/api/v1/namespaces/going/configmaps"

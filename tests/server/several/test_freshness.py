@@ -22,7 +22,7 @@ async def test_the_log_of_a_pod_that_another_server_has_just_made_is_found() -> 
             assert (await b.get(f"/api/v1/namespaces/default/pods/p{n}/log")).code == 204
 
 
-async def test_a_deletion_through_one_server_is_seen_through_another() -> None:
+async def test_a_deletion_through_one_server_is_visible_through_another() -> None:
     async with several(2) as (a, b):
         path = "/api/v1/namespaces/default/configmaps"
         await a.create(path, {"metadata": {"name": "x"}})

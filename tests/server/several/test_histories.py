@@ -136,7 +136,7 @@ def latest_of(step: Step, before: int, states: list[tuple[int, bool]]) -> int:
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_something_that_three_servers_report_fits_with_one_history(seed: int) -> None:
+async def test_responses_of_three_servers_fit_one_history(seed: int) -> None:
     random, history, ticks = Random(seed), list[Step](), [0]
     async with several(3) as servers:
         clients = [Client(servers[n % 3], Random(random.random()), ticks, history) for n in range(6)]
@@ -146,7 +146,7 @@ async def test_something_that_three_servers_report_fits_with_one_history(seed: i
         check([step for step in history if step.name == name], states[name])
 
 
-def test_the_check_finds_an_answer_from_the_past() -> None:
+def test_the_check_finds_a_stale_response() -> None:
     states = [(0, False), (5, True), (7, True)]
     written = Step("a", "patch", 1, 2, 7)
     check([written, Step("a", "get", 3, 4, 7)], states)

@@ -42,7 +42,7 @@ def test_differences_are_what_one_uses_and_the_other_does_not_know(
 
 
 @pytest.mark.parametrize("annotation", ["", "x", "[]", '{"ca": []}', '{"ca": 1}', "null"])
-def test_something_that_makes_no_sense_reports_nothing(annotation: str) -> None:
+def test_an_invalid_annotation_has_no_keys(annotation: str) -> None:
     assert keys_of(annotation) == {}
 
 

@@ -130,7 +130,7 @@ async def test_a_kube_apiserver_that_comes_does_not_find_the_port_of_a_server_on
 
 
 @virtual_time
-async def test_a_server_on_loopback_leaves_the_endpoints_of_others_as_they_are() -> None:
+async def test_a_server_on_loopback_leaves_foreign_endpoints_as_they_are() -> None:
     store = MemoryStore(clock=asyncio.get_running_loop().time)
     await store.open()
     await store.create(f"{PREFIX}10.0.0.9", encode(KUBE_APISERVER))

@@ -101,14 +101,14 @@ async def test_services_that_several_servers_make_at_once_get_different_addresse
     [{"clusterIP": "10.96.0.77"}, {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30077}]}],
     ids=["address", "port"],
 )
-async def test_something_that_two_servers_are_requested_at_once_one_of_them_gives(spec: dict[str, Any]) -> None:
+async def test_an_address_requested_from_two_servers_is_allocated_once(spec: dict[str, Any]) -> None:
     async with several(2) as servers:
         requested = (servers[n % 2].post(SERVICES, service(f"s{n}", **spec)) for n in range(6))
         codes = [response.code for response in await asyncio.gather(*requested)]
         assert sorted(codes) == [201, 422, 422, 422, 422, 422]
 
 
-async def test_something_that_one_server_has_freed_another_gives_again() -> None:
+async def test_an_address_freed_by_one_server_is_allocated_by_another() -> None:
     async with several(2) as (a, b):
         spec = {"clusterIP": "10.96.0.77", "type": "NodePort", "ports": [{"port": 80, "nodePort": 30077}]}
         for n, (one, other) in enumerate([(a, b), (b, a), (a, b)]):
@@ -144,7 +144,7 @@ async def test_services_that_were_stored_without_claims_get_them_at_the_start() 
         assert await ports(api) == {port}
 
 
-async def test_something_that_no_service_holds_is_given_back_after_a_grace() -> None:
+async def test_claims_without_a_service_are_released_after_a_grace_period() -> None:
     async with served() as api:
         claims = api.cluster.claims
         holder = (await api.create(SERVICES, service("web")))["metadata"]["name"]

@@ -26,7 +26,7 @@ def test_the_changes_make_the_later_object_of_the_earlier(before: dict[str, Any]
 
 
 @given(_OBJECTS)
-def test_something_that_is_the_same_has_no_changes(obj: dict[str, Any]) -> None:
+def test_equal_objects_have_no_changes(obj: dict[str, Any]) -> None:
     assert changes(obj, copy_json(obj)) == []
 
 

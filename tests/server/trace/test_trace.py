@@ -59,7 +59,7 @@ async def test_an_apply_shows_the_object_that_it_comes_to(api: Api) -> None:
     assert (trace["code"], trace["object"]["data"]) == (200, {"x": "1", "y": "2"})
 
 
-async def test_something_that_is_allocated_is_shown(api: Api) -> None:
+async def test_an_allocated_address_is_a_change_of_its_step(api: Api) -> None:
     service = {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}}
     trace = (await api.post(f"/api/v1/namespaces/default/services?{QUERY}", service)).body
     [address] = [change for change in _step(trace, "allocate")["changes"] if change["path"] == "/spec/clusterIP"]

@@ -9,18 +9,18 @@ HTML = "text/html"
 TYPES = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
 
 
-async def test_nothing_is_created_whose_answer_is_not_accepted(api: Api) -> None:
+async def test_an_object_is_not_created_if_its_response_is_not_acceptable(api: Api) -> None:
     assert (await api.fetch("POST", CONFIG_MAPS, config_map("a"), accept=HTML)).code == 406
     assert (await api.get(f"{CONFIG_MAPS}/a")).code == 404
 
 
-async def test_nothing_is_deleted_whose_answer_is_not_accepted(api: Api) -> None:
+async def test_an_object_is_not_deleted_if_its_response_is_not_acceptable(api: Api) -> None:
     await some_config_maps(api, 1)
     assert (await api.delete(f"{CONFIG_MAPS}/cm-0", accept=HTML)).code == 406
     assert (await api.get(f"{CONFIG_MAPS}/cm-0")).code == 200
 
 
-async def test_no_custom_resource_is_created_whose_answer_is_not_accepted(api: Api) -> None:
+async def test_a_custom_resource_is_not_created_if_its_response_is_not_acceptable(api: Api) -> None:
     await with_widgets(api)
     response = await api.fetch("POST", WIDGETS, widget(), accept="application/vnd.kubernetes.protobuf")
     assert response.code == 406

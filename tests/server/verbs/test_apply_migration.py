@@ -38,7 +38,7 @@ def upgrade(obj: Any) -> list[Any]:
     ]
 
 
-async def test_something_that_was_updated_becomes_what_is_applied(api: Api) -> None:
+async def test_fields_of_an_update_become_applied_fields(api: Api) -> None:
     made = await applied_by_client(api, {"a": "1", "b": "1"})
     response = await api.patch(PATH, upgrade(made), "json")
     assert response.code == 200

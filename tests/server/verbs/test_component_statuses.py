@@ -47,7 +47,7 @@ async def test_all_are_listed_with_the_warning(api: Api) -> None:
     assert response.warnings == ["v1 ComponentStatus is deprecated in v1.19+"]
 
 
-async def test_a_store_that_answers_is_healthy(api: Api) -> None:
+async def test_a_reachable_store_is_healthy(api: Api) -> None:
     assert await condition(api, "etcd-0") == {"type": "Healthy", "status": "True", "message": "ok"}
 
 
@@ -86,7 +86,7 @@ async def test_a_component_beside_the_server_states_itself_what_is_wrong() -> No
         assert await condition(api, "scheduler") == {"type": "Healthy", "status": "True", "message": "ok"}
 
 
-async def test_something_that_no_client_has_received_is_not_found(api: Api) -> None:
+async def test_an_unknown_component_is_not_found(api: Api) -> None:
     response = await api.get(f"{ALL}/etcd-1")
     assert (response.code, response.message) == (404, 'componentstatus "etcd-1" not found')
 

@@ -22,7 +22,7 @@ from tests.server.verbs.objects import (
 )
 
 
-async def test_the_stored_object_is_the_answer(api: Api) -> None:
+async def test_the_stored_object_is_returned(api: Api) -> None:
     response = await api.post(CONFIG_MAPS, config_map())
     assert response.code == 201
     assert response.body == (await api.get(f"{CONFIG_MAPS}/a")).body
@@ -509,7 +509,7 @@ async def test_create_without_a_namespace_is_no_verb(api: Api) -> None:
     assert (await api.get("/api/v1/configmaps")).body["items"] == []
 
 
-async def test_warnings_come_with_the_answer(api: Api) -> None:
+async def test_warnings_come_with_the_response(api: Api) -> None:
     response = await api.post(PODS, pod(nodeSelector={"beta.kubernetes.io/os": "linux"}))
     assert response.warnings == [
         'spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead'

@@ -80,7 +80,7 @@ async def stored_keys(api: Api) -> set[str]:
 
 @pytest.mark.parametrize("query", ["", "dryRun=All"], ids=["real", "dry run"])
 @pytest.mark.parametrize("how", WRITES)
-async def test_no_write_creates_for_a_user_who_may_do_all_but_create(how: str, query: str) -> None:
+async def test_no_write_creates_for_a_user_with_all_rights_but_create(how: str, query: str) -> None:
     async with cluster(rule(ALL_BUT_CREATE, "*", "*")) as (admin, jane):
         before = await stored_keys(admin)
         requested = 0
@@ -96,7 +96,7 @@ async def test_no_write_creates_for_a_user_who_may_do_all_but_create(how: str, q
 
 
 @pytest.mark.parametrize("how", ["apply", "put"])
-async def test_the_same_writes_create_for_a_user_who_may_create(how: str) -> None:
+async def test_these_writes_create_for_a_user_with_the_right(how: str) -> None:
     """Shows that the test above sends what would create."""
     async with cluster(rule("*", "*", "*")) as (_, jane):
         async for each in served_resources(jane):

@@ -33,7 +33,7 @@ async def running(api: Api, **spec: Any) -> Any:
     return await api.create(PODS, pod("p", nodeName="n", **spec))
 
 
-async def test_the_answer_names_what_was_deleted(api: Api) -> None:
+async def test_the_response_to_a_delete_names_the_object(api: Api) -> None:
     created = (await some_config_maps(api, 1))[0]
     response = await api.delete(f"{CONFIG_MAPS}/cm-0")
     assert response.code == 200
@@ -47,7 +47,7 @@ async def test_the_answer_names_what_was_deleted(api: Api) -> None:
     assert (await api.get(f"{CONFIG_MAPS}/cm-0")).code == 404
 
 
-async def test_the_answer_names_the_group(api: Api) -> None:
+async def test_the_response_to_a_delete_names_the_group(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
     details = (await api.delete(f"{DEPLOYMENTS}/d")).body["details"]
     assert (details["group"], details["kind"]) == ("apps", "deployments")
@@ -65,7 +65,7 @@ async def test_the_answer_names_the_group(api: Api) -> None:
     ],
     ids=["ServiceAccount", "StorageClass", "Service"],
 )
-async def test_some_kinds_answer_with_the_object(api: Api, path: str, body: Any) -> None:
+async def test_the_deletion_of_some_kinds_returns_the_object(api: Api, path: str, body: Any) -> None:
     await api.create(path, body)
     response = await api.delete(f"{path}/x")
     assert (response.code, response.metadata["name"]) == (200, "x")
@@ -322,7 +322,7 @@ async def test_options_in_yaml(api: Api) -> None:
     assert response.metadata["deletionGracePeriodSeconds"] == 4
 
 
-async def test_a_collection_goes_and_is_the_answer(api: Api) -> None:
+async def test_a_deleted_collection_is_returned(api: Api) -> None:
     await some_config_maps(api, 3)
     response = await api.delete(CONFIG_MAPS)
     assert (response.code, response.body["kind"]) == (200, "ConfigMapList")

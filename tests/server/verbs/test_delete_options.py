@@ -56,7 +56,7 @@ async def test_an_empty_propagation_policy_is_none_that_is_known(api: Api) -> No
 
 
 @pytest.mark.parametrize("form", ["Table", "PartialObjectMetadata"])
-async def test_something_that_a_delete_states_has_no_other_form(api: Api, form: str) -> None:
+async def test_the_status_of_a_delete_has_no_other_form(api: Api, form: str) -> None:
     await some_config_maps(api, 1)
     response = await api.delete(f"{CONFIG_MAPS}/cm-0", accept=f"application/json;as={form};v=v1;g=meta.k8s.io")
     assert (response.code, response.body["kind"], response.body["status"]) == (200, "Status", "Success")

@@ -74,7 +74,7 @@ async def test_selectors_of_claims_are_compiled(api: Api) -> None:
 
 
 @pytest.mark.parametrize("path", [_CLAIMS, _TEMPLATES])
-async def test_access_to_devices_of_others_needs_a_labelled_namespace(api: Api, path: str) -> None:
+async def test_admin_access_to_devices_needs_a_labelled_namespace(api: Api, path: str) -> None:
     spec = _claim_spec(adminAccess=True)
     obj = {"metadata": {"name": "c"}, "spec": spec if path == _CLAIMS else {"spec": spec}}
     response = await api.post(path, obj)
@@ -155,7 +155,7 @@ async def test_a_taint_of_a_device_is_from_now_on(api: Api) -> None:
     assert made["spec"]["devices"][0]["taints"][0]["timeAdded"]
 
 
-async def test_something_that_is_not_allocated_has_no_status_of_its_own(api: Api) -> None:
+async def test_a_device_that_is_not_allocated_has_no_status(api: Api) -> None:
     await api.create(_CLAIMS, {"metadata": {"name": "c"}, "spec": _claim_spec()})
     device = {"driver": "d", "pool": "p", "device": "x"}
     response = await api.patch(f"{_CLAIMS}/c/status", {"status": {"devices": [device]}})

@@ -187,7 +187,7 @@ async def test_an_exhausted_budget_refuses(api: Api, status: dict[str, Any], cau
     assert not await is_gone(api)
 
 
-async def test_a_budget_that_its_controller_has_not_seen_refuses_for_now(api: Api) -> None:
+async def test_a_budget_that_is_still_being_processed_refuses_for_now(api: Api) -> None:
     await with_budget(api, {"observedGeneration": 0})
     await with_pod(api)
     response = await evict(api)
@@ -318,7 +318,7 @@ async def test_preconditions_that_are_met(api: Api, phase: str) -> None:
     ],
     ids=["name", "kind", "version", "namespace"],
 )
-async def test_something_that_is_no_eviction_of_the_pod_is_a_bad_request(api: Api, body: Any, message: str) -> None:
+async def test_an_eviction_that_does_not_match_its_pod_is_a_bad_request(api: Api, body: Any, message: str) -> None:
     await with_pod(api)
     response = await api.post(f"{PODS}/p/eviction", body)
     assert (response.code, response.message) == (400, message)

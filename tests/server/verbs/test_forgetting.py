@@ -15,7 +15,7 @@ def key(number: int) -> MessageKey:
     return "v1 Pod", Record(f"/pods/a/{name}", "a", name, VALUE, number, number, {}, {}, "")
 
 
-def test_a_message_that_is_used_stays_and_others_are_forgotten() -> None:
+def test_a_used_message_stays_and_an_unused_one_is_forgotten() -> None:
     cache = MessageCache()
     used, unused = key(1), key(2)
     cache.put(used, b"used")

@@ -379,7 +379,7 @@ async def test_a_bad_field_selector_is_refused(api: Api, text: str) -> None:
     "path",
     ["/apis/certificates.k8s.io/v1/certificatesigningrequests", "/apis/resource.k8s.io/v1/resourceslices"],
 )
-async def test_something_that_has_no_namespace_is_not_selected_by_it(api: Api, path: str) -> None:
+async def test_cluster_scoped_objects_have_no_namespace_selector(api: Api, path: str) -> None:
     reply = await api.get(f"{path}?fieldSelector=metadata.namespace=x")
     assert (reply.code, reply.message) == (400, "field label not supported: metadata.namespace")
 
@@ -416,7 +416,7 @@ async def test_get_of_the_future_times_out(api: Api) -> None:
 
 @pytest.mark.parametrize("match", ["", "&resourceVersionMatch=Exact", "&resourceVersionMatch=NotOlderThan"])
 @pytest.mark.parametrize("target", [CONFIG_MAPS, WIDGETS, "/api/v1/nodes"])
-async def test_a_list_of_the_future_says_when_to_retry(api: Api, target: str, match: str) -> None:
+async def test_a_list_of_a_future_revision_returns_when_to_retry(api: Api, target: str, match: str) -> None:
     await with_widgets(api)
     reply = await api.get(f"{target}?resourceVersion=999999{match}")
     assert (reply.code, reply.body["details"]["retryAfterSeconds"]) == (504, 1)

@@ -114,18 +114,18 @@ async def test_a_write_requests_nothing_before_it_is_made(api: Api, store: Share
     assert store.requested == 2, "only the two reads request the revision"
 
 
-async def test_an_unconditional_update_goes_over_what_others_wrote(api: Api, store: SharedStore) -> None:
+async def test_an_unconditional_update_replaces_a_write_of_another_server(api: Api, store: SharedStore) -> None:
     await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
     assert _data(await api.put(OBJECT, config_map() | {"data": {"k": "x"}})) == (200, {"k": "x"})
 
 
-async def test_an_update_of_what_others_wrote_is_no_conflict(api: Api, store: SharedStore) -> None:
+async def test_an_update_with_the_revision_of_another_server_is_not_a_conflict(api: Api, store: SharedStore) -> None:
     revision = await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
     wish = config_map(resourceVersion=revision) | {"data": {"k": "x"}}
     assert _data(await api.put(OBJECT, wish)) == (200, {"k": "x"})
 
 
-async def test_an_update_of_what_others_wrote_over_is_a_conflict(api: Api, store: SharedStore) -> None:
+async def test_an_update_with_the_revision_before_another_server_is_a_conflict(api: Api, store: SharedStore) -> None:
     known = (await api.get(OBJECT)).body
     await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
     response = await api.put(OBJECT, known | {"data": {"k": "x"}})
@@ -138,7 +138,7 @@ async def test_an_update_that_once_would_have_changed_nothing_is_written(api: Ap
     assert b'"k":"v"' in (await store.row()).value
 
 
-async def test_a_patch_goes_on_top_of_what_others_wrote(api: Api, store: SharedStore) -> None:
+async def test_a_patch_is_based_on_a_write_of_another_server(api: Api, store: SharedStore) -> None:
     await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
     assert _data(await api.patch(OBJECT, {"data": {"l": "m"}})) == (200, {"k": "w", "l": "m"})
 
@@ -149,13 +149,13 @@ async def test_a_patch_that_an_old_row_would_not_take_is_taken(api: Api, store: 
     assert _data(await api.patch(OBJECT, tested, "json")) == (200, {"k": "w", "l": "m"})
 
 
-async def test_something_that_was_reported_of_an_old_row_is_not_reported_twice(api: Api, store: SharedStore) -> None:
+async def test_a_warning_about_an_outdated_row_is_not_repeated(api: Api, store: SharedStore) -> None:
     await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
     response = await api.patch(f"{OBJECT}?fieldValidation=Warn", {"strange": 1, "data": {"l": "m"}})
     assert (response.code, len(response.warnings)) == (200, 1)
 
 
-async def test_a_dry_run_shows_what_others_wrote(api: Api, store: SharedStore) -> None:
+async def test_a_dry_run_is_based_on_a_write_of_another_server(api: Api, store: SharedStore) -> None:
     await store.write_elsewhere(b'"k":"v"', b'"k":"w"')
     assert _data(await api.patch(f"{OBJECT}?dryRun=All", {"data": {"l": "m"}})) == (200, {"k": "w", "l": "m"})
 
@@ -174,7 +174,7 @@ async def test_a_delete_with_an_old_precondition_is_a_conflict(api: Api, store: 
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
-async def test_something_that_others_deleted_is_not_found(api: Api, store: SharedStore, method: str) -> None:
+async def test_an_object_deleted_by_another_server_is_not_found(api: Api, store: SharedStore, method: str) -> None:
     known = (await api.get(OBJECT)).body
     await store.delete_elsewhere()
     body = {"PUT": known | {"data": {}}, "PATCH": {"data": {"l": "m"}}, "DELETE": b""}[method]
@@ -183,13 +183,13 @@ async def test_something_that_others_deleted_is_not_found(api: Api, store: Share
 
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
-async def test_something_that_others_created_is_found(api: Api, store: SharedStore, method: str) -> None:
+async def test_an_object_created_by_another_server_is_found(api: Api, store: SharedStore, method: str) -> None:
     await store.create_elsewhere("b")
     body = {"data": {"l": "m"}} if method == "PATCH" else b""
     assert (await api.fetch(method, f"{CONFIG_MAPS}/b", body, content_type="application/merge-patch+json")).code == 200
 
 
-async def test_an_apply_goes_on_top_of_what_others_created(api: Api, store: SharedStore) -> None:
+async def test_an_apply_is_based_on_an_object_created_by_another_server(api: Api, store: SharedStore) -> None:
     await store.create_elsewhere("b")
     response = await api.apply(f"{CONFIG_MAPS}/b", config_map("b") | {"data": {"l": "m"}})
     assert _data(response) == (200, {"k": "v", "l": "m"})

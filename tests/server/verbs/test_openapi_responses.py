@@ -20,16 +20,14 @@ def values(response: Response, name: bytes) -> list[bytes]:
 @pytest.mark.parametrize(
     ("path", "vary"), [(V2, [b"Accept", b"Accept-Encoding"]), (V3, [b"Accept"]), ("/openapi/v3", [])]
 )
-async def test_an_answer_reports_what_it_depends_on_and_that_there_are_parts(
-    api: Api, path: str, vary: list[bytes]
-) -> None:
+async def test_a_response_has_vary_and_accept_ranges(api: Api, path: str, vary: list[bytes]) -> None:
     response = (await api.get(path)).response
     assert values(response, b"accept-ranges") == [b"bytes"]
     assert values(response, b"vary") == vary
 
 
 @pytest.mark.parametrize(("path", "accept"), [(V2, "text/html"), (V3, "text/html")])
-async def test_something_that_cannot_be_given_is_406_without_a_body(api: Api, path: str, accept: str) -> None:
+async def test_an_unsupported_media_type_is_406_without_a_body(api: Api, path: str, accept: str) -> None:
     response = await api.get(path, accept=accept)
     assert (response.code, response.response.body, response.response.content_type) == (406, b"", "")
     assert b"Accept" in values(response.response, b"vary")

@@ -129,7 +129,7 @@ async def test_a_limit_whose_escape_is_broken_is_none(api: Api) -> None:
     assert (await api.get(f"{CONFIG_MAPS}?limit=%zz")).code == 200
 
 
-async def test_every_answer_has_its_headers(api: Api) -> None:
+async def test_every_response_has_audit_and_cache_headers(api: Api) -> None:
     response = await api.get(CONFIG_MAPS, **{"audit-id": "mine"})
     headers = {name.lower(): value for name, value in response.response.headers}
     assert headers[b"audit-id"] == b"mine"
@@ -177,13 +177,13 @@ async def test_a_method_that_a_path_has_not_is_405(api: Api, method: str, path: 
 
 @pytest.mark.parametrize("path", ["/api/v1/namespaces/default/bindings/a", "/api/v1/bindings"])
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-async def test_something_that_is_only_created_has_no_other_paths(api: Api, method: str, path: str) -> None:
+async def test_create_only_resources_have_no_other_paths(api: Api, method: str, path: str) -> None:
     response = await api.fetch(method, path, b"")
     assert (response.code, response.message) == (404, "the server could not find the requested resource")
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "OPTIONS"])
-async def test_health_answers_every_method(api: Api, method: str) -> None:
+async def test_health_accepts_every_method(api: Api, method: str) -> None:
     assert (await api.fetch(method, "/readyz/ping", b"")).code == 200
 
 

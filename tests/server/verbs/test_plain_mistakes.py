@@ -19,7 +19,7 @@ def _text(revision: str) -> str:
 
 @pytest.mark.parametrize("revision", NO_REVISIONS)
 @pytest.mark.parametrize("path", [f"{CONFIG_MAPS}/cm-0?", f"{CONFIG_MAPS}/absent?", f"{CONFIG_MAPS}?watch=1&"])
-async def test_something_that_is_no_revision_cannot_be_read_from(api: Api, path: str, revision: str) -> None:
+async def test_a_read_of_an_invalid_revision_fails(api: Api, path: str, revision: str) -> None:
     await some_config_maps(api, 1)
     response = await api.get(f"{path}resourceVersion={revision}")
     assert (response.code, response.reason) == (500, "")
@@ -27,7 +27,7 @@ async def test_something_that_is_no_revision_cannot_be_read_from(api: Api, path:
 
 
 @pytest.mark.parametrize("revision", NO_REVISIONS)
-async def test_something_that_is_no_revision_cannot_be_listed_from(api: Api, revision: str) -> None:
+async def test_a_list_of_an_invalid_revision_is_a_bad_request(api: Api, revision: str) -> None:
     response = await api.get(f"{CONFIG_MAPS}?resourceVersion={revision}")
     assert (response.code, response.reason) == (400, "BadRequest")
     assert response.message.endswith(f'resourceVersion: Invalid value: "{revision}": {_text(revision)}')
@@ -40,7 +40,7 @@ async def test_a_list_is_notified_of_its_token_before_its_revision(api: Api) -> 
 
 @pytest.mark.parametrize("revision", NO_REVISIONS)
 @pytest.mark.parametrize("method", ["put", "patch", "apply", "apply of what is not there", "put of what is not there"])
-async def test_something_that_is_no_revision_cannot_be_that_of_an_object(api: Api, method: str, revision: str) -> None:
+async def test_an_object_with_an_invalid_revision_is_refused(api: Api, method: str, revision: str) -> None:
     await some_config_maps(api, 1)
     metadata = {"resourceVersion": revision}
     there = {**config_map("cm-0"), "metadata": {"name": "cm-0", **metadata}}

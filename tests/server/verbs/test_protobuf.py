@@ -50,7 +50,7 @@ async def test_update_in_protobuf(api: Api) -> None:
     assert (response.code, read(response)["data"]) == (200, {"k": "w"})
 
 
-async def test_get_and_patch_answer_in_protobuf(api: Api) -> None:
+async def test_get_and_patch_return_protobuf(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map())
     patched = read(await api.patch(f"{CONFIG_MAPS}/a", {"data": {"x": "y"}}, accept=TYPED))
     assert read(await api.get(f"{CONFIG_MAPS}/a", accept=TYPED)) == patched
@@ -146,7 +146,7 @@ async def test_the_older_version_is_named_in_json_too(api: Api, transform: str) 
     assert (event["object"]["kind"], event["object"]["apiVersion"]) == (transform, version)
 
 
-async def test_delete_takes_options_and_answers_a_status(api: Api) -> None:
+async def test_delete_takes_options_and_returns_a_status(api: Api) -> None:
     created = await api.create(CONFIG_MAPS, config_map())
     options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": "other"}}
     refused = await api.fetch("DELETE", f"{CONFIG_MAPS}/a", encode(options), content_type=PROTOBUF, accept=TYPED)
@@ -156,7 +156,7 @@ async def test_delete_takes_options_and_answers_a_status(api: Api) -> None:
     assert (read(response)["kind"], read(response)["status"]) == ("Status", "Success")
 
 
-async def test_deletecollection_answers_in_protobuf(api: Api) -> None:
+async def test_deletecollection_returns_protobuf(api: Api) -> None:
     await some_config_maps(api, 2)
     listed = read(await api.delete(CONFIG_MAPS, accept=TYPED))
     assert (listed["kind"], len(listed["items"])) == ("ConfigMapList", 2)

@@ -125,7 +125,7 @@ async def test_lists_are_merged_by_their_keys_and_defaulted(api: Api) -> None:
     ],
     ids=["atomic list", "unknown field", "wrong type name", "error", "patch does not fit", "unknown operation"],
 )
-async def test_something_that_cannot_be_applied_is_refused(api: Api, expression: str, text: str) -> None:
+async def test_an_expression_that_cannot_be_applied_is_refused(api: Api, expression: str, text: str) -> None:
     await enforce_all(api, mutating(expression, matchConstraints={"resourceRules": [EVERY_POD]}))
     pod = {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "main", "image": "busybox"}]}}
     response = await api.post(PODS, pod)
@@ -170,7 +170,7 @@ async def test_mutations_follow_each_other(api: Api) -> None:
 
 
 @pytest.mark.parametrize(("again", "data"), [("Never", "0"), ("IfNeeded", "1")])
-async def test_a_policy_may_be_applied_again_after_others(api: Api, again: str, data: str) -> None:
+async def test_a_policy_may_be_applied_again_after_later_policies(api: Api, again: str, data: str) -> None:
     count = "Object{data: {'count': object.?data.late.hasValue() ? '1' : '0'}}"
     await enforce_all(api, mutating(count, again=again), mutating("Object{data: {'late': 'yes'}}", name="q"))
     assert (await api.create(MAPS, config_map()))["data"] == {"count": data, "late": "yes"}

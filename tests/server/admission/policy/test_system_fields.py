@@ -43,7 +43,7 @@ def check(response: ApiResponse) -> None:
 
 @pytest.mark.parametrize("query", ["", "dryRun=All"], ids=["real", "dry run"])
 @pytest.mark.parametrize("way", WAYS)
-async def test_something_that_a_client_sends_of_them_is_dropped(api: Api, way: str, query: str) -> None:
+async def test_system_fields_sent_by_a_client_are_dropped(api: Api, way: str, query: str) -> None:
     check(await created(api, way, query, **FORGED, **({"uid": "forged"} if way.startswith("post") else {})))
 
 
@@ -55,7 +55,7 @@ async def test_an_update_of_a_forged_uid_creates_nothing(api: Api, way: str) -> 
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_something_that_mutating_admission_sets_of_them_is_dropped(api: Api, way: str) -> None:
+async def test_system_fields_set_by_mutating_admission_are_dropped(api: Api, way: str) -> None:
     sets = ", ".join(
         f"JSONPatch{{op: 'add', path: '/metadata/{name}', value: {value!r}}}"
         for name, value in {**FORGED, "uid": "forged"}.items()

@@ -84,7 +84,7 @@ async def test_each_type_has_its_paragraph_in_order(api: Api) -> None:
 
 
 @pytest.mark.parametrize("field", ["apiGroups", "apiVersions", "resources"], ids=str)
-async def test_something_that_a_wildcard_matches_is_not_checked(api: Api, field: str) -> None:
+async def test_resources_matched_by_a_wildcard_are_not_checked(api: Api, field: str) -> None:
     checked = policy(failing("object.foo > 1"), rules=[{**DEPLOYMENTS, field: ["*"]}])
     assert (await status(api, checked))["typeChecking"] == {}
 

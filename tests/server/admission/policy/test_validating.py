@@ -19,12 +19,12 @@ async def refused(api: Api, **fields: Any) -> Any:
     return response
 
 
-async def test_something_that_holds_is_let_in(api: Api) -> None:
+async def test_an_object_that_meets_the_policy_is_created(api: Api) -> None:
     await enforce(api, validating(validations=[failing()]))
     await api.create(MAPS, config_map(data={"a": "1"}))
 
 
-async def test_something_that_does_not_hold_is_refused(api: Api) -> None:
+async def test_an_object_against_the_policy_is_refused(api: Api) -> None:
     await enforce(api, validating(validations=[failing()]))
     response = await refused(api, data={"a": "2"})
     assert (response.code, response.reason) == (422, "Invalid")
@@ -137,7 +137,7 @@ async def test_a_deletion_has_the_old_object_alone(api: Api) -> None:
     assert response.message == f"{OBJECT}{WHOSE}failed expression: object == null && oldObject.data.a == '2'"
 
 
-async def test_rights_are_those_of_who_requests(api: Api) -> None:
+async def test_the_authorizer_checks_the_rights_of_the_requesting_user(api: Api) -> None:
     expression = "authorizer.group('').resource('nodes').check('create').allowed()"
     await enforce(api, validating(validations=[failing(expression, message="no nodes")]))
     rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]

@@ -70,7 +70,7 @@ async def test_the_next_webhook_is_not_called(api: Api, hooks: Hooks, leaver: Le
     assert hooks.names == [NAME]
 
 
-async def test_a_client_that_stays_gets_its_answer(api: Api, hooks: Hooks, leaver: Leaver) -> None:
+async def test_a_connected_client_gets_its_response(api: Api, hooks: Hooks, leaver: Leaver) -> None:
     await configure(api, "Validating", hook())
     response = await leaver.create("stayed")
     assert response.status == 201

@@ -69,7 +69,7 @@ async def test_the_namespace_selector_looks_at_a_namespace_itself(api: Api, hook
     assert expected == [("CREATE", "yes", "yes"), ("UPDATE", "no", "no")]
 
 
-async def test_something_that_is_in_no_namespace_passes_the_namespace_selector(api: Api, hooks: Hooks) -> None:
+async def test_cluster_scoped_objects_pass_the_namespace_selector(api: Api, hooks: Hooks) -> None:
     rule = {"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["persistentvolumes"]}
     await configure(api, KIND, hook(rules=[rule], namespaceSelector={"matchLabels": {"checked": "yes"}}))
     spec = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}}

@@ -90,7 +90,7 @@ async def test_defaults_are_filled_in_after_a_patch(api: Api, hooks: Hooks) -> N
     assert stored["spec"]["containers"][1]["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
 
 
-async def test_something_that_the_schema_does_not_know_is_dropped(api: Api, hooks: Hooks) -> None:
+async def test_fields_outside_the_schema_are_dropped(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook("a.example.com"))
     hooks.responses["a.example.com"] = lambda request: patched({"op": "add", "path": "/colour", "value": "red"})
     assert "colour" not in await api.create(MAPS, config_map())

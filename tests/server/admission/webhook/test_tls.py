@@ -66,7 +66,7 @@ async def test_a_patch_comes_over_the_wire(api: Api, tmp_path: Path) -> None:
         assert (await api.create(MAPS, config_map()))["data"] == {"a": "b"}
 
 
-async def test_an_answer_may_be_yaml(api: Api, tmp_path: Path) -> None:
+async def test_a_review_may_be_yaml(api: Api, tmp_path: Path) -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for _, body in requests(reader):
             uid = orjson.loads(body)["request"]["uid"]

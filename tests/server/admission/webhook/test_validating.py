@@ -44,7 +44,7 @@ async def test_a_refusal_is_reported(
     assert (reply.code, reply.body.get("reason"), reply.message) == (code, reason, text)
 
 
-async def test_something_that_is_refused_is_not_stored(api: Api, hooks: Hooks) -> None:
+async def test_a_refused_object_is_not_stored(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook())
     hooks.responses[NAME] = denying()
     await api.post(MAPS, config_map())
@@ -102,7 +102,7 @@ async def test_a_failure_may_be_ignored(api: Api, hooks: Hooks) -> None:
     ],
     ids=["uid", "no response", "no kind", "other kind", "other version", "patch", "patch type"],
 )
-async def test_an_answer_that_does_not_count_is_a_failure(api: Api, hooks: Hooks, spoil: Any, text: str) -> None:
+async def test_an_invalid_review_is_a_failure(api: Api, hooks: Hooks, spoil: Any, text: str) -> None:
     await configure(api, KIND, hook())
 
     def spoiled(review: Any) -> Any:
