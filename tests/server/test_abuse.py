@@ -146,7 +146,7 @@ async def test_many_small_headers_are_refused_beyond_the_limit() -> None:
 
 
 @pytest.mark.parametrize("split", [False, True], ids=["at-once", "in-pieces"])
-async def test_something_that_comes_behind_a_body_is_no_header(split: bool) -> None:
+async def test_a_trailer_after_a_body_is_not_a_header(split: bool) -> None:
     async def route(request: Request) -> Response:
         await request.wire.read_body(LIMIT)
         return Response(body=repr(sorted(request.headers)).encode())
@@ -191,7 +191,7 @@ async def test_a_body_in_tiny_chunks_takes_no_more_room_than_one_in_large_ones()
     assert max(pieces) <= BODY_PIECES_MAX
 
 
-async def test_a_body_that_comes_too_slowly_is_answered_when_its_time_is_up() -> None:
+async def test_a_slow_body_gets_504_at_its_deadline() -> None:
     deadlines = Deadlines(60)
     begun = asyncio.Event()
 

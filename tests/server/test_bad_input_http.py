@@ -108,7 +108,7 @@ async def test_a_client_that_goes_in_the_middle(cut: int) -> None:
         assert (await api.get(MAPS.decode())).body["items"] == []
 
 
-async def test_requests_without_waiting_are_answered_in_order() -> None:
+async def test_pipelined_requests_get_their_responses_in_order() -> None:
     async with listening() as (_, _, address):
         reader, writer = await asyncio.open_connection(*address)
         paths = [b"/version", b"/nope", MAPS, b"/api/v1/nopes", b"/livez"]

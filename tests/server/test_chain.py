@@ -33,7 +33,7 @@ def raising(error: Exception) -> Frame:
     return Frame(route)
 
 
-async def test_an_answer_has_an_audit_id_and_is_private() -> None:
+async def test_a_response_has_an_audit_id_and_is_private() -> None:
     response = await Frame(ok).client().get(POD)
     assert response.status == 200
     assert header(response, "Audit-Id")
@@ -169,7 +169,7 @@ async def test_the_user_is_set_and_the_token_gone() -> None:
         ("POST", "/version", 'forbidden: User "jane" cannot post path "/version"'),
     ],
 )
-async def test_a_refusal_reports_who_may_not_do_what(method: str, target: str, message: str) -> None:
+async def test_a_refusal_names_the_user_the_verb_and_the_resource(method: str, target: str, message: str) -> None:
     response = await Frame(ok).client(JANE).request(method, target)
     assert (response.status, status_of(response)["message"]) == (403, message)
 

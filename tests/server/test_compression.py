@@ -15,6 +15,6 @@ def test_accept_encoding_is_read(header: str, expected: bool) -> None:
     assert accepts_gzip({"accept-encoding": header}) is expected
 
 
-def test_something_that_is_compressed_can_be_read() -> None:
+def test_compressed_bytes_can_be_decompressed() -> None:
     body = b"a b c" * 10000
     assert gzip.decompress(compress(body)) == body

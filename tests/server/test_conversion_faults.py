@@ -120,7 +120,9 @@ def response(review: Json) -> Json:
         ),
     ],
 )
-async def test_an_answer_that_does_not_count_is_an_error(api: Api, webhook: FakeWebhook, spoil: Any, text: str) -> None:
+async def test_an_invalid_review_of_a_conversion_is_an_error(
+    api: Api, webhook: FakeWebhook, spoil: Any, text: str
+) -> None:
     await api.create(SHIRTS, one())
     webhook.spoil = spoil
     reply = await api.get(f"{SHIRTS_2}/a")

@@ -118,7 +118,7 @@ async def test_stored_versions_of_a_status_are_checked_by_the_next_update(api: A
         pytest.param("spec.names.plural", lambda spec: spec["names"].update(plural="shirtx"), id="plural"),
     ],
 )
-async def test_something_that_decides_the_storage_is_immutable(api: Api, field: str, alter: Any) -> None:
+async def test_fields_that_define_the_storage_are_immutable(api: Api, field: str, alter: Any) -> None:
     await define(api)
     texts = messages(await change(api, lambda obj: alter(obj["spec"])))
     assert any(text.startswith(field) and "field is immutable" in text for text in texts)
@@ -134,7 +134,7 @@ async def test_conditions_of_an_established_crd(api: Api) -> None:
     assert not any("observedGeneration" in condition for condition in body["status"]["conditions"])
 
 
-async def test_the_status_as_the_post_answers_it(api: Api) -> None:
+async def test_a_created_crd_is_returned_with_its_first_status(api: Api) -> None:
     assert (await define(api))["status"] == {
         "conditions": None,
         "acceptedNames": {"plural": "", "kind": ""},
@@ -459,7 +459,7 @@ async def test_a_crd_of_a_built_in_resource_does_not_replace_it(api: Api) -> Non
     assert (await api.get(f"{path}/a")).code == 200
 
 
-async def test_a_custom_resource_can_be_created_as_soon_as_its_crd_is_answered(api: Api) -> None:
+async def test_a_custom_resource_can_be_created_right_after_its_crd(api: Api) -> None:
     await define(api)
     assert (await api.post(SHIRTS, shirt(spec={"color": "blue"}))).code == 201
     assert (await api.get(f"/apis/{GROUP}/v1")).body["resources"][0]["name"] == "shirts"

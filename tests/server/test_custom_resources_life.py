@@ -69,7 +69,7 @@ async def test_a_crd_that_is_deleted_is_marked_and_no_more(api: Api) -> None:
     assert metadata["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
 
 
-async def test_something_that_the_server_writes_to_a_status_belongs_to_kube_apiserver(api: Api) -> None:
+async def test_a_status_written_by_the_server_is_managed_by_kube_apiserver(api: Api) -> None:
     await define(api)
     entries = (await api.get(CRD)).metadata["managedFields"]
     (servers,) = [entry for entry in entries if "subresource" in entry]
@@ -142,7 +142,7 @@ async def test_deletion_goes_on_after_a_restart() -> None:
         await gone(api)
 
 
-async def test_something_that_was_established_is_served_right_after_a_restart() -> None:
+async def test_an_established_crd_is_served_right_after_a_restart() -> None:
     store = MemoryStore()
     async with served(store) as api:
         await define(api)

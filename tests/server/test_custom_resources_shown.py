@@ -145,7 +145,7 @@ async def test_selected_watches_and_deletions(api: Api) -> None:
     assert await selected(api, "") == ["a"]
 
 
-async def test_fields_that_are_declared_later_select_old_objects_and_others_no_longer(api: Api) -> None:
+async def test_new_selectable_fields_select_old_objects_and_removed_ones_are_refused(api: Api) -> None:
     await define(api, SELECTABLE, selectableFields=FIELDS[:1])
     await api.create(SHIRTS, shirt("a", {"color": "blue", "size": 1}))
     await change(api, lambda obj: obj["spec"]["versions"][0].update(selectableFields=FIELDS[1:]))

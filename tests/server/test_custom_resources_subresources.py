@@ -65,7 +65,7 @@ async def test_rules_of_the_whole_object_are_run_for_the_status(api: Api) -> Non
     assert messages(response) == ["<nil>: Invalid value: seen more than there is"]
 
 
-async def test_without_the_subresource_status_is_a_field_like_others(api: Api) -> None:
+async def test_without_the_subresource_status_is_an_ordinary_field(api: Api) -> None:
     await define(api, WITH_STATUS)
     created = await api.create(SHIRTS, shirt("a", {"size": 1}, status={"seen": 1}))
     assert created["status"] == {"seen": 1}
@@ -120,7 +120,7 @@ async def test_replicas_that_the_schema_lacks_are_not_stored(api: Api, method: s
     assert (await api.get(f"{SHIRTS}/a")).body["spec"] == {"color": "red"}
 
 
-async def test_scale_changes_the_wanted_replicas(api: Api) -> None:
+async def test_scale_changes_the_desired_replicas(api: Api) -> None:
     found = await scaled(api, {"replicas": 3})
     found["spec"]["replicas"] = 5
     response = await api.put(f"{SHIRTS}/a/scale", found)

@@ -263,7 +263,7 @@ async def test_of_the_metadata_only_labels_and_annotations_may_change(api: Api, 
     assert metadata == made["metadata"]
 
 
-async def test_something_that_the_schema_does_not_know_is_dropped(api: Api, webhook: FakeWebhook) -> None:
+async def test_a_converted_field_outside_the_schema_is_dropped(api: Api, webhook: FakeWebhook) -> None:
     await api.create(SHIRTS, one())
     webhook.spoil = lambda review: first(review)["spec"].update(colour="blue")
     assert (await api.get(f"{SHIRTS_2}/a")).body["spec"] == {"host": "a", "port": "80"}
@@ -314,9 +314,7 @@ async def test_a_crd_goes_with_its_objects_while_the_webhook_is_down(api: Api, w
     assert not (await api.cluster.store.range(stored, stored[:-1] + "0")).items
 
 
-async def test_a_crd_whose_objects_cannot_be_deleted_without_the_webhook_says_why(
-    api: Api, webhook: FakeWebhook
-) -> None:
+async def test_a_crd_that_needs_its_webhook_for_deletion_reports_the_reason(api: Api, webhook: FakeWebhook) -> None:
     await api.create(SHIRTS, one())
 
     def store_v2(body: Json) -> None:

@@ -129,7 +129,7 @@ async def test_subresources_of_other_groups_are_reported(
     assert (found.get("group"), found.get("version"), found["kind"]) == (group, of_version, kind)
 
 
-async def test_something_that_is_not_stored_has_no_hash(client: Client) -> None:
+async def test_a_resource_that_is_not_stored_has_no_hash(client: Client) -> None:
     assert "storageVersionHash" not in await entry(client, "/api/v1", "bindings")
 
 
@@ -138,13 +138,13 @@ async def test_the_hash_is_of_the_group_that_stores(client: Client) -> None:
     assert found["storageVersionHash"] == storage_version_hash("", "v1", "Event")
 
 
-async def test_core_resource_list_has_no_api_version_others_have(client: Client) -> None:
+async def test_only_the_resource_list_of_the_core_group_has_no_api_version(client: Client) -> None:
     assert "apiVersion" not in await client.get_json("/api/v1")
     assert (await client.get_json("/apis/apps/v1"))["apiVersion"] == "v1"
 
 
 @pytest.mark.parametrize("path", ["/apis/nothing", "/apis/nothing/v1"])
-async def test_something_that_is_not_served_is_not_found(client: Client, path: str) -> None:
+async def test_an_unknown_group_is_not_found(client: Client, path: str) -> None:
     response = await client.get(path)
     assert (response.status, response.body) == (404, b"404 page not found\n")
 
@@ -208,7 +208,7 @@ async def test_the_core_group_is_aggregated_at_api(client: Client) -> None:
     assert [r["resource"] for r in document["items"][0]["versions"][0]["resources"]] == ["bindings", "events", "pods"]
 
 
-async def test_something_that_is_known_is_not_sent_again(client: Client) -> None:
+async def test_an_unchanged_document_is_304_with_its_etag(client: Client) -> None:
     first = await client.get("/apis", accept=AGGREGATED_TYPE)
     etag = header(first, "ETag")
     assert etag is not None
@@ -276,7 +276,7 @@ async def test_people_get_indented_documents(client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/apis", "/apis/apps/v1"])
-async def test_something_that_cannot_be_served_is_not_acceptable(client: Client, path: str) -> None:
+async def test_an_unsupported_media_type_is_not_acceptable(client: Client, path: str) -> None:
     with pytest.raises(StatusError) as caught:
         await client.get(path, accept="text/html")
     assert caught.value.code == 406

@@ -61,7 +61,7 @@ async def exchange(handler: Handler, data: bytes) -> tuple[int, dict[str, str], 
     return found
 
 
-async def test_a_get_is_answered() -> None:
+async def test_a_get_receives_a_response() -> None:
     status, headers, body = await exchange(echo, b"GET /a%20b?x=1 HTTP/1.1\r\nHost: h\r\nX-A: 1\r\nX-A: 2\r\n\r\n")
     assert (status, body) == (200, b"GET /a b 1, 2 0")
     assert "date" in headers
@@ -114,7 +114,7 @@ async def test_a_handler_that_changes_headers_does_not_change_the_next_request()
     await finish(server, writer)
 
 
-async def test_requests_sent_without_waiting_are_answered_in_order() -> None:
+async def test_many_pipelined_posts_get_their_responses_in_order() -> None:
     server, reader, writer = await connect(echo)
     writer.write(b"".join(b"POST /%d HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx" % i for i in range(50)))
     for i in range(50):
@@ -188,13 +188,13 @@ async def test_connection_close_is_honoured() -> None:
     await finish(server, writer)
 
 
-async def test_an_upgrade_is_not_made_and_the_request_is_answered() -> None:
+async def test_an_upgrade_is_ignored_and_the_request_is_served() -> None:
     data = b"GET /x HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
     status, headers, body = await exchange(echo, data)
     assert (status, headers["connection"], body) == (200, "close", b"GET /x  0")
 
 
-async def test_something_that_is_not_http_is_refused() -> None:
+async def test_a_request_that_is_not_http_is_refused() -> None:
     status, headers, _ = await exchange(echo, b"\x16\x03\x01 nonsense\r\n\r\n")
     assert (status, headers["connection"]) == (400, "close")
 
@@ -223,7 +223,7 @@ async def test_a_fault_cuts_the_connection(caplog: pytest.LogCaptureFixture) -> 
 
 
 @pytest.mark.parametrize("size", [SIZE_MIN_BYTES + 1, 3 << 20])
-async def test_large_answers_are_gzipped_for_who_accepts_it(size: int) -> None:
+async def test_large_responses_are_gzipped_for_clients_that_accept_it(size: int) -> None:
     async def route(request: Request) -> Response:
         return Response(body=b"x" * size)
 
@@ -234,7 +234,7 @@ async def test_large_answers_are_gzipped_for_who_accepts_it(size: int) -> None:
     assert gzip.decompress(packed[2]) == b"x" * size
 
 
-async def test_small_answers_are_not_gzipped() -> None:
+async def test_small_responses_are_not_gzipped() -> None:
     async def route(request: Request) -> Response:
         return Response(body=b"x" * SIZE_MIN_BYTES)
 
@@ -304,7 +304,7 @@ async def test_a_server_that_ends_ends_its_streams_properly() -> None:
     await finish(server, writer)
 
 
-async def test_a_request_under_way_is_answered_before_the_server_ends() -> None:
+async def test_a_request_in_progress_is_completed_before_the_server_ends() -> None:
     begun, go = asyncio.Event(), asyncio.Event()
 
     async def route(request: Request) -> Response:

@@ -79,7 +79,7 @@ async def httpx_client(
     ],
     ids=["offer-both", "offer-h2", "prefer", "off-both", "off-h2", "no-alpn"],
 )
-async def test_something_that_is_spoken_is_negotiated(
+async def test_the_protocol_is_negotiated(
     files: Files, offered: tuple[str, ...], desired: tuple[str, ...], chosen: str | None
 ) -> None:
     async with running(files, Route(), protocols=offered) as server:
@@ -92,7 +92,7 @@ async def test_something_that_is_spoken_is_negotiated(
 # --- requests and answers
 
 
-async def test_a_get_is_answered(files: Files) -> None:
+async def test_a_get_receives_a_response(files: Files) -> None:
     async with conversation(files) as (_, _, client):
         stream_id = client.request("GET", "/echo/a%20b?x=1", headers=[("x-a", "1"), ("x-a", "2")])
         response = await client.response(stream_id)
@@ -111,7 +111,7 @@ async def test_headers_are_read_as_from_http_1(files: Files) -> None:
     assert response.body == b"[('cookie', 'a=1; b=2'), ('host', 'localhost')]"
 
 
-async def test_a_real_client_gets_many_answers_on_one_connection(files: Files) -> None:
+async def test_httpx_gets_many_responses_on_one_connection(files: Files) -> None:
     async with httpx_client(files, Route()) as (server, client):
         responses = await asyncio.gather(*(client.post(f"/echo/{i}", content=b"x" * i) for i in range(200)))
         assert {response.http_version for response in responses} == {"HTTP/2"}
@@ -133,13 +133,13 @@ async def test_a_watch_and_many_gets_share_a_connection(files: Files) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 16384, 65535, 65536, 9 << 20])
-async def test_answers_of_any_size_pass_the_windows(files: Files, size: int) -> None:
+async def test_responses_of_any_size_pass_the_windows(files: Files, size: int) -> None:
     async with httpx_client(files, Route()) as (_, client):
         response = await client.get(f"/big/{size}", headers={"accept-encoding": "identity"})
         assert len(response.content) == size
 
 
-async def test_large_answers_are_gzipped_for_who_accepts_it(files: Files) -> None:
+async def test_large_responses_are_gzipped_for_clients_that_accept_it(files: Files) -> None:
     async with conversation(files) as (_, _, client):
         response = await client.response(client.request("GET", "/big/1000000", headers=[("accept-encoding", "gzip")]))
     assert response.headers["content-encoding"] == "gzip"
@@ -210,7 +210,7 @@ async def test_a_malformed_target_is_refused(files: Files) -> None:
         assert (await client.fetch("GET", "/a%zz")).status == 400
 
 
-async def test_a_ping_is_answered(files: Files) -> None:
+async def test_a_ping_is_acknowledged(files: Files) -> None:
     async with conversation(files) as (_, _, client):
         client.h2.ping(b"12345678")
         client.flush()
@@ -236,7 +236,7 @@ async def test_the_api_is_served_to_a_real_client(files: Files) -> None:
 # --- windows of the client
 
 
-async def test_a_stream_that_its_client_does_not_read_waits_and_others_go_on(files: Files) -> None:
+async def test_an_unread_stream_waits_and_another_one_continues(files: Files) -> None:
     async with conversation(files) as (route, _, client):
         client.acknowledges = False
         client.h2.update_settings({SettingCodes.INITIAL_WINDOW_SIZE: 1000})
@@ -356,7 +356,7 @@ async def test_streams_opened_after_the_end_began_are_refused(files: Files) -> N
         await drain
 
 
-async def test_a_client_unknown_gets_one_answer_and_has_to_go(files: Files) -> None:
+async def test_an_anonymous_client_gets_one_response_before_the_connection_ends(files: Files) -> None:
     async with conversation(files, ONE_MS) as (route, _, client):
         route.user = UserInfo("system:anonymous")
         stream_id = client.request("GET", "/echo")

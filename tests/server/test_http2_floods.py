@@ -137,7 +137,7 @@ async def test_a_frame_that_is_too_long_ends_its_connection_before_its_payload_a
     assert wire.written[-4:] == int(ErrorCodes.FRAME_SIZE_ERROR).to_bytes(4, "big")
 
 
-async def test_a_flood_that_comes_over_tls_ends_and_another_client_is_answered(tmp_path: Path) -> None:
+async def test_a_flood_over_tls_ends_and_another_client_is_served(tmp_path: Path) -> None:
     async with running(make_files(tmp_path), Route()) as server, connected(server) as bad, connected(server) as good:
         bad.writer.write(FLOODS["ping"]())
         assert (await bad.wait(ConnectionTerminated)).error_code == ErrorCodes.ENHANCE_YOUR_CALM

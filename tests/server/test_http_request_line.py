@@ -21,14 +21,14 @@ async def everything(data: bytes, handler: Handler = echo) -> tuple[bytes, bytes
     return head, body
 
 
-async def test_http_1_0_is_answered_as_such_and_closed() -> None:
+async def test_http_1_0_gets_its_own_version_and_a_closed_connection() -> None:
     head, body = await everything(b"GET /a HTTP/1.0\r\n\r\n")
     assert head.startswith(b"HTTP/1.0 200 OK\r\n")
     assert b"Connection" not in head
     assert body == b"GET /a  0"
 
 
-async def test_http_1_0_stays_open_for_who_requests_it() -> None:
+async def test_http_1_0_stays_open_with_keep_alive() -> None:
     server, reader, writer = await connect(echo)
     for path in ("a", "b"):
         writer.write(f"GET /{path} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n".encode())
@@ -91,7 +91,7 @@ async def test_a_method_may_come_letter_by_letter() -> None:
 
 
 @pytest.mark.parametrize("line", [b"F(O / HTTP/1.1", b" / HTTP/1.1", b"FOO  / HTTP/1.1 x", b"FOO"])
-async def test_something_that_has_no_method_is_refused(line: bytes) -> None:
+async def test_a_request_line_without_a_method_is_refused(line: bytes) -> None:
     head, body = await everything(line + b"\r\nHost: h\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert body == b"400 Bad Request"

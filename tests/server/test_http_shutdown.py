@@ -35,7 +35,7 @@ async def requested(settings: HttpSettings) -> Connect:
     return server, reader, writer
 
 
-async def test_a_client_is_reported_to_turn_elsewhere_with_its_answer_and_loses_no_request() -> None:
+async def test_a_response_during_shutdown_closes_the_connection_without_losing_a_request() -> None:
     server, reader, writer = await connect(echo)
     writer.write(GET)
     assert "connection" not in (await response(reader))[1]
@@ -64,7 +64,7 @@ async def test_a_stream_reports_whether_its_connection_ends_with_it(leaving: boo
     await finish(server, writer)
 
 
-async def test_a_client_that_has_just_called_is_not_closed_but_reported_with_its_next_answer() -> None:
+async def test_an_active_connection_is_closed_with_its_next_response() -> None:
     server, reader, writer = await requested(RESTLESS)
     drain = asyncio.create_task(server.drain(60))
     await asyncio.sleep(0.05)
@@ -83,7 +83,7 @@ async def test_a_client_that_rests_is_closed() -> None:
 
 
 @pytest.mark.parametrize("cut", [2, 20, len(POST) - 2], ids=["method", "head", "body"])
-async def test_a_request_of_which_a_part_has_come_is_answered(cut: int) -> None:
+async def test_a_partially_received_request_is_served_during_the_drain(cut: int) -> None:
     server, reader, writer = await requested(HttpSettings(quiet_s=0.0))
     writer.write(POST[:cut])
     await asyncio.sleep(0.05)
@@ -96,7 +96,7 @@ async def test_a_request_of_which_a_part_has_come_is_answered(cut: int) -> None:
     await finish(server, writer)
 
 
-async def test_a_request_that_waits_to_be_read_when_a_connection_is_to_be_closed_is_answered() -> None:
+async def test_a_request_in_the_socket_buffer_is_served_during_the_drain() -> None:
     server, reader, writer = await requested(HttpSettings(quiet_s=0.0))
     os.write(
         writer.get_extra_info("socket").fileno(), GET
@@ -107,7 +107,7 @@ async def test_a_request_that_waits_to_be_read_when_a_connection_is_to_be_closed
     await finish(server, writer)
 
 
-async def test_requests_that_were_sent_without_waiting_are_all_answered() -> None:
+async def test_pipelined_requests_are_all_served_during_shutdown() -> None:
     server, reader, writer = await requested(RESTLESS)
     server.shutting_down = True
     writer.write(GET * 3)
@@ -116,7 +116,7 @@ async def test_requests_that_were_sent_without_waiting_are_all_answered() -> Non
     await finish(server, writer)
 
 
-async def test_an_answer_to_a_body_that_no_client_reads_arrives() -> None:
+async def test_a_response_to_an_unread_body_arrives() -> None:
     async def refuse(request: Request) -> Response:
         return Response(429, b"later", close=True)
 
@@ -133,9 +133,7 @@ async def test_an_answer_to_a_body_that_no_client_reads_arrives() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the server cannot make the system ignore new clients")
-async def test_a_client_that_was_let_in_before_the_server_stops_to_listen_is_answered_and_who_comes_later_is_not() -> (
-    None
-):
+async def test_connections_accepted_before_the_stop_are_served_and_later_ones_refused() -> None:
     server = HttpServer(echo, HttpSettings(accept_drain_s=0.2))
     sock = socket.socket()
     sock.bind(("127.0.0.1", 0))
@@ -161,7 +159,7 @@ async def test_a_client_that_was_let_in_before_the_server_stops_to_listen_is_ans
         socket.create_connection(address)
 
 
-async def test_a_client_that_has_not_shaken_hands_yet_is_answered(tmp_path: Path) -> None:
+async def test_a_client_before_its_handshake_is_served_during_the_drain(tmp_path: Path) -> None:
     files = make_files(tmp_path)
     async with running(files, Route()) as server:
         raw = socket.create_connection(("127.0.0.1", server.port))
@@ -176,7 +174,7 @@ async def test_a_client_that_has_not_shaken_hands_yet_is_answered(tmp_path: Path
         writer.close()
 
 
-async def test_a_last_answer_over_tls_reaches_a_client_that_reads_slowly(tmp_path: Path) -> None:
+async def test_a_last_response_over_tls_reaches_a_slow_reader(tmp_path: Path) -> None:
     files = make_files(tmp_path)
 
     def read(port: int) -> int:
@@ -199,7 +197,7 @@ def _read(tls: ssl.SSLSocket) -> bytes:
         return b""
 
 
-async def test_a_client_that_does_not_answer_the_end_of_tls_does_not_hold_it_up(tmp_path: Path) -> None:
+async def test_a_client_that_ignores_the_end_of_tls_does_not_delay_the_drain(tmp_path: Path) -> None:
     files = make_files(tmp_path)
     async with running(files, Route(), HttpSettings(close_timeout_s=0.05, quiet_s=0.0)) as server:
         raw = await asyncio.to_thread(socket.create_connection, ("127.0.0.1", server.port))
@@ -225,7 +223,7 @@ async def test_a_client_of_http_2_is_reported_to_go_when_nothing_of_its_is_under
         await drain
 
 
-async def test_a_request_that_waits_to_be_parsed_is_answered() -> None:
+async def test_a_request_that_waits_to_be_parsed_is_served_during_the_drain() -> None:
     server, reader, writer = await connect(echo, HttpSettings(quiet_s=0.01))
     parse_turns = server.parse_turns = LoopTurns(server.loop, 0)  # no turn has any time
     writer.write(b"GET / HTTP/1.1\r\nHost: h\r\nX-A: " + b"a" * 2 * SLICE_BYTES_MAX + b"\r\n\r\n")

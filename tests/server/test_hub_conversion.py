@@ -70,7 +70,7 @@ async def test_objects_written_in_the_other_version_are_stored_in_the_hub(api: A
     assert read["spec"] == {"look": {"color": "red", "shade": "dark"}, "length": "2cm"}
 
 
-async def test_something_that_a_version_cannot_state_survives_an_update_through_it(api: Api) -> None:
+async def test_a_field_missing_in_a_version_survives_an_update_through_it(api: Api) -> None:
     await two(api)
     await api.create(SHIRTS, shirt("a", {"color": "blue", "note": "keep"}))
     read = (await api.get(f"{SHIRTS_2}/a")).body
@@ -179,7 +179,7 @@ async def test_a_rule_that_loses_something_is_named_once(api: Api) -> None:
     assert all(field.startswith("spec.versions[0].fields[1].") for field in fields), fields
 
 
-async def test_something_that_can_be_specified_is_explained(api: Api) -> None:
+async def test_all_fields_of_hub_conversions_have_descriptions(api: Api) -> None:
     document = (await api.get("/openapi/v3/apis/conversion.sampan.dev/v1alpha1")).body
     [schema] = [each for name, each in document["components"]["schemas"].items() if name.endswith(".HubConversion")]
     spec = schema["properties"]["spec"]
@@ -220,7 +220,7 @@ async def test_both_paths_of_a_rule_lead_through_the_same_lists(api: Api) -> Non
     assert "must lead through the same lists as .spec.ports[].a of the hub" in response.message
 
 
-async def test_others_are_served_while_rules_are_tried(api: Api) -> None:
+async def test_the_event_loop_is_not_blocked_while_rules_are_tested(api: Api) -> None:
     wide = schema({f"f{index}": ports(port=INTEGER)["properties"]["spec"] for index in range(400)})
     await api.create(CRDS, crd(version("v1", wide), version("v2", wide, storage=False)))
     assert await longest_step_time_s(api.create(HUBS, hub())) < LOOP_STEP_S_MAX

@@ -57,7 +57,7 @@ async def streamed(request: Request) -> Response:
 
 
 @pytest.mark.parametrize("handler", [whole, streamed])
-async def test_a_fast_client_of_http_1_does_not_hold_up_others(handler: Handler) -> None:
+async def test_a_fast_client_of_http_1_does_not_block_the_event_loop(handler: Handler) -> None:
     wire = LoopRecorder()
     connection = Connection(HttpServer(handler))
     connection.connection_made(wire)
@@ -69,7 +69,7 @@ async def test_a_fast_client_of_http_1_does_not_hold_up_others(handler: Handler)
 
 
 @pytest.mark.parametrize("handler", [whole, streamed])
-async def test_a_fast_client_of_http_2_with_large_windows_does_not_hold_up_others(handler: Handler) -> None:
+async def test_a_fast_client_of_http_2_with_large_windows_does_not_block_the_event_loop(handler: Handler) -> None:
     wire = LoopRecorder()
     connection = Http2Connection(HttpServer(handler))
     connection.connection_made(wire)

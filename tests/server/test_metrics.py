@@ -44,7 +44,7 @@ async def test_objects_are_counted_by_resource() -> None:
     assert found['apiserver_resource_objects{group="apps",resource="deployments"}'] == 0
 
 
-async def test_answers_to_reads_are_measured() -> None:
+async def test_sizes_of_responses_to_reads_are_measured() -> None:
     async with served() as api:
         await api.create(CONFIG_MAPS, {"metadata": {"name": "a"}, "data": {"k": "x" * 2000}})
         await api.get(f"{CONFIG_MAPS}/a")
@@ -65,7 +65,7 @@ def sli(found: dict[str, float], part: str) -> float:
     return next(found[name] for name in found if name.startswith(start) and '"/readyz"' in name)
 
 
-async def test_the_sli_leaves_out_the_time_that_others_took() -> None:
+async def test_the_sli_leaves_out_the_time_of_webhooks() -> None:
     server_metrics = ServerMetrics()
     info, counted = RequestInfo("/readyz", "get"), Counted("/readyz", component="")
     request = make_request("GET", "/readyz", "", {}, read_body=_no_body, info=info)
@@ -85,7 +85,7 @@ async def _no_body(limit: int) -> bytes:
     return b""
 
 
-async def test_something_that_is_left_of_the_certificates_of_clients_is_measured() -> None:
+async def test_the_remaining_lifetime_of_client_certificates_is_measured() -> None:
     now = dt.datetime.now(dt.UTC)
     ends = now + dt.timedelta(days=3)
     der = _certificate(ends)

@@ -104,7 +104,7 @@ def hook(name: str, port: int) -> dict[str, Any]:
     }
 
 
-async def test_requests_to_webhooks_are_counted_by_host_and_code_also_those_without_an_answer(
+async def test_requests_to_webhooks_are_counted_by_host_and_code_including_failed_ones(
     api: Api, tmp_path: Path
 ) -> None:
     async with listening(tmp_path, responding) as port:

@@ -66,9 +66,7 @@ async def counted(api: Api, *request: Any, name: str = TOTAL, **headers: str) ->
     ],
     ids=lambda request: " ".join(map(str, request)),
 )
-async def test_something_that_leads_nowhere_and_what_kubernetes_does_not_count_is_not_counted(
-    api: Api, request_: tuple[Any, ...]
-) -> None:
+async def test_requests_that_kubernetes_does_not_count_are_not_counted(api: Api, request_: tuple[Any, ...]) -> None:
     assert await counted(api, *request_) == []
 
 
@@ -80,7 +78,7 @@ async def test_a_client_that_may_not_request_is_not_counted(api: Api, headers: d
     assert await counts(api) == before
 
 
-async def test_answers_that_no_built_in_resource_gives_are_not_counted(api: Api) -> None:
+async def test_responses_to_unacceptable_media_types_are_not_counted(api: Api) -> None:
     assert await counted(api, "GET", f"{CONFIG_MAPS}/a", accept="text/nope") == []
 
 
@@ -175,7 +173,7 @@ async def test_watches_are_sized_by_what_they_have_sent_when_they_end(api: Api) 
 
 
 @pytest.mark.parametrize("path", [f"{CONFIG_MAPS}/a", "/readyz"])
-async def test_something_that_the_server_has_no_room_for_is_counted_as_429(path: str) -> None:
+async def test_a_request_refused_for_overload_is_counted_as_429(path: str) -> None:
     async def full(request: Request) -> Response:
         request.terminated = True
         raise too_many_requests("too many requests, please try again later", 1)

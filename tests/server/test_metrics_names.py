@@ -45,7 +45,7 @@ async def text() -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_something_that_dashboards_show_is_there(text: str, name: str) -> None:
+async def test_metrics_of_dashboards_exist(text: str, name: str) -> None:
     assert any(line.startswith((f"{name}{{", f"{name} ")) for line in text.splitlines())
 
 
@@ -68,7 +68,7 @@ async def test_something_that_dashboards_show_is_there(text: str, name: str) -> 
         'subresource="",version="v1"} 1.0',
     ],
 )
-async def test_something_that_happened_is_counted(text: str, series: str) -> None:
+async def test_authentications_are_counted_by_result(text: str, series: str) -> None:
     assert series in text.splitlines()
 
 

@@ -60,7 +60,7 @@ async def test_a_crd_that_is_deleted_leaves_no_series(api: Api) -> None:
     assert all(a >= b >= 0 for a, b in zip(after, before, strict=True))
 
 
-def test_something_that_is_recorded_late_of_a_resource_that_has_gone_is_forgotten_unless_it_is_there_again() -> None:
+def test_late_records_of_a_removed_resource_are_forgotten_unless_it_is_back() -> None:
     now, forgotten = [0.0], list[set[tuple[str, str]]]()
     registry = ResourceRegistry()
     cap = definition("caps")

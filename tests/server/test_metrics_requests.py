@@ -113,7 +113,7 @@ async def no_body(limit: int) -> bytes:
     return b""
 
 
-async def test_something_that_the_store_and_watches_were_requested_is_counted_by_resource(api: Api) -> None:
+async def test_lists_and_watches_of_the_store_are_counted_by_resource(api: Api) -> None:
     await api.create(CONFIG_MAPS, config_map("a", 1000))
     async with api.watch(f"{CONFIG_MAPS}?watch=1") as watch:
         await watch.event()

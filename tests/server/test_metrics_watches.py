@@ -87,7 +87,7 @@ async def test_the_steps_of_admission_are_counted_also_where_no_client_has_anyth
 KINDS = [(operation, kind) for operation in ("CREATE", "UPDATE", "DELETE") for kind in ("admit", "validate")]
 
 
-async def test_something_that_the_store_cannot_do_is_counted(api: Api) -> None:
+async def test_a_failed_operation_of_the_store_is_counted(api: Api) -> None:
     async def full(*_: object, **__: object) -> object:
         raise StoreUnavailable("no")
 
@@ -105,7 +105,7 @@ def test_the_bounds_of_work_queues_are_those_of_kubernetes_to_the_last_digit() -
     ]
 
 
-def test_something_that_the_network_carried_is_read_from_the_kernel(tmp_path: Path) -> None:
+def test_network_traffic_is_read_from_the_kernel(tmp_path: Path) -> None:
     netstat = tmp_path / "netstat"
     netstat.write_text("TcpExt: A B\nTcpExt: 1 2\nIpExt: InOctets X OutOctets\nIpExt: 30 1 40\n")
     found = {each.name: each.samples[0].value for each in ProcessMetrics(netstat).collect()}

@@ -58,7 +58,7 @@ async def test_a_node_opens_only_its_own_tunnel(headers: dict[str, str], path: s
         assert await code(api, path, headers) == expected
 
 
-async def test_a_role_for_all_tunnels_does_not_let_a_node_open_those_of_others() -> None:
+async def test_a_role_for_all_tunnels_lets_a_node_open_only_its_own() -> None:
     rbac = "/apis/rbac.authorization.k8s.io/v1"
     async with served() as api:
         await add_nodes(api, "b", "c")

@@ -174,9 +174,7 @@ async def test_requests_in_progress_whose_crd_is_deleted_find_nothing(
 Change = Callable[[Api, int], Awaitable[int]]
 
 
-async def test_large_writes_during_changes_of_their_rules_are_answered(
-    api: Api, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_large_writes_during_changes_of_their_rules_succeed(api: Api, caplog: pytest.LogCaptureFixture) -> None:
     codes: list[int] = []
     done = 0
 

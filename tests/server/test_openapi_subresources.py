@@ -29,7 +29,7 @@ def schema_of(part: dict[str, Any]) -> str:
     return reference.rpartition("/")[2]
 
 
-async def test_an_eviction_is_posted_and_answered_with_a_status(api: Api) -> None:
+async def test_an_eviction_is_posted_and_returns_a_status(api: Api) -> None:
     operation = (await paths(api, "api/v1"))[f"{POD}/eviction"]["post"]
     assert operation["operationId"] == "createCoreV1NamespacedPodEviction"
     assert operation["description"] == "create eviction of a Pod"
@@ -57,7 +57,7 @@ async def test_subresources_have_their_methods(api: Api, group_version: str, pat
     assert (await paths(api, group_version))[path].keys() - {"parameters"} == methods
 
 
-async def test_something_that_is_sent_is_defined_where_it_is_named(api: Api) -> None:
+async def test_the_schema_of_a_body_is_defined_in_its_document(api: Api) -> None:
     document = (await api.get("/openapi/v3/api/v1")).body
     assert "io.k8s.api.policy.v1.Eviction" in document["components"]["schemas"]
     definitions = (await api.get("/openapi/v2")).body["definitions"]

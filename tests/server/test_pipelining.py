@@ -52,7 +52,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0)
 
 
-async def test_many_pipelined_requests_are_answered_in_order() -> None:
+async def test_thousands_of_pipelined_requests_get_their_responses_in_order() -> None:
     recorder, count = Recorder(), 5000
     async with listening(recorder) as (_, address):
         reader, writer = await asyncio.open_connection(*address)
@@ -86,7 +86,7 @@ async def test_a_client_that_does_not_read_gets_no_further_responses() -> None:
         await until(lambda: len(recorder.responded) == 5)
 
 
-async def test_the_latency_of_a_request_begins_when_those_before_it_are_answered() -> None:
+async def test_the_latency_of_a_request_begins_after_the_previous_response() -> None:
     recorder = Recorder()
     async with connection_of(recorder) as (connection, _):
         connection.data_received(GET * 20)
@@ -132,7 +132,7 @@ async def test_headers_of_a_head_that_came_in_pieces_are_not_taken_for_all_of_th
     assert observed[1] == {"host": "h"}
 
 
-async def test_something_that_follows_an_upgrade_reaches_its_tunnel_whole() -> None:
+async def test_bytes_after_an_upgrade_reach_its_tunnel() -> None:
     sent = bytes(range(256)) * 150
     taken = asyncio.get_running_loop().create_future()
 

@@ -120,7 +120,7 @@ def test_a_file_with_the_same_content_is_not_written(tmp_path: Path) -> None:
     assert path.stat().st_ino == before
 
 
-def test_a_file_that_others_may_read_is_replaced(tmp_path: Path) -> None:
+def test_a_file_readable_by_other_users_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_bytes(b"1")
     path.chmod(0o644)

@@ -176,7 +176,7 @@ def test_a_certificate_must_be_meant_for_clients(usages: tuple[x509.ObjectIdenti
             verifier.verify(certificate, (), NOW)
 
 
-def test_one_who_has_no_right_to_sign_cannot_sign() -> None:
+def test_a_certificate_without_the_right_to_sign_cannot_sign() -> None:
     ca = make_ca("ca", NOW)
     middle = make_client(ca, "middle", (), NOW)
     leaf = make_client(middle, "leaf", (), NOW)
@@ -455,7 +455,7 @@ async def test_suites_of_tls_1_3_alone_turn_tls_1_2_off(files: Files) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "OPTIONS"])
-async def test_a_plain_http_request_is_answered_as_by_go(files: Files, method: str) -> None:
+async def test_a_plain_http_request_gets_the_response_of_go(files: Files, method: str) -> None:
     async with listening(serving_tls(files)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(f"{method} /livez HTTP/1.1\r\nHost: h\r\n\r\n".encode())

@@ -17,11 +17,11 @@ def responses(target: bytes) -> tuple[int, str, bool]:
     return response.status, response.body.decode(), response.close
 
 
-def test_a_broken_escape_is_answered_as_go_does_and_ends_the_connection() -> None:
+def test_a_broken_escape_is_refused_as_in_go_and_ends_the_connection() -> None:
     assert responses(b"/api/v1/pods/%zz") == (400, "400 Bad Request", True)
 
 
-def test_a_watch_of_nothing_is_answered_with_the_target_and_no_html() -> None:
+def test_a_watch_without_a_resource_is_500_with_an_escaped_target() -> None:
     why = "failed to create RequestInfo: unable to determine kind and namespace from url, /api/v1/watch?a=&lt;b&gt;"
     text = f'Internal Server Error: "/api/v1/watch?a=&lt;b&gt;": {why}\n'
     assert responses(b"/api/v1/watch?a=<b>") == (500, text, False)

@@ -128,7 +128,7 @@ async def test_a_server_that_ends_lets_the_taker_close() -> None:
         writer.close()
 
 
-async def test_something_that_is_not_read_stops_the_client() -> None:
+async def test_unread_data_stops_the_client() -> None:
     go, sizes = asyncio.Event(), []
 
     async def late(tunnel: Tunnel) -> None:
@@ -208,7 +208,7 @@ async def test_a_message_may_come_in_pieces() -> None:
         assert await connection.recv() == "abc"
 
 
-async def test_pings_are_answered() -> None:
+async def test_pings_are_acknowledged() -> None:
     async with client(repeat) as connection:
         await asyncio.wait_for(await connection.ping(), 60)
 
