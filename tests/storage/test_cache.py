@@ -209,7 +209,7 @@ async def test_a_list_of_the_compacted_past_is_refused(store: AnyStore) -> None:
             await cache.list_at(2, PODS)
 
 
-async def test_something_that_the_store_has_forgotten_is_not_listed_from_memory_either(store: AnyStore) -> None:
+async def test_a_compacted_revision_is_not_listed_from_memory(store: AnyStore) -> None:
     async with running(store) as cache:
         await three(store)
         assert names(await cache.list_at(3, PODS)) == ["1", "2"]
@@ -220,7 +220,7 @@ async def test_something_that_the_store_has_forgotten_is_not_listed_from_memory_
     assert error.value.compact_revision == 4
 
 
-async def test_a_row_that_cannot_be_read_does_not_stop_the_others(
+async def test_a_row_that_cannot_be_read_does_not_stop_the_rest(
     store: AnyStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     await store.create(key("bad"), b"{")

@@ -121,7 +121,7 @@ async def test_events_are_there_when_the_write_is_acknowledged(store: Store) -> 
     assert (batch.revision, [event.key for event in batch.events]) == (revision, [A])
 
 
-async def test_a_poll_reports_how_far_the_store_is_though_others_wrote(store: Store) -> None:
+async def test_a_poll_returns_the_revision_of_the_store_after_foreign_writes(store: Store) -> None:
     async with store.watch(PODS, END, 1) as watch:
         assert isinstance(watch, LocalWatch)
         revision = await store.create("/registry/nodes/a", b"")
@@ -186,7 +186,7 @@ async def test_a_watch_that_falls_behind_compaction_is_reported(make_store: Make
             await anext(watch)
 
 
-async def test_a_closed_watch_costs_nothing_and_others_go_on(store: Store) -> None:
+async def test_closing_a_watch_does_not_affect_another_one(store: Store) -> None:
     async with store.watch(PODS, END, 1) as watch:
         async with store.watch(PODS, END, 1):
             pass

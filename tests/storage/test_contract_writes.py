@@ -111,7 +111,7 @@ async def test_of_concurrent_creates_of_one_key_one_wins(store: Store) -> None:
     assert sum(isinstance(result, KeyExists) for result in results) == 19
 
 
-async def test_of_concurrent_updates_of_one_revision_one_wins_and_the_others_see_it(store: Store) -> None:
+async def test_one_of_many_concurrent_updates_succeeds_and_the_rest_get_its_result(store: Store) -> None:
     revision = await store.create(A, b"0")
     updates = (store.update(A, b"%d" % n, revision) for n in range(20))
     results = await asyncio.gather(*updates, return_exceptions=True)

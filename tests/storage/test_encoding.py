@@ -81,7 +81,7 @@ def test_integers_of_any_size_stay_integers(number: int) -> None:
     assert decode(encode(obj))["spec"]["n"] == number
 
 
-def test_something_that_go_escapes_is_escaped() -> None:
+def test_characters_that_go_escapes_are_escaped() -> None:
     obj = {
         "kind": "ControllerRevision",
         "apiVersion": "apps/v1",

@@ -31,17 +31,17 @@ async def _left_when_called(work: Work, within_s: float) -> int:
         return await called
 
 
-async def test_something_that_can_wait_lets_all_work_go_first() -> None:
+async def test_deferred_work_waits_for_all_other_work() -> None:
     assert await _left_when_called(Work(20), 10.0) == 0
 
 
-async def test_something_that_can_wait_does_not_wait_longer_than_it_may() -> None:
+async def test_deferred_work_starts_at_the_latest_at_its_deadline() -> None:
     within_s, began = 10 * BUSY_S, time.monotonic()
     left = await _left_when_called(Work(10_000), within_s)
     assert (left > 0, time.monotonic() - began >= within_s) == (True, True)
 
 
-async def test_something_that_can_wait_is_done_soon_when_there_is_no_work() -> None:
+async def test_deferred_work_starts_soon_when_the_loop_is_idle() -> None:
     began = time.monotonic()
     await _left_when_called(Work(0), 10.0)
     assert time.monotonic() - began < 5.0

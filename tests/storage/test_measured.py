@@ -62,7 +62,7 @@ async def test_a_failure_is_measured_too() -> None:
     assert observed == ["create", "create"]
 
 
-async def test_something_that_the_store_could_not_do_is_reported_but_not_that_others_were_faster() -> None:
+async def test_failed_operations_are_reported_except_for_conflicts() -> None:
     failed: list[str] = []
     measured = MeasuredStore(MemoryStore(), lambda operation, seconds: None, failed.append)
     await measured.create(KEY, b"1")

@@ -32,7 +32,7 @@ async def test_a_client_that_waits_is_woken() -> None:
         assert await waiting
 
 
-async def test_something_that_happened_before_is_not_waited_for() -> None:
+async def test_a_signal_before_the_wait_does_not_end_it() -> None:
     signal = LoneSignal()
     signal.notify()
     assert not await signal.wait(SHORT_S)
@@ -50,7 +50,7 @@ async def test_each_wait_ends_after_its_own_time() -> None:
         assert now() - began >= timeout_s
 
 
-async def test_a_time_that_is_over_wakes_no_client_who_waits_for_ever() -> None:
+async def test_an_expired_timeout_does_not_wake_a_later_wait() -> None:
     signal = LoneSignal()
     earlier = await _after(signal, SHORT_S)
     signal.notify()

@@ -177,7 +177,7 @@ async def test_streams_end_with_their_connection_and_the_error_names_the_peer() 
             await ends.opening.open(Lost, port)
 
 
-async def test_a_peer_that_does_not_answer_pings_is_dead() -> None:
+async def test_a_peer_without_pongs_is_dead() -> None:
     near, _, server = await tunnels()
     session = StreamSession(near, name="node b", limits=StreamLimits(ping_s=0.01, pings_lost_max=3))
     async with asyncio.timeout(WAIT_S):
@@ -186,7 +186,7 @@ async def test_a_peer_that_does_not_answer_pings_is_dead() -> None:
     assert session.reason == "it does not answer"
 
 
-async def test_a_peer_that_answers_pings_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_peer_that_acknowledges_pings_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     pings: list[bytes] = []
     ping = H2Connection.ping
 

@@ -40,7 +40,7 @@ def test_a_parent_ends_when_another_one_serves(tmp_path: Path) -> None:
     assert first.wait(60) == 0
 
 
-def test_a_directory_that_others_may_read_is_refused(tmp_path: Path) -> None:
+def test_a_directory_readable_by_other_users_is_refused(tmp_path: Path) -> None:
     parent = tmp_path / "parent"
     parent.mkdir(mode=0o755)
     with pytest.raises(PlaceError, match="only you may use"):

@@ -81,7 +81,7 @@ def test_predicates_explain_what_differs(predicate: Predicate, differences: list
     assert predicate.explain(obj) == differences
 
 
-async def test_eventually_returns_the_object_in_its_wanted_state(cluster: Cluster) -> None:
+async def test_eventually_returns_the_object_in_its_expected_state(cluster: Cluster) -> None:
     cluster.run(operator(mark))
     await cluster.apply(BOX)
     found = await cluster.eventually("cm/box", field(".metadata.labels.seen") == "yes")

@@ -57,7 +57,7 @@ async def ready(plugin: Plugin, clock: Clock | None = None) -> KmsProvider:
 
 
 @pytest.mark.parametrize(("seed", "stale"), [(True, False), (False, True)], ids=["seed", "key"])
-async def test_something_that_kubernetes_wrote_is_read(seed: bool, stale: bool) -> None:
+async def test_a_value_written_by_kubernetes_is_read(seed: bool, stale: bool) -> None:
     provider = await ready(Plugin())
     assert provider.read(kubernetes_value(b"v", seed=seed), AT) == Plain(b"v", stale)
 
@@ -135,7 +135,7 @@ async def test_health_requests_seldom() -> None:
     assert plugin.calls.count("status") == 2
 
 
-async def test_a_client_that_requests_health_while_a_plugin_hangs_waits_for_the_same_answer() -> None:
+async def test_concurrent_health_checks_of_a_hanging_plugin_share_one_call() -> None:
     plugin, clock = Plugin(), Clock()
     provider = await ready(plugin, clock)
     plugin.calls.clear()
@@ -179,7 +179,7 @@ async def test_while_the_plugin_is_away_the_store_is_not_there() -> None:
         await later.get("/a")
 
 
-async def test_one_value_with_a_lost_key_does_not_stop_the_others() -> None:
+async def test_a_value_with_a_lost_key_does_not_stop_the_rest() -> None:
     plugin, below = Plugin(), MemoryStore()
     await (await store_with(Plugin("lost"), below)).create("/a", b"v")
     store = await store_with(plugin, below)

@@ -29,7 +29,7 @@ def secret(name: str) -> dict[str, Any]:
     return {"metadata": {"name": name}, "data": {"password": "aGlkZGVu"}}
 
 
-async def test_values_are_counted_by_who_encrypts_them(tmp_path: Path) -> None:
+async def test_values_are_counted_by_their_encryption(tmp_path: Path) -> None:
     file = tmp_path / "encryption.json"
     file.write_bytes(content((["secrets"], [{"aescbc": keys(k1=KEY)}])))
     encryption = Encryption(file)

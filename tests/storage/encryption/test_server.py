@@ -79,7 +79,7 @@ def at_rest(tmp_path: Path) -> AtRest:
     ],
     ids=["aesgcm", "aescbc", "secretbox"],
 )
-async def test_something_that_is_written_is_encrypted_and_read_again(
+async def test_a_written_value_is_encrypted_and_read_again(
     at_rest: AtRest, provider: dict[str, Any], prefix: bytes
 ) -> None:
     async with at_rest.served(provider, IDENTITY) as api:
@@ -167,7 +167,7 @@ async def test_an_unchanged_object_is_written_again_when_its_key_is_old(at_rest:
         assert again.metadata["resourceVersion"] == stored.metadata["resourceVersion"]
 
 
-async def test_something_that_cannot_be_decrypted_is_a_clear_error_of_that_object_and_of_its_lists(
+async def test_a_value_that_cannot_be_decrypted_fails_reads_and_lists_of_it(
     at_rest: AtRest,
 ) -> None:
     async with at_rest.served(AES) as api:
@@ -230,7 +230,7 @@ async def test_a_wrong_file_is_not_taken(at_rest: AtRest) -> None:
         assert (await at_rest.raw()).startswith(b"k8s:enc:aesgcm:v1:k1:")
 
 
-async def test_something_that_could_not_be_decrypted_can_be_with_the_right_key(at_rest: AtRest) -> None:
+async def test_a_value_is_readable_again_with_its_key(at_rest: AtRest) -> None:
     async with at_rest.served(AES) as api:
         await api.create(SECRETS, secret("a"))
     async with at_rest.served({"aesgcm": keys(k2=OTHER)}) as api:

@@ -56,7 +56,7 @@ def transformer(*parts: dict[str, Any]) -> Transformer:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_something_that_a_kube_apiserver_stored_is_read(name: str) -> None:
+def test_a_value_stored_by_a_kube_apiserver_is_read(name: str) -> None:
     key = STORED[name]["key"]
     read = transformer({name: keys(k1=KEY)}).read(base64.b64decode(STORED[name]["value"]), key.encode())
     kind = {"aescbc": "Secret", "aesgcm": "ServiceAccount", "secretbox": "ConfigMap"}[name]
@@ -65,7 +65,7 @@ def test_something_that_a_kube_apiserver_stored_is_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_something_that_kubernetes_wrote_is_read(name: str) -> None:
+def test_a_value_written_by_kubernetes_is_read(name: str) -> None:
     stored = KUBERNETES[name](VALUE, AT)
     assert transformer({name: keys(k1=KEY)}).read(stored, AT) == Plain(VALUE, False)
 
@@ -73,7 +73,7 @@ def test_something_that_kubernetes_wrote_is_read(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 @settings(max_examples=examples(50))
 @given(value=st.binary(max_size=200), at=st.binary(max_size=40))
-def test_something_that_is_written_is_read_again(name: str, value: bytes, at: bytes) -> None:
+def test_a_written_value_is_read_again(name: str, value: bytes, at: bytes) -> None:
     found = transformer({name: keys(k1=KEY)})
     stored = found.write(value, at)
     assert stored.startswith(f"k8s:enc:{name}:v1:k1:".encode())
@@ -114,7 +114,7 @@ def test_all_providers_read_and_what_the_first_did_not_write_is_stale(parts: lis
     assert transformer(*parts).read(kubernetes_gcm(VALUE, AT), AT) == Plain(VALUE, stale)
 
 
-def test_a_plain_value_is_read_by_identity_and_stale_behind_others() -> None:
+def test_a_plain_value_is_read_by_identity_and_is_stale_after_another_provider() -> None:
     assert transformer(IDENTITY).read(VALUE, AT) == Plain(VALUE, False)
     assert transformer({"aesgcm": keys(k1=KEY)}, IDENTITY).read(VALUE, AT) == Plain(VALUE, True)
 
@@ -136,6 +136,6 @@ def test_a_plain_value_is_read_by_identity_and_stale_behind_others() -> None:
         ([{"aescbc": keys(k1=KEY)}], b"k8s:enc:aescbc:v1:k1:" + bytes(16), "invalid PKCS7 data"),
     ],
 )
-def test_something_that_cannot_be_read(parts: list[dict[str, Any]], stored: bytes, text: str) -> None:
+def test_an_unreadable_value_is_an_error(parts: list[dict[str, Any]], stored: bytes, text: str) -> None:
     with pytest.raises(EncryptionError, match=text):
         transformer(*parts).read(stored, AT)

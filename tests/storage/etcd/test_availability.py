@@ -15,7 +15,7 @@ from tests.storage.etcd.server import Member, etcd_binary, started
 KEY = "/registry/pods/default/a"
 
 
-def test_etcd_is_away_when_a_call_has_failed_and_no_other_was_answered_since_it_began(clock: Clock) -> None:
+def test_the_circuit_opens_if_no_response_arrived_after_a_failed_call_began(clock: Clock) -> None:
     availability = Availability(clock)
     began = clock()
     clock.now += 1

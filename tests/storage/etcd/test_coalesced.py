@@ -41,7 +41,7 @@ def long_gathering(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sampan.storage.etcd.coalesced.GATHER_MAX_S", 3600.0)
 
 
-async def test_those_who_come_before_the_question_share_it() -> None:
+async def test_calls_before_the_request_share_it() -> None:
     oracle = Oracle()
     tasks = calls_of(CoalescedCall(oracle), 3)
     await run_other_tasks()
@@ -49,7 +49,7 @@ async def test_those_who_come_before_the_question_share_it() -> None:
     assert results(tasks) == [1, 1, 1]
 
 
-async def test_a_client_that_comes_while_a_question_is_under_way_gets_the_answer_of_a_later_one() -> None:
+async def test_a_call_during_a_request_gets_the_response_of_a_later_one() -> None:
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     first = calls_of(shared)
@@ -65,7 +65,7 @@ async def test_a_client_that_comes_while_a_question_is_under_way_gets_the_answer
     assert results(second + third) == [2, 2]
 
 
-async def test_a_question_waits_for_those_who_were_answered_last_to_request_again() -> None:
+async def test_a_request_waits_until_the_callers_of_the_previous_one_call_again() -> None:
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     calls_of(shared, 2)
@@ -109,7 +109,7 @@ async def test_a_client_that_requests_alone_does_not_wait() -> None:
         assert results(tasks) == [number]
 
 
-async def test_those_who_wait_are_reported_when_no_client_requests_any_more() -> None:
+async def test_closing_cancels_all_waiting_calls() -> None:
     oracle = Oracle()
     shared = CoalescedCall(oracle)
     first = calls_of(shared)
@@ -122,7 +122,7 @@ async def test_those_who_wait_are_reported_when_no_client_requests_any_more() ->
     assert second[0].cancelled()
 
 
-async def test_a_question_that_fails_fails_for_all_who_called_it_and_not_for_the_next() -> None:
+async def test_a_failed_request_fails_all_its_callers_but_not_the_next() -> None:
     responses: list[int | Exception] = [OSError("away"), 2]
 
     async def call() -> int:

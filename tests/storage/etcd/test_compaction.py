@@ -24,7 +24,7 @@ async def until_compacted(store: EtcdStore, revision: int) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_something_that_one_server_has_compacted_another_one_lists_from_its_memory_no_more(
+async def test_a_revision_compacted_by_one_server_is_not_listed_from_memory_by_another(
     open_store: OpenStore,
 ) -> None:
     one, other = await open_store(), await open_store()

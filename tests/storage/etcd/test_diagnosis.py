@@ -170,7 +170,7 @@ async def test_a_denied_read_next_to_the_prefix_names_the_permissions() -> None:
     ],
     ids=["ssh", "http"],
 )
-async def test_the_answer_of_another_protocol_is_quoted(files: Files, response: bytes, text: str) -> None:
+async def test_the_response_of_another_protocol_is_quoted(files: Files, response: bytes, text: str) -> None:
     with listening(response) as port:
         assert text in await start_error(f"http://127.0.0.1:{port}")
         assert text in await start_error(f"https://127.0.0.1:{port}", files.ca_file)

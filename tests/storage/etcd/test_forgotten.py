@@ -130,7 +130,7 @@ async def test_a_watch_of_the_past_that_stays_silent_is_given_up(monkeypatch: py
         await client.close()
 
 
-async def test_something_that_etcd_forgets_while_the_past_is_read_is_not_missing_without_a_word(
+async def test_a_compaction_during_a_read_of_history_is_an_error(
     open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = await open_store()

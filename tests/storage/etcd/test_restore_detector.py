@@ -44,7 +44,7 @@ def test_an_older_revision_than_was_known_before_the_question_is_another_etcd() 
         detector.check()
 
 
-def test_an_answer_that_was_overtaken_by_another_one_is_none() -> None:
+def test_a_response_overtaken_by_a_newer_one_is_ignored() -> None:
     detector = RestoreDetector()
     detector.observe(header(9), 5)
     detector.observe(header(6), 5)

@@ -38,7 +38,7 @@ async def test_a_read_is_never_older_than_an_earlier_read_through_another_server
     await writing
 
 
-async def test_something_that_servers_that_come_and_go_have_written_is_read_at_once(
+async def test_writes_of_short_lived_servers_are_read_at_once(
     open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = await open_store()

@@ -32,7 +32,7 @@ async def test_a_write_through_one_server_is_in_the_next_list_through_another(op
             assert len(cache.list(PODS).records) == number + 1
 
 
-async def test_servers_write_under_each_others_compares(open_store: OpenStore) -> None:
+async def test_one_of_many_concurrent_writes_of_two_servers_succeeds(open_store: OpenStore) -> None:
     stores = [await open_store(), await open_store()]
     revision = await stores[0].create(A, b"0")
     results = await asyncio.gather(

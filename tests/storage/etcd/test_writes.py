@@ -89,7 +89,7 @@ async def test_a_write_that_fails_reports_whether_it_may_have_been_made(
     assert type(raised.value) is error
 
 
-async def test_a_write_that_is_not_answered_may_have_been_made() -> None:
+async def test_a_write_without_a_response_may_have_been_made() -> None:
     async def never(request: Any, context: Any) -> Any:
         await asyncio.Event().wait()
 

@@ -45,7 +45,7 @@ def test_a_snapshot_reports_what_it_is(snapshot: Path) -> None:
     assert summary.size_bytes == snapshot.stat().st_size
 
 
-async def test_something_that_was_written_is_what_verify_finds(store: SQLiteStore, path: Path, tmp_path: Path) -> None:
+async def test_verify_returns_the_summary_of_save(store: SQLiteStore, path: Path, tmp_path: Path) -> None:
     assert await saved(path, tmp_path / "s") == verify(tmp_path / "s", quiet)
 
 
@@ -92,9 +92,7 @@ async def test_force_replaces_it(path: Path, store: SQLiteStore, snapshot: Path)
     assert list(read_file(snapshot)) == [*ROWS, Row("/registry/zzz", b"", 9, 9, 0)]
 
 
-async def test_something_that_a_killed_writer_left_is_written_over(
-    store: SQLiteStore, path: Path, tmp_path: Path
-) -> None:
+async def test_the_partial_file_of_a_killed_writer_is_replaced(store: SQLiteStore, path: Path, tmp_path: Path) -> None:
     (tmp_path / ".s.partial").write_bytes(b"x" * 100_000)
     await saved(path, tmp_path / "s")
     assert list(read_file(tmp_path / "s")) == ROWS

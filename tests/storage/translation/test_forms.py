@@ -74,7 +74,7 @@ def test_a_place_that_belongs_to_something_else_is_not_taken() -> None:
         b'{"metadata":{},"x":' + DEEP + b"}",
     ],
 )
-def test_something_that_is_no_object_is_left_as_it_is(value: bytes) -> None:
+def test_a_value_that_is_no_object_is_not_changed(value: bytes) -> None:
     assert canonical(value) == value
 
 
@@ -99,16 +99,16 @@ def test_built_in_kinds_are_stored_as_kube_apiserver_stores_them() -> None:
 
 
 @pytest.mark.parametrize("value", [encode(CUSTOM), b"1234", b"[]", b'{"metadata":{}}', b'{"x":' + NO_TEXT + b"}", DEEP])
-def test_something_that_has_no_protobuf_form_is_stored_as_json(value: bytes) -> None:
+def test_a_value_without_a_protobuf_form_is_stored_as_json(value: bytes) -> None:
     assert protobuf_form(value) == value
 
 
-def test_something_that_is_stored_as_protobuf_is_read_as_it_was_written() -> None:
+def test_a_value_stored_as_protobuf_is_read_as_it_was_written() -> None:
     once = canonical(protobuf_form(encode(POD)))
     assert canonical(protobuf_form(once)) == once
 
 
-def test_something_that_others_stored_is_upgraded_and_our_own_is_not() -> None:
+def test_foreign_values_are_upgraded_and_own_ones_are_not() -> None:
     def upgrade(obj: Object) -> Object:
         return {**obj, "spec": {"new": True}}
 

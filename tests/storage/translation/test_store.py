@@ -131,7 +131,7 @@ async def test_a_conflict_shows_what_is_there_in_our_form(engine: MemoryStore) -
         assert data(conflict.value.current.value) == {"x": "1"}
 
 
-async def test_something_that_is_written_can_be_protobuf(engine: MemoryStore) -> None:
+async def test_values_can_be_written_as_protobuf(engine: MemoryStore) -> None:
     store = translated(engine, Translation(protobuf_form))
     revision = await store.create(KEY, encode(config_map(x="1")))
     await store.update(KEY, encode(config_map(x="2")), revision)

@@ -99,7 +99,7 @@ async def right(cluster):
 )
 
 
-def test_a_scenario_that_is_wrong_is_one_line_and_the_others_run(tmp_path: Path) -> None:
+def test_an_invalid_scenario_is_reported_in_a_line_and_the_rest_run(tmp_path: Path) -> None:
     write(tmp_path / "scenarios.py", THREE)
     done = explored(tmp_path, "scenarios.py")
     assert done.returncode == 1

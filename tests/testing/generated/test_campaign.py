@@ -60,7 +60,7 @@ def test_an_error_state_that_ends_with_the_good_value_is_no_finding() -> None:
     assert (len(report.failed), report.findings) == (1, [])
 
 
-def test_something_that_is_left_over_after_a_change_is_found() -> None:
+def test_an_object_left_over_after_a_change_is_found() -> None:
     report = run_campaign(campaign(LEFT_OVER), fields=["spec.lights"])
     assert report.findings[0].differences == ["configmaps/default/lights: left over"]
 

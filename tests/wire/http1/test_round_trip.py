@@ -129,7 +129,7 @@ def test_a_body_may_end_with_the_connection(body: bytes, cuts: list[int]) -> Non
 
 
 @given(status=st.sampled_from([101, 200]), ahead=st.binary(max_size=50), cuts=CUTS)
-def test_something_that_follows_a_switch_is_not_parsed_in_the_client_role(
+def test_bytes_after_a_protocol_switch_are_not_parsed_in_the_client_role(
     status: int, ahead: bytes, cuts: list[int]
 ) -> None:
     reader = ResponseReader(Events())
@@ -141,7 +141,7 @@ def test_something_that_follows_a_switch_is_not_parsed_in_the_client_role(
 
 
 @given(ahead=st.binary(max_size=50), cuts=CUTS)
-def test_something_that_follows_a_switch_is_not_parsed_in_the_server_role(ahead: bytes, cuts: list[int]) -> None:
+def test_bytes_after_a_protocol_switch_are_not_parsed_in_the_server_role(ahead: bytes, cuts: list[int]) -> None:
     events = Events()
     reader = RequestReader(events)
     head = request_head("GET", "/", [("host", "h"), ("connection", "Upgrade"), ("upgrade", "x")])
