@@ -48,7 +48,7 @@ _HEAD = "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\np
 _TWICE = '{"apiVersion":"apiserver.config.k8s.io/v1","kind":"AdmissionConfiguration","plugins":[],"plugins":[]}'
 
 
-def test_the_configuration_of_a_plugin_is_in_the_file_or_beside_it(tmp_path: Path) -> None:
+def test_the_configuration_of_a_plugin_is_inline_or_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "quota.yaml").write_text("limitedResources: [{resource: pods}]\n")
     text = f"{_HEAD}- {{name: PodSecurity, configuration: {{defaults: {{enforce: baseline}}}}}}\n"
     settings = admission_settings(_written(tmp_path, f"{text}- {{name: ResourceQuota, path: quota.yaml}}\n"))

@@ -103,7 +103,7 @@ def test_connections_find_out_when_their_client_is_lost() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_a_server_is_found_at_an_address_of_its_own(host: str) -> None:
+def test_the_advertised_address_can_be_reached(host: str) -> None:
     with closing(bind_socket(host, 0)) as sock:
         address = ipaddress.ip_address(advertised_address(sock))
     assert not address.is_unspecified

@@ -30,7 +30,7 @@ def python(code: str) -> list[str]:
     return [sys.executable, "-c", code]
 
 
-def test_nothing_is_started_that_no_client_wants() -> None:
+def test_without_enabled_loops_no_process_is_started() -> None:
     assert command_of(UpSettings(controllers="", scheduler=False, nodes=0)) is None
 
 
@@ -43,7 +43,7 @@ def test_nothing_is_started_that_no_client_wants() -> None:
     ],
     ids=["all", "scheduler", "several servers"],
 )
-def test_the_server_has_which_components_run_beside_it(settings: UpSettings, beside: set[str]) -> None:
+def test_the_server_has_the_components_that_run_next_to_it(settings: UpSettings, beside: set[str]) -> None:
     components = components_of(settings, LoopsChild(None))
     assert {name for name, component in components.items() if component.fault is not None} == beside
 

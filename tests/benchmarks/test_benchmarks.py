@@ -41,7 +41,7 @@ def test_every_watcher_sees_every_event(done: tuple["subprocess.CompletedProcess
     assert document_in(done[1])["figures"]["watch"]["operations"] == 10 * 2
 
 
-def test_the_table_and_the_markdown_show_the_reference_beside(
+def test_the_table_and_the_markdown_show_the_reference(
     done: tuple["subprocess.CompletedProcess[str]", Path],
 ) -> None:
     shown, stored = done[0].stdout, next(done[1].glob("*.md")).read_text()

@@ -76,7 +76,7 @@ def process(server: Server, log: Path, *arguments: str) -> Iterator["subprocess.
         started.wait()
 
 
-def test_controllers_scheduler_and_node_are_processes_of_their_own(tmp_path: Path) -> None:
+def test_controllers_scheduler_and_node_are_separate_processes(tmp_path: Path) -> None:
     with running(tmp_path / "d", "--storage", "memory") as server, ExitStack() as everything:
         commands = (("controllers",), ("scheduler",), ("node", "--simulated=1", "--node-name=alone"))
         processes = [

@@ -137,7 +137,7 @@ def test_a_data_directory_serves_one_process(server: Server) -> None:
     assert err == f"sampan: error: the data directory {server.data} is in use by another sampan process\n"
 
 
-def test_a_serving_certificate_of_ones_own(tmp_path: Path) -> None:
+def test_a_serving_certificate_can_be_configured(tmp_path: Path) -> None:
     own = make_ca("own", NOW)
     files = write(make_serving(own, ("127.0.0.1",), NOW), tmp_path / "serving")
     trust = write(own, tmp_path / "own")["certificate"]

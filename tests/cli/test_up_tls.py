@@ -61,7 +61,7 @@ def test_the_certificate_follows_the_server_name(server: Server, requested: str,
     assert shown in handshake(server, requested)[0]
 
 
-def test_http_2_is_spoken_where_it_is_preferred(server: Server) -> None:
+def test_http_2_is_used_where_it_is_preferred(server: Server) -> None:
     assert handshake(server, "localhost")[1] == "h2"
     context = ssl.create_default_context(cafile=str(server.data / "pki" / "ca.crt"))
     context.load_cert_chain(server.admin["certificate"], server.admin["key"])

@@ -106,7 +106,7 @@ def test_a_client_that_cannot_be_made_leaves_no_thread() -> None:
     assert threading.active_count() == before
 
 
-def test_outside_of_its_block_it_refuses() -> None:
+def test_a_client_outside_of_its_block_is_closed() -> None:
     client, _ = blocking()
     with client:
         config_maps = client.resource(CONFIG_MAPS)

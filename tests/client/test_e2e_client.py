@@ -100,7 +100,7 @@ async def test_a_large_list_arrives_whole(client: Client) -> None:
     assert [len(each["data"]["x"]) for each in await config_maps.list()] == [100_000] * 30
 
 
-async def test_a_kind_of_ones_own_from_birth_to_death(defined: Client) -> None:
+async def test_a_declared_kind_from_its_creation_to_its_deletion(defined: Client) -> None:
     networks = defined.resource(Network)
     made = network()
     made.metadata.finalizers = ["example.com/keep"]
@@ -157,7 +157,7 @@ async def test_many_writers_of_one_object_all_get_their_turn(defined: Client) ->
     assert (await networks.get("net")).spec.replicas == 3
 
 
-async def test_a_watch_follows_a_kind_of_ones_own(defined: Client) -> None:
+async def test_a_watch_follows_a_declared_kind(defined: Client) -> None:
     networks = defined.resource(Network)
     await networks.create(network("a"))
     found = []

@@ -101,7 +101,7 @@ async def test_discovery_ends_too() -> None:
             await client.resource_for("pods")
 
 
-async def test_a_call_can_have_a_limit_of_its_own() -> None:
+async def test_a_call_can_have_a_separate_limit() -> None:
     async with client_of(never_responds, math.inf) as client:
         with pytest.raises(TransportTimeout, match=r"no answer within 0.03 s"):
             await client.resource(CONFIG_MAPS).with_timeout(0.03).get("a")

@@ -97,7 +97,7 @@ async def test_a_timeout_reports_the_last_known_state() -> None:
 
 
 @virtual_time
-async def test_in_vain_for_an_object_it_reports_that_there_is_none() -> None:
+async def test_a_timeout_without_the_object_reports_that_there_is_none() -> None:
     client, _ = client_with(there(), SILENCE)
     with pytest.raises(TimeoutError, match="there is no such object"):
         await wait_for(client, "a", exists(), timeout_s=10)

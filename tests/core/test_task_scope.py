@@ -49,7 +49,7 @@ async def test_a_task_that_has_ended_is_not_kept() -> None:
     assert len(tasks) == 0
 
 
-async def test_few_ended_tasks_of_many_are_kept() -> None:
+async def test_ended_tasks_are_removed_in_batches() -> None:
     tasks, made = TaskScope(), weakref.WeakSet[asyncio.Task[None]]()
     for _ in range(1000):
         made.add(tasks.begin(asyncio.sleep(0)))

@@ -111,7 +111,7 @@ def test_a_process_is_talked_to(kubectl: Kubectl) -> None:
     assert "not found" in kubectl.fails("get", "pod", "talk")
 
 
-def test_commands_run_and_files_are_copied_beside_the_process(kubectl: Kubectl, pod: str) -> None:
+def test_commands_run_and_files_are_copied_next_to_the_process(kubectl: Kubectl, pod: str) -> None:
     kubectl("exec", pod, "--", "sh", "-c", "mkdir -p /tmp/of-the-pod && echo inner > /tmp/of-the-pod/file")
     assert kubectl("exec", pod, "--", "cat", "/tmp/of-the-pod/file") == "inner"
     assert kubectl("exec", "-i", pod, "--", "cat", stdin="through") == "through"

@@ -38,7 +38,7 @@ async def test_all_that_happened_to_a_key_comes_together() -> None:
 
 
 @virtual_time
-async def test_two_deletions_are_one_and_the_one_that_has_more_is_kept() -> None:
+async def test_of_two_deletions_the_one_with_the_last_state_is_queued() -> None:
     fifo = Fifo(known("a", "b"))
     fifo.delete(ref("a", 5))
     fifo.replace([], "6")

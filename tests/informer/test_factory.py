@@ -62,7 +62,7 @@ async def test_the_same_collection_has_one_informer() -> None:
 
 
 @virtual_time
-async def test_other_namespaces_selectors_types_and_transforms_have_informers_of_their_own() -> None:
+async def test_each_namespace_selector_type_and_transform_has_a_separate_informer() -> None:
     client, factory = new_factory(namespace="home")
     informers: list[SharedInformer[Any]] = [
         factory.informer_for(WIDGETS),

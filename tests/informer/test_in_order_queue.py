@@ -43,7 +43,7 @@ async def test_a_list_is_one_delta() -> None:
 
 
 @virtual_time
-async def test_resyncs_and_bookmarks_are_batches_of_their_own_behind_what_was_queued() -> None:
+async def test_resyncs_and_bookmarks_are_separate_batches_after_queued_events() -> None:
     queue = Q()
     queue.update(ref("a"))
     queue.resync()

@@ -369,7 +369,7 @@ def test_a_deletion_in_the_queue_is_not_reported_again_by_a_list_behind_it(compr
 
 
 @virtual_time
-async def test_every_read_gets_a_copy_of_its_own() -> None:
+async def test_every_read_returns_a_new_copy() -> None:
     server = FakeServer()
     server.put("a", spec={"size": 1})
     informer = informer_of(server)

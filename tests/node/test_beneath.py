@@ -61,7 +61,7 @@ def test_path_that_leaves_a_directory_is_not_opened(root: Path, path: str) -> No
         read(root, path)
 
 
-def test_link_is_followed_only_if_the_caller_wants_it(root: Path) -> None:
+def test_link_is_followed_only_on_request(root: Path) -> None:
     with pytest.raises(OSError, match="symbolic links"):
         read(root, "a/up", links=False)
     assert read(root, "a/b", links=False) == "a/b"

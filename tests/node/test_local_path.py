@@ -120,7 +120,7 @@ async def released(cluster: Working, name: str, phase: str = "Released", **chang
     return made
 
 
-async def test_a_client_that_writes_nodes_makes_the_node_delete_only_released_volumes_of_its_own(root: Path) -> None:
+async def test_a_client_with_the_right_to_write_nodes_can_only_delete_released_volumes_of_the_node(root: Path) -> None:
     async with node(root) as cluster:
         await cluster.until(NODES, "node", is_ready)
         unchanged = {

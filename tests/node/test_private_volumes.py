@@ -345,7 +345,7 @@ async def test_files_of_a_secret_have_the_modes_of_the_kubelet(
 
 
 @needs_mounts
-async def test_user_without_namespaces_reaches_the_volumes_of_its_own_pod(root: Path) -> None:
+async def test_user_without_namespaces_reaches_the_volumes_of_the_same_pod(root: Path) -> None:
     async with runtime_node(root, "none") as found:
         await found.runtime.recover([])
         await found.runtime.run_sandbox(pod())

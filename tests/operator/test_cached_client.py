@@ -51,7 +51,7 @@ async def test_every_write_is_read_back_at_once() -> None:
             assert (await maps.get(f"a{number}"))["data"] == {"n": "2"}
 
 
-async def test_a_list_has_all_of_ones_own_writes() -> None:
+async def test_a_list_has_all_writes_of_its_client() -> None:
     async with cached() as client:
         maps = client.resource(CONFIG_MAPS, namespace="default")
         await asyncio.gather(*(maps.create(config_map(f"a{number}")) for number in range(10)))
@@ -195,7 +195,7 @@ async def test_invalid_names_are_refused_without_a_request() -> None:
             await client.resource(CONFIG_MAPS, namespace="").get("a")
 
 
-async def test_indexes_have_all_of_ones_own_writes() -> None:
+async def test_indexes_have_all_writes_of_their_client() -> None:
     async with cluster_client() as client, asyncio.TaskGroup() as tasks:
         list_watch = client.resource(CONFIG_MAPS, namespace="").list_watch()
         indexers = {"first": lambda ref: [ref.name[0]]}

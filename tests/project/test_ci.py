@@ -56,7 +56,7 @@ def test_a_broken_setting_of_the_manifests_fails(boats: Path, sampan: Sampan) ->
     assert sampan("ci", "--only", "manifests", folder=boats).return_value == 1
 
 
-def test_a_project_adds_commands_of_its_own(boats: Path, sampan: Sampan, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_project_can_add_commands(boats: Path, sampan: Sampan, capfd: pytest.CaptureFixture[str]) -> None:
     add_own(boats, f"ci = [\"{sys.executable} -c 'print(6 * 7)'\"]")
     (name,) = names(boats)[4:]
     result = sampan("ci", "--only", name, folder=boats)

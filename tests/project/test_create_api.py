@@ -98,7 +98,7 @@ def test_the_list_of_resources_of_kubernetes_is_complete() -> None:
     assert {each.resource for each in Builtins().definitions} == BUILT_IN
 
 
-def test_outside_a_project_is_one_error(tmp_path: Path, sampan: Sampan) -> None:
+def test_a_directory_outside_a_project_is_one_error(tmp_path: Path, sampan: Sampan) -> None:
     assert "is in no project" in str(sampan("create", "api", "--kind", "Boat").exception)
     (tmp_path / "pyproject.toml").write_text("[tool\n")
     assert "no valid TOML" in str(sampan("create", "api", "--kind", "Boat").exception)

@@ -120,9 +120,7 @@ def response(review: Json) -> Json:
         ),
     ],
 )
-async def test_an_invalid_review_of_a_conversion_is_an_error(
-    api: Api, webhook: FakeWebhook, spoil: Any, text: str
-) -> None:
+async def test_an_invalid_conversion_review_is_an_error(api: Api, webhook: FakeWebhook, spoil: Any, text: str) -> None:
     await api.create(SHIRTS, one())
     webhook.spoil = spoil
     reply = await api.get(f"{SHIRTS_2}/a")

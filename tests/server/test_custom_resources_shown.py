@@ -153,7 +153,7 @@ async def test_new_selectable_fields_select_old_objects_and_removed_ones_are_ref
     assert (await api.get(f"{SHIRTS}?fieldSelector=spec.color%3Dblue")).code == 400
 
 
-async def test_each_version_has_selectable_fields_of_its_own(api: Api) -> None:
+async def test_each_version_has_separate_selectable_fields(api: Api) -> None:
     first = version("v1", SELECTABLE, selectableFields=FIELDS[:1])
     await api.create(CRDS, crd(first, version("v2", SELECTABLE, storage=False, selectableFields=FIELDS[1:2])))
     await api.create(SHIRTS, shirt("a", {"color": "blue", "size": 1}))

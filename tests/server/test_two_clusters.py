@@ -56,7 +56,7 @@ async def test_changes_of_a_crd_in_one_cluster_do_not_show_in_another(pair: tupl
     assert await shown(other) == before
 
 
-async def test_an_apply_follows_the_schema_of_its_own_cluster(pair: tuple[Api, Api]) -> None:
+async def test_an_apply_follows_the_schema_of_the_same_cluster(pair: tuple[Api, Api]) -> None:
     as_set, as_atomic = pair
     for api, openapi in ((as_set, SET_OF_SIZES), (as_atomic, SIZES)):
         await api.create(CRDS, crd(version(openapi=openapi)))

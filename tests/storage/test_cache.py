@@ -96,7 +96,7 @@ async def test_wait_for_a_revision_that_comes(store: AnyStore) -> None:
         assert cache.revision >= 3
 
 
-async def test_waits_are_timed_also_those_in_vain(store: AnyStore) -> None:
+async def test_all_waits_are_counted_including_those_that_time_out(store: AnyStore) -> None:
     async with running(store) as cache:
         await cache.wait_for(1)
         waiting = asyncio.create_task(cache.wait_for(2))
@@ -201,7 +201,7 @@ async def test_a_list_of_the_future_is_refused(store: AnyStore) -> None:
             await cache.list_at(99, PODS)
 
 
-async def test_a_list_of_the_compacted_past_is_refused(store: AnyStore) -> None:
+async def test_a_list_of_a_compacted_revision_is_refused(store: AnyStore) -> None:
     await three(store)
     async with running(store) as cache:
         await store.compact(4)

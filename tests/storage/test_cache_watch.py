@@ -114,7 +114,7 @@ async def test_the_whole_life_of_an_object(store: AnyStore) -> None:
     assert last.previous.revision == 3
 
 
-async def test_a_selector_turns_changes_into_comings_and_goings(store: AnyStore) -> None:
+async def test_a_selector_turns_changes_into_additions_and_deletions(store: AnyStore) -> None:
     async with running(store) as cache, cache.watch(PODS, after=1, matches=app_is_x) as watcher:
         revision = await store.create(key("1"), pod("1", app="y"))
         for app in ("x", "x", "y", "y", "x"):
@@ -262,7 +262,7 @@ async def test_a_watch_older_than_the_caches_history_is_bridged_from_the_store(s
     assert observed == [("ADDED", "0", 3), ("DELETED", "0", 4), ("ADDED", "1", 6), ("ADDED", "2", 7)]
 
 
-async def test_a_watch_of_the_forgotten_past_is_refused(store: AnyStore) -> None:
+async def test_a_watch_of_a_forgotten_revision_is_refused(store: AnyStore) -> None:
     await store.create(key("1"), pod("1"))
     await store.create(key("2"), pod("2"))
     await store.compact(3)

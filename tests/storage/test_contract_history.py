@@ -42,7 +42,7 @@ async def test_a_range_at_a_revision_shows_the_state_then(store: Store, revision
     assert (rows(result), result.revision, result.count) == (state, revision, len(state))
 
 
-async def test_a_row_of_the_past_has_its_revisions_of_then(store: Store) -> None:
+async def test_an_old_row_has_its_revisions_at_that_time(store: Store) -> None:
     await written(store)
     result = await store.range(PODS, END, revision=4)
     assert list(result.items) == [KeyValue(A, b"a2", 2, 4), KeyValue(B, b"b1", 3, 3)]

@@ -142,7 +142,7 @@ async def test_history_without_events_of_the_range_ends_with_how_far_it_is(store
 
 
 @pytest.mark.parametrize("after", [0, 1, 3])
-async def test_a_watch_of_the_compacted_past_is_refused(store: Store, after: int) -> None:
+async def test_a_watch_of_a_compacted_revision_is_refused(store: Store, after: int) -> None:
     await written(store)
     await store.compact(4)
     with pytest.raises(Compacted) as error:

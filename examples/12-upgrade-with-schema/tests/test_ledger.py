@@ -116,7 +116,7 @@ async def test_a_failed_upgrade_is_tried_again_after_a_change_only(cluster: Clus
 
 @pytest.mark.parametrize("moment", ["Backup", "Drain", "Migrate", "Roll", "Verify"])
 @pytest.mark.parametrize("other", [1, 3])
-async def test_a_user_who_wants_another_version_gets_it(cluster: Cluster, moment: str, other: int) -> None:
+async def test_a_user_can_choose_another_version_at_any_moment(cluster: Cluster, moment: str, other: int) -> None:
     await start(cluster)
     await want(cluster, 2)
     await phase(cluster, moment)
@@ -127,7 +127,7 @@ async def test_a_user_who_wants_another_version_gets_it(cluster: Cluster, moment
     assert (version, reached) == (str(other), str(other))
 
 
-async def test_the_old_version_can_be_wanted_again_after_the_commit(cluster: Cluster) -> None:
+async def test_the_old_version_can_be_chosen_again_after_the_commit(cluster: Cluster) -> None:
     await start(cluster)
     await want(cluster, 2)
     await cluster.eventually("ledgers/tea", field(".status.version") == 2)

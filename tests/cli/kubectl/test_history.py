@@ -162,7 +162,7 @@ def test_an_unknown_command_or_option_names_the_help(run: Run) -> None:
     assert "See 'kubectl sampan diff --help' for usage." in run("diff", "--colour").err
 
 
-def test_a_diff_with_what_is_no_longer_kept_is_reported(
+def test_a_diff_with_a_compacted_revision_is_an_error(
     run: Run, changed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def forgetful(client: Client, target: ObjectTarget, revision: str) -> Object | None:

@@ -54,7 +54,7 @@ def test_conditions_are_shown(run: Run, api: Api, namespace: str) -> None:
     assert row[:-1] == [namespace, "Pod/web", "False", "ContainersNotReady", "PodScheduled=True"]
 
 
-def test_an_object_outside_of_namespaces_owns_in_all(run: Run, api: Api, namespace: str) -> None:
+def test_a_cluster_scoped_owner_has_dependents_in_all_namespaces(run: Run, api: Api, namespace: str) -> None:
     role = _owned_by(api, "/apis/rbac.authorization.k8s.io/v1/clusterroles", f"owner-{namespace}")
     _owned_by(api, f"/api/v1/namespaces/{namespace}/configmaps", "owned", role)
     rows = _rows(run, f"clusterrole/owner-{namespace}")

@@ -79,7 +79,7 @@ def test_waiting_for_what_is_so(run: Run, desired: str) -> None:
     assert done.out == "customresourcedefinition.apiextensions.k8s.io/boats.cli.example.com condition met\n"
 
 
-def test_waiting_in_vain_ends_at_the_time_out(run: Run, two: str) -> None:
+def test_a_wait_for_an_unmet_condition_ends_at_the_timeout(run: Run, two: str) -> None:
     done = run("wait", "--for=jsonpath={.data.x}=1", "cm", "--all", "-n", two, "--timeout=1s")
     assert done.code == 1
     assert "error: timed out waiting for the condition on configmap/a" in done.err

@@ -162,7 +162,7 @@ def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offered:
     return offered
 
 
-def test_plugins_are_completed_beside_commands(put: Put, offered: Offered) -> None:
+def test_plugins_are_completed_next_to_commands(put: Put, offered: Offered) -> None:
     put("sampan-up_stream")
     put("sampan-upper", mode=0o644)
     assert offered("up") == ["up", "upgrade", "up-stream"]

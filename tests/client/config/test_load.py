@@ -98,7 +98,7 @@ class TestMerging:
         config = self.load(write, context, kubeconfig("a"), kubeconfig("b", user={"token": "t"}))
         assert (config.server, config.token) == (SERVER, "t")
 
-    def test_relative_paths_are_those_of_their_own_file(self, write: Write, tmp_path: Path) -> None:
+    def test_relative_paths_are_relative_to_their_file(self, write: Write, tmp_path: Path) -> None:
         (tmp_path / "f1").mkdir()
         (tmp_path / "f1" / "ca.crt").touch()
         second = kubeconfig("b", cluster={"server": SERVER, "certificate-authority": "ca.crt"})

@@ -98,7 +98,7 @@ async def test_a_client_certificate_is_shown(tmp_path: Path, as_files: bool) -> 
         assert await (await transport.send(GET)).read() == b"jane"
 
 
-async def test_a_server_that_wants_another_certificate_is_understood(tmp_path: Path) -> None:
+async def test_a_server_that_requires_another_certificate_is_understood(tmp_path: Path) -> None:
     context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path, clients=OTHER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     async with scripted(responds(OK), context=context) as server, server.transport(tls=trusting()) as transport:

@@ -27,7 +27,7 @@ def has_user_namespaces(cluster: Cluster) -> bool:
     return any(each["features"]["userNamespaces"] for each in handlers if not each["name"])
 
 
-def test_a_runtime_without_user_namespaces_does_not_run_a_pod_that_wants_its_own_users(
+def test_a_runtime_without_user_namespaces_does_not_run_a_pod_with_its_own_users(
     cluster: Cluster, has_user_namespaces: bool
 ) -> None:
     if has_user_namespaces:

@@ -74,7 +74,7 @@ async def test_a_kind_is_watched(client: Any, api: Api, settings: Any, namespace
     assert observed == [("MODIFIED", "settings"), ("DELETED", "settings")]
 
 
-async def test_a_custom_resource_has_a_class_of_its_own(client: Any, widgets: Json, namespace: str) -> None:
+async def test_a_custom_resource_can_have_a_class(client: Any, widgets: Json, namespace: str) -> None:
     cls = new_class("Widget", f"{GROUP}/v1", plural=widgets["spec"]["names"]["plural"])
     one = await cls(widget("one", size=1), namespace=namespace, api=client)
     await one.create()

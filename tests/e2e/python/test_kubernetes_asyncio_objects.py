@@ -104,7 +104,7 @@ async def test_a_missing_object_raises_not_found(library: Library, core: Any, na
     assert (raised.value.status, raised.value.reason) == (404, "Not Found")
 
 
-async def test_the_status_has_an_address_of_its_own(core: Any, namespace: str) -> None:
+async def test_the_status_is_written_through_its_subresource(core: Any, namespace: str) -> None:
     await core.create_namespaced_pod(namespace, pod("web"))
     status = {"status": {"phase": "Running"}, "spec": {"nodeName": "ignored"}}
     changed = await core.patch_namespaced_pod_status("web", namespace, status)

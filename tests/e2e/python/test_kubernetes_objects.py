@@ -120,7 +120,7 @@ def test_a_pod_gets_its_defaults_and_its_status(core: CoreV1Api, namespace: str)
     assert (created.status.phase, created.status.qos_class) == ("Pending", "BestEffort")
 
 
-def test_the_status_has_an_address_of_its_own(core: CoreV1Api, namespace: str) -> None:
+def test_the_status_is_written_through_its_subresource(core: CoreV1Api, namespace: str) -> None:
     core.create_namespaced_pod(namespace, pod("web"))
     condition = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
     changed = core.patch_namespaced_pod_status(

@@ -108,7 +108,7 @@ def test_a_page_of_a_list_from_too_long_ago_is_gone(forgetful: Forgetful, forget
         assert '"reason":"Expired"' in raised.value.body
 
 
-def test_a_label_selector_turns_a_change_of_labels_into_coming_and_going(
+def test_a_label_selector_turns_changes_of_labels_into_additions_and_deletions(
     core: CoreV1Api, namespace: str, now: str
 ) -> None:
     core.create_namespaced_config_map(namespace, config_map("other", app="db"))

@@ -79,7 +79,7 @@ def test_twenty_five_events_on_an_object_pass_and_then_one_in_five_minutes() -> 
     assert after.series.count == 32
 
 
-def test_other_objects_and_warnings_have_a_count_of_their_own() -> None:
+def test_other_objects_and_warnings_are_counted_separately() -> None:
     correlator = EventCorrelator()
     for _ in range(30):
         correlator.correlate(event(), 0)

@@ -82,7 +82,7 @@ async def test_every_method_needs_the_right() -> None:
     assert [await reviewer.get(method=method) for method in ("GET", "HEAD", "POST")] == [403, 403, 403]
 
 
-async def test_profiles_have_a_right_of_their_own() -> None:
+async def test_profiles_need_a_separate_right() -> None:
     assert await Reviewer("/debug/pprof/goroutine").get(path="/debug/pprof/goroutine") == 200
 
 

@@ -44,7 +44,7 @@ def test_records_of_a_reconcile_name_controller_and_object(capsys: pytest.Captur
     assert second["time"].endswith("Z")
 
 
-def test_a_controller_and_a_logger_have_levels_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_controller_and_a_logger_have_separate_levels(capsys: pytest.CaptureFixture[str]) -> None:
     set_up("warning", ("boats", "debug"), ("sampan.client", "info"))
     token = CURRENT_RECONCILE.set(BOAT)
     logging.getLogger("harbour").debug("controller")

@@ -132,7 +132,7 @@ def test_a_change_in_the_version_wins_over_what_was_preserved() -> None:
     assert CONVERSION.convert(old, "x.io/v2")["spec"]["only"] == "x"
 
 
-def test_a_field_beside_one_that_was_preserved_may_be_added() -> None:
+def test_a_field_next_to_a_preserved_one_may_be_added() -> None:
     old = {"apiVersion": "x.io/v1", "kind": "Net", "metadata": {"name": "a"}, "spec": {"network": {"vlan": 7}}}
     hub = CONVERSION.convert(old, "x.io/v2")
     hub["spec"]["cidr"] = "a"

@@ -309,7 +309,7 @@ async def test_a_connection_is_used_again(tmp_path: Path) -> None:
         assert len({await hook.post(b"{}", 30) for _ in range(3)}) == 1
 
 
-async def test_calls_at_the_same_time_have_connections_of_their_own(tmp_path: Path) -> None:
+async def test_concurrent_calls_use_separate_connections(tmp_path: Path) -> None:
     async with listening(tmp_path, serving_several) as port:
         hook = webhook(port)
         assert len(set(await asyncio.gather(*(hook.post(b"{}", 30) for _ in range(3))))) == 3

@@ -22,7 +22,7 @@ class Made:
         Made.there -= 1
 
 
-async def test_of_objects_that_are_gone_no_more_is_kept_than_of_those_that_are_there(api: Api) -> None:
+async def test_deleted_objects_take_no_more_memory_than_existing_ones(api: Api) -> None:
     retained = DerivedCache(api.server.cluster.reader, "", "namespaces", Made)
     for number in range(300):
         name = f"n-{number}"

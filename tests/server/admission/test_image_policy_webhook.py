@@ -84,7 +84,7 @@ async def refused(plugin: ImagePolicyWebhook, obj: Object) -> str:
     return raised.value.message
 
 
-async def test_the_webhook_receives_images_and_of_its_own_annotations(kubeconfig: str) -> None:
+async def test_the_webhook_receives_images_and_only_its_annotations(kubeconfig: str) -> None:
     backend = Backend({"allowed": True})
     obj = pod(containers=[container(image="a")], initContainers=[container(image="b")])
     obj["metadata"]["annotations"] = {"x.image-policy.k8s.io/ticket": "1", "other": "2"}

@@ -115,7 +115,7 @@ async def test_a_node_deletes_and_evicts_its_own_pods_only(api: Api) -> None:
     assert await _response(api, "CREATE", "pods", {"metadata": {}}, name="theirs", subresource="eviction") == text
 
 
-async def test_a_node_writes_the_status_of_its_own_pods(api: Api) -> None:
+async def test_a_node_writes_the_status_of_pods_on_it_only(api: Api) -> None:
     mine, theirs = pod(nodeName="n"), pod(nodeName="m")
     assert await _response(api, "UPDATE", "pods", mine, mine, subresource="status") == ""
     message = await _response(api, "UPDATE", "pods", theirs, theirs, subresource="status")

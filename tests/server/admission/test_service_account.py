@@ -53,7 +53,7 @@ async def test_containers_get_the_token_of_the_default_account(api: Api) -> None
     assert [each["volumeMounts"] for each in (*spec["containers"], *spec["initContainers"])] == [[mount], [mount]]
 
 
-async def test_a_mount_of_ones_own_is_kept(api: Api) -> None:
+async def test_a_mount_at_the_path_of_the_token_is_not_replaced(api: Api) -> None:
     await _account(api)
     mounts = [{"name": "own", "mountPath": _MOUNT_PATH}]
     containers = [container(volumeMounts=mounts)]

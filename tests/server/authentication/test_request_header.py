@@ -76,7 +76,7 @@ async def test_other_certificates_are_refused(der: bytes) -> None:
     assert caught.value.code == 401
 
 
-async def test_a_client_with_a_certificate_of_its_own_cannot_use_the_headers() -> None:
+async def test_a_client_with_another_certificate_cannot_use_the_headers() -> None:
     user = await union().authenticate(
         request_with({**JANE, "x-remote-group": "system:masters"}, certificate("eve", CLIENTS))
     )

@@ -241,9 +241,7 @@ async def test_a_node_is_its_kubelet(here: Cell, name: str) -> None:
     assert "kube-apiserver-kubelet-client" in str(here.kubelet.certificates[0])
 
 
-async def test_the_port_of_the_kubelet_gets_a_client_certificate_and_another_port_none(
-    here: Cell, web: Upstream
-) -> None:
+async def test_only_the_port_of_the_kubelet_gets_a_client_certificate(here: Cell, web: Upstream) -> None:
     assert (await fetch(here, f"{NODES}/n1:{here.kubelet.port}/proxy/pods")).code == 200
     assert (await fetch(here, f"{NODES}/n1:{web.port}/proxy/pods")).code == 200
     assert [len(each.requested) for each in (here.kubelet, web)] == [1, 1]

@@ -78,7 +78,7 @@ def test_nodes_that_do_not_respond_are_forgotten() -> None:
     assert (cpu(made), made.nodes(), made.pods("")) == (None, [], [])
 
 
-def test_what_another_node_reports_about_a_pod_is_not_believed() -> None:
+def test_metrics_of_a_pod_from_another_node_are_ignored() -> None:
     made = history({MAIN: Point(100.0, 10.0, 5, 1.0)}, {MAIN: Point(115.0, 13.0, 5, 1.0)}, node="n2")
     assert cpu(made, "n1") is None
 

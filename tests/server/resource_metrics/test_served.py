@@ -161,7 +161,7 @@ async def test_a_node_is_scraped_through_its_tunnel(tmp_path: Path, monkeypatch:
         assert way.ports[0] == made.kubelet.port
 
 
-async def test_nothing_is_scraped_until_a_client_wants_metrics(tmp_path: Path) -> None:
+async def test_metrics_are_not_scraped_before_a_client_requests_them(tmp_path: Path) -> None:
     kubelet = Kubelet()
     async with measured(tmp_path, kubelet) as made:
         assert (await made.api.get(PATH)).code == 200
@@ -170,7 +170,7 @@ async def test_nothing_is_scraped_until_a_client_wants_metrics(tmp_path: Path) -
         assert kubelet.scrapes >= 2
 
 
-async def test_scrapes_end_when_no_client_wants_metrics_any_more(tmp_path: Path) -> None:
+async def test_scrapes_end_after_the_last_request_for_metrics(tmp_path: Path) -> None:
     kubelet = Kubelet()
     settings = replace(SETTINGS, resolution_s=0.01, idle_after_s=0.05)
     async with measured(tmp_path, kubelet, settings) as made:

@@ -52,7 +52,7 @@ async def test_a_put_of_what_another_server_has_changed_conflicts() -> None:
         assert (await a.put(f"{path}/x", made)).code == 409
 
 
-async def test_a_server_that_receives_nothing_is_reported_instead_of_answering_from_the_past() -> None:
+async def test_a_server_without_events_reports_an_error_instead_of_stale_objects() -> None:
     async with several(2) as (a, b):
         b.late.held = True
         await a.create("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "x"}})

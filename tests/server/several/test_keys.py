@@ -69,7 +69,7 @@ async def test_a_server_warns_once_of_a_living_one_with_other_keys(caplog: pytes
         assert second.compare() == []
 
 
-async def test_servers_with_directories_of_their_own_have_other_keys_and_copies_have_the_same(tmp_path: Path) -> None:
+async def test_servers_with_separate_directories_have_other_keys_and_copies_have_the_same(tmp_path: Path) -> None:
     assert len(differences(_keys(tmp_path / "a"), _keys(tmp_path / "b"))) == 3
     assert differences(_keys(tmp_path / "a"), _keys(tmp_path / "a")) == []
 

@@ -189,7 +189,7 @@ async def keys_of(store: Store) -> list[str]:
 
 
 @virtual_time
-async def test_beside_a_kube_apiserver_with_another_port_a_server_is_not_published() -> None:
+async def test_next_to_a_kube_apiserver_with_another_port_a_server_is_not_published() -> None:
     """A kube-apiserver publishes its port for all addresses: a server with another port would not listen there."""
     store = MemoryStore(clock=asyncio.get_running_loop().time)
     await store.open()

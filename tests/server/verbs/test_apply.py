@@ -147,7 +147,7 @@ async def test_the_first_apply_leaves_older_fields_to_another(api: Api) -> None:
     assert response.body["data"] == {"a": "1", "b": "2"}
 
 
-async def test_status_has_owners_of_its_own(api: Api) -> None:
+async def test_status_has_separate_owners(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
     body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "status": {"replicas": 2}}
     response = await api.apply(f"{DEPLOYMENTS}/d/status", body)

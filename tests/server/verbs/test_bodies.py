@@ -3,7 +3,7 @@
 from sampan.server.verbs.bodies import ENTRY_BYTES, KEPT_S, ListBodies, ListTail
 
 
-def test_many_small_lists_are_kept_no_more_than_there_is_room_for_what_each_takes() -> None:
+def test_small_lists_are_cached_within_the_limit_of_memory() -> None:
     bodies = ListBodies(10 * (ENTRY_BYTES + 2))
     for number in range(1000):
         bodies.put(number, ListTail(1, b"[]", "", more=False, remaining=None), 0.0)

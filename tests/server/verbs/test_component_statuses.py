@@ -78,7 +78,7 @@ async def test_a_component_elsewhere_may_hold_one_of_several_leases() -> None:
         assert (await condition(api, "scheduler"))["status"] == "True"
 
 
-async def test_a_component_beside_the_server_states_itself_what_is_wrong() -> None:
+async def test_a_component_next_to_the_server_reports_its_fault() -> None:
     faults = ["it has ended", ""]
     components = {**ELSEWHERE, "scheduler": Component(("kube-scheduler",), lambda: faults.pop(0))}
     async with served(components=components) as api:

@@ -163,7 +163,7 @@ async def test_a_device_that_is_not_allocated_has_no_status(api: Api) -> None:
     assert response.message.endswith("must be an allocated device in the claim")
 
 
-async def test_the_faults_of_a_template_are_reported_beside_that_it_cannot_change(api: Api) -> None:
+async def test_an_invalid_change_of_a_template_reports_its_faults_and_that_it_is_immutable(api: Api) -> None:
     obj = {"metadata": {"name": "c"}, "spec": {"spec": _claim_spec()}}
     await api.create(_TEMPLATES, obj)
     response = await api.put(f"{_TEMPLATES}/c", {**obj, "spec": {"spec": _claim_spec(deviceClassName="")}})

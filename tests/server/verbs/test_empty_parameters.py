@@ -15,7 +15,7 @@ async def test_an_empty_force_is_one(api: Api) -> None:
     assert (response.code, response.causes[0]["field"]) == (422, "force")
 
 
-async def test_a_bad_continue_token_is_reported_before_the_revision_beside_it(api: Api) -> None:
+async def test_an_invalid_continue_token_is_reported_before_the_revision(api: Api) -> None:
     response = await api.get(f"{CONFIG_MAPS}?continue=x&resourceVersion=5")
     assert (response.code, response.message.split(":")[0]) == (400, "invalid continue token")
 

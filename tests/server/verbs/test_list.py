@@ -142,7 +142,7 @@ async def test_revision_with_limit_is_exact(api: Api) -> None:
     assert listed["metadata"]["resourceVersion"] == revision
 
 
-async def test_exact_match_gives_the_past(api: Api) -> None:
+async def test_an_exact_match_returns_the_old_revision(api: Api) -> None:
     created = await some_config_maps(api, 3)
     revision = created[0]["metadata"]["resourceVersion"]
     listed = (await api.get(f"{CONFIG_MAPS}?resourceVersion={revision}&resourceVersionMatch=Exact")).body

@@ -69,7 +69,7 @@ async def test_a_patched_object_of_an_unknown_version_has_no_name(api: Api) -> N
     assert (response.code, response.message) == (400, text)
 
 
-async def test_a_patch_may_state_a_version_of_the_past(api: Api) -> None:
+async def test_a_patch_may_use_an_old_version(api: Api) -> None:
     await api.create(DEPLOYMENTS, deployment())
     response = await api.patch(f"{DEPLOYMENTS}/d", {"apiVersion": "apps/v1beta1", "spec": {"replicas": 4}}, "merge")
     assert (response.code, response.body["apiVersion"], response.body["spec"]["replicas"]) == (200, "apps/v1", 4)

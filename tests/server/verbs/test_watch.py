@@ -86,7 +86,7 @@ async def forget(api: Api) -> None:
         cache.ring.reset(cache.revision)
 
 
-async def test_a_watch_from_a_forgotten_past_is_ended_with_an_error(api: Api) -> None:
+async def test_a_watch_from_a_compacted_revision_is_ended_with_an_error(api: Api) -> None:
     created = await some_config_maps(api, 3)
     await forget(api)
     revision = created[0]["metadata"]["resourceVersion"]

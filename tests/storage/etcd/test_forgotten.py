@@ -119,7 +119,7 @@ async def test_a_client_that_may_have_slept_requests_whether_all_is_there_that_c
     assert not watch.has_events
 
 
-async def test_a_watch_of_the_past_that_stays_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_watch_of_an_old_revision_without_responses_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history_reader, "_SILENCE_MAX_S", 0.3)
     async with serving(Silent(never)) as url:
         client = EtcdClient(EtcdSettings((url,)))

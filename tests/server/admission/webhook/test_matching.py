@@ -130,7 +130,7 @@ async def test_a_patch_is_for_the_version_that_the_webhook_saw(api: Api, hooks: 
     assert made["spec"]["metrics"][0]["resource"]["target"] == {"type": "Utilization", "averageUtilization": 70}
 
 
-async def test_exact_rules_learn_of_their_own_version_alone(api: Api, hooks: Hooks) -> None:
+async def test_exact_rules_match_one_version_only(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, scaling("v1", matchPolicy="Exact"))
     await api.create(f"/apis/autoscaling/v2{AUTOSCALERS}", autoscaler("v2"))
     assert hooks.requested == []

@@ -201,7 +201,7 @@ async def test_a_collection_is_deleted_one_by_one_and_without_names(api: Api, ho
     assert [request["oldObject"]["metadata"]["name"] for request in hooks.requests] == ["a", "b"]
 
 
-async def test_v1beta1_is_spoken_where_it_comes_first(api: Api, hooks: Hooks) -> None:
+async def test_v1beta1_is_used_where_it_comes_first(api: Api, hooks: Hooks) -> None:
     await configure(api, KIND, hook(admissionReviewVersions=["v2", "v1beta1", "v1"]))
     hooks.spoil = lambda review: {**review, "response": {**review["response"], "uid": "", "patch": "eA=="}}
     await api.create(MAPS, config_map())
