@@ -1,8 +1,9 @@
 """`python -m benchmarks.write_calls`: the Python code that a warm write runs, in this process.
 
 Counted from the request's entry into the filters to its response: calls of functions of the package `sampan`, the
-functions, and their files. Calls of the standard library and of C functions are not counted. Times are processor
-time, the median of all requests after the first ones.
+functions, and their files. Calls of the standard library and of C functions are not counted. A crossing is a call
+between `server` and `registry`, over other packages too; a climb is one from `registry` to `server`. Times are
+processor time, the median of all requests after the first ones.
 """
 
 import argparse
@@ -31,6 +32,8 @@ _CONFIG_MAPS: Final = "/api/v1/namespaces/default/configmaps"
 _JSON: Final = "application/json"
 _APPLY: Final = "application/apply-patch+yaml"
 
+_LAYERS: Final = ("server", "registry")
+
 Send = Callable[[int], Awaitable[int]]
 """Sends the request with this number; returns the status."""
 
@@ -40,6 +43,8 @@ class Calls:
     """Calls of one request, by file and function."""
 
     by_function: Counter[tuple[str, str]]
+    crossings: int = 0
+    climbs: int = 0
 
     @property
     def total(self) -> int:
@@ -121,11 +126,13 @@ def requests_of(client: Client) -> dict[str, Send]:
 async def count(send: Send, number: int) -> Calls:
     """Count the calls of one request."""
     found: Counter[tuple[str, str]] = Counter()
+    crossed: Counter[str] = Counter()
 
     def called(frame: FrameType, event: str, argument: Any) -> None:
         code = frame.f_code
         if event == "call" and code.co_filename.startswith(ROOT):
             found[code.co_filename.removeprefix(ROOT + "/"), code.co_qualname] += 1
+            crossed[crossing(frame)] += 1
 
     sys.setprofile(called)
     try:
@@ -133,7 +140,24 @@ async def count(send: Send, number: int) -> Calls:
     finally:
         sys.setprofile(None)
     # The target of a request is parsed by the connection, before the filters.
-    return Calls(Counter({key: calls for key, calls in found.items() if key[0] != "server/request_info.py"}))
+    calls = Counter({key: calls for key, calls in found.items() if key[0] != "server/request_info.py"})
+    return Calls(calls, crossed["server"] + crossed["registry"], crossed["server"])
+
+
+def crossing(frame: FrameType) -> str:
+    """Return the layer that a call enters, `server` or `registry`, if its caller is in the other one; otherwise ""."""
+    entered, caller = _layer(frame), frame.f_back
+    while entered and caller is not None:
+        left = _layer(caller)
+        if left:
+            return entered if left != entered else ""
+        caller = caller.f_back
+    return ""
+
+
+def _layer(frame: FrameType) -> str:
+    name = frame.f_code.co_filename
+    return next((layer for layer in _LAYERS if name.startswith(f"{ROOT}/{layer}/")), "")
 
 
 async def microseconds(send: Send, numbers: range) -> float:
@@ -152,14 +176,17 @@ async def measure(requests: int, shown: int) -> None:
     made = template(virtual=False)
     server = LogicalServer(made.store.fork(), made.parts)
     await server.start()
-    print(f"{'write':18}{'calls':>7}{'functions':>11}{'files':>7}{'µs':>8}")
+    print(f"{'write':18}{'calls':>7}{'functions':>11}{'files':>7}{'crossings':>11}{'climbs':>8}{'µs':>8}")
     for name, send in requests_of(Client(server)).items():
         for number in range(WARM_UP):
             assert await send(number) in (200, 201)
         calls = await count(send, WARM_UP)
         took = await microseconds(send, range(WARM_UP + 1, WARM_UP + 1 + requests))
         functions = len(calls.by_function)
-        print(f"{name:18}{calls.total:7}{functions:11}{len(calls.files):7}{took:8.0f}", flush=True)
+        print(
+            f"{name:18}{calls.total:7}{functions:11}{len(calls.files):7}{calls.crossings:11}{calls.climbs:8}{took:8.0f}",
+            flush=True,
+        )
         for (file, function), times in calls.by_function.most_common(shown):
             print(f"    {times:4}  {file}: {function}")
     await server.stop()

@@ -168,8 +168,6 @@ class Request(msgspec.Struct, eq=False):
     """
     deadline: float = 0.0
     """Loop time of the request's deadline; 0 = long-running."""
-    escaped_texts: frozenset[str] = frozenset()
-    """Short texts of a JSON body that are written with escapes, and begin like a number."""
     seat: Seat | None = None
     """Seat of flow control that is held until the response is written; None if it is not held."""
     initial_sent: Callable[[], None] | None = None

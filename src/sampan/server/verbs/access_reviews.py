@@ -13,15 +13,16 @@ from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
 from sampan.core.policy_rules import Rule, strings
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
+from sampan.registry.write.changes.options import WriteOptions
 from sampan.server.authorization.authorizer import Decision, RuleResolver, RulesFound
 from sampan.server.authorization.review import reviewed_request, reviewed_user
 from sampan.server.authorization.review_validation import local_review_faults, review_faults
 from sampan.server.authorization.union import aggregated
 from sampan.server.request import Response, UserInfo
 from sampan.server.verbs.admit import admit, validate
-from sampan.server.verbs.body import decode_object, read_undecoded
+from sampan.server.verbs.body import decoded_body
 from sampan.server.verbs.create import track_new
-from sampan.server.verbs.options import WriteOptions, write_options
+from sampan.server.verbs.options import write_options
 from sampan.server.verbs.respond import dict_response
 from sampan.server.verbs.scope import Scope
 
@@ -56,23 +57,22 @@ async def self_subject_rules_review(scope: Scope) -> Response:
 
 async def _review_response(scope: Scope, review: Review) -> Response:
     """Return 201 with the review and its status, after all admission."""
-    request, endpoint = scope.request, scope.endpoint
+    request = scope.request
     options = write_options(request, "CreateOptions")
-    value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
-    obj = await offloaded(_decoded, scope, value, options, faults)
+    obj = await decoded_body(scope, options)
+    await offloaded(_settle, scope, obj, options)
     obj = await admit(scope, "CREATE", obj, None, options.dry_run)
     response = await review(scope, obj)
     await validate(scope, "CREATE", obj, None, options.dry_run)
     return await offloaded(dict_response, request, response, 201)
 
 
-def _decoded(scope: Scope, value: Object, options: WriteOptions, faults: list[str]) -> Object:
-    obj = decode_object(value, scope.endpoint, options, faults, scope.request)
+def _settle(scope: Scope, obj: Object, options: WriteOptions) -> None:
+    """Drop fields that only the server sets, and record the client. Raises 400 for another namespace."""
     metadata = metadata_of(obj)
     wipe_system_fields(metadata)
     match_namespace(scope.endpoint.definition, scope.ctx.namespace, metadata)
     track_new(scope, obj, options)
-    return obj
 
 
 async def _subject(scope: Scope, review: Object) -> Object:

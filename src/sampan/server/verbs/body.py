@@ -1,47 +1,31 @@
-"""Decoding of a request body into an object of the endpoint's version, with the faults of strict decoding.
+"""Bodies of requests: those of writes are decoded by `registry/write/changes`, those of subresources here.
 
 Source: apiserver pkg/endpoints/handlers/{create,update,rest}.go (1.36).
 """
 
 from collections.abc import Callable, Collection
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 from sampan.core import errors
-from sampan.core.go_text import is_number_too_large
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.core.offload import note_size, offloaded
-from sampan.core.quantity import refusing_escaped
 from sampan.patch.copying import copy_json
 from sampan.registry.dialect import BUILTIN, Dialect
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import match_namespace, metadata_of
+from sampan.registry.write.changes.body import Body, decode_object, decode_value, typed, undecoded, warning_texts
+from sampan.registry.write.changes.options import WriteOptions
+from sampan.registry.write.changes.recognition import check_other_kind
 from sampan.schema.compile import DecodeError as SchemaError
 from sampan.schema.go_nulls import with_nulls
 from sampan.server.request import Request
-from sampan.server.verbs.body_bounds import check_json, check_value
-from sampan.server.verbs.options import WriteOptions
-from sampan.server.verbs.recognition import NO_TYPE, check_kind, check_other_kind, type_fault, unreadable, unrecognized
 from sampan.server.verbs.scope import Scope
-from sampan.wire import json as wire_json
-from sampan.wire import protobuf as wire_protobuf
-from sampan.wire import yaml as wire_yaml
-from sampan.wire.escaped_numbers import escaped_numbers
-from sampan.wire.negotiation import OFFERED, body_format
 
 BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
 Default = Callable[[Object], None]
 """Function that sets defaults in an object."""
-
-_CODECS: dict[str, Any] = {"json": wire_json, "yaml": wire_yaml, "protobuf": wire_protobuf}
-
-
-class Undecodable(errors.StatusError):
-    """Error 400 for a body that is not JSON, YAML or protobuf. `text` is the message for objects to be stored."""
-
-    def __init__(self, text: str, message: str) -> None:
-        super().__init__(errors.Reason.BAD_REQUEST, 400, message)
-        self.text = text
 
 
 async def read_value(request: Request, *, duplicates: bool) -> tuple[Any, list[str]]:
@@ -65,31 +49,30 @@ async def read_limited(request: Request) -> bytes:
     return body
 
 
-def record_for_audit(request: Request, value: Any) -> None:
-    """Record a decoded patch for audit."""
-    if request.body_read is not None:
-        request.body_read(value, lambda: value)
+def body_of(request: Request, content_type: str = "") -> Body:
+    """Return the body of a write. Without `content_type`, its media type is that of the header."""
+    return Body(
+        read=partial(read_limited, request),
+        content_type=content_type or request.headers.get("content-type", ""),
+        audit=request.body_read,
+        converted=partial(request.step, "Conversion done"),
+    )
 
 
-async def read_undecoded(request: Request, endpoint: Endpoint, *, duplicates: bool) -> tuple[Object, list[str]]:
-    """Return a body for `decode_object`: an object whose type and version can be read.
+async def decoded_body(scope: Scope, options: WriteOptions) -> Object:
+    """Return the body as an object of the endpoint's version that is not stored, such as a review.
 
-    Only built-in types have a protobuf form. Raises 400, 413, 415.
+    Unknown and duplicate fields become warnings, or a 400 with fieldValidation=Strict. Raises 400, 413, 415.
     """
+    request, endpoint = scope.request, scope.endpoint
     body = await read_limited(request)
     note_size(endpoint.store.strategy.size_of_work(len(body)))
-    return await offloaded(undecoded, body, request, endpoint, duplicates)
+    return await offloaded(_decoded_body, body, request, endpoint, options)
 
 
-def undecoded(body: bytes, request: Request, endpoint: Endpoint, duplicates: bool) -> tuple[Object, list[str]]:
-    """Return the object of a body of which kind and version can be read, and texts for duplicate fields.
-
-    Raises 400, 415.
-    """
-    content_type = request.headers.get("content-type", "")
-    if b"\\u" in body and endpoint.dialect is BUILTIN:
-        request.escaped_texts = escaped_numbers(body)
-    return _typed(body, content_type, endpoint.definition.kind, duplicates, endpoint.dialect)
+def _decoded_body(body: bytes, request: Request, endpoint: Endpoint, options: WriteOptions) -> Object:
+    given = undecoded(body, request.headers.get("content-type", ""), endpoint, options)
+    return decode_object(given, endpoint, options, request.warnings, request.body_read)
 
 
 def _unchanged(obj: Object) -> None:
@@ -182,115 +165,8 @@ def _encoded(scope: Scope, gvk: GroupVersionKind, value: Object, default: Defaul
 async def _read_typed(request: Request, kind: str, dialect: Dialect, *, duplicates: bool) -> tuple[Object, list[str]]:
     body = await read_limited(request)
     content_type = request.headers.get("content-type", "")
-    return await offloaded(_typed, body, content_type, kind, duplicates, dialect)
-
-
-def _typed(body: bytes, content_type: str, kind: str, duplicates: bool, dialect: Dialect) -> tuple[Object, list[str]]:
-    """Decode a body as far as needed to read its type. Raises 400, 415."""
-    try:
-        value, faults = decode_value(body, content_type, dialect.media_types, duplicates=duplicates)
-    except Undecodable as error:
-        raise unrecognized(kind, error.text, body) from None
-    text = type_fault(value, body, dialect)
-    if text:
-        raise unrecognized(kind, text, body)
-    return {} if value is None else value, faults
-
-
-def decode_value(
-    body: bytes, content_type: str, media_types: tuple[str, ...] = OFFERED, *, duplicates: bool
-) -> tuple[Any, list[str]]:
-    """Decode a body in one of `media_types`, without their parameters. Raises `Undecodable` (400), 413, 415."""
-    format_ = body_format(content_type, media_types)
-    codec = _CODECS[format_]
-    try:
-        if format_ == "json":
-            check_json(body)
-        faults: list[str] = []
-        if duplicates and format_ != "protobuf":
-            value, faults = codec.decode_strict(body)
-        else:
-            value = codec.decode(body)
-        if format_ != "json":
-            check_value(value, body)
-        return value, faults
-    except wire_json.DecodeError as error:
-        # The type is read before all numbers are.
-        has_type = format_ != "json" or is_number_too_large(str(error))
-        raise Undecodable(str(error) if has_type else f"{NO_TYPE}{error}", str(error)) from None
+    return await offloaded(partial(typed, body, content_type, kind, dialect, duplicates=duplicates))
 
 
 def _decoded(body: bytes, content_type: str, duplicates: bool) -> tuple[Any, list[str]]:
     return decode_value(body, content_type, duplicates=duplicates)
-
-
-def decode_object(
-    obj: Object, endpoint: Endpoint, options: WriteOptions, faults: list[str], request: Request
-) -> Object:
-    """Check kind, version and types of a decoded body for the endpoint, and prune it.
-
-    Unknown and duplicate fields become warnings, or a 400 with fieldValidation=Strict.
-    """
-    check_kind(obj, endpoint)
-    unknown: list[str] | None = None if options.field_validation == "Ignore" else []
-    if request.escaped_texts:
-        with refusing_escaped(request.escaped_texts):
-            normalise(obj, endpoint, unknown)
-    else:
-        normalise(obj, endpoint, unknown)
-    if unknown is not None:
-        _report(endpoint.dialect.strict_faults(faults, unknown), endpoint, options, request)
-    if request.body_read is not None:
-        request.body_read(obj, lambda: _with_defaults(obj, endpoint))
-    return obj
-
-
-def _with_defaults(obj: Object, endpoint: Endpoint) -> Object:
-    """Return a copy with the defaults of the strategy too, as Go writes it."""
-    hub = endpoint.to_hub(copy_json(obj))
-    endpoint.store.strategy.default(hub)
-    return endpoint.dialect.as_encoded(endpoint.schema, endpoint.from_hub(hub))
-
-
-def normalise(obj: Object, endpoint: Endpoint, unknown: list[str] | None, *, converted: bool = False) -> None:
-    """Prune and canonicalize. For built-in types, also check types and set the schema's defaults. Raises 400.
-
-    With `converted`, faults have the text for objects that were not decoded from JSON.
-    """
-    untracked = _clears_managed_fields(obj)
-    try:
-        endpoint.dialect.read(endpoint.compiled, obj, unknown)
-    except SchemaError as error:
-        raise unreadable(endpoint, error.converted if converted else str(error)) from None
-    metadata = obj.setdefault("metadata", {})
-    if untracked:
-        metadata["managedFields"] = []
-
-
-def _clears_managed_fields(obj: Object) -> bool:
-    """Return True if the list of managed fields is empty, which requests to clear them, unlike an absent list."""
-    metadata = obj.get("metadata")
-    return isinstance(metadata, dict) and metadata.get("managedFields") == []
-
-
-_YAML_ERRORS: Final = "yaml: unmarshal errors:\n"
-
-
-def warning_texts(faults: list[str]) -> list[str]:
-    """Return the warnings for faults of strict decoding: those of YAML are one text, with a line for each fault.
-
-    Source: apiserver pkg/endpoints/handlers/rest.go parseYAMLWarnings (1.36).
-    """
-    return [
-        line.strip() if fault.startswith(_YAML_ERRORS) else line
-        for fault in faults
-        for line in (fault.removeprefix(_YAML_ERRORS).split("\n") if fault.startswith(_YAML_ERRORS) else [fault])
-    ]
-
-
-def _report(texts: list[str], endpoint: Endpoint, options: WriteOptions, request: Request) -> None:
-    """Add warnings, or with Strict raise 400."""
-    if texts and options.strict:
-        raise unreadable(endpoint, "strict decoding error: " + errors.listed(texts))
-    if texts:
-        request.warnings.extend(warning_texts(texts))

@@ -28,6 +28,7 @@ from sampan.registry.kinds.policy.eviction import (
     take_disruption,
 )
 from sampan.registry.rest.metadata import metadata_of
+from sampan.registry.write.changes.options import WriteOptions
 from sampan.registry.write.deletion import check_object
 from sampan.registry.write.own import UpdateOptions, delete, update
 from sampan.registry.write.write import Part
@@ -35,7 +36,7 @@ from sampan.server.request import Response
 from sampan.server.verbs.admit import attributes_of
 from sampan.server.verbs.body import decoded_kind
 from sampan.server.verbs.delete_parameters import DeleteParameters, delete_parameters
-from sampan.server.verbs.options import WriteOptions, write_options
+from sampan.server.verbs.options import write_options
 from sampan.server.verbs.respond import dict_response, resource_version_of
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.write import terms_of

@@ -5,32 +5,17 @@ Source: apimachinery pkg/apis/meta/v1/validation, meta/internalversion/validatio
 
 from dataclasses import dataclass
 
-import msgspec
-
 from sampan.core import errors
 from sampan.core.field import FieldError, Path, forbidden, not_supported, required
 from sampan.core.gvk import GroupKind
 from sampan.core.integers import parse_integer
 from sampan.core.metadata import FIELD_MANAGER_LENGTH_MAX, validate_field_manager
 from sampan.patch.media_types import APPLY_PATCH
+from sampan.registry.write.changes.options import WriteOptions
 from sampan.server.request import Request
 
 _META = "meta.k8s.io"
 _VALIDATIONS = frozenset({"", "Ignore", "Warn", "Strict"})
-
-
-class WriteOptions(msgspec.Struct):
-    """Options of create, update and patch. `field_validation` is Ignore, Warn or Strict."""
-
-    dry_run: bool = False
-    field_manager: str = ""
-    field_validation: str = "Warn"
-    force: bool | None = None
-
-    @property
-    def strict(self) -> bool:
-        """Return True if unknown and duplicate fields are refused."""
-        return self.field_validation == "Strict"
 
 
 def parse_bool(request: Request, name: str) -> bool | None:

@@ -18,13 +18,14 @@ from sampan.patch import json_patch, merge_patch
 from sampan.patch.media_types import APPLY_PATCH, JSON_PATCH
 from sampan.registry.definition import ScalePaths
 from sampan.registry.rest.metadata import match_name
+from sampan.registry.write.changes.options import WriteOptions
 from sampan.registry.write.runner import run
 from sampan.registry.write.write import Change, Kind, Write
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
 from sampan.server.verbs.admit import admit_part, validate_part
 from sampan.server.verbs.body import decoded_as, decoded_kind, read_value
-from sampan.server.verbs.options import WriteOptions, write_options
+from sampan.server.verbs.options import write_options
 from sampan.server.verbs.patch import patch_type_of
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.write import RequestGate, write_of

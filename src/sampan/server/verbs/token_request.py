@@ -13,6 +13,7 @@ from sampan.core.object import Object
 from sampan.core.offload import offloaded
 from sampan.core.time import format_time, parse_time, timestamp
 from sampan.patch.managed_fields import FieldManager
+from sampan.registry.write.changes.options import WriteOptions
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.service_account.issuer import (
     UNBOUND,
@@ -25,7 +26,7 @@ from sampan.server.authentication.service_account.user import ISSUED_CREDENTIAL_
 from sampan.server.request import Response
 from sampan.server.verbs.admit import attributes_of
 from sampan.server.verbs.body import decoded_kind
-from sampan.server.verbs.options import WriteOptions, write_options
+from sampan.server.verbs.options import write_options
 from sampan.server.verbs.respond import dict_response
 from sampan.server.verbs.scope import Scope
 

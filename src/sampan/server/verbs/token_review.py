@@ -13,7 +13,7 @@ from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.identity import AudienceError
 from sampan.server.request import Response, UserInfo
 from sampan.server.verbs.admit import admit, validate
-from sampan.server.verbs.body import decode_object, read_undecoded
+from sampan.server.verbs.body import decoded_body
 from sampan.server.verbs.create import tracked
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.respond import dict_response
@@ -24,8 +24,7 @@ async def create_token_review(scope: Scope) -> Response:
     """Return 201 with the review and its status."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
-    value, faults = await read_undecoded(request, endpoint, duplicates=options.field_validation != "Ignore")
-    review = await offloaded(decode_object, value, endpoint, options, faults, request)
+    review = await decoded_body(scope, options)
     match_namespace(endpoint.definition, scope.ctx.namespace, review["metadata"])
     await tracked(scope, review, options)
     review = await admit(scope, "CREATE", review, None, options.dry_run)

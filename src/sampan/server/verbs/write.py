@@ -4,12 +4,12 @@ from collections.abc import Awaitable
 
 from sampan.core.object import Object
 from sampan.registry.strategy import Context
+from sampan.registry.write.changes.options import WriteOptions
 from sampan.registry.write.write import Change, Deletion, Kind, Part, Write
 from sampan.server.admission.chain import Attributes
 from sampan.server.verbs.admit import admit_known, attributes_of
 from sampan.server.verbs.authorize_create import authorize_creation
 from sampan.server.verbs.delete_parameters import DeleteParameters, delete_options
-from sampan.server.verbs.options import WriteOptions
 from sampan.server.verbs.scope import Scope
 from sampan.storage.records import Record
 

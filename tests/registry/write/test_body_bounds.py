@@ -3,7 +3,7 @@
 import pytest
 
 from sampan.core.errors import StatusError
-from sampan.server.verbs.body_bounds import CONTAINERS_MAX, check_json, check_value
+from sampan.registry.write.changes.bounds import CONTAINERS_MAX, check_json, check_value
 from sampan.wire.json import DecodeError
 from tests.server.cluster import Api
 from tests.server.verbs.conftest import api

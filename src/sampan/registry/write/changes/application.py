@@ -1,4 +1,4 @@
-"""Server-side apply. Source: apiserver pkg/endpoints/handlers/patch.go applyPatcher (1.36)."""
+"""`Application`: server-side apply. Source: apiserver pkg/endpoints/handlers/patch.go applyPatcher (1.36)."""
 
 import re
 from functools import partial
@@ -14,24 +14,22 @@ from sampan.core.time import timestamp
 from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.store import ResourceStore
+from sampan.registry.write.changes.body import Body, Undecodable, check_fits, decode_value, warning_texts
+from sampan.registry.write.changes.options import WriteOptions
+from sampan.registry.write.changes.recognition import unreadable
 from sampan.registry.write.write import Change, Write
 from sampan.schema.compile import DecodeError as SchemaError
-from sampan.server.verbs.body import Undecodable, decode_value, read_limited, record_for_audit, warning_texts
-from sampan.server.verbs.options import WriteOptions
-from sampan.server.verbs.recognition import unreadable
-from sampan.server.verbs.scope import Scope
-from sampan.server.verbs.update import check_fits
 
 
 class Application(Change):
     """The stored object, or a new one, with the applied fields."""
 
-    __slots__ = ("_body", "_config", "_options", "_scope")
+    __slots__ = ("_body", "_bytes", "_config", "_options")
     name: ClassVar[str] = "apply"
 
-    def __init__(self, scope: Scope, options: WriteOptions) -> None:
-        self._scope, self._options = scope, options
-        self._body = b""
+    def __init__(self, body: Body, options: WriteOptions) -> None:
+        self._body, self._options = body, options
+        self._bytes = b""
         self._config: Object = {}
 
     def creates(self, store: ResourceStore) -> bool:
@@ -44,14 +42,14 @@ class Application(Change):
 
     async def read(self, write: Write) -> None:
         """Read the configuration to apply."""
-        self._body = body = await read_limited(self._scope.request)
-        note_size(write.store.strategy.size_of_work(len(body)))
+        self._bytes = await self._body.read()
+        note_size(write.store.strategy.size_of_work(len(self._bytes)))
 
     def decode(self, write: Write) -> None:
         """Decode the configuration. Raises 400."""
-        request = self._scope.request
-        config, faults = _decode_apply(self._body, self._options)
-        record_for_audit(request, config)
+        config, faults = _decode_apply(self._bytes, self._options)
+        if self._body.audit is not None:
+            self._body.audit(config, lambda: config)
         if config is None:
             raise errors.bad_request("invalid object type: /, Kind=")
         if not isinstance(config, dict):
@@ -60,7 +58,7 @@ class Application(Change):
         if faults and self._options.strict:
             raise errors.bad_request("error strict decoding YAML: " + errors.listed(faults))
         if faults:
-            request.warnings.extend(warning_texts(faults))
+            write.warnings.extend(warning_texts(faults))
         version = config.get("apiVersion")
         if isinstance(version, str) and version[:1] == "/":
             config["apiVersion"] = canonical(version)
@@ -68,12 +66,12 @@ class Application(Change):
 
     async def make(self, write: Write) -> Object:
         """Merge the configuration into the stored object. Raises 409 on conflicts with other managers."""
-        endpoint = self._scope.endpoint
-        merged = await endpoint.managing_fields(partial(self._merged, write))
-        return await offloaded(self._checked, write, merged)
+        assert write.endpoint is not None
+        merged = await write.endpoint.managing_fields(partial(self._merged, write, write.endpoint))
+        return await offloaded(self._checked, write, write.endpoint, merged)
 
-    def _merged(self, write: Write) -> Object:
-        endpoint, options, live = self._scope.endpoint, self._options, write.old
+    def _merged(self, write: Write, endpoint: Endpoint) -> Object:
+        options, live = self._options, write.old
         if live is not None and endpoint.version.conversion is not None:
             live = endpoint.from_hub(copy_json(live))
         subresource = write.ctx.subresource
@@ -86,11 +84,10 @@ class Application(Change):
             force=bool(options.force),
             now=timestamp(write.clock),
             # A webhook may convert the same stored object in another way the next time.
-            text=b"" if endpoint.definition.webhook is not None else self._body,
+            text=b"" if endpoint.definition.webhook is not None else self._bytes,
         )
 
-    def _checked(self, write: Write, merged: Object) -> Object:
-        scope, endpoint = self._scope, self._scope.endpoint
+    def _checked(self, write: Write, endpoint: Endpoint, merged: Object) -> Object:
         if write.old is None and merged.get("metadata", {}).get("uid"):
             raise errors.conflict(
                 endpoint.definition.group_resource,
@@ -99,7 +96,7 @@ class Application(Change):
                 "and no existing object was found",
             )
         _normalise_merged(merged, endpoint)
-        check_fits(scope, merged)
+        check_fits(write, merged)
         return merged
 
 

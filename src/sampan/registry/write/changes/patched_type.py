@@ -10,7 +10,7 @@ from sampan.core.go_text import conversion_text
 from sampan.core.object import Object
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import match_name
-from sampan.server.verbs.recognition import check_kind, invalid_type, is_known, type_fault, unreadable
+from sampan.registry.write.changes.recognition import check_kind, invalid_type, is_known, type_fault, unreadable
 from sampan.wire import json as wire_json
 
 
