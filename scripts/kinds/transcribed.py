@@ -13,8 +13,8 @@ from scripts.kinds.resources import rows
 from scripts.kinds.sources import Sources
 
 from sampan.registry.columns.age import Ages
-from sampan.registry.kinds import feature_gates
 from sampan.registry.kinds.builtin import BUILTIN_KINDS
+from sampan.registry.rules import feature_gates
 from sampan.server.discovery.order import GROUP_PRIORITIES, version_priority
 from sampan.server.features import FEATURES
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from sampan.core.object import Object
+from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.builtins import Builtins
-from sampan.registry.old_versions.upgrade import BuiltinUpgrade
 
 
 def builtin_upgrade(primary_family: str = "IPv4") -> BuiltinUpgrade:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sampan.registry.old_versions.upgrade import BuiltinUpgrade
+from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.storage.encoding import decode
 from sampan.storage.translation import canonical
 from sampan.wire import json, protobuf

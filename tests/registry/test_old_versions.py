@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from sampan.core.object import Object
+from sampan.registry.builtin_upgrade import BuiltinUpgrade, definitions_by_kind
 from sampan.registry.catalogue import builtin_definitions
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.kinds.builtin import BUILTIN_KINDS
-from sampan.registry.old_versions.upgrade import BuiltinUpgrade, definitions_by_kind
 from sampan.schema.builtin import Definitions
 from sampan.storage.encoding import decode
 from sampan.storage.translation import canonical

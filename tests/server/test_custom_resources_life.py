@@ -195,7 +195,7 @@ async def test_an_object_that_goes_while_another_server_ends_its_crd_is_no_warni
         await api.server.cluster.stop_serving(GROUP, "shirts", f"/registry/{GROUP}/shirts/")
         raise FutureRevision(7, 6)
 
-    monkeypatch.setattr("sampan.registry.crd.cleanup.delete", delete)
+    monkeypatch.setattr("sampan.registry.crd_controller.cleanup.delete", delete)
     await api.delete(CRD)
     await gone(api)
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]

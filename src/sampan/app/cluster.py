@@ -13,7 +13,7 @@ from functools import partial
 from sampan.app.engines.contents import holds_nothing
 from sampan.app.keep_running import keep_running, until_done
 from sampan.registry.cluster import Cluster
-from sampan.registry.crd.controller import CrdController
+from sampan.registry.crd_controller.controller import CrdController
 from sampan.server.admission.policy.status import PolicyStatus
 from sampan.server.aggregation.aggregator import Aggregator
 from sampan.server.authorization.bootstrap_policy.reconcile import ensure_policy

@@ -12,7 +12,7 @@ from functools import partial
 from sampan.app.engines.contents import holds_nothing
 from sampan.app.keep_running import until_done
 from sampan.registry.cluster import Cluster
-from sampan.registry.crd.controller import CrdController
+from sampan.registry.crd_controller.controller import CrdController
 
 _log = logging.getLogger("sampan.app")
 

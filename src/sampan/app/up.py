@@ -43,9 +43,9 @@ from sampan.app.service_ranges import allocators_of, compare_ranges
 from sampan.app.settings import UpSettings
 from sampan.app.storage import served_store, translation_of
 from sampan.core.clock import utc_now
+from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
-from sampan.registry.old_versions.upgrade import BuiltinUpgrade
 from sampan.server.admission.settings import SERVICE_ACCOUNT
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.filters.cors import compile_origins

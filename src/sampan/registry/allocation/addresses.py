@@ -7,8 +7,8 @@ from sampan.core.errors import Reason, StatusError
 from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.registry.allocation.allocators import Holder, TakenElsewhere, family_of
-from sampan.registry.kinds.rules.ip_addresses import parse_ip
 from sampan.registry.rest.store import ResourceStore
+from sampan.registry.rules.ip_addresses import parse_ip
 from sampan.registry.strategy import Context
 from sampan.registry.write.own import create
 from sampan.storage.encoding import decode

@@ -21,7 +21,8 @@ from sampan.registry.allocation.ip_allocator import (
     IPAllocator,
     RangeFull,
 )
-from sampan.registry.kinds.rules.ip_addresses import parse_ip
+from sampan.registry.rules.ip_addresses import parse_ip
+from sampan.registry.rules.service_types import needs_health_check
 
 SERVICE_CIDR = "10.96.0.0/16"
 NODE_PORT_FIRST, NODE_PORT_LAST = 30000, 32767
@@ -221,8 +222,3 @@ def held_ports(service: Object) -> list[int]:
     if needs_health_check(spec) and spec.get("healthCheckNodePort"):
         ports.append(spec["healthCheckNodePort"])
     return list(dict.fromkeys(ports))
-
-
-def needs_health_check(spec: Object) -> bool:
-    """Report whether a Service needs a health check port, by which load balancers find the nodes with endpoints."""
-    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"

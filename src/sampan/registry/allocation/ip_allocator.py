@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterable, Sequence
 
 from sampan.core.durations import Durations
-from sampan.registry.kinds.rules.ip_addresses import IP, parse_ip
+from sampan.registry.rules.ip_addresses import IP, parse_ip
 
 
 class AllocationError(ValueError):

@@ -11,12 +11,11 @@ from sampan.registry.allocation.allocators import (
     Allocators,
     family_of,
     held_ips,
-    needs_health_check,
 )
 from sampan.registry.allocation.ip_allocator import AllocationError
 from sampan.registry.allocation.service_transaction import Transaction, holder_of
-from sampan.registry.kinds.core.service_ips import validate_cluster_ips
-from sampan.registry.kinds.core.service_types import needs_cluster_ip, node_ports
+from sampan.registry.rules.service_ips import validate_cluster_ips
+from sampan.registry.rules.service_types import needs_cluster_ip, needs_health_check, node_ports
 
 _KIND = GroupKind("", "Service")
 _IPS = Path("spec", "clusterIPs")

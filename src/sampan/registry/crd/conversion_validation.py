@@ -11,7 +11,7 @@ from sampan.core.names import dns1035_label_errors
 from sampan.core.object import Object
 from sampan.registry.crd.ca_bundle import ca_bundle_error, ca_bundle_of
 from sampan.registry.crd.conditions import is_true
-from sampan.registry.kinds.admissionregistration.webhook_configuration import check_webhook_service, check_webhook_url
+from sampan.registry.rules.webhook_client import check_webhook_service, check_webhook_url
 
 _CONVERSION = Path("spec", "conversion")
 _KNOWN = ("v1", "v1beta1")

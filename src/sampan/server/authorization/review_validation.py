@@ -9,7 +9,7 @@ from typing import Any, Final
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.names import label_value_errors
 from sampan.core.object import Object
-from sampan.registry.kinds.rules.fields import check_qualified_name
+from sampan.registry.rules.fields import check_qualified_name
 
 _SPEC: Final = Path("spec")
 _ATTRIBUTES: Final = Path("spec.resourceAttributes")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.registry.kinds.rules.quantities import ZERO, amount, is_whole, round_up_to_milli
+from sampan.registry.rules.quantities import ZERO, amount, is_whole, round_up_to_milli
 
 
 @pytest.mark.parametrize(

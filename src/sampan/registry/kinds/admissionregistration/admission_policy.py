@@ -23,8 +23,8 @@ from sampan.registry.kinds.admissionregistration.rules import (
     default_match_resources,
     static_suffix_warnings,
 )
-from sampan.registry.kinds.rules.conditions import check_conditions
-from sampan.registry.kinds.rules.fields import Errors, check_qualified_name, not_supported
+from sampan.registry.rules.conditions import check_conditions
+from sampan.registry.rules.fields import Errors, check_qualified_name, not_supported
 from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 from sampan.schema.cel.admission import JSON_PATCH, OBJECT, Expressions, Inputs
 from sampan.schema.cel.types import BOOL, NULL, STRING, list_of, struct

@@ -16,7 +16,7 @@ from sampan.registry.kinds.admissionregistration.rules import (
     default_match_resources,
     static_suffix_warnings,
 )
-from sampan.registry.kinds.rules.fields import Errors, check_label_selector, check_subdomain, not_supported
+from sampan.registry.rules.fields import Errors, check_label_selector, check_subdomain, not_supported
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

@@ -4,10 +4,8 @@ from typing import Final
 
 from sampan.core.domains import fully_qualified_name_errors
 from sampan.core.field import Path, duplicate, invalid, required
-from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors
+from sampan.core.names import dns1035_label_errors
 from sampan.core.object import Object
-from sampan.core.url import parse_error, split_url
-from sampan.core.value_rules import port_number_errors
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import NAME, count, integer
 from sampan.registry.definition import Column
@@ -23,78 +21,17 @@ from sampan.registry.kinds.admissionregistration.rules import (
     default_rules,
     static_suffix_warnings,
 )
-from sampan.registry.kinds.rules.fields import Errors, check_label_selector
-from sampan.registry.kinds.rules.selectors import has_invalid_selector
 from sampan.registry.old_versions.webhooks import webhook_configuration
+from sampan.registry.rules.fields import Errors, check_label_selector
+from sampan.registry.rules.selectors import has_invalid_selector
+from sampan.registry.rules.webhook_client import check_webhook_client
 from sampan.registry.strategy import Context, Strategy
 
 _WEBHOOKS = Path("webhooks")
 _REVIEW_VERSIONS = ("v1", "v1beta1")
 _NO_SIDE_EFFECTS = ("None", "NoneOnDryRun")
 _SIDE_EFFECTS = ("None", "NoneOnDryRun", "Some", "Unknown")
-_FORM = "; desired format: https://host[/path]"
 _SELECTORS = ("namespaceSelector", "objectSelector")
-
-
-def check_webhook_url(url: str, path: Path, errors: Errors) -> None:
-    """Check a URL of the form `https://host[/path]`. Source: apiserver pkg/util/webhook/validation.go (1.36)."""
-    try:
-        parts = split_url(url)
-    except ValueError as error:
-        errors.append(required(path, f"url must be a valid URL: {parse_error(url, error)}{_FORM}"))
-        return
-    if parts.scheme != "https":
-        errors.append(invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{_FORM}"))
-    user, at, host = parts.netloc.rpartition("@")
-    if not host:
-        errors.append(invalid(path, host, f"host must be specified{_FORM}"))
-    if at:
-        errors.append(invalid(path, user, "user information is not permitted in the URL"))
-    if parts.fragment:
-        errors.append(invalid(path, parts.fragment, "fragments are not permitted in the URL"))
-    if parts.query:
-        errors.append(invalid(path, parts.query, "query parameters are not permitted in the URL"))
-
-
-def _check_service_path(text: str, path: Path, errors: Errors) -> None:
-    if text in ("", "/"):
-        return
-    if text == "//":
-        errors.append(invalid(path, text, "segment[0] may not be empty"))
-        return
-    if not text.startswith("/"):
-        errors.append(invalid(path, text, "must start with a '/'"))
-    for index, step in enumerate(text[1:].removesuffix("/").split("/")):
-        if not step:
-            errors.append(invalid(path, text, f"segment[{index}] may not be empty"))
-        else:
-            texts = dns1123_subdomain_errors(step)
-            errors.extend(invalid(path, text, f"segment[{index}]: {problem}") for problem in texts)
-
-
-def check_webhook_service(service: Object, path: Path, errors: Errors) -> None:
-    """Check name, namespace, port and path of a service.
-
-    If the name or the namespace is missing, the error is reported at the other field, as in Kubernetes.
-    """
-    for name, reported in (("namespace", "name"), ("name", "namespace")):
-        if not service.get(name):
-            errors.append(required(path.child(reported)))
-    port = service.get("port", 0)
-    texts = port_number_errors(port)
-    if texts:
-        errors.append(invalid(path.child("port"), port, f"port is not valid: {', '.join(texts)}"))
-    _check_service_path(service.get("path", ""), path.child("path"), errors)
-
-
-def _check_client(config: Object, path: Path, errors: Errors) -> None:
-    url, service = config.get("url"), config.get("service")
-    if (url is None) == (service is None):
-        errors.append(required(path, "exactly one of url or service is required"))
-    elif url is not None:
-        check_webhook_url(url, path.child("url"), errors)
-    elif service is not None:
-        check_webhook_service(service, path.child("service"), errors)
 
 
 def _check_review_versions(versions: list[str], known_required: bool, path: Path, errors: Errors) -> None:
@@ -151,7 +88,7 @@ def _check_hook(hook: Object, tolerance: _Tolerance, path: Path, errors: Errors)
     for name in _SELECTORS:
         check_label_selector(hook.get(name), path.child(name), errors, allow_invalid_values=tolerance.selectors)
     check_choice(hook.get("reinvocationPolicy"), REINVOCATION_POLICIES, path.child("reinvocationPolicy"), errors)
-    _check_client(hook.get("clientConfig", {}), path.child("clientConfig"), errors)
+    check_webhook_client(hook.get("clientConfig", {}), path.child("clientConfig"), errors)
     if not tolerance.conditions:
         check_match_conditions(hook.get("matchConditions") or [], path.child("matchConditions"), errors)
 

@@ -11,7 +11,7 @@ from sampan.core.time import format_time
 from sampan.core.value_rules import port_number_errors
 from sampan.registry.columns.cells import EMPTY, NAME, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import Errors, not_supported
+from sampan.registry.rules.fields import Errors, not_supported
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

@@ -7,7 +7,7 @@ from sampan.core.field import Path, required
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, NONE, at, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_not_negative
+from sampan.registry.rules.fields import Errors, check_immutable, check_not_negative
 from sampan.registry.strategy import Context, Strategy
 
 _DATA = Path("data")

@@ -20,16 +20,16 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds.apps.replica_set import check_always_restarts
 from sampan.registry.kinds.apps.workload import SPEC, TEMPLATE, WorkloadStrategy
 from sampan.registry.kinds.pod_spec import templates
-from sampan.registry.kinds.rules.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
-from sampan.registry.kinds.rules.counts import check_counts
-from sampan.registry.kinds.rules.fields import (
+from sampan.registry.old_versions.workloads import daemon_set
+from sampan.registry.rules.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
+from sampan.registry.rules.counts import check_counts
+from sampan.registry.rules.fields import (
     Errors,
     check_label_selector,
     check_not_negative,
     not_supported,
 )
-from sampan.registry.kinds.rules.selectors import check_selects_template, has_invalid_selector, selector_or_none
-from sampan.registry.old_versions.workloads import daemon_set
+from sampan.registry.rules.selectors import check_selects_template, has_invalid_selector, selector_or_none
 from sampan.registry.strategy import Context
 
 

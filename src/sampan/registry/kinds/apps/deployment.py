@@ -10,10 +10,10 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds.apps.replica_set import check_replicated_pods
 from sampan.registry.kinds.apps.workload import SPEC, WorkloadStrategy
 from sampan.registry.kinds.pod_spec import templates
-from sampan.registry.kinds.rules.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
-from sampan.registry.kinds.rules.counts import check_counts
-from sampan.registry.kinds.rules.fields import Errors, not_supported
 from sampan.registry.old_versions.workloads import deployment, deployment_of_extensions
+from sampan.registry.rules.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
+from sampan.registry.rules.counts import check_counts
+from sampan.registry.rules.fields import Errors, not_supported
 from sampan.registry.strategy import Context
 
 _STRATEGY = Path("spec", "strategy")

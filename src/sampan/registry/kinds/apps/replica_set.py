@@ -9,10 +9,10 @@ from sampan.registry.columns.workloads import replica_columns
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.apps.workload import SPEC, TEMPLATE, WorkloadStrategy
 from sampan.registry.kinds.pod_spec import templates
-from sampan.registry.kinds.rules.counts import check_counts
-from sampan.registry.kinds.rules.fields import Errors, not_supported
-from sampan.registry.kinds.rules.selectors import check_required_selector, check_selects_template, selector_or_none
 from sampan.registry.old_versions.workloads import replica_set
+from sampan.registry.rules.counts import check_counts
+from sampan.registry.rules.fields import Errors, not_supported
+from sampan.registry.rules.selectors import check_required_selector, check_selects_template, selector_or_none
 from sampan.registry.strategy import Context
 
 

@@ -8,13 +8,14 @@ from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, column, container_columns
 from sampan.registry.columns.workloads import ready_of_desired
 from sampan.registry.kind import Kind
-from sampan.registry.kinds import feature_gates as gates
 from sampan.registry.kinds.apps.replica_set import check_always_restarts
 from sampan.registry.kinds.apps.workload import SPEC, TEMPLATE, WorkloadStrategy
 from sampan.registry.kinds.pod_spec import templates
-from sampan.registry.kinds.rules.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
-from sampan.registry.kinds.rules.counts import check_counts
-from sampan.registry.kinds.rules.fields import (
+from sampan.registry.old_versions.workloads import stateful_set
+from sampan.registry.rules import feature_gates as gates
+from sampan.registry.rules.amounts import check_at_most_100_percent, check_int_or_percent, int_or_percent_value
+from sampan.registry.rules.counts import check_counts
+from sampan.registry.rules.fields import (
     Errors,
     check_annotations,
     check_label,
@@ -22,8 +23,7 @@ from sampan.registry.kinds.rules.fields import (
     check_not_negative,
     not_supported,
 )
-from sampan.registry.kinds.rules.selectors import check_required_selector, check_selects_template, selector_or_none
-from sampan.registry.old_versions.workloads import stateful_set
+from sampan.registry.rules.selectors import check_required_selector, check_selects_template, selector_or_none
 from sampan.registry.strategy import Context
 
 _CLAIMS = Path("spec", "volumeClaimTemplates")

@@ -8,8 +8,8 @@ from typing import ClassVar
 from sampan.core.field import Path
 from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec import templates
-from sampan.registry.kinds.rules.counts import MORE_THAN_REPLICAS, check_at_most, check_collision_count, check_counts
-from sampan.registry.kinds.rules.fields import Errors, check_immutable
+from sampan.registry.rules.counts import MORE_THAN_REPLICAS, check_at_most, check_collision_count, check_counts
+from sampan.registry.rules.fields import Errors, check_immutable
 from sampan.registry.strategy import Context, Strategy
 
 SPEC = Path("spec")

@@ -12,8 +12,8 @@ from sampan.registry.kind import Kind, KindVersion
 from sampan.registry.kinds.autoscaling.autoscaler_columns import min_pods, reference, targets, targets_v1
 from sampan.registry.kinds.autoscaling.metrics import api_version_problem, check_metric, check_reference
 from sampan.registry.kinds.autoscaling.v1_conversion import HorizontalPodAutoscalerConversion
-from sampan.registry.kinds.rules.counts import check_counts
-from sampan.registry.kinds.rules.fields import NOT_NEGATIVE, Errors, not_supported
+from sampan.registry.rules.counts import check_counts
+from sampan.registry.rules.fields import NOT_NEGATIVE, Errors, not_supported
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

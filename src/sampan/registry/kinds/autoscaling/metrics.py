@@ -8,7 +8,7 @@ from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.core.quantity import Quantity
 from sampan.registry.kinds.pod_spec.resources import check_container_resource_name
-from sampan.registry.kinds.rules.fields import Errors, check_label, not_supported
+from sampan.registry.rules.fields import Errors, check_label, not_supported
 
 _TYPES = ("ContainerResource", "External", "Object", "Pods", "Resource")
 _ZERO = Quantity(0)

@@ -24,8 +24,8 @@ from sampan.registry.definition import Column
 from sampan.registry.kind import Kind, KindVersion
 from sampan.registry.kinds.batch.job_spec import check_job_spec, default_job_spec, job_spec_warnings
 from sampan.registry.kinds.pod_spec import templates
-from sampan.registry.kinds.rules.counts import check_counts
-from sampan.registry.kinds.rules.fields import Errors, not_supported
+from sampan.registry.rules.counts import check_counts
+from sampan.registry.rules.fields import Errors, not_supported
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

@@ -13,8 +13,8 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds.batch.job_spec import check_job_spec, default_job_spec, job_spec_warnings
 from sampan.registry.kinds.batch.job_status import check_job_status, is_condition_true
 from sampan.registry.kinds.pod_spec import templates
-from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_label_selector
-from sampan.registry.kinds.rules.selectors import check_selects_template, has_invalid_selector, selector_or_none
+from sampan.registry.rules.fields import Errors, check_immutable, check_label_selector
+from sampan.registry.rules.selectors import check_selects_template, has_invalid_selector, selector_or_none
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

@@ -16,8 +16,8 @@ from sampan.core.field import (
 from sampan.core.object import Object
 from sampan.registry.kinds.batch.indexes import count_indexes
 from sampan.registry.kinds.pod_spec import templates
-from sampan.registry.kinds.rules.counts import check_counts
-from sampan.registry.kinds.rules.fields import Errors, check_not_negative, check_qualified_name, not_supported
+from sampan.registry.rules.counts import check_counts
+from sampan.registry.rules.fields import Errors, check_not_negative, check_qualified_name, not_supported
 
 _PARALLELISM_MAX = 100_000
 _FAILED_INDEXES_MAX = 100_000

@@ -6,8 +6,8 @@ Source: pkg/registry/batch/job/strategy.go, pkg/apis/batch/validation/validation
 from sampan.core.field import OMIT_VALUE, Path, duplicate, invalid, required
 from sampan.core.object import Object
 from sampan.registry.kinds.batch.indexes import count_indexes, overlap
-from sampan.registry.kinds.rules.counts import check_counts
-from sampan.registry.kinds.rules.fields import Errors
+from sampan.registry.rules.counts import check_counts
+from sampan.registry.rules.fields import Errors
 
 _STATUS = Path("status")
 _CONDITIONS = Path("status", "conditions")

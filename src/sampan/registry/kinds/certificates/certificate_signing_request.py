@@ -15,9 +15,9 @@ from sampan.core.object import Object
 from sampan.core.time import format_time, human_duration
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import Errors, check_immutable, difference, not_supported
-from sampan.registry.kinds.rules.signers import check_signer_name
 from sampan.registry.old_versions.signing_request import signing_request
+from sampan.registry.rules.fields import Errors, check_immutable, difference, not_supported
+from sampan.registry.rules.signers import check_signer_name
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

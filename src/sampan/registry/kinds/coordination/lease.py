@@ -6,7 +6,7 @@ from sampan.core.field import Path, invalid
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import Errors
+from sampan.registry.rules.fields import Errors
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

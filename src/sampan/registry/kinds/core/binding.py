@@ -11,7 +11,7 @@ from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.prepare import set_condition
-from sampan.registry.kinds.rules.fields import Errors, not_supported
+from sampan.registry.rules.fields import Errors, not_supported
 from sampan.registry.strategy import Context, Strategy
 
 _BINDINGS = GroupResource("", "pods/binding")

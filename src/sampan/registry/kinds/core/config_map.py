@@ -7,7 +7,7 @@ from sampan.core.object import Object
 from sampan.core.value_rules import config_map_key_errors
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import NOWHERE
+from sampan.registry.rules.fields import NOWHERE
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]

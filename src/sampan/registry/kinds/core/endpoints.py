@@ -8,9 +8,9 @@ from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, NONE, column
 from sampan.registry.kind import Kind, KindVersion
 from sampan.registry.kinds.pod_spec.handlers import PORT_RANGE
-from sampan.registry.kinds.rules.fields import check_label, check_qualified_name, check_subdomain, not_supported
-from sampan.registry.kinds.rules.ip_addresses import check_endpoint_ip, check_ip, ip_warnings
-from sampan.registry.kinds.rules.semantics import same
+from sampan.registry.rules.fields import check_label, check_qualified_name, check_subdomain, not_supported
+from sampan.registry.rules.ip_addresses import check_endpoint_ip, check_ip, ip_warnings
+from sampan.registry.rules.semantics import same
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]

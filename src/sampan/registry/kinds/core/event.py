@@ -16,8 +16,8 @@ from sampan.registry.columns.cells import EMPTY, Cell, at, column, name_of
 from sampan.registry.definition import Column
 from sampan.registry.kind import Kind, KindVersion
 from sampan.registry.kinds.core.event_conversion import EventConversion
-from sampan.registry.kinds.rules.semantics import same
 from sampan.registry.old_versions.core import event
+from sampan.registry.rules.semantics import same
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]

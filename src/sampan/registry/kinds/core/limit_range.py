@@ -12,7 +12,7 @@ from sampan.registry.kinds.pod_spec.resources import (
     check_resource_name,
     is_overcommit_allowed,
 )
-from sampan.registry.kinds.rules.quantities import ONE, amount, round_up_to_milli
+from sampan.registry.rules.quantities import ONE, amount, round_up_to_milli
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]

@@ -14,9 +14,9 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.node_config_source import check_config_source, check_config_status
 from sampan.registry.kinds.pod_spec.resources import check_amount
 from sampan.registry.kinds.pod_spec.scheduling import check_taint_effect
-from sampan.registry.kinds.rules.fields import check_qualified_name, duplicate_with_detail
-from sampan.registry.kinds.rules.ip_addresses import are_dual_stack, check_cidr, cidr_warnings
-from sampan.registry.kinds.rules.quantities import round_up_to_milli
+from sampan.registry.rules.fields import check_qualified_name, duplicate_with_detail
+from sampan.registry.rules.ip_addresses import are_dual_stack, check_cidr, cidr_warnings
+from sampan.registry.rules.quantities import round_up_to_milli
 from sampan.registry.strategy import Context, Strategy
 from sampan.wire.json import UNREADABLE
 

@@ -11,7 +11,6 @@ from sampan.core.time import format_time
 from sampan.registry.columns.cells import EMPTY, NAME, at, column
 from sampan.registry.columns.volumes import ATTRIBUTES_CLASS, STORAGE_CLASS, VOLUME_MODE, access_modes, phase
 from sampan.registry.kind import Kind
-from sampan.registry.kinds import feature_gates as gates
 from sampan.registry.kinds.core.persistent_volume_spec import SOURCES, validate_volume_spec
 from sampan.registry.kinds.pod_spec.defaults import (
     default_azure_disk,
@@ -20,10 +19,11 @@ from sampan.registry.kinds.pod_spec.defaults import (
     default_scale_io,
 )
 from sampan.registry.kinds.pod_spec.options import has_invalid_term_values
-from sampan.registry.kinds.rules.fields import check_immutable, difference
-from sampan.registry.kinds.rules.node_labels import term_warnings
-from sampan.registry.kinds.rules.quantities import round_up_to_milli
-from sampan.registry.kinds.rules.semantics import same
+from sampan.registry.rules import feature_gates as gates
+from sampan.registry.rules.fields import check_immutable, difference
+from sampan.registry.rules.node_labels import term_warnings
+from sampan.registry.rules.quantities import round_up_to_milli
+from sampan.registry.rules.semantics import same
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]

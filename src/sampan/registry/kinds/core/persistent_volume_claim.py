@@ -11,15 +11,15 @@ from sampan.core.object import Object, set_or_drop
 from sampan.registry.columns.cells import EMPTY, NAME, at, column
 from sampan.registry.columns.volumes import ATTRIBUTES_CLASS, STORAGE_CLASS, VOLUME_MODE, access_modes, phase
 from sampan.registry.kind import Kind
-from sampan.registry.kinds import feature_gates as gates
 from sampan.registry.kinds.pod_spec.defaults import default_claim_spec
 from sampan.registry.kinds.pod_spec.persistent_volume_claim_spec import validate_claim_spec
 from sampan.registry.kinds.pod_spec.resources import check_amount, check_basic_amount, is_native
 from sampan.registry.kinds.pod_spec.warnings import claim_spec_warnings
-from sampan.registry.kinds.rules.fields import check_immutable, check_label_selector, difference, not_supported
-from sampan.registry.kinds.rules.quantities import amount, round_up_to_milli
-from sampan.registry.kinds.rules.semantics import same
 from sampan.registry.old_versions.core import persistent_volume_claim
+from sampan.registry.rules import feature_gates as gates
+from sampan.registry.rules.fields import check_immutable, check_label_selector, difference, not_supported
+from sampan.registry.rules.quantities import amount, round_up_to_milli
+from sampan.registry.rules.semantics import same
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]

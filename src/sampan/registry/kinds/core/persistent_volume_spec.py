@@ -12,14 +12,14 @@ from sampan.registry.kinds.pod_spec import volume_sources as sources
 from sampan.registry.kinds.pod_spec.persistent_volume_claim_spec import VOLUME_MODES, check_access_modes
 from sampan.registry.kinds.pod_spec.resources import check_basic_amount, check_positive_amount
 from sampan.registry.kinds.pod_spec.scheduling import check_node_selector
-from sampan.registry.kinds.rules.fields import (
+from sampan.registry.rules.fields import (
     check_label,
     check_no_backsteps,
     check_required,
     check_subdomain,
     not_supported,
 )
-from sampan.registry.kinds.rules.table import all_of, one_of, requires, within
+from sampan.registry.rules.table import all_of, one_of, requires, within
 
 Errors = list[FieldError]
 _RECLAIM_POLICIES = frozenset({"Delete", "Recycle", "Retain"})

@@ -30,8 +30,8 @@ from sampan.registry.kinds.pod_spec.prepare import (
 )
 from sampan.registry.kinds.pod_spec.spec import hostname_warning
 from sampan.registry.kinds.pod_spec.warnings import pod_warnings
-from sampan.registry.kinds.rules.ip_addresses import ip_warnings
-from sampan.registry.kinds.rules.semantics import same
+from sampan.registry.rules.ip_addresses import ip_warnings
+from sampan.registry.rules.semantics import same
 from sampan.registry.strategy import Context, Strategy, keep_metadata
 
 Errors = list[FieldError]

@@ -2,7 +2,7 @@
 
 from sampan.core.object import Object
 from sampan.core.quota.usage import Usage
-from sampan.registry.kinds.rules.quantities import amount
+from sampan.registry.rules.quantities import amount
 
 _COMPUTE = ("cpu", "memory")
 

@@ -10,8 +10,8 @@ from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec.annotations import validate_annotation_changes, validate_pod_annotations
 from sampan.registry.kinds.pod_spec.options import containers_of, options_for
-from sampan.registry.kinds.rules.fields import check_qualified_name, check_subdomain, not_supported
-from sampan.registry.kinds.rules.ip_addresses import are_dual_stack, check_ip
+from sampan.registry.rules.fields import check_qualified_name, check_subdomain, not_supported
+from sampan.registry.rules.ip_addresses import are_dual_stack, check_ip
 
 Errors = list[FieldError]
 _STATUS = Path("status")

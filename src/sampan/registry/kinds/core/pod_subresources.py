@@ -5,14 +5,14 @@ Source: pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.g
 
 from sampan.core.field import FieldError, Path, forbidden, invalid
 from sampan.core.object import Object, set_or_drop
-from sampan.registry.kinds import feature_gates as gates
 from sampan.registry.kinds.core.pod_qos import compute_qos, pod_qos
 from sampan.registry.kinds.core.pod_update import update_options
 from sampan.registry.kinds.core.valid_pod import validate_pod
 from sampan.registry.kinds.pod_spec.annotations import MIRROR, validate_annotation_changes
 from sampan.registry.kinds.pod_spec.prepare import drop_disabled_fields
-from sampan.registry.kinds.rules.fields import NOWHERE, difference
-from sampan.registry.kinds.rules.semantics import same
+from sampan.registry.rules import feature_gates as gates
+from sampan.registry.rules.fields import NOWHERE, difference
+from sampan.registry.rules.semantics import same
 
 Errors = list[FieldError]
 _SPEC = Path("spec")

@@ -9,8 +9,8 @@ from sampan.registry.kinds.core.valid_pod import validate_pod
 from sampan.registry.kinds.pod_spec.annotations import validate_annotation_changes
 from sampan.registry.kinds.pod_spec.options import PodOptions, options_for
 from sampan.registry.kinds.pod_spec.scheduling import validate_tolerations
-from sampan.registry.kinds.rules.fields import difference
-from sampan.registry.kinds.rules.semantics import same
+from sampan.registry.rules.fields import difference
+from sampan.registry.rules.semantics import same
 
 Errors = list[FieldError]
 _SPEC = Path("spec")

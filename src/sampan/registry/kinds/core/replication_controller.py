@@ -13,7 +13,7 @@ from sampan.registry.kinds.pod_spec.defaults import default_pod_template
 from sampan.registry.kinds.pod_spec.prepare import drop_disabled_fields
 from sampan.registry.kinds.pod_spec.spec import validate_pod_template_spec
 from sampan.registry.kinds.pod_spec.warnings import template_warnings
-from sampan.registry.kinds.rules.fields import check_not_negative, not_supported
+from sampan.registry.rules.fields import check_not_negative, not_supported
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]

@@ -14,7 +14,7 @@ from sampan.registry.kinds.pod_spec.resources import (
     check_quota_resource_name,
     is_standard_quota_resource,
 )
-from sampan.registry.kinds.rules.quantities import amount, round_up_to_milli
+from sampan.registry.rules.quantities import amount, round_up_to_milli
 from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]

@@ -12,15 +12,15 @@ from sampan.registry.allocation.service_transaction import give_back, hold, hold
 from sampan.registry.allocation.services import allocate_create, allocate_update, complete_from_old
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNKNOWN, at, column, labels_text, load_balancer_text
 from sampan.registry.kind import Kind
-from sampan.registry.kinds import feature_gates as gates
-from sampan.registry.kinds.core.service_types import drop_type_dependent_fields, is_externally_accessible
 from sampan.registry.kinds.core.service_validation import (
     validate_load_balancer_status,
     validate_service,
     validate_transition,
 )
 from sampan.registry.kinds.core.service_warnings import service_warnings
-from sampan.registry.kinds.rules.ip_addresses import ip_warnings
+from sampan.registry.rules import feature_gates as gates
+from sampan.registry.rules.ip_addresses import ip_warnings
+from sampan.registry.rules.service_types import drop_type_dependent_fields, is_externally_accessible
 from sampan.registry.strategy import Context, ObjectReader, Release, Strategy
 
 Errors = list[FieldError]

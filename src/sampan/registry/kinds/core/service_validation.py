@@ -8,12 +8,11 @@ from typing import Any
 from sampan.core.field import FieldError, Path, Shown, duplicate, forbidden, go_json, invalid, required
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
-from sampan.registry.allocation.allocators import needs_health_check
-from sampan.registry.kinds.core.service_ips import validate_cluster_ips, validate_ip_changes
-from sampan.registry.kinds.core.service_types import is_externally_accessible, is_headless
 from sampan.registry.kinds.pod_spec.handlers import PORT_RANGE, check_port
-from sampan.registry.kinds.rules.fields import check_labels, check_qualified_name, check_subdomain, not_supported
-from sampan.registry.kinds.rules.ip_addresses import check_cidr, check_endpoint_ip, check_ip, parse_ip
+from sampan.registry.rules.fields import check_labels, check_qualified_name, check_subdomain, not_supported
+from sampan.registry.rules.ip_addresses import check_cidr, check_endpoint_ip, check_ip, parse_ip
+from sampan.registry.rules.service_ips import validate_cluster_ips, validate_ip_changes
+from sampan.registry.rules.service_types import is_externally_accessible, is_headless, needs_health_check
 
 Errors = list[FieldError]
 _SPEC = Path("spec")

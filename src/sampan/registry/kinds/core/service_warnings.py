@@ -2,7 +2,7 @@
 
 from sampan.core.field import Path
 from sampan.core.object import Object
-from sampan.registry.kinds.rules.ip_addresses import cidr_warnings, ip_warnings
+from sampan.registry.rules.ip_addresses import cidr_warnings, ip_warnings
 
 _SPEC = Path("spec")
 _HINTS = "service.kubernetes.io/topology-aware-hints"

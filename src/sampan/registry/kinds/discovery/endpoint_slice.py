@@ -10,7 +10,8 @@ from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors, la
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, column, some_of
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import (
+from sampan.registry.old_versions.endpoint_slice import endpoint_slice
+from sampan.registry.rules.fields import (
     Errors,
     check_immutable,
     check_label,
@@ -18,8 +19,7 @@ from sampan.registry.kinds.rules.fields import (
     check_qualified_name,
     not_supported,
 )
-from sampan.registry.kinds.rules.ip_addresses import check_endpoint_ip, check_ip, ip_warnings, is_ipv6, parse_ip
-from sampan.registry.old_versions.endpoint_slice import endpoint_slice
+from sampan.registry.rules.ip_addresses import check_endpoint_ip, check_ip, ip_warnings, is_ipv6, parse_ip
 from sampan.registry.strategy import Context, Strategy
 
 _ADDRESS_TYPE = Path("addressType")

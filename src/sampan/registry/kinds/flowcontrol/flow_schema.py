@@ -9,7 +9,7 @@ from sampan.core.object import Object, set_or_drop
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP, MANDATORY, flow_schemas
-from sampan.registry.kinds.rules.fields import Errors, not_supported
+from sampan.registry.rules.fields import Errors, not_supported
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

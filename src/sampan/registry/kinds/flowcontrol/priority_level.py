@@ -9,8 +9,8 @@ from sampan.registry.columns.cells import EMPTY, NAME, NONE, Cell, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP, MANDATORY, priority_levels
 from sampan.registry.kinds.flowcontrol.flow_schema import check_condition_types, keep_all_metadata, same_spec
-from sampan.registry.kinds.rules.fields import Errors, not_supported
 from sampan.registry.old_versions.flow_control import assured_shares, nominal_shares
+from sampan.registry.rules.fields import Errors, not_supported
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

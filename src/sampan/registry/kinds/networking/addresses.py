@@ -8,8 +8,8 @@ from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import IMMUTABLE, Errors, check_immutable, check_subdomain
-from sampan.registry.kinds.rules.ip_addresses import check_cidr, check_ip, is_ipv6, parse_ip
+from sampan.registry.rules.fields import IMMUTABLE, Errors, check_immutable, check_subdomain
+from sampan.registry.rules.ip_addresses import check_cidr, check_ip, is_ipv6, parse_ip
 from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 
 _PARENT = Path("spec", "parentRef")

@@ -15,10 +15,10 @@ from sampan.core.object import Object
 from sampan.core.value_rules import port_name_errors, port_number_errors
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column, load_balancer_text
 from sampan.registry.kind import Kind
-from sampan.registry.kinds import feature_gates as gates
-from sampan.registry.kinds.rules.fields import Errors, check_subdomain, not_supported
-from sampan.registry.kinds.rules.ip_addresses import check_ip, ip_warnings, parse_ip
 from sampan.registry.old_versions.ingress import ingress
+from sampan.registry.rules import feature_gates as gates
+from sampan.registry.rules.fields import Errors, check_subdomain, not_supported
+from sampan.registry.rules.ip_addresses import check_ip, ip_warnings, parse_ip
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

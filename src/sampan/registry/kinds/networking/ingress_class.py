@@ -9,7 +9,7 @@ from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NONE, at, column, name_of
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.networking.ingress import check_typed_reference
-from sampan.registry.kinds.rules.fields import Errors, check_immutable, not_supported
+from sampan.registry.rules.fields import Errors, check_immutable, not_supported
 from sampan.registry.strategy import Context, Strategy
 
 _CONTROLLER = Path("spec", "controller")

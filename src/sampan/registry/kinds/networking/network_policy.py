@@ -10,10 +10,10 @@ from sampan.core.object import Object
 from sampan.core.value_rules import port_name_errors, port_number_errors
 from sampan.registry.columns.cells import EMPTY, NAME, column, selector_or_none
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import Errors, check_label_selector, not_supported
-from sampan.registry.kinds.rules.ip_addresses import check_cidr, cidr_warnings, parse_ip
-from sampan.registry.kinds.rules.selectors import has_invalid_selector
 from sampan.registry.old_versions.parts import unchanged
+from sampan.registry.rules.fields import Errors, check_label_selector, not_supported
+from sampan.registry.rules.ip_addresses import check_cidr, cidr_warnings, parse_ip
+from sampan.registry.rules.selectors import has_invalid_selector
 from sampan.registry.strategy import Context, RecordReader, Strategy
 from sampan.storage.encoding import decode
 

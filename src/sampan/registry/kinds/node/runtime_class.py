@@ -10,9 +10,9 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.options import STRICT_TEMPLATE
 from sampan.registry.kinds.pod_spec.resources import validate_requirements
 from sampan.registry.kinds.pod_spec.scheduling import validate_tolerations
-from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_labels
-from sampan.registry.kinds.rules.node_labels import DEPRECATED
 from sampan.registry.old_versions.runtime_class import runtime_class
+from sampan.registry.rules.fields import Errors, check_immutable, check_labels
+from sampan.registry.rules.node_labels import DEPRECATED
 from sampan.registry.strategy import Context, Strategy
 
 _HANDLER = Path("handler")

@@ -14,7 +14,7 @@ from sampan.registry.kinds.pod_spec.options import (
     has_invalid_deletion_cost,
 )
 from sampan.registry.kinds.pod_spec.scheduling import validate_tolerations
-from sampan.registry.kinds.rules.fields import check_local_descending
+from sampan.registry.rules.fields import check_local_descending
 from sampan.wire.json import UNREADABLE
 
 Errors = list[FieldError]

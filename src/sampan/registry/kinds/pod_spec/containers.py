@@ -19,7 +19,7 @@ from sampan.registry.kinds.pod_spec.mounts import validate_devices, validate_mou
 from sampan.registry.kinds.pod_spec.options import PodOptions
 from sampan.registry.kinds.pod_spec.resources import is_trivially_valid, validate_requirements
 from sampan.registry.kinds.pod_spec.security import is_trivial_context, validate_security_context
-from sampan.registry.kinds.rules.fields import cached_label_errors, not_supported
+from sampan.registry.rules.fields import cached_label_errors, not_supported
 
 Errors = list[FieldError]
 _PROTOCOLS = frozenset({"TCP", "UDP", "SCTP"})

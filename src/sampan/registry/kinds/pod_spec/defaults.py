@@ -13,7 +13,7 @@ from sampan.registry.kinds.pod_spec.resources import (
     is_hugepages,
     is_pod_level_resource,
 )
-from sampan.registry.kinds.rules.quantities import round_up_to_milli
+from sampan.registry.rules.quantities import round_up_to_milli
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _FILE_MODE = 0o644

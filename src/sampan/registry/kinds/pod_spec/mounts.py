@@ -2,7 +2,7 @@
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, not_found, required
 from sampan.core.object import Object
-from sampan.registry.kinds.rules.fields import check_local_descending, not_supported
+from sampan.registry.rules.fields import check_local_descending, not_supported
 
 Errors = list[FieldError]
 _PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")

@@ -10,8 +10,8 @@ from sampan.core.field import Path
 from sampan.core.integers import integer_or
 from sampan.core.names import label_value_errors
 from sampan.core.object import Object
-from sampan.registry.kinds import feature_gates as gates
 from sampan.registry.kinds.pod_spec.resources import is_whole_pages
+from sampan.registry.rules import feature_gates as gates
 
 CONTAINER_KINDS = ("initContainers", "containers", "ephemeralContainers")
 """Kinds of containers, in the order in which Kubernetes visits them."""

@@ -7,7 +7,7 @@ from sampan.core.field import FieldError, Path, Shown, forbidden, invalid, requi
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec.resources import check_positive_amount
-from sampan.registry.kinds.rules.fields import check_label_selector, check_required, check_subdomain, not_supported
+from sampan.registry.rules.fields import check_label_selector, check_required, check_subdomain, not_supported
 
 Errors = list[FieldError]
 _PATH = Shown("{}")

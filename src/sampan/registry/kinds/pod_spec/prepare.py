@@ -7,10 +7,10 @@ from typing import Any
 
 from sampan.core.field import FieldError, Path
 from sampan.core.object import Object
-from sampan.registry.kinds import feature_gates as gates
 from sampan.registry.kinds.pod_spec.annotations import APPARMOR_CONTAINER, apparmor_profile
 from sampan.registry.kinds.pod_spec.options import affinity_terms, containers_of
 from sampan.registry.kinds.pod_spec.security import check_apparmor_profile
+from sampan.registry.rules import feature_gates as gates
 
 _GATED = "Scheduling is blocked due to non-empty scheduling gates"
 

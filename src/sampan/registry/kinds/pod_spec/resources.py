@@ -13,8 +13,8 @@ from sampan.core.names import dns1123_label_errors, qualified_name_errors
 from sampan.core.object import Object
 from sampan.core.pod_resources import Kind, parts_of, pod_requests
 from sampan.core.quota.usage import Usage
-from sampan.registry.kinds.rules.fields import not_found_with_detail, not_supported
-from sampan.registry.kinds.rules.quantities import ZERO, amount, is_whole
+from sampan.registry.rules.fields import not_found_with_detail, not_supported
+from sampan.registry.rules.quantities import ZERO, amount, is_whole
 
 Errors = list[FieldError]
 

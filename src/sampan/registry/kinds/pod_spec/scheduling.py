@@ -9,7 +9,7 @@ from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors, la
 from sampan.core.object import Object
 from sampan.core.value_rules import decimal_integer_errors
 from sampan.registry.kinds.pod_spec.options import PodOptions
-from sampan.registry.kinds.rules.fields import check_label_selector, check_qualified_name, not_supported
+from sampan.registry.rules.fields import check_label_selector, check_qualified_name, not_supported
 
 Errors = list[FieldError]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

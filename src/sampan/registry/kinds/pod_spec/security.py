@@ -10,7 +10,7 @@ from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, r
 from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec.options import PodOptions, containers_with_path, host_sysctl_problem
-from sampan.registry.kinds.rules.fields import check_local_descending, not_supported
+from sampan.registry.rules.fields import check_local_descending, not_supported
 
 Errors = list[FieldError]
 _ID_RANGE = "must be between 0 and 2147483647, inclusive"

@@ -40,7 +40,7 @@ from sampan.registry.kinds.pod_spec.security import (
 )
 from sampan.registry.kinds.pod_spec.volumes import validate_volumes
 from sampan.registry.kinds.pod_spec.warnings import pod_warnings, template_warnings
-from sampan.registry.kinds.rules.fields import (
+from sampan.registry.rules.fields import (
     NOWHERE,
     check_annotations,
     check_label,
@@ -49,8 +49,8 @@ from sampan.registry.kinds.rules.fields import (
     check_subdomain,
     not_supported,
 )
-from sampan.registry.kinds.rules.ip_addresses import check_ip
-from sampan.registry.kinds.rules.quantities import amount
+from sampan.registry.rules.ip_addresses import check_ip
+from sampan.registry.rules.quantities import amount
 
 __all__ = [
     "PodOptions",

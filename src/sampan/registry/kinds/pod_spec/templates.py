@@ -11,7 +11,7 @@ from sampan.registry.kinds.pod_spec.persistent_volume_claim_spec import validate
 from sampan.registry.kinds.pod_spec.prepare import drop_disabled_fields
 from sampan.registry.kinds.pod_spec.spec import validate_pod_template_spec
 from sampan.registry.kinds.pod_spec.warnings import claim_spec_warnings, template_warnings
-from sampan.registry.kinds.rules.fields import Errors
+from sampan.registry.rules.fields import Errors
 
 
 def default_template(owner_spec: Object) -> None:

@@ -9,7 +9,7 @@ from sampan.core.domains import domain_prefixed_key_errors
 from sampan.core.field import FieldError, Path, invalid, required, too_long
 from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
-from sampan.registry.kinds.rules.fields import (
+from sampan.registry.rules.fields import (
     ANNOTATIONS_BYTES_MAX,
     check_label_selector,
     check_local_descending,
@@ -17,8 +17,8 @@ from sampan.registry.kinds.rules.fields import (
     check_required,
     not_supported,
 )
-from sampan.registry.kinds.rules.signers import check_signer_name, trust_bundle_name_errors
-from sampan.registry.kinds.rules.table import all_of, number, one_of, requires, within
+from sampan.registry.rules.signers import check_signer_name, trust_bundle_name_errors
+from sampan.registry.rules.table import all_of, number, one_of, requires, within
 
 Errors = list[FieldError]
 ISCSI_NAME_TOO_LONG = (

@@ -9,7 +9,7 @@ from sampan.registry.kinds.pod_spec import volume_sources as sources
 from sampan.registry.kinds.pod_spec.env import VOLUME_FIELDS, validate_field_reference, validate_resource_reference
 from sampan.registry.kinds.pod_spec.options import PodOptions
 from sampan.registry.kinds.pod_spec.persistent_volume_claim_spec import validate_claim_spec
-from sampan.registry.kinds.rules.fields import (
+from sampan.registry.rules.fields import (
     cached_label_errors,
     check_annotations,
     check_file_mode,
@@ -18,7 +18,7 @@ from sampan.registry.kinds.rules.fields import (
     check_required,
     not_supported,
 )
-from sampan.registry.kinds.rules.quantities import ZERO, amount
+from sampan.registry.rules.quantities import ZERO, amount
 
 Errors = list[FieldError]
 Check = Callable[[Object, Path, Errors], None]

@@ -15,9 +15,9 @@ from sampan.registry.kinds.pod_spec.annotations import (
     apparmor_profile,
 )
 from sampan.registry.kinds.pod_spec.options import containers_with_path
-from sampan.registry.kinds.rules.ip_addresses import ip_warnings
-from sampan.registry.kinds.rules.node_labels import DEPRECATED, term_warnings
-from sampan.registry.kinds.rules.quantities import is_whole
+from sampan.registry.rules.ip_addresses import ip_warnings
+from sampan.registry.rules.node_labels import DEPRECATED, term_warnings
+from sampan.registry.rules.quantities import is_whole
 
 WARNINGS_MAX = 1000
 """Maximum number of warnings. It is far above the number that fits into the headers of a response."""

@@ -7,12 +7,12 @@ from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, column, integer
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.amounts import check_at_most_100_percent, check_int_or_percent
-from sampan.registry.kinds.rules.conditions import check_conditions
-from sampan.registry.kinds.rules.counts import check_counts
-from sampan.registry.kinds.rules.fields import Errors, check_label_selector, not_supported
-from sampan.registry.kinds.rules.selectors import has_invalid_selector
 from sampan.registry.old_versions.disruption_budget import disruption_budget
+from sampan.registry.rules.amounts import check_at_most_100_percent, check_int_or_percent
+from sampan.registry.rules.conditions import check_conditions
+from sampan.registry.rules.counts import check_counts
+from sampan.registry.rules.fields import Errors, check_label_selector, not_supported
+from sampan.registry.rules.selectors import has_invalid_selector
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

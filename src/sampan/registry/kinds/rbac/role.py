@@ -6,8 +6,8 @@ from sampan.core.field import Path, invalid, required
 from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import Errors, check_label_selector
-from sampan.registry.kinds.rules.selectors import has_invalid_selector, selector_or_none
+from sampan.registry.rules.fields import Errors, check_label_selector
+from sampan.registry.rules.selectors import has_invalid_selector, selector_or_none
 from sampan.registry.strategy import Context, Strategy
 
 _RULES = Path("rules")

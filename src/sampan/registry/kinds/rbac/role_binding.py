@@ -9,8 +9,8 @@ from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import NAME, Cell, column
 from sampan.registry.definition import Column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import Errors, not_supported
 from sampan.registry.old_versions.role_binding import role_binding
+from sampan.registry.rules.fields import Errors, not_supported
 from sampan.registry.strategy import Context, Strategy
 
 _GROUP = "rbac.authorization.k8s.io"

@@ -4,7 +4,7 @@ from sampan.core.field import Path, forbidden, invalid, required, too_many
 from sampan.core.object import Object
 from sampan.core.quantity import Quantity
 from sampan.registry.kinds.resource.rules import check_unique
-from sampan.registry.kinds.rules.fields import Errors
+from sampan.registry.rules.fields import Errors
 
 _VALUES_MAX = 10
 _ONE_POLICY = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'

@@ -9,7 +9,7 @@ from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.resources import is_extended
 from sampan.registry.kinds.resource.device_selectors import LIST_MAX, check_selectors
 from sampan.registry.kinds.resource.rules import check_configuration, check_list
-from sampan.registry.kinds.rules.fields import Errors
+from sampan.registry.rules.fields import Errors
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

@@ -9,7 +9,7 @@ from typing import Any
 
 from sampan.core.field import FieldError, Path, forbidden, internal, invalid, required, too_long, too_many
 from sampan.core.object import Object
-from sampan.registry.kinds.rules.fields import Errors
+from sampan.registry.rules.fields import Errors
 from sampan.schema.cel import CelCompileError, CelSyntaxError, CelTypeError, Environment
 from sampan.schema.cel.admission.environment import shown_type
 from sampan.schema.cel.estimate import estimate

@@ -20,7 +20,7 @@ from sampan.registry.kinds.resource.rules import (
     check_taint,
     check_unique,
 )
-from sampan.registry.kinds.rules.fields import Errors, check_label, check_subdomain
+from sampan.registry.rules.fields import Errors, check_label, check_subdomain
 
 ENTRIES_MAX = 32
 _VALUES_MAX = 48

@@ -18,7 +18,8 @@ from sampan.registry.kinds.resource.rules import (
     check_toleration,
     check_unique,
 )
-from sampan.registry.kinds.rules.fields import (
+from sampan.registry.old_versions.devices import resource_claim, resource_claim_template
+from sampan.registry.rules.fields import (
     Errors,
     check_annotations,
     check_immutable,
@@ -27,7 +28,6 @@ from sampan.registry.kinds.rules.fields import (
     check_subdomain,
     not_supported,
 )
-from sampan.registry.old_versions.devices import resource_claim, resource_claim_template
 from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 
 _SPEC = Path("spec")

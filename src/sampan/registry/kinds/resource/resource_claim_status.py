@@ -20,8 +20,8 @@ from sampan.registry.kinds.resource.rules import (
     check_references,
     check_unique,
 )
-from sampan.registry.kinds.rules.conditions import check_conditions
-from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_label, not_supported
+from sampan.registry.rules.conditions import check_conditions
+from sampan.registry.rules.fields import Errors, check_immutable, check_label, not_supported
 
 _STATUS = Path("status")
 _RESERVED_MAX = 256

@@ -13,8 +13,8 @@ from sampan.registry.kinds.pod_spec.scheduling import check_node_selector
 from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
 from sampan.registry.kinds.resource.devices import check_counters, check_device
 from sampan.registry.kinds.resource.rules import check_list, check_pool_name, check_unique
-from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_subdomain
 from sampan.registry.old_versions.devices import resource_slice
+from sampan.registry.rules.fields import Errors, check_immutable, check_subdomain
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

@@ -11,7 +11,7 @@ from sampan.core.field import Path, duplicate, invalid, required, too_long, too_
 from sampan.core.names import label_value_errors, qualified_name_errors, regex_error
 from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
-from sampan.registry.kinds.rules.fields import Errors, check_label, check_subdomain, not_supported
+from sampan.registry.rules.fields import Errors, check_label, check_subdomain, not_supported
 from sampan.wire import json
 
 _EFFECTS = ("NoExecute", "NoSchedule", "None")

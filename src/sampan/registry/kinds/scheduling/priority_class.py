@@ -6,7 +6,7 @@ from sampan.core.field import Path, forbidden, required
 from sampan.core.object import Object
 from sampan.registry.columns.cells import NAME, at, boolean, column, integer
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import Errors, check_immutable, not_supported
+from sampan.registry.rules.fields import Errors, check_immutable, not_supported
 from sampan.registry.strategy import Context, Strategy
 
 HIGHEST_USER_DEFINABLE_PRIORITY = 1_000_000_000

@@ -7,8 +7,8 @@ from sampan.core.json_values import same
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, at, column, name_of
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.rules.fields import Errors, check_immutable, check_qualified_name, not_supported
-from sampan.registry.kinds.rules.node_labels import DEPRECATED
+from sampan.registry.rules.fields import Errors, check_immutable, check_qualified_name, not_supported
+from sampan.registry.rules.node_labels import DEPRECATED
 from sampan.registry.strategy import Context, Strategy
 
 _PARAMETERS_MAX = 512

@@ -10,7 +10,7 @@ from sampan.core.quantity import Quantity
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNSET, at, boolean, column, count, integer
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
-from sampan.registry.kinds.rules.fields import (
+from sampan.registry.rules.fields import (
     NOT_NEGATIVE,
     Errors,
     check_immutable,
@@ -19,9 +19,9 @@ from sampan.registry.kinds.rules.fields import (
     check_qualified_name,
     not_supported,
 )
-from sampan.registry.kinds.rules.node_labels import DEPRECATED
-from sampan.registry.kinds.rules.selectors import has_invalid_selector
-from sampan.registry.kinds.rules.table import number, one_of
+from sampan.registry.rules.node_labels import DEPRECATED
+from sampan.registry.rules.selectors import has_invalid_selector
+from sampan.registry.rules.table import number, one_of
 from sampan.registry.strategy import Context, Strategy
 
 _SPEC = Path("spec")

@@ -9,7 +9,7 @@ from sampan.registry.columns.cells import NAME, at, boolean, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.persistent_volume_claim_spec import check_access_modes
 from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
-from sampan.registry.kinds.rules.fields import Errors, check_immutable
+from sampan.registry.rules.fields import Errors, check_immutable
 from sampan.registry.strategy import OBJECT_METADATA, Context, Strategy
 
 _SPEC = Path("spec")

@@ -4,7 +4,6 @@ Source: pkg/registry/core/service/strategy.go dropTypeDependentFields, pkg/api/s
 """
 
 from sampan.core.object import Object
-from sampan.registry.allocation.allocators import needs_health_check
 
 
 def is_externally_accessible(spec: Object) -> bool:
@@ -21,6 +20,11 @@ def is_headless(spec: Object) -> bool:
 def needs_cluster_ip(spec: Object) -> bool:
     """Return True for all types except ExternalName."""
     return spec.get("type") != "ExternalName"
+
+
+def needs_health_check(spec: Object) -> bool:
+    """Report whether a Service needs a health check port, by which load balancers find the nodes with endpoints."""
+    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
 def node_ports(spec: Object) -> list[int]:

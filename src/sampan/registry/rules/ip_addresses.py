@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from sampan.core.field import FieldError, Path, invalid
 from sampan.core.integers import integer_or
-from sampan.registry.kinds import feature_gates as gates
+from sampan.registry.rules import feature_gates as gates
 
 Errors = list[FieldError]
 IP = ipaddress.IPv4Address | ipaddress.IPv6Address

@@ -5,9 +5,9 @@ Source: pkg/apis/core/validation/validation.go ValidateServiceClusterIPsRelatedF
 
 from sampan.core.field import FieldError, Path, duplicate, invalid, required
 from sampan.core.object import Object
-from sampan.registry.kinds.core.service_types import is_headless
-from sampan.registry.kinds.rules.fields import not_supported
-from sampan.registry.kinds.rules.ip_addresses import are_dual_stack, check_ip, is_ipv6
+from sampan.registry.rules.fields import not_supported
+from sampan.registry.rules.ip_addresses import are_dual_stack, check_ip, is_ipv6
+from sampan.registry.rules.service_types import is_headless
 
 Errors = list[FieldError]
 _IPS = Path("spec", "clusterIPs")

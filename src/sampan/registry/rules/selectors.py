@@ -7,7 +7,7 @@ from sampan.core.field import Path, invalid, required
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.core.names import label_value_errors, qualified_name_errors
 from sampan.core.object import Object
-from sampan.registry.kinds.rules.fields import Errors, check_label_selector
+from sampan.registry.rules.fields import Errors, check_label_selector
 
 
 class LabelMatcher(Protocol):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 
 from sampan.core.field import Path, invalid
 from sampan.core.object import Object
-from sampan.registry.kinds.rules.fields import Errors, check_required, not_supported
+from sampan.registry.rules.fields import Errors, check_required, not_supported
 
 Check = Callable[[Object, Path, Errors], None]
 """Checks an object at a path; adds errors."""

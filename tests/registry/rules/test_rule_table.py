@@ -6,8 +6,8 @@ import pytest
 
 from sampan.core.field import Path
 from sampan.registry.kinds.pod_spec.volume_sources import check_aws_disk, check_azure_disk, check_cinder
-from sampan.registry.kinds.rules.fields import Errors
-from sampan.registry.kinds.rules.table import Check, all_of, number, one_of, requires, within
+from sampan.registry.rules.fields import Errors
+from sampan.registry.rules.table import Check, all_of, number, one_of, requires, within
 
 ORDERED = one_of("kind", ("Shared", "Dedicated"))
 RANGE = number("partition", 0, 255, "must be small")

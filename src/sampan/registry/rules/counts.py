@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from sampan.core.field import Path, invalid
 from sampan.core.object import Object
-from sampan.registry.kinds.rules.fields import NOT_NEGATIVE, Errors
+from sampan.registry.rules.fields import NOT_NEGATIVE, Errors
 
 MORE_THAN_REPLICAS = "cannot be greater than status.replicas"
 

@@ -20,15 +20,15 @@ from sampan.core.object import Object
 from sampan.core.offload import begin_work, is_large, note_size, offloaded
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
-from sampan.registry.crd.cleanup import CleanUp
 from sampan.registry.crd.conditions import is_true, set_condition
 from sampan.registry.crd.conformance import note_approval, note_structure
-from sampan.registry.crd.hub.controller import HubConversionController
 from sampan.registry.crd.hub.resource import GROUP as HUB_GROUP
 from sampan.registry.crd.hub.resource import RESOURCE as HUB_RESOURCE
 from sampan.registry.crd.names import Claims, Naming, resolve
 from sampan.registry.crd.provider import CLEANUP_FINALIZER, definition_of, weigh
 from sampan.registry.crd.tracking import track_status
+from sampan.registry.crd_controller.cleanup import CleanUp
+from sampan.registry.crd_controller.hub_controller import HubConversionController
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.strategy import Context

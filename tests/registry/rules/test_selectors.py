@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.core.label_selectors import selector_from_label_selector
-from sampan.registry.kinds.rules.selectors import selector_or_none
+from sampan.registry.rules.selectors import selector_or_none
 
 LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from(["", "x", "y"]))
 
