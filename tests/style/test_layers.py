@@ -19,7 +19,6 @@ KNOWN: Final = {
     "sampan.app: loops resource_metrics settings",
     "sampan.node: container_view csi environment local_path node_events views volumes",
     "sampan.node: cri network_policy",
-    "sampan.registry.crd: custom_resource hub provider reading",
     "sampan.server.authentication: jwt service_account",
     "sampan.server: admission authorization",
     "sampan.testing: cluster explore generated",

@@ -13,7 +13,7 @@ from scripts.site.reference.server import logical_server
 from scripts.site.reference.types import SIMPLE_PAGE, TYPES, Types, file_name, short_name
 
 from sampan.core.gvk import GroupVersionKind
-from sampan.registry.crd.hub.resource import hub_conversion_crd
+from sampan.registry.crd.hub_resource import hub_conversion_crd
 from sampan.registry.crd.provider import definition_of
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.schema.builtin import Definitions

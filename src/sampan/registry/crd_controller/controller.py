@@ -22,8 +22,8 @@ from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.conditions import is_true, set_condition
 from sampan.registry.crd.conformance import note_approval, note_structure
-from sampan.registry.crd.hub.resource import GROUP as HUB_GROUP
-from sampan.registry.crd.hub.resource import RESOURCE as HUB_RESOURCE
+from sampan.registry.crd.hub_resource import GROUP as HUB_GROUP
+from sampan.registry.crd.hub_resource import RESOURCE as HUB_RESOURCE
 from sampan.registry.crd.names import Claims, Naming, resolve
 from sampan.registry.crd.provider import CLEANUP_FINALIZER, definition_of, weigh
 from sampan.registry.crd.tracking import track_status

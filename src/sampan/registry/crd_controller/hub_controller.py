@@ -14,7 +14,7 @@ from sampan.core.object import Object
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.conditions import make_condition, set_condition
-from sampan.registry.crd.hub.resource import GROUP, RESOURCE, VERSION, HubConversionStrategy, hub_conversions
+from sampan.registry.crd.hub_resource import GROUP, RESOURCE, VERSION, HubConversionStrategy, hub_conversions
 from sampan.registry.crd.tracking import track_status
 from sampan.registry.definition import ObjectConversion, ResourceDefinition
 from sampan.registry.endpoint import Endpoint
