@@ -20,7 +20,6 @@ KNOWN: Final = {
     "sampan.node: container_view csi environment local_path node_events views volumes",
     "sampan.node: cri network_policy",
     "sampan.server.authentication: jwt service_account",
-    "sampan.server: admission authorization",
     "sampan.testing: cluster explore generated",
 }
 """Circles that are not removed yet. The list may only shrink."""

@@ -12,6 +12,7 @@ from sampan.server.admission.chain import AdmissionChain, configuring
 from sampan.server.admission.change_detector import ChangeDetector
 from sampan.server.admission.plugins import default_plugins
 from sampan.server.admission.policy.param_rights import ParamRights
+from sampan.server.admission.rbac_escalation import RbacEscalation
 from sampan.server.admission.settings import AdmissionSettings
 from sampan.server.aggregation.aggregator import Aggregator
 from sampan.server.aggregation.settings import AggregationSettings
@@ -26,7 +27,6 @@ from sampan.server.authorization.authorizer import Authorizer, DecisionCounting
 from sampan.server.authorization.masters import MastersAuthorizer
 from sampan.server.authorization.modes import default_authorizers, rbac_of
 from sampan.server.authorization.observed import AuthorizationObserver, observed
-from sampan.server.authorization.rbac.escalation import RbacEscalation
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.cluster_metrics import ClusterMetrics
 from sampan.server.discovery.handler import Discovery
