@@ -19,7 +19,6 @@ KNOWN: Final = {
     "sampan.app: loops resource_metrics settings",
     "sampan.node: container_view csi environment local_path node_events views volumes",
     "sampan.node: cri network_policy",
-    "sampan.server.authentication: jwt service_account",
     "sampan.testing: cluster explore generated",
 }
 """Circles that are not removed yet. The list may only shrink."""

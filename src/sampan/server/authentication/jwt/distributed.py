@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from sampan.core.field import quote
 from sampan.server.authentication.authenticator import TokenError
+from sampan.server.authentication.compact_jwt import issuer_of, untrusted_claims
 from sampan.server.authentication.jwt.claim_sources import source_of
-from sampan.server.authentication.jwt.compact import issuer_of, untrusted_claims
 from sampan.server.authentication.jwt.https import FetchError
 from sampan.server.authentication.jwt.keys import IssuerKeys
 from sampan.server.authentication.jwt.verifier import IdTokenVerifier

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from sampan.core.clock import monotonic, unix_time
 from sampan.core.offload import offloaded
 from sampan.server.authentication.authenticator import TokenError, TokenUser
+from sampan.server.authentication.compact_jwt import issuer_of, untrusted_claims
 from sampan.server.authentication.jwt.claims import user_of
-from sampan.server.authentication.jwt.compact import issuer_of, untrusted_claims
 from sampan.server.authentication.jwt.distributed import DistributedClaim
 from sampan.server.authentication.jwt.https import FetchError
 from sampan.server.authentication.jwt.keys import IssuerKeys

@@ -13,8 +13,8 @@ import orjson
 from sampan.core.field import quote
 from sampan.core.time import format_time
 from sampan.server.authentication.authenticator import TokenError
+from sampan.server.authentication.compact_jwt import audiences_of
 from sampan.server.authentication.jwt.claim_sources import check_sources
-from sampan.server.authentication.jwt.compact import audiences_of
 from sampan.server.authentication.jwt.keys import IssuerKeys
 
 ALGORITHMS = ("ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512")

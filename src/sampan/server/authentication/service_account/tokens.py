@@ -17,7 +17,7 @@ from sampan.core.offload import offloaded
 from sampan.core.token_keys import VerifyingKey
 from sampan.registry.strategy import ObjectReader
 from sampan.server.authentication.authenticator import TokenError, TokenUser, common
-from sampan.server.authentication.jwt.compact import audiences_of, untrusted_claims
+from sampan.server.authentication.compact_jwt import audiences_of, untrusted_claims
 from sampan.server.authentication.service_account.bound import NotInCache, Valid, validate_bound
 from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.legacy import validate_legacy
