@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sampan.node.cri.attachments import Attachment
-from sampan.node.cri.programs import run
+from sampan.node.programs import run
 
 BRIDGE: Final = "sampan0"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sampan.node.cri.programs import run
+from sampan.node.programs import run
 
 MARK: Final = "sampan-pods"
 """Comment of the rules of this program."""

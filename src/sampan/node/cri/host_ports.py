@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sampan.node.cri.attachments import Attachment
-from sampan.node.cri.programs import run, run_plugin
+from sampan.node.programs import run, run_plugin
 
 PLUGIN: Final = "portmap"
 _LISTINGS: Final = (

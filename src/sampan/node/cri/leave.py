@@ -16,9 +16,9 @@ from sampan.node.cri.cgroups import ROOT as CGROUPS
 from sampan.node.cri.client import CriClient
 from sampan.node.cri.messages import AnyMessage
 from sampan.node.cri.network import remove_network
-from sampan.node.cri.programs import run
 from sampan.node.cri.sandbox_config import INSTANCE, POD_NAME, POD_NAMESPACE, POD_UID
 from sampan.node.network_policy.enforcer import remove_rules
+from sampan.node.programs import run
 
 _log = logging.getLogger("sampan.node")
 _KUBEPODS: Final = "kubepods"

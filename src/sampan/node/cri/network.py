@@ -27,8 +27,8 @@ from sampan.node.cri.bridge import BRIDGE, keep_bridge
 from sampan.node.cri.forwarding import accept_forwarding, remove_acceptance
 from sampan.node.cri.host_ports import HostPorts
 from sampan.node.cri.own_table import OwnTable
-from sampan.node.cri.programs import run
 from sampan.node.cri.routes import PROTOCOL, routes_of, set_routes
+from sampan.node.programs import run
 
 FILE: Final = "10-sampan.conflist"
 NETWORK: Final = "sampan"

@@ -1,6 +1,6 @@
 """`OwnTable`: a small table of nftables that belongs to this program."""
 
-from sampan.node.cri.programs import run
+from sampan.node.programs import run
 
 
 class OwnTable:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sampan.loops.pod_networks import PodNetworkOf
-from sampan.node.cri.programs import run
+from sampan.node.programs import run
 
 PROTOCOL: Final = "77"
 """Number that marks the routes of this program."""

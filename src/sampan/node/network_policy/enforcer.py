@@ -24,12 +24,12 @@ from sampan.loops.nftables.errors import NftError
 from sampan.loops.nftables.foreign_changes import ForeignChanges
 from sampan.loops.nftables.rule_thread import RuleThread
 from sampan.loops.nftables.table import Table
-from sampan.node.cri.programs import run as run_program
 from sampan.node.network_policy.model import PolicyModel
 from sampan.node.network_policy.pods import PodFacts, canonical
 from sampan.node.network_policy.policy import DIRECTIONS, Policy, compiled
 from sampan.node.network_policy.rules import TABLE
 from sampan.node.network_policy.views import POLICY_VIEW, NetworkPolicy
+from sampan.node.programs import run as run_program
 from sampan.node.runtime import SandboxError
 from sampan.node.views import Pod
 from sampan.wire.json import UNREADABLE
