@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from sampan.node.container_view import VolumeMount
 from sampan.node.references import Missing
+from sampan.node.volume_sources import DownwardApi, DownwardFile, FieldPath, KeyToPath, Projection
 from sampan.node.volumes.atomic_writer import File, write_files
 from sampan.node.volumes.host_path import prepare_host_path
 from sampan.node.volumes.mounts import MountedVolume, MountError, mounts_of
 from sampan.node.volumes.parts import Parts
 from sampan.node.volumes.payload import downward_files, key_files
-from sampan.node.volumes.sources import DownwardApi, DownwardFile, FieldPath, KeyToPath, Projection
 from tests.node.scripted import detailed, place_of
 from tests.properties import examples
 

@@ -5,7 +5,7 @@ Source: api core/v1/types.go `Container`, `Probe`, `Lifecycle`, `SecurityContext
 
 import msgspec
 
-from sampan.node.volumes.sources import FieldPath, ResourcePath
+from sampan.node.volume_sources import FieldPath, ResourcePath
 
 
 class KeyRef(msgspec.Struct, rename="camel", gc=False):

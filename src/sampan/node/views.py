@@ -6,7 +6,7 @@ import msgspec
 
 from sampan.loops.resources import PODS
 from sampan.node.container_view import Container, Resources, SecurityContext
-from sampan.node.volumes.sources import Volume
+from sampan.node.volume_sources import Volume
 from sampan.resource import ObjectMeta, ObjectType
 from sampan.resource.view import view_decoder
 

@@ -14,11 +14,11 @@ import pytest
 
 from sampan.node.beneath import detach_all_below, open_directory, opened, remove_tree, walk
 from sampan.node.cri.container_log import rotate
-from sampan.node.csi.ownership import give_to_group
 from sampan.node.eviction.meter import disk_use
 from sampan.node.process.log_reader import log_tail
 from sampan.node.volumes.atomic_writer import File, write_files
 from sampan.node.volumes.mounts import MountError
+from sampan.node.volumes.ownership import give_to_group
 from sampan.node.volumes.parts import PartError, Parts
 from tests.node.races.swapping import repetitions, snapshot, swapping
 

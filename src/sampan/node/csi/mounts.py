@@ -20,13 +20,13 @@ from sampan.core.time import Clock
 from sampan.csi.errors import CsiError
 from sampan.node.csi.attachments import Attachments, needs_attachment
 from sampan.node.csi.drivers import MOUNT_GROUP, STAGE, Driver, Drivers
-from sampan.node.csi.ownership import give_to_group, wants_group
 from sampan.node.csi.paths import CsiPaths
 from sampan.node.csi.publisher import Publisher
 from sampan.node.csi.records import Published, Records, Staged
 from sampan.node.references import CsiDriver, References, Unreadable
 from sampan.node.volumes.csi import CsiMounted, CsiVolume, VolumeFault
 from sampan.node.volumes.mounts import MountedVolume
+from sampan.node.volumes.ownership import give_to_group, wants_group
 
 REPUBLISH_S: Final = 60.0
 """Period in which drivers with requiresRepublish publish a volume again."""

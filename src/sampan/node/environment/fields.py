@@ -10,7 +10,7 @@ from typing import Final
 
 from sampan.core.quantity import Quantity, parse
 from sampan.node.views import Pod
-from sampan.node.volumes.sources import ResourcePath
+from sampan.node.volume_sources import ResourcePath
 
 _ESCAPES: Final = {
     "\a": "\\a",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sampan.node.references import Claim, Missing, PersistentVolume, References
 from sampan.node.views import Pod
-from sampan.node.volumes.sources import Volume
+from sampan.node.volume_sources import Volume
 
 
 @dataclass(frozen=True, slots=True)

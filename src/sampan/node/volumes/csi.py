@@ -12,8 +12,8 @@ from typing import Any, Final, Protocol
 
 from sampan.node.references import Claim, Missing, PersistentVolume, SecretReference
 from sampan.node.views import Pod
+from sampan.node.volume_sources import Volume
 from sampan.node.volumes.mounts import MountedVolume
-from sampan.node.volumes.sources import Volume
 
 PLUGIN: Final = "kubernetes.io~csi"
 """Directory of CSI volumes in a Pod's `volumes` and `volumeDevices`."""

@@ -18,21 +18,21 @@ from sampan.core.time import Clock
 from sampan.node.beneath import detach_all_below
 from sampan.node.environment.fields import PodPlace
 from sampan.node.local_path.directories import LocalDirectories
-from sampan.node.local_path.volume import is_local, mount_local
 from sampan.node.references import Missing, References, Unreadable
 from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.node.views import Pod
+from sampan.node.volume_sources import EmptyDir, ImageSource, Volume
 from sampan.node.volumes.atomic_writer import write_files
 from sampan.node.volumes.claims import bound_volume, claimed_path
 from sampan.node.volumes.csi import CsiPort, CsiVolume, VolumeFault, claimed, inline
 from sampan.node.volumes.followers import Followers, Reference, references_of
 from sampan.node.volumes.host_path import prepare_host_path
+from sampan.node.volumes.local_path import is_local, mount_local
 from sampan.node.volumes.mounts import MountedVolume
 from sampan.node.volumes.parts import Parts
 from sampan.node.volumes.payload import Payloads
 from sampan.node.volumes.removal import PARTS, detach_parts, remove_volumes
-from sampan.node.volumes.sources import EmptyDir, ImageSource, Volume
 from sampan.node.volumes.tokens import Tokens
 
 FAULTS: Final = (VolumeFault, Missing, Unreadable, ValueError, OSError)

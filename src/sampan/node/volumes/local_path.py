@@ -4,11 +4,11 @@ import asyncio
 from typing import Final
 
 from sampan.loops.local_path import DRIVER, NODE, PROVISIONED_BY, PROVISIONER, capacity_bytes
-from sampan.node.csi.ownership import give_to_group
 from sampan.node.local_path.directories import LocalDirectories
 from sampan.node.references import Claim, PersistentVolume
 from sampan.node.views import Pod
 from sampan.node.volumes.mounts import MountedVolume
+from sampan.node.volumes.ownership import give_to_group
 
 _OWN_GROUP_ONLY_ON_MISMATCH: Final = "OnRootMismatch"
 
