@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from sampan.app import loops_child as child
 from sampan.app.engines import EtcdEngine
-from sampan.app.loops import child
-from sampan.app.loops.child import NETWORK_LOOPS, LoopsChild, command_of, components_of, network_command_of
 from sampan.app.loops.cidr_settings import NodeCidrSettings
 from sampan.app.loops.load_balancer_settings import LoadBalancerSettings
+from sampan.app.loops_child import NETWORK_LOOPS, LoopsChild, command_of, components_of, network_command_of
 from sampan.app.settings import UpSettings
 from sampan.core.log_settings import LogSettings
 from sampan.loops.load_balancer import AddressRange

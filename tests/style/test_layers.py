@@ -16,7 +16,6 @@ import pytest
 from tests.style.sources import ROOT, SOURCES, parse, text_of
 
 KNOWN: Final = {
-    "sampan.app: loops resource_metrics settings",
     "sampan.testing: cluster explore generated",
 }
 """Circles that are not removed yet. The list may only shrink."""

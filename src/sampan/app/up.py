@@ -32,7 +32,7 @@ from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.input_files import check_input_files
 from sampan.app.listen import client_host, serving_hosts
 from sampan.app.lock import is_absent_or_empty, locked_directory
-from sampan.app.loops.child import LoopsChild, command_of, components_of, processes_of
+from sampan.app.loops_child import LoopsChild, command_of, components_of, processes_of
 from sampan.app.observability import Observability
 from sampan.app.parts import Parts
 from sampan.app.presence import Presence
