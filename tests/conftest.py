@@ -18,7 +18,7 @@ FIRST: Final = [
     "testing/explore/test_explore.py",
     "e2e/cri/test_two_nodes.py",
     "blocks/test_commands.py",
-    "testing/generated/test_campaign.py",
+    "testing/campaign/test_campaign.py",
     "testing/own_loops/test_own_loops.py",
     "testing/plugin/test_six_steps.py",
 ]

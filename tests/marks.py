@@ -12,7 +12,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
     # Many runs of one scenario.
     "explore": (
         "testing/explore/*",
-        "testing/generated/test_campaign.py",
+        "testing/campaign/test_campaign.py",
         "testing/own_loops/*",
         "testing/plugin/test_six_steps.py",
     ),

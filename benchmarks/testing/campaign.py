@@ -9,7 +9,7 @@ from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
 from sampan.operator.request import Request
 from sampan.resource import ResourceInfo
-from sampan.testing.generated.campaign import Campaign, run_campaign
+from sampan.testing.campaign import Campaign, run_campaign
 
 FIELDS: Final = 45
 _APPS: Final = ResourceInfo(GroupVersionResource("example.com", "v1", "apps"), "App", namespaced=True)

@@ -11,9 +11,9 @@ from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
 from sampan.operator.request import Request, Result, RetryLater, TerminalError
 from sampan.testing import Cluster
+from sampan.testing.campaign import BaseFailed, Campaign, run_campaign
 from sampan.testing.explore import Scenario, explore, scenario
 from sampan.testing.explore.explorer import ReferenceFailed
-from sampan.testing.generated.campaign import BaseFailed, Campaign, run_campaign
 from sampan.testing.operator_failures import OperatorFailed
 from tests.testing.broken.harm import password_overwritten
 from tests.testing.broken.never_work import CASES

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from sampan.testing import Cluster
+from sampan.testing.campaign import BaseFailed, Campaign, run_campaign
 from sampan.testing.explore import Report, Scenario, explore, scenario
 from sampan.testing.explore.explorer import ReferenceFailed
-from sampan.testing.generated.campaign import BaseFailed, Campaign, run_campaign
 from tests.testing.broken import harm, never_work
 from tests.testing.broken.parts import ADA, Operator, controller
 

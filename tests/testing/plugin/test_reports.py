@@ -9,7 +9,7 @@ pytest_plugins = ["pytester"]
 FLAGS = ("-p", "no:cacheprovider", "-p", "sampan.pytest_plugin", "-p", "no:asyncio")
 REPORT = """
 from sampan.testing.explore import Report
-from sampan.testing.generated.campaign import CampaignReport
+from sampan.testing.campaign import CampaignReport
 
 def test_it():
     report, other = Report("life_of_a_boat", survivors=["configmaps/default/mei"]), CampaignReport("boats")

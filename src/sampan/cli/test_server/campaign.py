@@ -11,9 +11,9 @@ import click
 from sampan.cli.plain_error import PlainError
 from sampan.cli.progress import progress_bar
 from sampan.cli.test_server.python_file import members_of
+from sampan.testing.campaign import BaseFailed, Campaign, CampaignReport, run_campaign
+from sampan.testing.campaign.run import VALUES_MAX
 from sampan.testing.generated import NotGenerated, UnknownKind
-from sampan.testing.generated.campaign import BaseFailed, Campaign, CampaignReport, run_campaign
-from sampan.testing.generated.campaign.run import VALUES_MAX
 
 FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 

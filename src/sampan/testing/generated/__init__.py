@@ -1,4 +1,4 @@
-"""Generated objects: valid ones, invalid ones, and campaigns that change the fields of an object one at a time.
+"""Generated objects: valid ones, and invalid ones for tests of validation.
 
     @given(objects(Boat))
     def test_each_boat_has_a_crew(boat): ...

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from sampan.testing.campaign import BaseFailed, Campaign, run_campaign
 from sampan.testing.generated import build_object
-from sampan.testing.generated.campaign import BaseFailed, Campaign, run_campaign
 from tests.testing.generated.harbours import CRD, HARBOUR, LEFT_OVER, ONCE, RIGHT, STUCK, operator
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from sampan.core.clock import monotonic
+from sampan.testing.campaign.campaign import Campaign
+from sampan.testing.campaign.changes import Change, changes_of
+from sampan.testing.campaign.walk import Walk, walk
 from sampan.testing.explore.outcome import Outcome, differences, unstable_paths
-from sampan.testing.generated.campaign.campaign import Campaign
-from sampan.testing.generated.campaign.changes import Change, changes_of
-from sampan.testing.generated.campaign.walk import Walk, walk
 
 VALUES_MAX: Final = 3
 """Number of values of a field."""

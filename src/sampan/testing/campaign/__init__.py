@@ -7,8 +7,8 @@ A change must end in the same state as if the object had been created with the n
 the first state, even if the operator failed on the value. Source of the method: Acto (SOSP 2023).
 """
 
-from sampan.testing.generated.campaign.campaign import Campaign
-from sampan.testing.generated.campaign.changes import Change
-from sampan.testing.generated.campaign.run import BaseFailed, CampaignReport, Finding, run_campaign
+from sampan.testing.campaign.campaign import Campaign
+from sampan.testing.campaign.changes import Change
+from sampan.testing.campaign.run import BaseFailed, CampaignReport, Finding, run_campaign
 
 __all__ = ["BaseFailed", "Campaign", "CampaignReport", "Change", "Finding", "run_campaign"]

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from sampan.client import ApiError
 from sampan.core.object import Object
+from sampan.testing.campaign.campaign import Campaign
+from sampan.testing.campaign.history import without_history
 from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.explore.outcome import Outcome, differences, error_line, outcome_of
-from sampan.testing.generated.campaign.campaign import Campaign
-from sampan.testing.generated.campaign.history import without_history
 from sampan.testing.generated.semantics import companions
 from sampan.testing.operator_failures import OperatorFailed
 from sampan.testing.operators import Running
