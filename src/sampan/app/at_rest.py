@@ -58,7 +58,7 @@ class PlainLayer:
     is_stale: IsStale | None = None
 
     def upkeep(self, api: ApiServer, server: str = "") -> Upkeep:
-        """See `Layer`."""
+        """Return the upkeep, and add health checks and metrics to the API server on that store."""
         return self
 
     async def run(self) -> None:
@@ -69,7 +69,7 @@ class Unencrypted:
     """No encryption."""
 
     def layer(self, store: Store, definitions: Iterable[ResourceDefinition]) -> Layer:
-        """See `AtRest`."""
+        """Return the layer above `store`."""
         return PlainLayer(store)
 
 

@@ -50,13 +50,13 @@ class ConfiguredAuthorizer:
         self._current = UnionAuthorizer(make(self._content))
         self._reloads.began(self._content)
         self.decisions = self._current.decisions
-        """See `DecisionCounting`."""
+        """Counts of decisions. They continue after a reload."""
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         return await self._current.authorize(user, info)
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
-        """See `RuleResolver`."""
+        """Return the user's rules in a namespace, including those for the whole cluster."""
         return self._current.rules_for(user, namespace)
 
     def reload(self) -> bool:

@@ -54,7 +54,7 @@ class Encryption:
             raise StartError(f"cannot use the encryption configuration {file}: {error}") from error
 
     def layer(self, store: Store, definitions: Iterable[ResourceDefinition]) -> "EncryptionLayer":
-        """See `AtRest`."""
+        """Return the layer above `store`."""
         return EncryptionLayer(self, store, StoredResources(definitions))
 
     def made(self, content: bytes) -> Providers:
@@ -75,7 +75,7 @@ class EncryptionLayer:
         self.is_stale: IsStale = self.store.is_stale
 
     def upkeep(self, api: ApiServer, server: str = "") -> "EncryptionUpkeep":
-        """See `Layer`."""
+        """Return the upkeep, and add health checks and metrics to the API server on that store."""
         return EncryptionUpkeep(self._encryption, self.store, self._resources, api, server)
 
 
@@ -107,7 +107,7 @@ class EncryptionUpkeep:
         await self.providers.health()
 
     async def run(self, sleep: Sleep = asyncio.sleep) -> None:
-        """See `Upkeep`."""
+        """Reload the configuration and check the keys, until cancelled."""
         try:
             async with asyncio.TaskGroup() as group:
                 keeping = self._keep(group, sleep)

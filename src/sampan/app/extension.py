@@ -65,7 +65,7 @@ class Reviews:
         self._path = path
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
-        """See `Webhook.post`."""
+        """Send a JSON body and return the body of the response."""
         try:
             async with asyncio.timeout(timeout_s):
                 return await self._rest.call("POST", self._path, body=body)

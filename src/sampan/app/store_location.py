@@ -18,7 +18,7 @@ class StoreLocation:
     directory: Path
 
     def rows(self) -> AbstractAsyncContextManager[Rows]:
-        """See `Engine.rows`."""
+        """Return the content of a store, which is not changed and may be in use by a server."""
         return self.engine.rows(self.directory)
 
 

@@ -113,7 +113,7 @@ def validate_label_name(name: str, path: Path) -> list[FieldError]:
 
 
 def validate_labels(labels: Mapping[str, str] | None, path: Path) -> list[FieldError]:
-    """Validate labels."""
+    """Return the errors of the keys and values of labels."""
     errors: list[FieldError] = []
     for key, value in (labels or {}).items():
         if texts := qualified_name_errors(key):

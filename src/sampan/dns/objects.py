@@ -151,25 +151,25 @@ class ClusterObjects:
             await informer.synced()
 
     def has_namespace(self, name: str) -> bool:
-        """See `ZoneObjects`."""
+        """Return True if the namespace exists."""
         return self._namespaces.indexer.get(name) is not None
 
     def service(self, namespace: str, name: str) -> Service | None:
-        """See `ZoneObjects`."""
+        """Return a Service, or None if it does not exist."""
         ref = self._services.indexer.get(f"{namespace}/{name}")
         return None if ref is None else self._decoded_service(ref)
 
     def slices(self, namespace: str, service: str) -> list[EndpointSlice]:
-        """See `ZoneObjects`."""
+        """Return the EndpointSlices of a Service that have addresses of IPv4 or IPv6."""
         found = map(self._decoded_slice, self._slices.indexer.by_index(_SERVICE, f"{namespace}/{service}"))
         return [slice for slice in found if slice.address_type in ("IPv4", "IPv6")]
 
     def services_at(self, address: str) -> list[Service]:
-        """See `ZoneObjects`."""
+        """Return the Services with a cluster IP."""
         return list(map(self._decoded_service, self._services.indexer.by_index(_ADDRESS, address)))
 
     def slices_at(self, address: str) -> list[EndpointSlice]:
-        """See `ZoneObjects`."""
+        """Return the EndpointSlices with an endpoint at an address."""
         return list(map(self._decoded_slice, self._slices.indexer.by_index(_ADDRESS, address)))
 
 

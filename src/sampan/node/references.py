@@ -45,7 +45,7 @@ class ConfigMap(msgspec.Struct, rename="camel"):
 
 
 class Secret(msgspec.Struct, rename="camel"):
-    """Secret."""
+    """Secret that a Pod uses: its metadata and decoded data."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     data: dict[str, bytes] = {}

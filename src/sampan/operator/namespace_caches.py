@@ -44,44 +44,44 @@ class NamespaceCaches:
         return not namespace or self._of(namespace) is not None or self._group.has_left(namespace)
 
     def wrote(self, obj: Any) -> None:
-        """See `Cache.wrote`."""
+        """Record a write; `obj` is the object in the server's response."""
         cache = self._of(meta(obj).namespace)
         if cache is not None:
             cache.wrote(obj)
 
     def deleted(self, key: str, response: Any) -> None:
-        """See `Cache.deleted`."""
+        """Record a deletion request; `response` is the object in the server's response, or None."""
         cache = self._of(split_key(key)[0])
         if cache is not None:
             cache.deleted(key, response)
 
     def refusals(self, key: str) -> AbstractContextManager[None]:
-        """See `Cache.refusals`."""
+        """Wrap a write."""
         cache = self._of(split_key(key)[0])
         return nullcontext() if cache is None else cache.refusals(key)
 
     def is_outdated(self, key: str) -> bool:
-        """See `Cache.is_outdated`."""
+        """Return True if the object must be read from the server."""
         cache = self._of(split_key(key)[0])
         return cache is not None and cache.is_outdated(key)
 
     def outdated(self) -> list[str]:
-        """See `Cache.outdated`."""
+        """Return the keys of all objects that must be read from the server."""
         return [key for cache in self._all() for key in cache.outdated()]
 
     def fetched(self, key: str, obj: Any | None) -> None:
-        """See `Cache.fetched`."""
+        """Record that an object was read from the server; `obj` is None if the object does not exist."""
         cache = self._of(split_key(key)[0])
         if cache is not None:
             cache.fetched(key, obj)
 
     async def get(self, key: str) -> Ref[Any] | None:
-        """See `Cache.get`. Raises `StaleCache`."""
+        """Return the object, including this client's own writes; None if it does not exist. Raises `StaleCache`."""
         cache = self._of(split_key(key)[0])
         return None if cache is None else await cache.get(key)
 
     async def refs(self, namespace: str, selector: str) -> list[Ref[Any]]:
-        """See `Cache.refs`. Raises `StaleCache`."""
+        """Return the objects of a namespace ("" for all), including this client's own writes. Raises `StaleCache`."""
         await self._namespaces_known()
         if namespace:
             cache = self._of(namespace)
@@ -89,7 +89,10 @@ class NamespaceCaches:
         return [ref for cache in self._all() for ref in await cache.refs("", selector)]
 
     async def by_index(self, name: str, values: Iterable[str]) -> list[Ref[Any]]:
-        """See `Cache.by_index`. Raises `StaleCache`, `KeyError`."""
+        """Return the objects that an index has under any of the values, including this client's own writes.
+
+        Raises `StaleCache`, `KeyError`.
+        """
         await self._namespaces_known()
         values = list(values)
         if not self._group.namespaces:

@@ -35,7 +35,10 @@ class BuiltinUpgrade:
         self._definitions = definitions_by_kind(builtins.definitions)
 
     def __call__(self, obj: Object) -> Object:
-        """See `Upgrade`."""
+        """Return a stored object in the version and with the defaults of this server. May change the given object.
+
+        Raises `DecodeError` for an unknown version.
+        """
         definition = self._definition(obj)
         if definition is None:
             return obj if supports(str(obj.get("apiVersion")), str(obj.get("kind"))) else self._custom(obj)

@@ -171,7 +171,7 @@ class ResourceDefinition:
     rewritten_after: int = 0
     """Revision up to which stored rows may have another form than new rows, because the CRD has changed since."""
     old_versions: Mapping[str, Callable[[Object], None]] = field(default_factory=dict)
-    """See `Kind.old_versions`."""
+    """Functions that convert a stored object in place to the newest version, by its apiVersion."""
     storage_group: str | None = None
     """Group of the stored form, if it differs from the resource's group (events.k8s.io objects are stored as core
     events).

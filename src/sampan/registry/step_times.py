@@ -29,7 +29,7 @@ class StepTimer:
         self._name, self._began = "", 0.0
 
     def step(self, name: str, write: object) -> "StepTimer":
-        """See `Observer`."""
+        """Return a context in which the step of this name runs."""
         self._name = name
         return self
 

@@ -217,7 +217,7 @@ class NodeStatus(msgspec.Struct, gc=False):
 
 
 class Node(msgspec.Struct, gc=False):
-    """A Node."""
+    """Fields of a Node that the scheduler reads."""
 
     metadata: NodeMeta
     spec: NodeSpec = msgspec.field(default_factory=NodeSpec)

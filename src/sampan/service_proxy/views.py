@@ -69,7 +69,7 @@ class ServiceStatus(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Service(msgspec.Struct, frozen=True):
-    """Service."""
+    """Fields of a Service that the proxy reads."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: ServiceSpec = ServiceSpec()
@@ -144,7 +144,7 @@ class NodeStatus(msgspec.Struct, frozen=True):
 
 
 class Node(msgspec.Struct, frozen=True):
-    """Node."""
+    """Fields of a Node that the proxy reads."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: NodeSpec = NodeSpec()

@@ -50,7 +50,7 @@ class BufferedWatch:
         self._overflown = False
         self._pending: list[StoreEvent] = []
         self.has_events = False
-        """See `LocalWatch`."""
+        """True if events are pending, not only a newer revision of the store."""
         self._listener: Callable[[], None] | None = None
         self._signal = Signal()
 
@@ -91,11 +91,11 @@ class BufferedWatch:
             await self._signal.wait()  # a poll may notice meanwhile that the watch is behind
 
     def poll(self) -> EventBatch | None:
-        """See `LocalWatch`."""
+        """Take the pending events with the store's revision."""
         return None if self._behind() else self._take()
 
     def on_events(self, listener: Callable[[], None]) -> None:
-        """See `LocalWatch.on_events`."""
+        """Call `listener` each time that `has_events` becomes True."""
         self._listener = listener
 
     def offer(self, event: StoreEvent) -> None:

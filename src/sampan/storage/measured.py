@@ -22,23 +22,23 @@ class MeasuredStore:
         self._failed = failed
 
     async def open(self) -> None:
-        """See `Store.open`."""
+        """Prepare the store for use."""
         await self._store.open()
 
     async def close(self) -> None:
-        """See `Store.close`."""
+        """Finish pending writes and release files."""
         await self._store.close()
 
     async def revision(self) -> Revision:
-        """See `Store.revision`. Not measured: engines in this process have it in memory."""
+        """Return the newest revision (linearizable). Not measured: engines in this process have it in memory."""
         return await self._store.revision()
 
     async def ready(self) -> None:
-        """See `Store.ready`."""
+        """Wait until all earlier requests have completed."""
         await self._store.ready()
 
     async def get(self, key: str) -> KeyValue | None:
-        """See `Store.get`."""
+        """Return the current row, or None."""
         began = perf_counter()
         try:
             return await self._store.get(key)
@@ -51,7 +51,7 @@ class MeasuredStore:
     async def range(
         self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
     ) -> RangeResult:
-        """See `Store.range`."""
+        """Return rows in key order."""
         began = perf_counter()
         try:
             return await self._store.range(start, end, limit=limit, revision=revision, count=count)
@@ -62,7 +62,7 @@ class MeasuredStore:
             self._observe("list", perf_counter() - began)
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
-        """See `Store.create`."""
+        """Write a key that must not exist."""
         began = perf_counter()
         try:
             return await self._store.create(key, value, ttl_s=ttl_s)
@@ -73,7 +73,7 @@ class MeasuredStore:
             self._observe("create", perf_counter() - began)
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
-        """See `Store.update`."""
+        """Replace the row that is at mod revision `expected`."""
         began = perf_counter()
         try:
             return await self._store.update(key, value, expected, ttl_s=ttl_s, frees=frees)
@@ -84,7 +84,7 @@ class MeasuredStore:
             self._observe("update", perf_counter() - began)
 
     async def delete(self, key: str, expected: int) -> Revision:
-        """See `Store.delete`."""
+        """Delete the row that is at mod revision `expected`."""
         began = perf_counter()
         try:
             return await self._store.delete(key, expected)
@@ -99,18 +99,18 @@ class MeasuredStore:
             self._failed(operation)
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
-        """See `Store.watch`."""
+        """Yield all events of the range with revision > `after`."""
         return self._store.watch(start, end, after)
 
     async def compact(self, revision: int) -> None:
-        """See `Store.compact`."""
+        """Drop the history up to `revision`; current rows stay."""
         await self._store.compact(revision)
 
     @property
     def compacted(self) -> int:
-        """See `Store.compacted`."""
+        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
         return self._store.compacted
 
     async def size_bytes(self) -> int:
-        """See `Store.size_bytes`."""
+        """Return the size of the store, for metrics."""
         return await self._store.size_bytes()

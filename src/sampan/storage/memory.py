@@ -75,31 +75,31 @@ class MemoryStore:
         return store
 
     async def open(self) -> None:
-        """See `Store.open`. A closed store can be opened again and keeps its data."""
+        """Prepare the store for use. A closed store can be opened again and keeps its data."""
         self._broadcaster.closed = False
         self._expiry.start(self.expire)
 
     async def close(self) -> None:
-        """See `Store.close`."""
+        """Finish pending writes and release files."""
         self._expiry.stop()
         self._broadcaster.close()
 
     async def revision(self) -> Revision:
-        """See `Store.revision`."""
+        """Return the newest revision (linearizable)."""
         return Revision(self._revision)
 
     async def ready(self) -> None:
-        """See `Store.ready`. Returns at once."""
+        """Wait until all earlier requests have completed. Returns at once."""
 
     async def get(self, key: str) -> KeyValue | None:
-        """See `Store.get`."""
+        """Return the current row, or None."""
         row: KeyValue | None = self._rows.get(key)
         return row
 
     async def range(
         self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
     ) -> RangeResult:
-        """See `Store.range`."""
+        """Return rows in key order."""
         if revision > self._revision:
             raise FutureRevision(revision, self._revision)
         if revision and revision < self._compacted:
@@ -117,25 +117,25 @@ class MemoryStore:
         )
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
-        """See `Store.create`."""
+        """Write a key that must not exist."""
         if key in self._rows:
             raise KeyExists(key)
         return self._write(key, value, None, ttl_s)
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
-        """See `Store.update`."""
+        """Replace the row that is at mod revision `expected`."""
         return self._write(key, value, self._expected(key, expected), ttl_s)
 
     async def delete(self, key: str, expected: int) -> Revision:
-        """See `Store.delete`."""
+        """Delete the row that is at mod revision `expected`."""
         return self._write(key, None, self._expected(key, expected), 0)
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
-        """See `Store.watch`."""
+        """Yield all events of the range with revision > `after`."""
         return self._broadcaster.watch(start, end, after)
 
     async def compact(self, revision: int) -> None:
-        """See `Store.compact`."""
+        """Drop the history up to `revision`; current rows stay."""
         if revision > self._revision:
             raise FutureRevision(revision, self._revision)
         if revision <= self._compacted:
@@ -145,7 +145,7 @@ class MemoryStore:
 
     @property
     def compacted(self) -> int:
-        """See `Store.compacted`."""
+        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
         return self._compacted
 
     async def size_bytes(self) -> int:

@@ -17,29 +17,29 @@ class ReadOnlyStore:
         self._store = store
 
     async def open(self) -> None:
-        """See `Store.open`."""
+        """Prepare the store for use."""
         await self._store.open()
 
     async def close(self) -> None:
-        """See `Store.close`."""
+        """Finish pending writes and release files."""
         await self._store.close()
 
     async def revision(self) -> Revision:
-        """See `Store.revision`."""
+        """Return the newest revision (linearizable)."""
         return await self._store.revision()
 
     async def ready(self) -> None:
-        """See `Store.ready`."""
+        """Wait until all earlier requests have completed."""
         await self._store.ready()
 
     async def get(self, key: str) -> KeyValue | None:
-        """See `Store.get`."""
+        """Return the current row, or None."""
         return await self._store.get(key)
 
     async def range(
         self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
     ) -> RangeResult:
-        """See `Store.range`."""
+        """Return rows in key order."""
         return await self._store.range(start, end, limit=limit, revision=revision, count=count)
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
@@ -55,7 +55,7 @@ class ReadOnlyStore:
         _refuse()
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
-        """See `Store.watch`."""
+        """Yield all events of the range with revision > `after`."""
         return self._store.watch(start, end, after)
 
     async def compact(self, revision: int) -> None:
@@ -64,11 +64,11 @@ class ReadOnlyStore:
 
     @property
     def compacted(self) -> int:
-        """See `Store.compacted`."""
+        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
         return self._store.compacted
 
     async def size_bytes(self) -> int:
-        """See `Store.size_bytes`."""
+        """Return the size of the store, for metrics."""
         return await self._store.size_bytes()
 
 

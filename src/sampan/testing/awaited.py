@@ -45,17 +45,17 @@ class _Call(Coroutine[Any, Any, T]):
         return self._work.__await__()
 
     def send(self, value: Any) -> Any:
-        """See `Coroutine`."""
+        """Continue the coroutine with a value."""
         self._begun()
         return self._work.send(value)
 
     def throw(self, kind: Any, value: Any = None, trace: TracebackType | None = None) -> Any:
-        """See `Coroutine`."""
+        """Raise an exception in the coroutine."""
         self._begun()
         return self._work.throw(value if isinstance(value, BaseException) else kind)
 
     def close(self) -> None:
-        """See `Coroutine`."""
+        """End the coroutine."""
         self._begun()
         self._work.close()
 

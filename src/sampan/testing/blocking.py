@@ -43,41 +43,41 @@ class Blocking:
         return self._runner.run(begin())
 
     def crds(self, *sources: Any) -> None:
-        """See `Cluster.crds`."""
+        """Create CustomResourceDefinitions from files, folders, dicts or declared classes, and serve them."""
         self.run(self._cluster.crds(*sources))
 
     def apply(self, what: Any, **options: Any) -> Sequence[Object]:
-        """See `Cluster.apply`."""
+        """Create or change objects with server-side apply, and return them."""
         found: Sequence[Object] = self.run(self._cluster.apply(what, **options))
         return found
 
     def create(self, what: Any) -> Sequence[Object]:
-        """See `Cluster.create`."""
+        """Create objects and return them."""
         found: Sequence[Object] = self.run(self._cluster.create(what))
         return found
 
     def build(self, kind: str | ResourceInfo | type[Any], name: str = "", **fields: Any) -> Any:
-        """See `Cluster.build`."""
+        """Return the smallest valid object of a kind, with these fields set."""
         return self._cluster.build(kind, name, **fields)
 
     def get(self, kind: str | ResourceInfo | type[Any], name: str = "", **options: Any) -> Any:
-        """See `Cluster.get`."""
+        """Return an object."""
         return self.run(self._cluster.get(kind, name, **options))
 
     def find(self, kind: str | ResourceInfo | type[Any], name: str = "", **options: Any) -> Any:
-        """See `Cluster.find`."""
+        """Return an object as `get` does, or None if it does not exist."""
         return self.run(self._cluster.find(kind, name, **options))
 
     def list(self, kind: str | ResourceInfo | type[Any], **options: Any) -> Any:
-        """See `Cluster.list`."""
+        """Return the objects of a kind, in the namespace or (with "") in all."""
         return self.run(self._cluster.list(kind, **options))
 
     def delete(self, *names: Any, **options: Any) -> None:
-        """See `Cluster.delete`."""
+        """Request the deletion of objects."""
         self.run(self._cluster.delete(*names, **options))
 
     def patch(self, kind: Any, change: Any, **options: Any) -> Object:
-        """See `Cluster.patch`."""
+        """Change an object (`"deploy/web"`)."""
         found: Object = self.run(self._cluster.patch(kind, change, **options))
         return found
 
@@ -87,27 +87,27 @@ class Blocking:
         return running
 
     def advance(self, **duration: float) -> None:
-        """See `Cluster.advance`."""
+        """Advance the virtual clock."""
         self.run(self._cluster.advance(**duration))
 
     def eventually(self, what: Any, expected: Any = None, **options: Any) -> Any:
-        """See `Cluster.eventually`."""
+        """Wait until an object (`"deploy/web"`) meets a predicate, or until a function returns a true value."""
         return self.run(self._cluster.eventually(what, expected, **options))
 
     def consistently(self, what: Any, expected: Any = None, **options: Any) -> None:
-        """See `Cluster.consistently`."""
+        """Check that a predicate holds in each state during this time."""
         self.run(self._cluster.consistently(what, expected, **options))
 
     def never(self, what: Any, expected: Any = None, **options: Any) -> None:
-        """See `Cluster.never`."""
+        """Check that no state during this time meets a predicate."""
         self.run(self._cluster.never(what, expected, **options))
 
     def settled(self, **options: float) -> None:
-        """See `Cluster.settled`."""
+        """Wait until nothing can run for `pause` seconds: no request, no reconcile, no short timer."""
         self.run(self._cluster.settled(**options))
 
     def assert_idempotent(self) -> None:
-        """See `Cluster.assert_idempotent`."""
+        """Restart all operators, with empty caches, and check that they change nothing."""
         self.run(self._cluster.assert_idempotent())
 
     def close(self) -> None:

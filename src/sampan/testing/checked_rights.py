@@ -44,7 +44,7 @@ def rights_checked() -> Iterator[list[Checked]]:
 
 
 def note_authorization(user: UserInfo, info: RequestInfo, verdict: Verdict) -> None:
-    """See `AuthorizationObserver`."""
+    """Record the verdict for a request of the test that runs, if its rights are checked."""
     found = _CURRENT.get()
     if found is None:
         return

@@ -69,7 +69,7 @@ class NeedsRealTime(RuntimeError):
 
 
 class Cluster(Expectations, OperatorRequests):
-    """See the module. `state` is the first state; None: a new cluster."""
+    """Cluster for one test, in this process. `state` is the first state; None: a new cluster."""
 
     def __init__(self, options: ClusterOptions = ClusterOptions(), state: State | None = None) -> None:
         super().__init__()

@@ -10,14 +10,14 @@ from sampan.testing.requests import Gate
 
 
 class ClusterTransport:
-    """See the module. `server` returns the running server, and starts it if needed."""
+    """Transport of one client to the current server. `server` returns the running server, and starts it if needed."""
 
     def __init__(self, server: Callable[[], Awaitable[LogicalServer]], gate: Gate, user: UserInfo, actor: str) -> None:
         self._server, self._gate, self._user, self._actor = server, gate, user, actor
         self._inner: InProcessTransport | None = None
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """See `Transport`."""
+        """Send a request and return the response, whatever its code, when its head arrives."""
         server = await self._server()
         if self._inner is None:
             token = server.users.token_of(self._user)
@@ -32,5 +32,5 @@ class ClusterTransport:
             await inner.aclose()
 
     async def aclose(self) -> None:
-        """See `Transport`."""
+        """Close all connections."""
         await self.reset()

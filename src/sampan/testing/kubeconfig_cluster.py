@@ -92,12 +92,12 @@ class _Recorded:
         self._cluster, self._gate, self._actor, self._inner = cluster, gate, actor, inner
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """See `Transport`."""
+        """Send a request and return the response, whatever its code, when its head arrives."""
         await self._cluster.begin()
         return await self._gate.send(self._actor, request, self._inner)
 
     async def aclose(self) -> None:
-        """See `Transport`."""
+        """Close all connections."""
         await self._inner.aclose()
 
 

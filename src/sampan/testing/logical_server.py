@@ -64,7 +64,7 @@ class Users:
         return token
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
-        """See `TokenAuthenticator`."""
+        """Return the user, or None if the token is unknown."""
         user = self._users.get(token)
         return None if user is None else TokenUser(user)
 

@@ -7,7 +7,7 @@ from sampan.testing.requests import Requests
 
 
 class OperatorRequests:
-    """See the module. `Cluster` is its only subclass."""
+    """Rights and warnings of the operators of a cluster. `Cluster` is its only subclass."""
 
     _running: list[Running]
 

@@ -103,7 +103,7 @@ class RolesUnderTest:
     _rules: dict[str, list[tuple[str, Rule]]] = field(default_factory=dict)
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
-        """See `Authorizer`."""
+        """Return the verdict."""
         if not user.name.startswith(USER):
             return NO_OPINION
         if user.name not in self._rules:

@@ -31,19 +31,19 @@ class EtcdEngine(Engine):
     etcd: EtcdSettings = nested(EtcdSettings, prefix="etcd-")
 
     def store(self, directory: Path, *, read_only: bool = False) -> Store:
-        """See `Engine`."""
+        """Return the store, not yet open."""
         _quiet_grpc()
         store: Store = _load("sampan.storage.etcd.store").EtcdStore(self.etcd)
         return store
 
     def at(self, place: str) -> tuple[Engine, None]:
-        """See `Engine`."""
+        """Return the engine for the place in a store URL, and the data directory if the place is one."""
         servers = tuple(url.strip() for url in place.split(",") if url.strip())
         return replace(self, etcd=replace(self.etcd, servers=servers)), None
 
     @asynccontextmanager
     async def rows(self, directory: Path) -> AsyncIterator[Rows]:
-        """See `Engine`.
+        """Return the content of a store, which is not changed and may be in use by a server.
 
         Raises `StartError` if the prefix is empty: it would look like the copy of an empty store.
         """
@@ -58,7 +58,7 @@ class EtcdEngine(Engine):
             await store.close()
 
     def copy_target(self) -> CopyTarget:
-        """See `Engine`."""
+        """Return the target of a copy, if the engine is not `local`."""
         _quiet_grpc()
         target: CopyTarget = _load("sampan.storage.snapshot.etcd_target").EtcdCopyTarget(self.etcd)
         return target

@@ -18,5 +18,5 @@ class MemoryEngine(Engine):
     persistent = False
 
     def store(self, directory: Path, *, read_only: bool = False) -> Store:
-        """See `Engine`."""
+        """Return the store, not yet open."""
         return MemoryStore()

@@ -27,24 +27,24 @@ class SQLiteEngine(Engine):
     local = True
 
     def store(self, directory: Path, *, read_only: bool = False) -> Store:
-        """See `Engine`. A read-only store deletes no expired rows."""
+        """Return the store, not yet open. A read-only store deletes no expired rows."""
         return SQLiteStore(directory / DATABASE, expiry_interval_s=_NEVER_S if read_only else 1.0)
 
     def database(self, directory: Path) -> Path:
-        """See `Engine`."""
+        """Return the database file in a data directory; None if the engine has none."""
         return directory / DATABASE
 
     @classmethod
     def is_unfinished(cls, directory: Path) -> bool:
-        """See `Engine`."""
+        """Return True if a restore or a copy ended before it had made the store in the data directory."""
         return is_unfinished(directory)
 
     def at(self, place: str) -> tuple[Engine, Path]:
-        """See `Engine`."""
+        """Return the engine for the place in a store URL, and the data directory if the place is one."""
         return self, Path(place)
 
     @asynccontextmanager
     async def rows(self, directory: Path) -> AsyncIterator[Rows]:
-        """See `Engine`."""
+        """Return the content of a store, which is not changed and may be in use by a server."""
         self.check_whole(directory)
         yield SQLiteRows(directory / DATABASE)

@@ -121,7 +121,7 @@ class CriGarbage:
         return disk_of(self._mountpoint)
 
     async def remove_image(self, id: str) -> None:
-        """Remove an image."""
+        """Remove an image from the runtime, by its ID."""
         try:
             await self._client.remove_image(id)
         except CriError as error:

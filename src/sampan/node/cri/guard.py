@@ -22,10 +22,10 @@ class _NoGuard:
     """Protects nothing."""
 
     async def protect(self, pod: Pod, addresses: Sequence[str]) -> None:
-        """See `NetworkGuard`."""
+        """Wait until the rules of a Pod with these addresses are in place."""
 
     def release(self, uid: str) -> None:
-        """See `NetworkGuard`."""
+        """Remove the rules of a Pod after its network was removed."""
 
 
 NO_GUARD: Final = _NoGuard()

@@ -26,7 +26,7 @@ class Credentials(Protocol):
 
 
 class NoCredentials:
-    """No credentials."""
+    """Source of credentials for a node without any: all images are pulled anonymously."""
 
     async def of(self, pod: Pod, image: str) -> Sequence[AnyMessage]:
         """Return none."""

@@ -49,7 +49,7 @@ class Garbage(Protocol):
         ...
 
     async def remove_image(self, id: str) -> None:
-        """Remove an image."""
+        """Remove an image from the runtime, by its ID."""
         ...
 
     async def remove_dead(self, *, of_ended_pods: bool = False) -> None:

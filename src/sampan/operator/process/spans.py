@@ -36,7 +36,7 @@ class OtelTracer:
 
     @contextmanager
     def reconcile(self, context: ReconcileContext) -> Iterator[None]:
-        """See `ReconcileTracer.reconcile`."""
+        """Return the span of a reconcile."""
         attributes: dict[str, str | int] = {
             "k8s.controller.name": context.controller,
             "k8s.object.namespace": context.request.namespace,
@@ -48,7 +48,7 @@ class OtelTracer:
             yield
 
     def transport(self, inner: Transport) -> Transport:
-        """See `ReconcileTracer.transport`."""
+        """Return a transport that creates the spans of requests, and sends their context to the server."""
         return _TracedTransport(inner, self)
 
     @contextmanager

@@ -68,7 +68,7 @@ class ConversionEndpoint:
         self._kinds[conversion.group_kind] = conversion
 
     async def respond(self, body: bytes) -> EndpointResponse:
-        """See `ReviewEndpoint.respond`. If one object cannot be converted, the whole review fails."""
+        """Return the response to a review. If one object cannot be converted, the whole review fails."""
         try:
             review = _decoder.decode(body)
         except UNREADABLE as error:

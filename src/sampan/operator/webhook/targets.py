@@ -57,7 +57,10 @@ class WebhookConfigurationTarget:
         return self.kind.info
 
     def patch(self, obj: Object | None, ca_bundle: str) -> Patch | None:
-        """See `InjectionTarget.patch`. Each change applies only if its webhook is still at the same position."""
+        """Return the patch for the current object (None: it does not exist); None if no change is needed.
+
+        Each change applies only if its webhook is still at the same position.
+        """
         operations: list[Mapping[str, Any]] = []
         if not ca_bundle:
             return None
@@ -93,7 +96,7 @@ class ManagedConfiguration:
         return name
 
     def patch(self, obj: Object | None, ca_bundle: str) -> Patch | None:
-        """See `InjectionTarget.patch`."""
+        """Return the patch for the current object (None: it does not exist); None if no change is needed."""
         if obj is not None and not _is_applied(obj):
             return WebhookConfigurationTarget(self.kind, self.name).patch(obj, ca_bundle)
         webhooks = [
@@ -114,7 +117,10 @@ class ConversionTarget:
     info = CRDS
 
     def patch(self, obj: Object | None, ca_bundle: str) -> Patch | None:
-        """See `InjectionTarget.patch`. A CRD that does not exist, or does not convert by webhook, is not changed."""
+        """Return the patch for the current object (None: it does not exist); None if no change is needed.
+
+        A CRD that does not exist, or does not convert by webhook, is not changed.
+        """
         if obj is None:
             return None
         conversion = obj["spec"].get("conversion") or {}
@@ -137,7 +143,7 @@ class ApiServiceTarget:
     info = API_SERVICES
 
     def patch(self, obj: Object | None, ca_bundle: str) -> Patch | None:
-        """See `InjectionTarget.patch`."""
+        """Return the patch for the current object (None: it does not exist); None if no change is needed."""
         spec = (obj or {}).get("spec") or {}
         if (
             not ca_bundle

@@ -63,7 +63,7 @@ class TokenReviewEndpoint:
         self._on_panic = on_panic
 
     async def respond(self, body: bytes) -> EndpointResponse:
-        """See `ReviewEndpoint.respond`. Tokens are neither logged nor repeated in the response."""
+        """Return the response to a review. Tokens are neither logged nor repeated in the response."""
         try:
             review = _decoder.decode(body)
         except UNREADABLE as error:

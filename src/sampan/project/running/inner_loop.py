@@ -60,7 +60,7 @@ class Target:
 
 
 class InnerLoop:
-    """See the module."""
+    """Run of a project's operator that starts again after each change of its files."""
 
     def __init__(self, settings: Settings, target: Target, report: Report) -> None:
         self._settings = settings

@@ -78,7 +78,7 @@ class DeniedRequests:
         self._reported: set[str] = set()
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """See `Transport`."""
+        """Send a request and return the response, whatever its code, when its head arrives."""
         response = await self._inner.send(request)
         return _Refused(response, self._note) if response.status == _FORBIDDEN else response
 
@@ -105,24 +105,24 @@ class _Refused:
 
     @property
     def status(self) -> int:
-        """See `HttpResponse`."""
+        """Status code."""
         return self._inner.status
 
     @property
     def headers(self) -> Headers:
-        """See `HttpResponse`."""
+        """Header fields, names in lower case."""
         return self._inner.headers
 
     async def read(self) -> bytes:
-        """See `HttpResponse`."""
+        """Return the whole body, decompressed."""
         body = await self._inner.read()
         self._note(body)
         return body
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """See `HttpResponse`."""
+        """Yield the body as it arrives, in arbitrary chunks."""
         return self._inner.chunks()
 
     async def aclose(self) -> None:
-        """See `HttpResponse`."""
+        """Close the connection unless the whole body has been read."""
         await self._inner.aclose()

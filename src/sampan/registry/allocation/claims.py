@@ -39,7 +39,7 @@ class StoredClaims:
         self._unreadable: set[str] = set()
 
     async def refresh(self, *, ports: bool) -> None:
-        """See `Claims.refresh`."""
+        """Update the IP allocators from the store and, if `ports` is set, the port allocator too."""
         await self.addresses.store.cache.fresh()
         self._follower.poll()
         await self._cidrs.cache.fresh()
@@ -52,7 +52,7 @@ class StoredClaims:
             self._allocators.ports.learn(await self.ports.taken())
 
     async def make(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
-        """See `Claims.make`."""
+        """Claim all of these addresses and ports, or none of them."""
         made: list[str] = []
         try:
             for ip in ips:
@@ -73,7 +73,7 @@ class StoredClaims:
             allocator.counters.durations.observe((), monotonic() - began)
 
     async def drop(self, holder: Holder, ips: Sequence[str], ports: Sequence[int]) -> None:
-        """See `Claims.drop`."""
+        """Release the addresses and ports that the holder still has."""
         try:
             for ip in ips:
                 await self.addresses.drop(ip, holder)

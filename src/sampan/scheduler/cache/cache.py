@@ -119,7 +119,7 @@ class Cache:
         self.nodes.set_node(node)
 
     def remove_node(self, name: str) -> None:
-        """Remove a Node."""
+        """Forget a deleted Node."""
         self.nodes.remove_node(name)
 
     def set_namespace(self, name: str, labels: Labels) -> bool:
@@ -131,5 +131,5 @@ class Cache:
         return True
 
     def remove_namespace(self, name: str) -> None:
-        """Remove a namespace."""
+        """Forget the labels of a deleted namespace."""
         self.namespaces.pop(name, None)

@@ -60,7 +60,7 @@ class NamespaceLifecycle:
             raise _terminating(attributes, namespace)
 
     def passes(self, operation: str, namespace: str) -> bool:
-        """See `QuickPlugin`: an update in a namespace that is known to exist."""
+        """Return True for an update in a namespace that is known to exist: no check is needed."""
         if operation != "UPDATE":
             return False
         return namespace in self._present and self._cache.poll_events() == self._events_read

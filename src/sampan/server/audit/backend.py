@@ -36,12 +36,12 @@ class UnionBackend:
         self._backends = tuple(backends)
 
     async def process(self, events: Sequence[Event]) -> bool:
-        """See `Backend`. Return False if at least one of them lost events."""
+        """Record or queue events. Return False if at least one of them lost events."""
         taken = [await backend.process(events) for backend in self._backends]
         return all(taken)
 
     async def run(self) -> None:
-        """See `Backend`."""
+        """Run background work until cancelled."""
         async with asyncio.TaskGroup() as group:
             for backend in self._backends:
                 group.create_task(backend.run(), name=f"audit {backend.name}")
@@ -55,10 +55,10 @@ class ForgivingBackend:
         self.name = f"ignoreErrors<{delegate.name}>"
 
     async def process(self, events: Sequence[Event]) -> bool:
-        """See `Backend`."""
+        """Record or queue events."""
         await self._delegate.process(events)
         return True
 
     async def run(self) -> None:
-        """See `Backend`."""
+        """Run background work until cancelled."""
         await self._delegate.run()

@@ -59,7 +59,7 @@ class BufferedBackend:
         self._tokens, self._filled_at = float(settings.throttle_burst), clock()
 
     async def process(self, events: Sequence[Event]) -> bool:
-        """See `Backend`. Never waits."""
+        """Record or queue events. Never waits."""
         room = self._settings.buffer_size - len(self._queue)
         self._queue.extend(events[:room] if room < len(events) else events)
         if room < len(events):
@@ -70,7 +70,7 @@ class BufferedBackend:
         return True
 
     async def run(self) -> None:
-        """See `Backend`."""
+        """Run background work until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._delegate.run(), name=f"audit {self._delegate.name}")
             try:

@@ -86,7 +86,7 @@ class AuditContext:
         return None
 
     def record_response(self, response: Response) -> None:
-        """Record the response."""
+        """Add the status of the response and, at level RequestResponse, its body to the event."""
         body = response.body
         self._status = {"metadata": {}}
         if body.startswith(_STATUS):

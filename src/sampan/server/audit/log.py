@@ -34,13 +34,13 @@ class StandardOutput:
     """Writes lines to the standard output of this process."""
 
     def write(self, data: bytes) -> bool:
-        """See `LineWriter`."""
+        """Append whole lines."""
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return False
 
     def tidy(self) -> None:
-        """See `LineWriter`."""
+        """Remove and compress old files."""
 
 
 class LogBackend:
@@ -58,7 +58,7 @@ class LogBackend:
         """The next write, which includes all waiting events; None if no write is scheduled."""
 
     async def process(self, events: Sequence[Event]) -> bool:
-        """See `Backend`."""
+        """Record or queue events."""
         with self._lock:
             self._waiting.extend(events)
             if self._next is None:
@@ -82,7 +82,7 @@ class LogBackend:
         return self._writer.write(b"".join([event.document() + b"\n" for event in events]))
 
     async def run(self) -> None:
-        """See `Backend`."""
+        """Run background work until cancelled."""
         while True:
             await self._untidy.wait()
             self._untidy.clear()

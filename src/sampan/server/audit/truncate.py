@@ -32,7 +32,7 @@ class TruncateBackend:
         self.name = f"truncate<{delegate.name}>"
 
     async def process(self, events: Sequence[Event]) -> bool:
-        """See `Backend`."""
+        """Record or queue events."""
         batches: list[list[Event]] = []
         dropped: list[Event] = []
         size = 0
@@ -57,5 +57,5 @@ class TruncateBackend:
         return event.without_bodies() if event.fields["level"] in ("Request", "RequestResponse") else event
 
     async def run(self) -> None:
-        """See `Backend`."""
+        """Run background work until cancelled."""
         await self._delegate.run()

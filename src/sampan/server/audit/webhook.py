@@ -36,7 +36,7 @@ class WebhookBackend:
         self._initial_backoff_s, self._sleep = initial_backoff_s, sleep
 
     async def process(self, events: Sequence[Event]) -> bool:
-        """See `Backend`."""
+        """Record or queue events."""
         body = _HEAD + b",".join([event.item() for event in events]) + b"]}"
         for wait_s in (*backoff_delays_s(self._initial_backoff_s), None):
             try:
@@ -52,7 +52,7 @@ class WebhookBackend:
         raise AssertionError("the last try returns")
 
     async def run(self) -> None:
-        """See `Backend`."""
+        """Run background work until cancelled."""
         try:
             await asyncio.Event().wait()
         finally:

@@ -36,7 +36,10 @@ class BootstrapTokens:
         self._now = now
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
-        """See `TokenAuthenticator`. If the Secret is invalid, log the reason and return None."""
+        """Return the user, or None if the token is unknown.
+
+        If the Secret is invalid, log the reason and return None.
+        """
         match = _TOKEN.fullmatch(token)
         if match is None:
             return None

@@ -50,11 +50,11 @@ class DelegatedAuthenticator:
         self._data = dict(data)
 
     def recall(self, request: Request) -> UserInfo | None:
-        """See `Authenticator`."""
+        """Return the cached user if it is still valid, else None."""
         return self._inner.recall(request)
 
     async def authenticate(self, request: Request) -> UserInfo | None:
-        """See `Authenticator`."""
+        """Return the user, or None if the request has no credentials of this authenticator's kind."""
         return await self._inner.authenticate(request)
 
 

@@ -68,7 +68,10 @@ class RequestHeaderAuthenticator:
             return None
 
     async def authenticate(self, request: Request) -> UserInfo | None:
-        """See `Authenticator`. Raises `StatusError` 401 if the certificate is not that of an allowed proxy."""
+        """Return the user, or None if the request has no credentials of this authenticator's kind.
+
+        Raises `StatusError` 401 if the certificate is not that of an allowed proxy.
+        """
         return self._user(request)
 
     def _user(self, request: Request) -> UserInfo | None:

@@ -85,7 +85,10 @@ class WebhookTokens:
         self._reviews: OrderedDict[bytes, _CachedReview] = OrderedDict()
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
-        """See `TokenAuthenticator`. A failure of the webhook raises `TokenError` and is not cached."""
+        """Return the user, or None if the token is unknown.
+
+        A failure of the webhook raises `TokenError` and is not cached.
+        """
         desired = audiences or self._settings.api_audiences
         key = _key(token, desired)
         known = self._reviews.get(key)

@@ -71,7 +71,7 @@ class AbacAuthorizer:
         return ALLOWED if allowed else _NO_POLICY
 
     def rules_for(self, user: UserInfo, namespace: str) -> RulesFound:
-        """See `RuleResolver`."""
+        """Return the user's rules in a namespace, including those for the whole cluster."""
         found = [policy for policy in self._policies if policy.is_for(user) and policy.namespace in ("*", namespace)]
         return RulesFound(tuple(rule for policy in found for rule in policy.rules()))
 

@@ -25,7 +25,7 @@ class DelegatedAuthorizer:
         self._reviews = WebhookAuthorizer(reviews, rules, clock)
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
-        """See `Authorizer`."""
+        """Return the verdict."""
         if not info.is_resource and info.path in ALWAYS_ALLOWED:
             return ALLOWED
         return await self._reviews.authorize(user, info)

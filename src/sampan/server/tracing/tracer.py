@@ -45,17 +45,17 @@ class CollectedSpan:
         self._tracer, self._span = tracer, span
 
     def child(self, name: str, attributes: Attributes, began: float) -> "CollectedSpan":
-        """See `Exported`."""
+        """Start a child span."""
         context = set_span_in_context(self._span, Context())
         span = self._tracer.start_span(name, context, attributes=dict(attributes), start_time=_nanoseconds(began))
         return CollectedSpan(self._tracer, span)
 
     def event(self, name: str, at: float) -> None:
-        """See `Exported`."""
+        """Add an event."""
         self._span.add_event(name, timestamp=_nanoseconds(at))
 
     def record_response(self, code: int, size_bytes: int | None = None) -> None:
-        """See `Collected`."""
+        """Record the status of the response, and the size of its body if it is known."""
         self._span.set_attribute("http.response.status_code", code)
         if size_bytes is not None:
             self._span.set_attribute("http.response.body.size", size_bytes)
@@ -63,11 +63,11 @@ class CollectedSpan:
             self._span.set_status(StatusCode.ERROR)
 
     def end(self, at: float) -> None:
-        """See `Exported`."""
+        """End the span."""
         self._span.end(_nanoseconds(at))
 
     def headers(self) -> Mapping[str, str]:
-        """See `Exported`."""
+        """Return the headers that propagate the trace to another server."""
         carrier: dict[str, str] = {}
         _PROPAGATOR.inject(carrier, set_span_in_context(self._span, Context()))
         return carrier

@@ -31,7 +31,7 @@ class Gcm(Local):
         self._aead = AESGCM(key)
 
     def read(self, data: bytes, key: bytes) -> Plain:
-        """See `Transformer`."""
+        """Return the decrypted value."""
         if len(data) < _NONCE:
             raise EncryptionError(_SHORT)
         try:
@@ -40,7 +40,7 @@ class Gcm(Local):
             raise EncryptionError("cipher: message authentication failed") from None
 
     def write(self, value: bytes, key: bytes) -> bytes:
-        """See `Transformer`."""
+        """Return the encrypted value."""
         nonce = os.urandom(_NONCE)
         return nonce + self._aead.encrypt(nonce, value, key)
 
@@ -52,7 +52,7 @@ class Cbc(Local):
         self._algorithm = AES(key)
 
     def read(self, data: bytes, key: bytes) -> Plain:
-        """See `Transformer`."""
+        """Return the decrypted value."""
         if len(data) < _BLOCK:
             raise EncryptionError(_SHORT)
         if len(data) % _BLOCK:
@@ -67,7 +67,7 @@ class Cbc(Local):
         return Plain(padded[:-size])
 
     def write(self, value: bytes, key: bytes) -> bytes:
-        """See `Transformer`."""
+        """Return the encrypted value."""
         size, start = _BLOCK - len(value) % _BLOCK, os.urandom(_BLOCK)
         encryptor = Cipher(self._algorithm, CBC(start)).encryptor()
         return start + encryptor.update(value + bytes([size]) * size) + encryptor.finalize()
@@ -83,13 +83,13 @@ class ExtendedNonceGcm(Local):
         self._seed = seed
 
     def read(self, data: bytes, key: bytes) -> Plain:
-        """See `Transformer`."""
+        """Return the decrypted value."""
         if len(data) < _INFO:
             raise EncryptionError(_SHORT)
         return self._derived(data[:_INFO]).read(data[_INFO:], key)
 
     def write(self, value: bytes, key: bytes) -> bytes:
-        """See `Transformer`."""
+        """Return the encrypted value."""
         info = os.urandom(_INFO)
         return info + self._derived(info).write(value, key)
 

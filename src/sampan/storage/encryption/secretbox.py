@@ -23,7 +23,7 @@ class Secretbox(Local):
         self._key = key
 
     def read(self, data: bytes, key: bytes) -> Plain:
-        """See `Transformer`."""
+        """Return the decrypted value."""
         if len(data) < _NONCE + crypto_secretbox_MACBYTES:
             raise EncryptionError("the stored data was shorter than the required size")
         try:
@@ -32,6 +32,6 @@ class Secretbox(Local):
             raise EncryptionError("output array was not large enough for encryption") from None
 
     def write(self, value: bytes, key: bytes) -> bytes:
-        """See `Transformer`."""
+        """Return the encrypted value."""
         nonce = os.urandom(_NONCE)
         return nonce + crypto_secretbox(value, nonce, self._key)

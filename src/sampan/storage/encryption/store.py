@@ -43,24 +43,24 @@ class EncryptedStore:
         self.providers = providers
 
     async def open(self) -> None:
-        """See `Store.open`. Also checks the KMS plug-ins for the first time."""
+        """Prepare the store for use. Also checks the KMS plug-ins for the first time."""
         await self.providers.prime()
         await self._store.open()
 
     async def close(self) -> None:
-        """See `Store.close`."""
+        """Finish pending writes and release files."""
         await self._store.close()
 
     async def revision(self) -> Revision:
-        """See `Store.revision`."""
+        """Return the newest revision (linearizable)."""
         return await self._store.revision()
 
     async def ready(self) -> None:
-        """See `Store.ready`."""
+        """Wait until all earlier requests have completed."""
         await self._store.ready()
 
     async def get(self, key: str) -> KeyValue | None:
-        """See `Store.get`. Raises `Untransformable`."""
+        """Return the current row, or None. Raises `Untransformable`."""
         row = await self._store.get(key)
         if row is None:
             return None
@@ -70,44 +70,44 @@ class EncryptedStore:
     async def range(
         self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
     ) -> RangeResult:
-        """See `Store.range`."""
+        """Return rows in key order."""
         found = await self._store.range(start, end, limit=limit, revision=revision, count=count)
         await self.fetch_keys(found.items)
         return found._replace(items=[self.plain(row) for row in found.items])
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
-        """See `Store.create`. Raises `Untransformable`."""
+        """Write a key that must not exist. Raises `Untransformable`."""
         return await self._store.create(key, self._written(key, value), ttl_s=ttl_s)
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
-        """See `Store.update`. Raises `Untransformable`."""
+        """Replace the row that is at mod revision `expected`. Raises `Untransformable`."""
         try:
             return await self._store.update(key, self._written(key, value), expected, ttl_s=ttl_s, frees=frees)
         except Conflict as conflict:
             raise await self._readable(conflict) from None
 
     async def delete(self, key: str, expected: int) -> Revision:
-        """See `Store.delete`."""
+        """Delete the row that is at mod revision `expected`."""
         try:
             return await self._store.delete(key, expected)
         except Conflict as conflict:
             raise await self._readable(conflict) from None
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
-        """See `Store.watch`."""
+        """Yield all events of the range with revision > `after`."""
         return self._watch(start, end, after)
 
     async def compact(self, revision: int) -> None:
-        """See `Store.compact`."""
+        """Drop the history up to `revision`; current rows stay."""
         await self._store.compact(revision)
 
     @property
     def compacted(self) -> int:
-        """See `Store.compacted`."""
+        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
         return self._store.compacted
 
     async def size_bytes(self) -> int:
-        """See `Store.size_bytes`."""
+        """Return the size of the store, for metrics."""
         return await self._store.size_bytes()
 
     async def is_stale(self, key: str) -> bool:
@@ -241,17 +241,20 @@ class LocalEncryptedWatch(EncryptedWatch):
         self._local = local
 
     def poll(self) -> EventBatch | None:
-        """See `LocalWatch`. Also returns None while the iterator fetches keys for a batch."""
+        """Take the pending events with the store's revision.
+
+        Also returns None while the iterator fetches keys for a batch.
+        """
         batch = None if self._held else self._local.poll()
         return None if batch is None else self._store.plain_batch(batch)
 
     @property
     def has_events(self) -> bool:
-        """See `LocalWatch`."""
+        """True if events are pending, not only a newer revision of the store."""
         return self._local.has_events
 
     def on_events(self, listener: Callable[[], None]) -> None:
-        """See `LocalWatch.on_events`."""
+        """Call `listener` each time that `has_events` becomes True."""
         self._local.on_events(listener)
 
 
@@ -263,7 +266,7 @@ class _SharedEncryptedStore(EncryptedStore):
         self._shared = shared
 
     async def claim_compaction(self, revision: int) -> bool:
-        """See `SharedStore.claim_compaction`."""
+        """Return True if this server must compact to `revision` in this interval."""
         return await self._shared.claim_compaction(revision)
 
 

@@ -59,20 +59,20 @@ class Local:
     prefix = ""
 
     async def fetch_keys(self, data: Iterable[bytes]) -> None:
-        """See `Transformer`."""
+        """Fetch the keys that these values need, without blocking the event loop."""
 
 
 class Identity(Local):
     """Transformer that does not encrypt."""
 
     def read(self, data: bytes, key: bytes) -> Plain:
-        """See `Transformer`. Refuses encrypted values."""
+        """Return the decrypted value. Refuses encrypted values."""
         if data.startswith(ENCRYPTED):
             raise EncryptionError("identity transformer tried to read encrypted data")
         return Plain(data)
 
     def write(self, value: bytes, key: bytes) -> bytes:
-        """See `Transformer`."""
+        """Return the encrypted value."""
         return value
 
 
@@ -95,7 +95,7 @@ class PrefixTransformers:
         self.prefix = self._choices[0].prefix.decode() if self._choices else ""
 
     def read(self, data: bytes, key: bytes) -> Plain:
-        """See `Transformer`. A value is stale unless the first transformer wrote it."""
+        """Return the decrypted value. A value is stale unless the first transformer wrote it."""
         errors: dict[str, EncryptionError] = {}
         for index, (prefix, transformer) in enumerate(self._choices):
             if not data.startswith(prefix):
@@ -110,12 +110,12 @@ class PrefixTransformers:
         raise _combined(errors) if errors else EncryptionError(self._no_match)
 
     def write(self, value: bytes, key: bytes) -> bytes:
-        """See `Transformer`."""
+        """Return the encrypted value."""
         prefix, transformer = self._choices[0]
         return prefix + transformer.write(value, key)
 
     async def fetch_keys(self, data: Iterable[bytes]) -> None:
-        """See `Transformer`."""
+        """Fetch the keys that these values need, without blocking the event loop."""
         if not self._learners:
             return
         data = list(data)

@@ -40,7 +40,7 @@ class Reads:
         return self._keys.row(response.kvs[0]) if response.kvs else None
 
     async def range(self, start: str, end: str, limit: int, revision: int) -> RangeResult:
-        """See `Store.range`. Reads pages of one revision, and yields to the event loop between them."""
+        """Return rows in key order. Reads pages of one revision, and yields to the event loop between them."""
         key, range_end = self._keys.span(start, end)
         items: list[KeyValue] = []
         total = -1
@@ -67,7 +67,7 @@ class Reads:
         return HistoryReader(self._client, self._keys, (start, end), after)
 
     async def compact(self, revision: int) -> None:
-        """See `Store.compact`."""
+        """Drop the history up to `revision`; current rows stay."""
         if revision <= 0:
             raise await self._compacted()
         await self._call(messages.COMPACT, messages.CompactionRequest(revision=revision))

@@ -49,7 +49,7 @@ _DELIVERY_S = 3.0
 
 
 class EtcdStore:
-    """See `Store`. Keys begin with `/registry/`.
+    """Store in an etcd that several servers may share. Keys begin with `/registry/`.
 
     Revisions are etcd's, so the store has none for writes outside the prefix. A row may outlive its TTL by a twentieth
     of it, at most by a minute.
@@ -79,7 +79,9 @@ class EtcdStore:
         self._is_open = False
 
     async def open(self) -> None:
-        """See `Store.open`. Returns when etcd has confirmed the watch. Raises `StoreUnreachable`,
+        """Prepare the store for use.
+
+        Returns when etcd has confirmed the watch. Raises `StoreUnreachable`,
         `StoreMisconfigured`, `StoreIncomplete`.
         """
         assert not self._is_open, "the store is open"
@@ -105,14 +107,16 @@ class EtcdStore:
             raise
 
     async def close(self) -> None:
-        """See `Store.close`."""
+        """Finish pending writes and release files."""
         if self._is_open:
             self._broadcaster.close()
             self._newest.close()
             await self._end()
 
     async def revision(self) -> Revision:
-        """See `Store.revision`. Returns when this server's watches have all events up to it.
+        """Return the newest revision (linearizable).
+
+        Returns when this server's watches have all events up to it.
 
         Raises `StoreUnreachable` when etcd does not answer, or the watch does not deliver the revision in time.
         """
@@ -122,47 +126,50 @@ class EtcdStore:
         return Revision(newest)
 
     async def ready(self) -> None:
-        """See `Store.ready`. Checks that etcd answers, and that the watch delivers."""
+        """Wait until all earlier requests have completed. Checks that etcd answers, and that the watch delivers."""
         await self.revision()
 
     async def get(self, key: str) -> KeyValue | None:
-        """See `Store.get`."""
+        """Return the current row, or None."""
         return await self._reads.get(key)
 
     async def range(
         self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
     ) -> RangeResult:
-        """See `Store.range`. Always counts: etcd does."""
+        """Return rows in key order. Always counts: etcd does."""
         return await self._reads.range(start, end, limit, revision)
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
-        """See `Store.create`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
+        """Write a key that must not exist. Raises `StoreUnreachable`, `OutcomeUnknown`."""
         return await self._acks.acknowledged(self._delivered(self._writes.create(key, value, ttl_s)))
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
-        """See `Store.update`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
+        """Replace the row that is at mod revision `expected`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
         return await self._acks.acknowledged(self._delivered(self._writes.update(key, value, expected, ttl_s)))
 
     async def delete(self, key: str, expected: int) -> Revision:
-        """See `Store.delete`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
+        """Delete the row that is at mod revision `expected`. Raises `StoreUnreachable`, `OutcomeUnknown`."""
         return await self._acks.acknowledged(self._delivered(self._writes.delete(key, expected)))
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
-        """See `Store.watch`."""
+        """Yield all events of the range with revision > `after`."""
         return EtcdWatch(self._broadcaster, self._reads, start, end, after)
 
     async def compact(self, revision: int) -> None:
-        """See `Store.compact`. etcd drops history at once, and frees the space later."""
+        """Drop the history up to `revision`; current rows stay.
+
+        etcd drops history at once, and frees the space later.
+        """
         await self._reads.compact(revision)
         self._compaction.compacted = max(self._compaction.compacted, revision)
 
     @property
     def compacted(self) -> int:
-        """See `Store.compacted`."""
+        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
         return self._compaction.compacted
 
     async def claim_compaction(self, revision: int) -> bool:
-        """See `compactor.SharedStore`."""
+        """Return True if this server must compact to `revision` in this interval."""
         return await self._compaction.claim(revision)
 
     async def size_bytes(self) -> int:

@@ -16,7 +16,7 @@ _BROKEN = (AioRpcError, WatchEndedByEtcd, TimeoutError, StoreUnavailable)
 
 
 class EtcdWatch(BufferedWatch):
-    """See the module. Has a separate stream only while it catches up with the broadcaster."""
+    """Watch of a range of keys. It has a separate stream only while it catches up with the broadcaster."""
 
     def __init__(self, broadcaster: WatchBroadcaster, reads: Reads, start: str, end: str, after: int) -> None:
         super().__init__(broadcaster, start, end, after)

@@ -58,15 +58,15 @@ class Writes:
         """Compare that fails once another process has taken over. Each write includes it. None: no such compare."""
 
     async def create(self, key: str, value: bytes, ttl_s: int) -> Revision:
-        """See `Store.create`."""
+        """Write a key that must not exist."""
         return await self._put(key, value, _CREATE, ttl_s)
 
     async def update(self, key: str, value: bytes, expected: int, ttl_s: int) -> Revision:
-        """See `Store.update`."""
+        """Replace the row that is at mod revision `expected`."""
         return await self._put(key, value, expected or _NEVER, ttl_s)
 
     async def delete(self, key: str, expected: int) -> Revision:
-        """See `Store.delete`."""
+        """Delete the row that is at mod revision `expected`."""
         name = self._keys.etcd_key(key)
         change = RequestOp(request_delete_range=messages.DeleteRangeRequest(key=name, prev_kv=True))
         return await self._write(key, change, expected or _NEVER, None)

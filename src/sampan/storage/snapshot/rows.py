@@ -56,7 +56,7 @@ class StoreRows:
 
     @asynccontextmanager
     async def state(self) -> AsyncIterator[RowSnapshot]:
-        """See `Rows.state`."""
+        """Return the rows at one revision."""
         counted = await self._store.range(self._start, self._end, limit=1)
         yield RowSnapshot(counted.revision, counted.count, self._pages(counted.revision))
 

@@ -37,7 +37,7 @@ class SQLiteRows:
 
     @asynccontextmanager
     async def state(self) -> AsyncIterator[RowSnapshot]:
-        """See `Rows.state`."""
+        """Return the rows at one revision."""
         with closing(open_present(self._path)) as connection:
             connection.execute("BEGIN")
             revision = connection.execute(SNAPSHOT).fetchone()[0]

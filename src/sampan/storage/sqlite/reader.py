@@ -86,7 +86,7 @@ class Reader:
         return EventBatch(events, reached)
 
     async def range(self, start: str, end: str, limit: int, revision: int, count: bool) -> RangeResult:
-        """See `Store.range`."""
+        """Return rows in key order."""
         with self._explained():
             return await self._range(start, end, limit, revision, count)
 

@@ -68,7 +68,7 @@ class SQLiteStore:
         self._scrubbing: asyncio.Future[None]
 
     async def open(self) -> None:
-        """See `Store.open`.
+        """Prepare the store for use.
 
         Raises `BlockingIOError` if another store uses the file, `StoreDamaged`, `StoreFull` for a new store on a full
         disk, `OSError`, `sqlite3.Error`. A new store that fails to open is removed.
@@ -90,7 +90,7 @@ class SQLiteStore:
         self._scrubbing = asyncio.get_running_loop().run_in_executor(None, self._condition.scrub)
 
     async def close(self) -> None:
-        """See `Store.close`."""
+        """Finish pending writes and release files."""
         if self._lock is None:
             return
         # First, so that no new writes arrive while the queue is emptied.
@@ -107,34 +107,36 @@ class SQLiteStore:
         self._unlock()
 
     async def revision(self) -> Revision:
-        """See `Store.revision`. Read from memory."""
+        """Return the newest revision (linearizable). Read from memory."""
         return Revision(self._broadcaster.revision)
 
     async def ready(self) -> None:
-        """See `Store.ready`. Does not read the database, but waits for the earlier writes.
+        """Wait until all earlier requests have completed.
+
+        Does not read the database, but waits for the earlier writes.
 
         Raises `StoreFull`, `StoreDamaged`.
         """
         await self._look()
 
     async def get(self, key: str) -> KeyValue | None:
-        """See `Store.get`."""
+        """Return the current row, or None."""
         return self._queue.get(key)
 
     async def range(
         self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
     ) -> RangeResult:
-        """See `Store.range`."""
+        """Return rows in key order."""
         return await self._reader.range(start, end, limit, revision, count)
 
     async def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Revision:
-        """See `Store.create`."""
+        """Write a key that must not exist."""
         if self._condition.fault is not None:
             await self._look()
         return await self._queue.create(key, value, self._expiry.due_at(ttl_s))
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
-        """See `Store.update`."""
+        """Replace the row that is at mod revision `expected`."""
         if self._condition.fault is not None and not (frees and self._condition.full):
             await self._look()
         expires_at = self._expiry.due_at(ttl_s)
@@ -143,17 +145,20 @@ class SQLiteStore:
         return await self._queue.replace(key, value, expected, expires_at, frees=False)
 
     async def delete(self, key: str, expected: int) -> Revision:
-        """See `Store.delete`."""
+        """Delete the row that is at mod revision `expected`."""
         if self._condition.fault is not None and not self._condition.full:
             await self._look()
         return await self._free(key, None, expected, 0)
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
-        """See `Store.watch`."""
+        """Yield all events of the range with revision > `after`."""
         return self._broadcaster.watch(start, end, after)
 
     async def compact(self, revision: int) -> None:
-        """See `Store.compact`. Returns when the rows are deleted. Writers run between its small steps."""
+        """Drop the history up to `revision`; current rows stay.
+
+        Returns when the rows are deleted. Writers run between its small steps.
+        """
         async with self._compacting:
             if revision > self._broadcaster.revision:
                 raise FutureRevision(revision, self._broadcaster.revision)
@@ -174,11 +179,11 @@ class SQLiteStore:
 
     @property
     def compacted(self) -> int:
-        """See `Store.compacted`."""
+        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
         return self._compacted
 
     async def size_bytes(self) -> int:
-        """See `Store.size_bytes`."""
+        """Return the size of the store, for metrics."""
         return size_bytes(self._path)
 
     def expire(self) -> None:

@@ -56,23 +56,23 @@ class TranslatedStore:
         self._present = lru_cache(_KEPT)(translation.present)
 
     async def open(self) -> None:
-        """See `Store.open`."""
+        """Prepare the store for use."""
         await self._store.open()
 
     async def close(self) -> None:
-        """See `Store.close`."""
+        """Finish pending writes and release files."""
         await self._store.close()
 
     def revision(self) -> Coroutine[Any, Any, Revision]:
-        """See `Store.revision`."""
+        """Return the newest revision (linearizable)."""
         return self._store.revision()
 
     async def ready(self) -> None:
-        """See `Store.ready`."""
+        """Wait until all earlier requests have completed."""
         await self._store.ready()
 
     async def get(self, key: str) -> KeyValue | None:
-        """See `Store.get`. Raises `Untransformable`."""
+        """Return the current row, or None. Raises `Untransformable`."""
         return self._readable(await self._store.get(key))
 
     def _readable(self, row: KeyValue | None) -> KeyValue | None:
@@ -84,7 +84,7 @@ class TranslatedStore:
     async def range(
         self, start: str, end: str, *, limit: int = 0, revision: int = 0, count: bool = True
     ) -> RangeResult:
-        """See `Store.range`."""
+        """Return rows in key order."""
         found = await self._store.range(start, end, limit=limit, revision=revision, count=count)
         if all(is_canonical(row.value) for row in found.items):
             return found
@@ -101,38 +101,38 @@ class TranslatedStore:
         return rows
 
     def create(self, key: str, value: bytes, *, ttl_s: int = 0) -> Coroutine[Any, Any, Revision]:
-        """See `Store.create`."""
+        """Write a key that must not exist."""
         return self._store.create(key, self._stored(value), ttl_s=ttl_s)
 
     async def update(self, key: str, value: bytes, expected: int, *, ttl_s: int = 0, frees: bool = False) -> Revision:
-        """See `Store.update`."""
+        """Replace the row that is at mod revision `expected`."""
         try:
             return await self._store.update(key, self._stored(value), expected, ttl_s=ttl_s, frees=frees)
         except Conflict as error:
             raise Conflict(error.key, self._readable(error.current)) from error
 
     async def delete(self, key: str, expected: int) -> Revision:
-        """See `Store.delete`."""
+        """Delete the row that is at mod revision `expected`."""
         try:
             return await self._store.delete(key, expected)
         except Conflict as error:
             raise Conflict(error.key, self._readable(error.current)) from error
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
-        """See `Store.watch`."""
+        """Yield all events of the range with revision > `after`."""
         return translated_watch(self._store.watch(start, end, after), self._present)
 
     async def compact(self, revision: int) -> None:
-        """See `Store.compact`."""
+        """Drop the history up to `revision`; current rows stay."""
         await self._store.compact(revision)
 
     @property
     def compacted(self) -> int:
-        """See `Store.compacted`."""
+        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
         return self._store.compacted
 
     async def size_bytes(self) -> int:
-        """See `Store.size_bytes`."""
+        """Return the size of the store, for metrics."""
         return await self._store.size_bytes()
 
 
@@ -144,7 +144,7 @@ class _SharedTranslatedStore(TranslatedStore):
         self._shared = shared
 
     async def claim_compaction(self, revision: int) -> bool:
-        """See `SharedStore.claim_compaction`."""
+        """Return True if this server must compact to `revision` in this interval."""
         return await self._shared.claim_compaction(revision)
 
 

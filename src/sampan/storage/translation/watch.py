@@ -44,17 +44,17 @@ class TranslatedLocalWatch(TranslatedWatch):
         self._local = local
 
     def poll(self) -> EventBatch | None:
-        """See `LocalWatch.poll`."""
+        """Take the pending events with the store's revision."""
         batch = self._local.poll()
         return None if batch is None else self._translated(batch)
 
     @property
     def has_events(self) -> bool:
-        """See `LocalWatch.has_events`."""
+        """True if events are pending, not only a newer revision of the store."""
         return self._local.has_events
 
     def on_events(self, listener: Callable[[], None]) -> None:
-        """See `LocalWatch.on_events`."""
+        """Call `listener` each time that `has_events` becomes True."""
         self._local.on_events(listener)
 
 

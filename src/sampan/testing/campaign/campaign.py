@@ -20,7 +20,7 @@ class Campaign:
     """Single-field changes of an object, under an operator."""
 
     operator: Any
-    """See `Cluster.run`; it must be repeatable, so a `Manager` cannot be used."""
+    """Operator as for `Cluster.run`. It is started many times, so a `Manager` cannot be used."""
     base: Any
     """The object: a dict, YAML, or an object of a declared class.
 

@@ -41,7 +41,7 @@ class Scenario:
     name: str
     steps: Steps
     operator: Any
-    """See `Cluster.run`; it must be repeatable, so a `Manager` cannot be used."""
+    """Operator as for `Cluster.run`. It is started many times, so a `Manager` cannot be used."""
     crds: Sequence[str | Path | type[Any] | dict[str, Any]] = ()
     """CustomResourceDefinitions that exist before the operator starts."""
     loops: str = DEFAULT

@@ -47,7 +47,7 @@ class _DryRuns:
     """Last dry run that succeeded, by its object."""
 
     async def intercept(self, sent: SentRequest, proceed: Proceed) -> HttpResponse:
-        """See `Interceptor`."""
+        """Send a request, and a write that is left out only as a dry run."""
         if sent.actor != TEST or not sent.is_write:
             return await proceed()
         info = sent.info

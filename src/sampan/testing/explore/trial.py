@@ -121,7 +121,7 @@ class Trial(OperatorLife):
         self.contention = Contention(self.cluster, self.plan, self.early)
 
     async def intercept(self, sent: SentRequest, proceed: Proceed) -> HttpResponse:
-        """See `Interceptor`."""
+        """Send a request, with the fault that the plan has for it."""
         if sent.actor == OPERATOR and self._dead:
             raise TransportError("the operator has crashed", sent=False)
         what = f"{sent.info.verb} {sent.info.resource} {sent.info.name}"

@@ -27,7 +27,7 @@ _LEADS_S: Final = 20.0
 
 
 class OperatorLife:
-    """See the module. `Trial` is its only subclass, and has all state."""
+    """Ends and starts of the operator in a trial. `Trial` is its only subclass, and has all state."""
 
     cluster: Cluster
     plan: Plan | None

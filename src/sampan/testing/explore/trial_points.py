@@ -18,7 +18,10 @@ Around = Callable[[WriteId, Callable[[], Awaitable[Any]], Callable[[Any], bool]]
 
 @dataclass(slots=True)
 class TrialPoints:
-    """See `Points`. `interrupt` acts at the await of the plan; for `cancelled`, its reconcile has been cancelled."""
+    """Fault points of one trial.
+
+    `interrupt` acts at the await of the plan; for `cancelled`, its reconcile has been cancelled.
+    """
 
     plan: Plan | None
     around: Around
@@ -31,7 +34,7 @@ class TrialPoints:
     _seen: set[tuple[Any, ...]] = field(default_factory=set)
 
     def suspended(self, at: Suspension) -> None:
-        """See `Points`."""
+        """Handle the suspension of a reconcile, which is the current task."""
         key = (at.controller, at.namespace, at.name)
         self._counts[key] += 1
         found = WriteId(OPERATOR, AWAIT, *key, occurrence=self._counts[key])
@@ -48,7 +51,7 @@ class TrialPoints:
             self.interrupt()
 
     async def call(self, name: str, function: Callable[[], Awaitable[Any]], failure: Callable[[str], Exception]) -> Any:
-        """See `Points`."""
+        """Call an external system and return its result."""
         key = (OPERATOR, CALL, EXTERNAL, "", name)
         self._counts[key] += 1
         try:

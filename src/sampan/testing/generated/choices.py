@@ -56,27 +56,27 @@ class Smallest:
     """Always the smallest choice, without optional fields."""
 
     def integer(self, low: int, high: int) -> int:
-        """See `Choices`."""
+        """Return an integer between both limits, included."""
         return low
 
     def spread(self, count: int) -> int:
-        """See `Choices`."""
+        """Return a number from 0 to below `count`."""
         return 0
 
     def optional(self) -> bool:
-        """See `Choices`."""
+        """Decide if an optional field is set."""
         return False
 
     def subset(self, count: int, few: bool) -> Iterable[int]:
-        """See `Choices`."""
+        """Yield the numbers of the optional fields that are set, of so many; `few`: about three."""
         return ()
 
     def length(self, least: int, most: int) -> int:
-        """See `Choices`."""
+        """Return the number of items of a list."""
         return least
 
     def text(self, least: int, most: int) -> str:
-        """See `Choices`."""
+        """Return a text with a number of characters between both limits."""
         return "a" * max(least, min(1, most))
 
 
@@ -84,15 +84,15 @@ class Complete(Smallest):
     """The smallest values, with all optional fields and one item in each list."""
 
     def optional(self) -> bool:
-        """See `Choices`."""
+        """Decide if an optional field is set."""
         return True
 
     def subset(self, count: int, few: bool) -> Iterable[int]:
-        """See `Choices`."""
+        """Yield the numbers of the optional fields that are set, of so many; `few`: about three."""
         return range(count)
 
     def length(self, least: int, most: int) -> int:
-        """See `Choices`."""
+        """Return the number of items of a list."""
         return max(least, min(1, most))
 
 
@@ -103,30 +103,30 @@ class Seeded:
         self._random = random.Random(seed)
 
     def integer(self, low: int, high: int) -> int:
-        """See `Choices`."""
+        """Return an integer between both limits, included."""
         return self._random.randint(low, high)
 
     def spread(self, count: int) -> int:
-        """See `Choices`."""
+        """Return a number from 0 to below `count`."""
         return self._random.randrange(count)
 
     def optional(self) -> bool:
-        """See `Choices`."""
+        """Decide if an optional field is set."""
         return self._random.random() < 0.5
 
     def subset(self, count: int, few: bool) -> Iterable[int]:
-        """See `Choices`."""
+        """Yield the numbers of the optional fields that are set, of so many; `few`: about three."""
         if few:
             return self._random.sample(range(count), min(count, self._random.randint(0, FEW)))
         bits = self._random.getrandbits(count) if count else 0
         return [number for number in range(count) if bits >> number & 1]
 
     def length(self, least: int, most: int) -> int:
-        """See `Choices`."""
+        """Return the number of items of a list."""
         return self._random.randint(least, most)
 
     def text(self, least: int, most: int) -> str:
-        """See `Choices`."""
+        """Return a text with a number of characters between both limits."""
         size = self._random.randint(least, most)
         return "".join(self._random.choice(LETTERS if self._random.random() < 0.9 else RARE) for _ in range(size))
 

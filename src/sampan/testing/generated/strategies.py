@@ -33,19 +33,19 @@ class Drawn:
         self._draw = draw
 
     def integer(self, low: int, high: int) -> int:
-        """See `Choices`."""
+        """Return an integer between both limits, included."""
         return low if low == high else self._draw(st.integers(low, high))
 
     def spread(self, count: int) -> int:
-        """See `Choices`."""
+        """Return a number from 0 to below `count`."""
         return self.integer(0, count - 1)
 
     def optional(self) -> bool:
-        """See `Choices`."""
+        """Decide if an optional field is set."""
         return self._draw(_FLAGS)
 
     def subset(self, count: int, few: bool) -> Iterator[int]:
-        """See `Choices`."""
+        """Yield the numbers of the optional fields that are set, of so many; `few`: about three."""
         if few:
             yield from self._few(count)
             return
@@ -73,11 +73,11 @@ class Drawn:
                 return
 
     def length(self, least: int, most: int) -> int:
-        """See `Choices`."""
+        """Return the number of items of a list."""
         return self.integer(least, most)
 
     def text(self, least: int, most: int) -> str:
-        """See `Choices`."""
+        """Return a text with a number of characters between both limits."""
         return text_from(self, least, most)
 
 
@@ -89,19 +89,19 @@ class DrawnAtOnce(Drawn):
         self._integer, self._boolean = case.draw_integer, case.draw_boolean
 
     def integer(self, low: int, high: int) -> int:
-        """See `Choices`."""
+        """Return an integer between both limits, included."""
         if low == high:
             return low
         found: int = self._integer(low, high, shrink_towards=low)
         return found
 
     def spread(self, count: int) -> int:
-        """See `Choices`."""
+        """Return a number from 0 to below `count`."""
         found: int = self._integer(_FAR, _FAR + count - 1, shrink_towards=_FAR) - _FAR if count > 1 else 0
         return found
 
     def optional(self) -> bool:
-        """See `Choices`."""
+        """Decide if an optional field is set."""
         found: bool = self._boolean()
         return found
 

@@ -1,4 +1,4 @@
-"""Pods."""
+"""Description of a Pod: containers, volumes, conditions and events."""
 
 from collections.abc import Iterator
 from typing import Final

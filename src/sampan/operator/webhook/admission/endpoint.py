@@ -33,7 +33,7 @@ class AdmissionEndpoint:
         self._on_panic = on_panic
 
     async def respond(self, body: bytes) -> EndpointResponse:
-        """See `ReviewEndpoint.respond`."""
+        """Return the response to a review."""
         try:
             api_version, request = read_review(body)
         except BadReview as error:

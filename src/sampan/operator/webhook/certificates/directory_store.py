@@ -29,12 +29,12 @@ class DirectoryStore:
         self._directory = directory
 
     async def load(self) -> Stored | None:
-        """See `CertificateStore.load`."""
+        """Return the current state; None if there is none."""
         with self._locked():
             return self._read()
 
     async def save(self, files: Mapping[str, bytes], before: Stored | None) -> bool:
-        """See `CertificateStore.save`."""
+        """Replace the state that `load` returned."""
         with self._locked():
             found = self._read()
             if (found and found.version) != (before and before.version):
@@ -44,7 +44,7 @@ class DirectoryStore:
         return True
 
     async def watch(self, changed: Callable[[], None]) -> None:
-        """See `CertificateStore.watch`."""
+        """Call `changed` after each possible change, until cancelled."""
         seen: Stored | None = None
         while True:
             try:

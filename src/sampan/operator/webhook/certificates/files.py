@@ -38,7 +38,7 @@ class CertificateFiles(CertificateSource):
         self._warned = ""
 
     async def run(self) -> None:
-        """See `CertificateSource.run`. Waits for files that do not exist yet."""
+        """Keep the certificates up to date until cancelled. Waits for files that do not exist yet."""
         while True:
             try:
                 await self.refresh()
@@ -50,7 +50,7 @@ class CertificateFiles(CertificateSource):
             await asyncio.sleep(POLL_INTERVAL_S)
 
     async def refresh(self) -> None:
-        """See `CertificateSource.refresh`."""
+        """Check for changes now."""
         certificate, key = self._certificate.read_bytes(), self._key.read_bytes()
         ca_bundle = self._ca.read_bytes() if self._ca.exists() else b""
         leaf = x509.load_pem_x509_certificate(certificate)

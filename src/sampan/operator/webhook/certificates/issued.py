@@ -48,12 +48,12 @@ class IssuedCertificates(CertificateSource):
         return self._store
 
     def rights(self) -> list[Right]:
-        """See `CertificateSource.rights`."""
+        """Return the rights on the API server that the store needs."""
         found: list[Right] = getattr(self._store, "rights", list)()
         return found
 
     async def run(self) -> None:
-        """See `CertificateSource.run`. Errors are logged and retried."""
+        """Keep the certificates up to date until cancelled. Errors are logged and retried."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._store.watch(self._look.set))
             delays = _RETRY.delays()
@@ -74,7 +74,7 @@ class IssuedCertificates(CertificateSource):
                     pass
 
     async def refresh(self) -> None:
-        """See `CertificateSource.refresh`: reads the store, and renews and saves if necessary."""
+        """Read the store, and renew and save the certificates if necessary."""
         async with self._turn:
             for _ in range(_RACES_MAX):
                 stored = await self._store.load()

@@ -14,11 +14,11 @@ class MemoryStore:
         self._writes = 0
 
     async def load(self) -> Stored | None:
-        """See `CertificateStore.load`."""
+        """Return the current state; None if there is none."""
         return self._stored
 
     async def save(self, files: Mapping[str, bytes], before: Stored | None) -> bool:
-        """See `CertificateStore.save`."""
+        """Replace the state that `load` returned."""
         if (before and before.version) != (self._stored and self._stored.version):
             return False
         self._writes += 1
@@ -26,6 +26,6 @@ class MemoryStore:
         return True
 
     async def watch(self, changed: Callable[[], None]) -> None:
-        """See `CertificateStore.watch`."""
+        """Call `changed` after each possible change, until cancelled."""
         changed()
         await asyncio.get_running_loop().create_future()

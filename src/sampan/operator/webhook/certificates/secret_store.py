@@ -42,7 +42,7 @@ class SecretStore:
         return {key: value for key, value in self._secret({}).items() if key != "data"} | {"type": "Opaque"}
 
     async def load(self) -> Stored | None:
-        """See `CertificateStore.load`."""
+        """Return the current state; None if there is none."""
         try:
             secret = await self._secrets.get(self._name)
         except NotFound:
@@ -51,7 +51,7 @@ class SecretStore:
         return Stored(files, secret["metadata"]["resourceVersion"])
 
     async def save(self, files: Mapping[str, bytes], before: Stored | None) -> bool:
-        """See `CertificateStore.save`. An existing Secret is reused, and its other data stay."""
+        """Replace the state that `load` returned. An existing Secret is reused, and its other data stay."""
         data = {name: base64.b64encode(content).decode() for name, content in files.items()}
         try:
             if before is None:
@@ -64,7 +64,7 @@ class SecretStore:
         return True
 
     async def watch(self, changed: Callable[[], None]) -> None:
-        """See `CertificateStore.watch`."""
+        """Call `changed` after each possible change, until cancelled."""
         informer = SharedInformer(self._secrets.list_watch_of(self._name), self._secrets.object_type)
         informer.add_handler(changes(changed))
         await informer.run()

@@ -163,7 +163,7 @@ def check_flex(source: Object, path: Path, errors: Errors) -> None:
 
 
 def check_azure_disk(source: Object, path: Path, errors: Errors) -> None:
-    """Check an Azure disk."""
+    """Append the errors of an Azure disk. The form of its URI depends on its kind."""
     _AZURE_DISK(source, path, errors)
     kind, uri = source.get("kind"), source.get("diskURI", "")
     managed = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"

@@ -92,7 +92,7 @@ class ConfiguredIssuers:
         self._next: list[JwtTokens] | None = None
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
-        """See `TokenAuthenticator`."""
+        """Return the user, or None if the token is unknown."""
         for tokens in self._current:
             found = await tokens.authenticate_token(token, audiences)
             if found is not None:

@@ -45,7 +45,7 @@ class JwtTokens:
         self._groups = DistributedClaim(groups, keys, verifier) if groups else None
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
-        """See `TokenAuthenticator`."""
+        """Return the user, or None if the token is unknown."""
         claimed = await offloaded(untrusted_claims, token)
         if claimed is None or issuer_of(claimed) != self.url:
             return None

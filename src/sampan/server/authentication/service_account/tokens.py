@@ -32,7 +32,7 @@ class FreshReader(ObjectReader, Protocol):
     """Reader that can wait for the writes of other servers."""
 
     async def fresh(self, group: str, resource: str) -> None:
-        """See `CacheReader.fresh`."""
+        """Wait until the cache contains all writes to a resource so far, including writes by other servers."""
 
 
 class ServiceAccountTokens:
@@ -61,7 +61,7 @@ class ServiceAccountTokens:
         self._signatures = jwt.PyJWS()
 
     async def authenticate_token(self, token: str, audiences: tuple[str, ...] = ()) -> TokenUser | None:
-        """See `TokenAuthenticator`."""
+        """Return the user, or None if the token is unknown."""
         claimed = await offloaded(untrusted_claims, token)
         if claimed is None or not self._issued(claimed):
             return None

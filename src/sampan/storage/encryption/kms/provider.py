@@ -85,7 +85,7 @@ class KmsProvider:
         self._checking = asyncio.Lock()
 
     def read(self, data: bytes, key: bytes) -> Plain:
-        """See `Transformer`."""
+        """Return the decrypted value."""
         envelope = open_envelope(data)
         transformer = self._known.get(envelope.source_key)
         if transformer is None:
@@ -97,7 +97,7 @@ class KmsProvider:
         return Plain(plain.value, not current or envelope.source_type != HKDF_SEED)
 
     def write(self, value: bytes, key: bytes) -> bytes:
-        """See `Transformer`."""
+        """Return the encrypted value."""
         state = self.state
         if state is None:
             raise EncryptionError("the KMS plug-in has not returned a data key yet")
@@ -109,7 +109,10 @@ class KmsProvider:
         return sealed(envelope)
 
     async def fetch_keys(self, data: Iterable[bytes]) -> None:
-        """See `Transformer`. If the plug-in refuses to decrypt a seed, `read` reports it."""
+        """Fetch the keys that these values need, without blocking the event loop.
+
+        If the plug-in refuses to decrypt a seed, `read` reports it.
+        """
         desired: dict[SourceKey, Envelope] = {}
         for each in data:
             try:

@@ -29,17 +29,17 @@ class GrpcKeyService:
         self._channel = grpc.insecure_channel(target, options=[("grpc.default_authority", "localhost")])
 
     def status(self) -> KeyStatus:
-        """See `KeyService`."""
+        """Return the plug-in's status."""
         found = self._call(messages.STATUS, messages.StatusRequest())
         return KeyStatus(found.version, found.healthz, found.key_id)
 
     def encrypt(self, uid: str, plaintext: bytes) -> EncryptedSource:
-        """See `KeyService`."""
+        """Encrypt a seed."""
         found = self._call(messages.ENCRYPT, messages.EncryptRequest(plaintext=plaintext, uid=uid))
         return EncryptedSource(found.ciphertext, found.key_id, messages.annotations_of(found))
 
     def decrypt(self, uid: str, source: EncryptedSource) -> bytes:
-        """See `KeyService`."""
+        """Decrypt a seed."""
         request = messages.DecryptRequest(
             ciphertext=source.ciphertext,
             uid=uid,
@@ -50,7 +50,7 @@ class GrpcKeyService:
         return plaintext
 
     def close(self) -> None:
-        """See `KeyService`."""
+        """Close the connection."""
         self._channel.close()
 
     def _call(self, method: Method, request: Any) -> Any:
