@@ -71,6 +71,27 @@ def test_unusable_modules_are_rejected(module: str, message: str) -> None:
         load([module])
 
 
+KIND = """
+from sampan.resource import CustomResource, resource
+
+@resource(group="harbour.example.com", version="v1")
+class {name}(CustomResource):
+    pass
+"""
+
+
+def test_a_package_has_the_kinds_of_its_subpackages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder, name in (("quay", "Quay"), ("crane", "Crane")):
+        (tmp_path / "riverside" / folder).mkdir(parents=True)
+        (tmp_path / "riverside" / folder / "v1.py").write_text(KIND.format(name=name))
+        (tmp_path / "riverside" / folder / "__init__.py").write_text("")
+    (tmp_path / "riverside" / "__init__.py").write_text("")
+    (tmp_path / "riverside" / "quay" / "reconcile.py").write_text("from tests.resource.kinds import Boat")
+    (tmp_path / "riverside" / "crane" / "other.py").write_text("EXTERNAL = True" + KIND.format(name="Lighthouse"))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert [cls.__name__ for cls in load(["riverside"])] == ["Crane", "Quay"]
+
+
 def test_the_command_prints_the_cause_of_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(str(tmp_path), "--from", "no.such.module") == 1
     assert capsys.readouterr().err.startswith("sampan: error: cannot import no.such.module")

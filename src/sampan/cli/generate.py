@@ -34,7 +34,7 @@ def generate_command() -> None:
 def crds_command(folder: Path, modules: tuple[str, ...], check: bool) -> int:
     """Write a CustomResourceDefinition for each kind that MODULE declares into FOLDER.
 
-    Modules are also searched in the current folder.
+    A package has the kinds of all its subpackages. Modules are also searched in the current folder.
     """
     sys.path.insert(0, "")
     try:
@@ -92,7 +92,7 @@ async def _server_files(versions: Sequence[str], folder: Path) -> dict[Path, byt
 def clients_command(folder: Path, modules: tuple[str, ...], check: bool) -> int:
     """Write a typed package (clientset, informers, listers) for the kinds that MODULE declares into FOLDER.
 
-    Modules are also searched in the current folder.
+    A package has the kinds of all its subpackages. Modules are also searched in the current folder.
     """
     sys.path.insert(0, "")
     try:

@@ -4,10 +4,14 @@ import importlib
 import inspect
 from collections.abc import Iterable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from sampan.core.gvk import GroupKind
+from sampan.operator import modules_below
 from sampan.resource.declare import Declaration, declaration
+
+EXTERNAL: Final = "EXTERNAL"
+"""Variable of a module whose kinds belong to another operator, if it is true."""
 
 
 class SourceError(Exception):
@@ -17,22 +21,32 @@ class SourceError(Exception):
 def load(names: Sequence[str]) -> list[type[Any]]:
     """Return all declared classes of some modules (`mypackage.types`), each once.
 
-    Raises `SourceError` if a module cannot be imported or declares nothing.
+    A package that declares nothing itself (`harbour`) has the kinds that the modules of its subpackages define. Raises
+    `SourceError` if a module cannot be imported or declares nothing.
     """
     classes: list[type[Any]] = []
     for name in names:
-        found = declared_in(_import(name))
+        found = _kinds_of(name)
         if not found:
             raise SourceError(f"{name} declares no kind: decorate a class with @resource")
         classes += [cls for cls in found if cls not in classes]
     return classes
 
 
-def _import(name: str) -> ModuleType:
+def _kinds_of(name: str) -> list[type[Any]]:
     try:
-        return importlib.import_module(name)
+        module = importlib.import_module(name)
+        found = declared_in(module)
+        below = [] if found or not hasattr(module, "__path__") else list(modules_below(module))
     except ImportError as error:
         raise SourceError(f"cannot import {name}: {error} (is its folder on PYTHONPATH?)") from error
+    # A class that a module below only imports may be of another package, whose CRD is not written here.
+    return found + [cls for each in below for cls in own_kinds(each) if not getattr(each, EXTERNAL, False)]
+
+
+def own_kinds(module: ModuleType) -> list[type[Any]]:
+    """Return the declared classes that a module defines itself."""
+    return [cls for cls in declared_in(module) if cls.__module__ == module.__name__]
 
 
 def declared_in(module: ModuleType) -> list[type[Any]]:

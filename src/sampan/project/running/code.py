@@ -12,15 +12,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from sampan.generate.declared import declared_in
+from sampan.generate.declared import EXTERNAL, own_kinds
 from sampan.operator import Manager, modules_below
 from sampan.project.errors import ProjectError
 from sampan.project.pyproject import FILE, Settings
 
 WEBHOOKS: Final = "webhooks"
 """Subpackage with the webhook server of an operator."""
-EXTERNAL: Final = "EXTERNAL"
-"""Variable of a module whose kinds belong to another operator, if it is true."""
 _FILES_MAX: Final = 20_000
 
 State = dict[str, tuple[int, int]]
@@ -79,9 +77,7 @@ def _nothing(manager: Manager) -> None:
 def _kinds(modules: list[ModuleType], package: str) -> tuple[tuple[type[Any], ...], tuple[type[Any], ...]]:
     found: dict[bool, list[type[Any]]] = {False: [], True: []}
     for module in modules:
-        for cls in declared_in(module):
-            if cls.__module__ == module.__name__:
-                found[bool(getattr(module, EXTERNAL, False))].append(cls)
+        found[bool(getattr(module, EXTERNAL, False))] += own_kinds(module)
     return tuple(found[False]), tuple(found[True])
 
 
