@@ -86,6 +86,25 @@ def test_an_object_that_outlives_all_objects_of_the_user_is_a_note(owned: bool) 
     assert ("note: secrets/default/key outlives all objects of the user" in str(report)) == (not owned)
 
 
+def test_an_object_of_a_user_that_exists_again_has_no_note() -> None:
+    def set_up(manager: Manager) -> None:
+        async def reconcile(request: Request) -> None:
+            if request.name == "box":
+                key = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key", "namespace": "default"}}
+                await manager.client.resource(SECRETS).apply(key)
+
+        Builder(manager).for_(CONFIG_MAPS).complete(reconcile)
+
+    @scenario(set_up)
+    async def made_deleted_and_made(cluster: Cluster) -> None:
+        await cluster.apply(BOX)
+        await cluster.settled()
+        await cluster.delete("cm/box")
+        await cluster.apply(BOX)
+
+    assert not explore(made_deleted_and_made, plans_max=1).survivors
+
+
 def test_an_object_with_a_generated_name_that_outlives_all_objects_of_the_user_is_a_note() -> None:
     report = explore(case(live=True, is_deleted=True), plans_max=1)
     assert list(report.survivors) == ["secrets/default/key-#1"]
