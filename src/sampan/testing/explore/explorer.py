@@ -194,9 +194,9 @@ def _survivors(reference: Outcome) -> list[str]:
     of_user = {each.place for each in reference.writes if each.actor == TEST}
     # The last write counts: the user may create an object again after its deletion.
     last = {each.place: each.verb for each in reference.writes if each.actor == TEST}
-    kept = {place for place, verb in last.items() if verb != "delete"}
+    remaining = {place for place, verb in last.items() if verb != "delete"}
     deleted = {each.place for each in reference.writes if each.actor == TEST and each.verb == "delete"}
-    if not deleted or any((namespace, name) in alive for _, namespace, name in kept):
+    if not deleted or any((namespace, name) in alive for _, namespace, name in remaining):
         return []
     made = {each.place[1:] for each in reference.writes if each.actor == OPERATOR and each.place not in of_user}
     return sorted(key for place, key in alive.items() if place in made)
