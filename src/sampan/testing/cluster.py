@@ -35,7 +35,7 @@ from sampan.testing.kopf_operator import KopfOperator, run_kopf
 from sampan.testing.leaks import Leak, leaked_objects, stored
 from sampan.testing.logical_server import LogicalServer, ServerSettings, template
 from sampan.testing.loop_set_up import quiet_informers, set_up_loops
-from sampan.testing.loop_sets import chosen_loops, loops_needed
+from sampan.testing.loop_sets import LOOPS, chosen_loops, loops_needed
 from sampan.testing.lost_errors import note_lost_errors
 from sampan.testing.operator_requests import OperatorRequests
 from sampan.testing.operators import Running, run_operator
@@ -43,7 +43,7 @@ from sampan.testing.pods import Pods
 from sampan.testing.requests import Gate, Interceptor, Requests
 from sampan.testing.role_files import USER as UNDER_TEST
 from sampan.testing.serve import Served, serve
-from sampan.testing.timeline import busiest
+from sampan.testing.settling import not_settled
 from sampan.testing.virtual_time import VirtualTimeLoop, virtualized
 
 T = TypeVar("T")
@@ -52,7 +52,6 @@ ADMIN: Final = UserInfo("kubernetes-admin", groups=("system:masters",))
 TEST: Final = "test"
 """Actor of the requests of the test itself."""
 _SETTLE_MAX_S: Final = 60.0
-_REAL_QUIET_S: Final = 0.05
 _ENDED: Final = "the cluster has ended, with the test function or with its last asynchronous fixture"
 
 
@@ -263,18 +262,12 @@ class Cluster(Expectations, OperatorRequests):
         """Wait until nothing can run for `pause` seconds: no request, no reconcile, no short timer.
 
         Renewals of leases do not count. Raises `NotSettled` with the busiest clients if that does not begin within
-        `within` seconds, and the error of an operator.
+        `within` seconds, or earlier for endless work: 1,000 reconciles or writes of one object within 10 s, without
+        progress. Raises the error of an operator, too.
         """
         await self.begin()
-        loop, first = asyncio.get_running_loop(), len(self.requests)
-        try:
-            async with asyncio.timeout(within + pause):
-                if isinstance(loop, VirtualTimeLoop):
-                    await loop.idle(pause)
-                else:
-                    await self.requests.quiet(_REAL_QUIET_S)
-        except TimeoutError:
-            raise NotSettled(busiest(self.requests.after(first), self.reconciles, within)) from None
+        if message := await not_settled(self.journal, self.requests, self._running, pause_s=pause, within_s=within):
+            raise NotSettled(message)
         self.check_operators()
 
     # States
@@ -360,7 +353,7 @@ class Cluster(Expectations, OperatorRequests):
             # The objects may need the lazy loops already.
             self._start_loops(*self._loops.lazy)
         if self._loops.eager:
-            self._run_loops("loops", self._loops.eager)
+            self._run_loops(LOOPS, self._loops.eager)
         return server
 
     async def _stop(self) -> None:

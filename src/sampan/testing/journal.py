@@ -5,7 +5,8 @@ A waiting reader resumes at the next write.
 Concurrency: `run` is one task of the server. Readers only read the recorded writes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +74,15 @@ class Journal:
         """Call a function for each write from now on."""
         self._listeners.append(listener)
 
+    @contextmanager
+    def listening(self, listener: Callable[[Write], None]) -> Iterator[None]:
+        """Call a function for each write in the block."""
+        self._listeners.append(listener)
+        try:
+            yield
+        finally:
+            self._listeners.remove(listener)
+
     async def run(self, store: MemoryStore) -> None:
         """Follow a store from its current revision, until cancelled."""
         after = await store.revision()
@@ -84,5 +94,5 @@ class Journal:
 
     def _add(self, write: Write) -> None:
         self._writes.append(write)
-        for listener in self._listeners:
+        for listener in tuple(self._listeners):
             listener(write)

@@ -20,6 +20,10 @@ NODE_LIFECYCLE: Final = "node-lifecycle-controller"
 SCHEDULER: Final = "scheduler"
 NODES: Final = "nodes"
 LOCAL_PATH: Final = "local-path-controller"
+LOOPS: Final = "loops"
+"""Actor of the loops that start with the cluster."""
+ACTORS: Final = frozenset({LOOPS, GC, NAMESPACE, VOLUMES, CLAIMS})
+"""Actors and field managers of all built-in loops: those that start later have separate ones."""
 DEFAULT: Final = "gc,namespace"
 _CHAIN: Final = (
     "cronjob-controller",

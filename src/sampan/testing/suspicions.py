@@ -16,13 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.testing.journal import Write
-from sampan.testing.loop_sets import CLAIMS, GC, NAMESPACE, VOLUMES
+from sampan.testing.loop_sets import ACTORS
 from sampan.testing.requests import Requests
 from sampan.testing.timeline import managers_of
 from sampan.testing.values import GONE, compared, masked, short
 
-_LOOPS: Final = frozenset({"loops", GC, NAMESPACE, VOLUMES, CLAIMS})
-"""Field managers of built-in loops."""
 _UNSEEN: Final = ("/registry/events/", "/registry/leases/")
 _VALUES: Final = 4
 """Values in a row, of two writers that set a field in turn: a, b, a, b."""
@@ -86,7 +84,7 @@ def _is_of(key: str, resource: str, namespace: str, name: str) -> bool:
 
 
 def _life(write: Write, known: _Object, writers: frozenset[str], actor: str) -> Iterator[str]:
-    is_own = bool(writers) and not writers & _LOOPS
+    is_own = bool(writers) and not writers & ACTORS
     if write.event.value is None:
         if known.made and actor in writers and not known.shared:
             yield f"{short(write.key)}: the operator deletes what it has made, without a change of the user"
@@ -100,7 +98,7 @@ def _life(write: Write, known: _Object, writers: frozenset[str], actor: str) -> 
         if is_own and known.unmade:
             yield f"{short(write.key)}: the operator makes it again, without a change of the user"
         known.made = is_own
-    elif writers & _LOOPS:
+    elif writers & ACTORS:
         known.shared = True
 
 
@@ -117,7 +115,7 @@ def _fights(write: Write, known: _Object, writers: frozenset[str]) -> Iterator[s
         values = [value for value, _ in history]
         if len(names) == 1 and ".status." in path and all(each is GONE or type(each) is int for each in values):
             continue  # It follows other objects, such as the Pods that become ready.
-        if not _LOOPS.issuperset(names) and _alternates(values, length):
+        if not ACTORS.issuperset(names) and _alternates(values, length):
             text = f"{' and '.join(names)} set it in turn" if len(names) > 1 else f"{names[0]} sets it to and fro"
             yield f"{short(path)}: {text}, without a change of the user"
 
@@ -131,7 +129,7 @@ def _twins(write: Write, twins: dict[str, str], writers: frozenset[str]) -> Iter
     after = write.after or {}
     metadata = after.get("metadata") or {}
     prefix = metadata.get("generateName")
-    if write.event.previous is not None or not prefix or not writers or writers & _LOOPS or after.get("kind") == "Pod":
+    if write.event.previous is not None or not prefix or not writers or writers & ACTORS or after.get("kind") == "Pod":
         return
     owners = [each.get("uid") for each in metadata.get("ownerReferences") or ()]
     content = {key: each for key, each in masked(after).items() if key not in ("metadata", "status")}

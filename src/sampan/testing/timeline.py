@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.core.json_values import same
+from sampan.testing.endless import REPEATS_MAX
 from sampan.testing.journal import Journal, Write
 from sampan.testing.operators import ReconcileRecord
 from sampan.testing.requests import Requests
@@ -232,8 +233,13 @@ def _whole(error: str) -> str:
     return text if len(text) <= _ERROR_MAX else f"{text[: _ERROR_MAX - 1]}…"
 
 
-def busiest(requests: Requests, reconciles: Sequence[ReconcileRecord], within: float) -> str:
-    """Return the message about a cluster that does not settle, with the most frequent actions of its clients."""
+def busiest(
+    requests: Requests, reconciles: Sequence[ReconcileRecord], within_s: float, endless_after_s: float | None = None
+) -> str:
+    """Return the message about a cluster that does not settle, with the most frequent actions of its clients.
+
+    `endless_after_s`: the time at which an operator was found that works without end; None: the wait took `within_s`.
+    """
     counts: dict[str, int] = {}
     for done in reconciles:
         words = f"reconcile of {done.namespace}/{done.name} by {done.controller}: {done.result}"
@@ -243,4 +249,7 @@ def busiest(requests: Requests, reconciles: Sequence[ReconcileRecord], within: f
         counts[words] = counts.get(words, 0) + 1
     most = sorted(counts.items(), key=lambda item: -item[1])[:5]
     lines = [f"  {count} x {words}" for words, count in most] or ["  no requests: a short timer is set all the time"]
-    return "\n".join([f"the cluster did not settle within {within:g} s; most often:", *lines])
+    if endless_after_s is not None:
+        within_s = round(endless_after_s, 1)
+        lines.append(f"  stopped early: {REPEATS_MAX} repetitions without progress")
+    return "\n".join([f"the cluster did not settle within {within_s:g} s; most often:", *lines])

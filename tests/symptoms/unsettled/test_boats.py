@@ -9,5 +9,5 @@ async def test_a_boat_is_moored(cluster: Cluster) -> None:
     await cluster.crds(Boat)
     cluster.run(set_up)
     await cluster.apply(Boat(metadata=ObjectMeta(name="junk"), spec=BoatSpec(length=60)))
-    await cluster.settled(within=2)
+    await cluster.settled()
     await cluster.eventually("boats/junk", field(".status.phase") == "Moored")
