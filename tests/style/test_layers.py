@@ -6,6 +6,8 @@ A circle is a set of nodes that import each other, directly or through others.
 """
 
 import ast
+import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -110,3 +112,24 @@ def test_circles_are_found(texts: dict[str, str], circles: set[str]) -> None:
 def test_the_init_of_a_package_that_its_children_import_is_a_node() -> None:
     modules = {"p": Module("from p.a.x import f", is_package=True), "p.a.x": Module("from p import f")}
     assert circles_in(modules) == {"p: __init__ a"}
+
+
+PACKAGES: Final = ("app", "node", "operator", "registry", "server", "testing")
+CONTRACTS: Final[dict[str, list[str]]] = {
+    contract["containers"][0]: contract["layers"]
+    for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    if "containers" in contract
+}
+"""Layers inside packages by the contracts of import-linter, highest first."""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_folder_of_a_large_package_has_a_place_in_its_contract(package: str) -> None:
+    folders = {path.parent.name for path in (ROOT / "src/sampan" / package).glob("*/__init__.py")}
+    assert folders - {name for layer in CONTRACTS[f"sampan.{package}"] for name in layer.split(" | ")} == set()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_drawing_of_the_architecture_shows_each_layer_of_a_contract(package: str) -> None:
+    lines = re.findall(r"│ (\w+(?:  \w+)*) *│", (ROOT / "ARCHITECTURE.md").read_text())
+    assert [layer for layer in CONTRACTS[f"sampan.{package}"] if layer.replace(" | ", "  ") not in lines] == []
