@@ -27,6 +27,9 @@ _WORDS = re.compile(
     r"|tells?|told|asks?|asked|asking|says?|said|hears?|heard|knows|knew|believes?|believed|heeds?|heeded)\b",
     re.IGNORECASE,
 )
+_READER = re.compile(
+    r"\b(simply|just|easily|obviously|of course|trivially|merely|[Ww]e|[Oo]urs?|us|[Ll]et's|[Ll]et us)\b"
+)
 _QUOTED = re.compile(r"```.*?```|``[^`]*``|`[^`\n]*`|\"[^\"\n]*\"|“[^”]*”", re.DOTALL)
 _MARKDOWN_CODE = re.compile(r"^```[\s\S]*?^```|^ {4}(?! *(?:-|\d+\.) ).*$", re.MULTILINE)
 _INDENTED = re.compile(r"^ {4}.*$|\x08[\s\S]*?(?:\n\s*\n|\Z)", re.MULTILINE)
@@ -80,6 +83,11 @@ def sentences(text: str) -> list[str]:
     return [f"{len(part.split())} words" for part in parts if len(part.split()) > SENTENCE_WORDS_MAX]
 
 
+def reader(text: str) -> list[str]:
+    """Refuse what makes a reader feel slow, and `we`: a page speaks to one reader, who is `you`."""
+    return [found.group() for found in _READER.finditer(_QUOTED.sub("x", text))]
+
+
 def event(text: str) -> list[str]:
     """Refuse a log message that is no event, or is written like a sentence of a document."""
     found = []
@@ -97,7 +105,7 @@ RULES: Final[dict[str, dict[str, Rule]]] = {
     "comment": {"word": words},
     "log": {"word": words, "event": event},
     "help": {"opening": opening, "word": words, "sentence": sentences},
-    "document": {"word": words, "sentence": sentences},
+    "document": {"word": words, "sentence": sentences, "reader": reader},
     "literal": {"opening": opening, "word": words, "sentence": sentences},
 }
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.style.prose import FIXED_TEXTS, event, faults_of, opening, sentences, words
+from tests.style.prose import FIXED_TEXTS, event, faults_of, opening, reader, sentences, words
 from tests.style.sources import ROOT, parse, text_of
 
 SOURCES = [path for folder in ("src", "examples", "tests") for path in sorted((ROOT / folder).rglob("*.py"))]
@@ -25,6 +25,11 @@ def test_a_text_that_opens_with_a_question_word_is_found(text: str) -> None:
 def test_words_that_make_a_person_of_software_are_found_but_not_in_code() -> None:
     assert words("The store tells whoever asks anew.") == ["tells", "whoever", "asks", "anew"]
     assert words('The verb `says` and the message "nobody" are quoted.') == []
+
+
+def test_a_page_that_calls_a_step_simple_or_speaks_of_us_is_found() -> None:
+    assert reader("We simply run it, and our server just works.") == ["We", "simply", "our", "just"]
+    assert reader("You run it, and the server works with the `us` layout.") == []
 
 
 def test_a_sentence_of_twenty_six_words_is_found() -> None:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Finalizing(Generic[T]):
-    """Actions for an object with our finalizer."""
+    """Actions for an object with a finalizer of this operator."""
 
     apply: Callable[[T], Awaitable[Result | None]]
     """Create or update what the object describes. The object has the finalizer, so everything created here is cleaned
