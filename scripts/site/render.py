@@ -19,6 +19,10 @@ from scripts.site.places import CHINESE, html_of, relative
 from scripts.site.signatures import with_links
 
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+_BREAK: Final = re.compile(r"(?<=[a-z0-9][_/])(?=[a-z])|(?<=[a-z]{3})(?=[A-Z][a-z]{2})|(?<=[a-z]\.)(?=[a-z]{3})")
+"""Places where a long name may continue on the next line."""
+_OPTION: Final = re.compile(r"(?<!\S)--\w+")
+_UNBROKEN: Final = r'<span class="option">\g<0></span>'
 _NO_TERMS: Final = frozenset({"heading_open", "th_open"})
 
 Environment = MutableMapping[str, Any]
@@ -174,6 +178,11 @@ def _fence(_: RendererHTML, tokens: Sequence[Token], number: int, options: Optio
     return with_links(env["page"], tokens[number - 2].content, block) if is_signature else block
 
 
+def _code(_: RendererHTML, tokens: Sequence[Token], number: int, options: OptionsDict, env: Environment) -> str:
+    code = _BREAK.sub("<wbr>", html.escape(tokens[number].content, quote=False))
+    return f"<code>{_OPTION.sub(_UNBROKEN, code)}</code>"
+
+
 def _comment(_: RendererHTML, tokens: Sequence[Token], number: int, options: OptionsDict, env: Environment) -> str:
     content = tokens[number].content
     return "" if content.startswith("<!--") else content
@@ -199,6 +208,7 @@ def _image(renderer: RendererHTML, tokens: Sequence[Token], number: int, options
 _RULES: Final = {
     "heading_close": _heading_close,
     "fence": _fence,
+    "code_inline": _code,
     "code_block": _fence,
     "html_block": _comment,
     "table_open": _table_open,

@@ -20,7 +20,11 @@ PAGES: Final[Mapping[str, str]] = {
     "front-zh": "zh-CN/index.html",
     "tutorial": "book/03-a-loop.html",
     "how-to": "nodes.html",
-    "reference": "reference/sampan.resource.html",
+    "reference": "reference/sampan.operator.html",
+    "reference-command": "reference/cli/up.html",
+    "reference-kind": "reference/kinds/apps-v1-deployment.html",
+    "reference-errors": "reference/errors.html",
+    "charts": "benchmarks.html",
     "explanation": "reading/control-loop.html",
 }
 WIDTHS: Final = {390: 844, 820: 1180, 1440: 900}
