@@ -12,5 +12,6 @@ from the first step of a build to the last:
 | `views` | pages of linked source files and folders |
 | `layout`, `front`, `labels` | templates in `theme/`, the front page, texts of the interface |
 | `search`, `copies` | search index, Markdown next to each page, `llms.txt` |
+| `cache`, `made` | only pages with changed sources are rendered |
 | `check` | links, anchors, pictures, headings of the result |
 """

@@ -3,10 +3,12 @@
 import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+from scripts.site.cache import Cache
 from scripts.site.links import is_external
 
 
@@ -37,27 +39,47 @@ class _Parts(HTMLParser):
             self.faults.append(f"picture {found.get('src')} has no text (alt)")
 
 
-def faults_of(folder: Path) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """One page: what it has, and what it needs."""
+
+    anchors: set[str]
+    faults: list[str]
+    targets: list[tuple[str, str, str]]
+    """Address, file and anchor of each link within the site."""
+
+
+def faults_of(folder: Path, cache: Cache | None = None) -> list[str]:
     """Return the faults of all pages, with the path of the page."""
-    pages = {path.relative_to(folder).as_posix(): _parts(path) for path in sorted(folder.rglob("*.html"))}
-    return [f"{path}: {fault}" for path, parts in pages.items() for fault in _faults(path, parts, pages, folder)]
+    cache = cache or Cache()
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    pages: dict[str, _Checked] = {}
+    for path in sorted(files):
+        if path.endswith(".html"):
+            text = (folder / path).read_text()
+            pages[path] = cache.get(partial(_checked, path, text), "checked", path, text)
+    return [f"{path}: {fault}" for path, page in pages.items() for fault in _faults(page, pages, files)]
 
 
-def _parts(path: Path) -> _Parts:
+def _checked(path: str, text: str) -> _Checked:
     parts = _Parts()
-    parts.feed(path.read_text())
-    return parts
+    parts.feed(text)
+    faults = [*parts.faults, *(f"{address} is a file of another host" for address in parts.files if "://" in address)]
+    return _Checked(parts.anchors, faults, [_target(path, each) for each in _own([*parts.links, *parts.files])])
 
 
-def _faults(path: str, parts: _Parts, pages: dict[str, _Parts], folder: Path) -> Iterator[str]:
-    yield from parts.faults
-    yield from (f"{address} is a file of another host" for address in parts.files if "://" in address)
-    for address in _own([*parts.links, *parts.files]):
-        target, _, anchor = address.partition("#")
-        linked = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(target))) if target else path
-        if not (folder / linked).is_file():
+def _target(path: str, address: str) -> tuple[str, str, str]:
+    target, _, anchor = address.partition("#")
+    linked = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(target))) if target else path
+    return address, linked, unquote(anchor)
+
+
+def _faults(page: _Checked, pages: dict[str, _Checked], files: set[str]) -> Iterator[str]:
+    yield from page.faults
+    for address, linked, anchor in page.targets:
+        if linked not in files:
             yield f"{address} does not exist"
-        elif anchor and linked in pages and unquote(anchor) not in pages[linked].anchors:
+        elif anchor and linked in pages and anchor not in pages[linked].anchors:
             yield f"{address} has no such anchor"
 
 

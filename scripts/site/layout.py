@@ -1,5 +1,6 @@
 """Pages as complete HTML documents, from the templates in `theme/`."""
 
+import hashlib
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,6 +34,18 @@ class Layout:
     """Pages with HTML, as paths of their Markdown; front pages too."""
     edit_address: str = ""
     """Address before the path of a file in the repository, to change it; empty if there is none."""
+
+    @cached_property
+    def signature(self) -> str:
+        """Text that changes with anything but the page itself that a document depends on."""
+        entries = [
+            (each.title, group.title, page.path, page.title)
+            for language in sorted(self.sections)
+            for each in self.sections[language]
+            for group in each.groups
+            for page in group.pages
+        ]
+        return hashlib.sha256(repr([entries, sorted(self.paths), self.edit_address]).encode()).hexdigest()
 
     def page(self, page: Page, rendered: Rendered) -> str:
         """Return the document of a page."""

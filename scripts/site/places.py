@@ -7,6 +7,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 THEME: Final = Path(__file__).parent / "theme"
 OUTPUT: Final = ROOT / "build" / "site"
+CACHE: Final = ROOT / "build" / "site.cache"
 CHINESE: Final = "zh-CN"
 PICTURES: Final = frozenset({".svg", ".png", ".jpg", ".webp"})
 

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 from scripts.site.build import Site, build
+from scripts.site.cache import Cache
 
 from tests.site.browser import Chromium, chromium
+
+EDIT_ADDRESS = "https://example.com/edit/main"
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,8 @@ class Built:
     folder: Path
     seconds: float
     """Processor time of the build."""
+    cache: Path
+    """Results of the build, for the next one."""
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +31,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """Return the site of this repository. A fault of the site, such as a dead link, fails every test."""
     folder = tmp_path_factory.mktemp("site") / "site"
     began = time.process_time()
-    site = build(folder, edit_address="https://example.com/edit/main")
-    return Built(site, folder, time.process_time() - began)
+    file = folder.parent / "cache"
+    site = build(folder, edit_address=EDIT_ADDRESS, cache=Cache.load(file))
+    return Built(site, folder, time.process_time() - began, file)
 
 
 @pytest.fixture(scope="module")

@@ -84,7 +84,7 @@ def sentences(text: str) -> list[str]:
 
 
 def reader(text: str) -> list[str]:
-    """Refuse what makes a reader feel slow, and `we`: a page speaks to one reader, who is `you`."""
+    """Refuse what makes a reader feel slow, and `we`: a page speaks to one reader, `you`."""
     return [found.group() for found in _READER.finditer(_QUOTED.sub("x", text))]
 
 

@@ -27,7 +27,7 @@ def test_words_that_make_a_person_of_software_are_found_but_not_in_code() -> Non
     assert words('The verb `says` and the message "nobody" are quoted.') == []
 
 
-def test_a_page_that_calls_a_step_simple_or_speaks_of_us_is_found() -> None:
+def test_simply_just_and_we_are_found_in_a_document() -> None:
     assert reader("We simply run it, and our server just works.") == ["We", "simply", "our", "just"]
     assert reader("You run it, and the server works with the `us` layout.") == []
 
