@@ -3,6 +3,7 @@
 import ast
 import io
 import json
+import re
 import subprocess
 import sys
 import tokenize
@@ -16,6 +17,7 @@ from tests.user_environment import user_environment
 
 PROJECTS = sorted(path.parent for path in EXAMPLES.glob("1*/.sampan"))
 LINES_MAX = 250
+NEAREST = {"kopf": "nolar/kopf", "controller-runtime": "kubernetes-sigs/controller-runtime", "kube-rs": "kube-rs/kube"}
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
@@ -32,18 +34,36 @@ def code_lines(text: str) -> Iterator[str]:
     yield from (lines[number - 1].strip() for number in sorted(numbers))
 
 
-@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
-def test_an_example_has_at_most_250_lines_of_code_that_no_command_wrote(project: Path) -> None:
+def own_lines(project: Path) -> list[str]:
+    """Return the lines of code of a project that no command wrote."""
     written = {
         line.strip()
         for file in (project / ".sampan/base").glob("*.json")
         for text in json.loads(file.read_text())["files"].values()
         for line in text.splitlines()
     }
-    own = [
+    return [
         line for file in (project / "src").rglob("*.py") for line in code_lines(file.read_text()) if line not in written
     ]
-    assert len(own) <= LINES_MAX
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_an_example_has_at_most_250_lines_of_code_that_no_command_wrote(project: Path) -> None:
+    assert len(own_lines(project)) <= LINES_MAX
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_an_example_names_its_nearest_code_in_other_projects_and_counts_lines(project: Path) -> None:
+    _, _, section = (project / "README.md").read_text().partition("## In other words\n")
+    [count] = re.findall(r"This example\nhas (\d+) of them", section)
+    assert int(count) == len(own_lines(project))
+    rows = re.findall(
+        r"^\| ([\w-]+) \| \[`[^`]+`\]\(https://github\.com/(\S+?)/blob/[0-9a-f]{40}/\S+\) \| \d+ \| .+ \|$",
+        section,
+        re.M,
+    )
+    assert dict(rows).items() <= NEAREST.items()
+    assert {"kopf", "controller-runtime"} <= dict(rows).keys()
 
 
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
