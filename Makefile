@@ -15,7 +15,7 @@ PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 SLOW := process or explore or e2e
 FAST := -m "not ($(SLOW))" --ignore=tests/style
 
-.PHONY: clients cluster constraints up demo test test-rest test-all fuzz check docs docs-update reference pictures translations bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean
+.PHONY: clients cluster constraints up demo test test-rest test-all fuzz check docs docs-update screenshots reference pictures translations bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean
 
 # What a server needs, with nodes for containers and etcd.
 $(VENV)/.server: pyproject.toml hatch_build.py
@@ -78,6 +78,10 @@ check: $(VENV)/.ready
 # The documentation site in build/site. ARGS=--serve: serve it on 127.0.0.1 as well.
 docs: $(VENV)/.ready
 	@$(BIN)/python -m scripts.site $(ARGS)
+
+# Pictures of the site for README (docs/pictures), by Debian's Chromium.
+screenshots: $(VENV)/.ready
+	@$(BIN)/python -m tests.site.screenshots
 
 # Output in the documents, from their commands: review the diff. ARGS: some documents. Needs Linux, root and kubectl.
 docs-update: $(VENV)/.ready

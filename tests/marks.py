@@ -74,6 +74,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "schema/regex/test_engines.py",
         "site/test_browser.py",
         "site/test_search.py",
+        "site/test_screenshots.py",
         "storage/etcd/*",
         "storage/snapshot/test_documented.py",
         "storage/test_crash.py",

@@ -33,6 +33,8 @@ class _Parts(HTMLParser):
             self.anchors.add(found["id"])
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
+        elif tag == "source" and "srcset" in found:
+            self.files.append(found["srcset"])
         elif "src" in found or (tag == "link" and "href" in found):
             self.files.append(found.get("src") or found.get("href", ""))
         if tag == "img" and not found.get("alt"):

@@ -8,6 +8,7 @@ from scripts.site.links import Links, is_external
 from scripts.site.navigation import Section
 from scripts.site.page import Page
 from scripts.site.places import relative
+from scripts.site.render import pictures_in
 
 _TARGET: Final = re.compile(r"(\]\()([^)\s]+)(\))")
 
@@ -27,12 +28,15 @@ def _lines(page: Page, links: Links) -> Iterator[str]:
             return match[0]
         return match[1] + relative(links.target(page, address, ending=".md"), page.path) + match[3]
 
+    def picture(address: str) -> str:
+        return relative(links.target(page, address, ending=".md"), page.path)
+
     fence = ""
     for line in page.text.splitlines():
         mark = re.match(r" *(`{3,})", line)
         if mark and (not fence or line.strip() == fence):
             fence = "" if fence else mark[1]
-        yield line if fence or line.startswith("    ") else _TARGET.sub(point, line)
+        yield line if fence or line.startswith("    ") else pictures_in(_TARGET.sub(point, line), picture)
 
 
 def llms_txt(sections: Iterable[Section], summary: str) -> str:

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from scripts.site.signatures import with_links
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 _BREAK: Final = re.compile(r"(?<=[a-z0-9][_/])(?=[a-z])|(?<=[a-z]{3})(?=[A-Z][a-z]{2})|(?<=[a-z]\.)(?=[a-z]{3})")
 """Places where a long name may continue on the next line."""
+_SOURCE: Final = re.compile(r"""(<(?:img|source) [^>]*?\b(?:src|srcset)=")([^":]+)(")""")
 _OPTION: Final = re.compile(r"(?<!\S)--\w+")
 _UNBROKEN: Final = r'<span class="option">\g<0></span>'
 _NO_TERMS: Final = frozenset({"heading_open", "th_open"})
@@ -57,6 +58,7 @@ def render(page: Page, links: Links, glossary: Glossary) -> Rendered:
     rendered = Rendered("")
     _add_anchors(page, tokens, rendered)
     _point_links(page, tokens, links)
+    _point_pictures(page, tokens, links)
     if page.path == GLOSSARY:
         _name_rows(tokens)
     elif page.language != CHINESE:
@@ -103,6 +105,18 @@ def _point_links(page: Page, tokens: Sequence[Token], links: Links) -> None:
         else:
             token.attrSet(name, relative(links.target(page, address), page.html))
             token.meta["file"] = address
+
+
+def _point_pictures(page: Page, tokens: Sequence[Token], links: Links) -> None:
+    """Point the files of `<picture>` to their places."""
+    for token in tokens:
+        if token.type == "html_block":
+            token.content = pictures_in(token.content, lambda href: relative(links.target(page, href), page.html))
+
+
+def pictures_in(text: str, place: Callable[[str], str]) -> str:
+    """Return HTML with other addresses of its pictures."""
+    return _SOURCE.sub(lambda match: match[1] + place(match[2]) + match[3], text)
 
 
 def _inner(tokens: Sequence[Token]) -> Iterator[Token]:
