@@ -1,1 +1,1 @@
-"""Blocks of code in the documents: each runs in a test, or is an exception. CONTRIBUTING.md is the guide."""
+"""Blocks of code in the documents: each runs in a test, or is an exception. docs/development.md is the guide."""

@@ -7,11 +7,6 @@ from tests.blocks.document import INDENTED, documents
 from tests.blocks.translated import TRANSLATIONS
 
 ELSEWHERE: Final[Mapping[str, Mapping[str, str]]] = {
-    "CONTRIBUTING.md": {
-        "python": "recipes/test_recipes.py",
-        "diff": "recipes/test_recipes.py",
-        "sh": "recipes/test_recipes.py",
-    },
     "docs/faults.md": {
         "python": "testing/explore/test_faults_guide.py",
         "yaml": "testing/explore/test_faults_guide.py",
@@ -31,6 +26,11 @@ ELSEWHERE: Final[Mapping[str, Mapping[str, str]]] = {
     "docs/operator-webhooks.md": {"python": "operator/test_pages.py"},
     "docs/operators.md": {"python": "operator/test_guide.py", "yaml": "operator/test_guide.py"},
     "docs/projects.md": {"toml": "project/bundle/test_page.py"},
+    "docs/recipes.md": {
+        "python": "recipes/test_recipes.py",
+        "diff": "recipes/test_recipes.py",
+        "sh": "recipes/test_recipes.py",
+    },
     "docs/snapshots.md": {"python": "storage/snapshot/test_documented.py"},
     "docs/testing-tutorial.md": {
         "python": "testing/plugin/test_six_steps.py",

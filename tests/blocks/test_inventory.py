@@ -16,7 +16,7 @@ EXCEPTIONS_MAX = 162
 @pytest.mark.parametrize("document", documents())
 def test_each_block_of_a_document_can_run(document: str) -> None:
     unknown = [(each.line, each.language or "no language") for each in run_here(document) if not is_known(each)]
-    assert not unknown, f"a block of {document} has no test; see CONTRIBUTING.md, Blocks of code in documents"
+    assert not unknown, f"a block of {document} has no test; see docs/development.md, Blocks of code in documents"
 
 
 @pytest.mark.parametrize("document", sorted(exceptions()))
@@ -37,7 +37,7 @@ def test_the_number_of_exceptions_is_the_limit() -> None:
 )
 def test_a_test_of_blocks_elsewhere_reads_their_document(document: str, file: str) -> None:
     path = ROOT / "tests" / file
-    sources = [path, *path.parent.glob("recipe.py")] if document == "CONTRIBUTING.md" else [path]
+    sources = [path, *path.parent.glob("recipe.py")] if document == "docs/recipes.md" else [path]
     assert (
         path.samefile(ROOT / document)
         or any(Path(document).stem in each.read_text() for each in sources)

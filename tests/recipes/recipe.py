@@ -1,4 +1,4 @@
-"""Read the recipes of CONTRIBUTING.md, and apply one to a copy of the repository."""
+"""Read the recipes of docs/recipes.md, and apply one to a copy of the repository."""
 
 import re
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-DOCUMENT: Final = ROOT / "CONTRIBUTING.md"
+DOCUMENT: Final = ROOT / "docs" / "recipes.md"
 
-_SECTION = re.compile(r"^### (Add [^\n]*)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
+_SECTION = re.compile(r"^## (Add [^\n]*)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"^```(python|diff)\n ?# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r'^make test ARGS="([^"]*)"$', re.MULTILINE)
 _GAP = re.compile(r"^ …\n", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Each recipe of CONTRIBUTING.md works: its blocks are applied to a copy of the repository, where its test passes."""
+"""Each recipe of docs/recipes.md works: its blocks are applied to a copy of the repository, where its test passes."""
 
 import shutil
 import subprocess
