@@ -73,6 +73,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "schema/cel/test_against_cel_go.py",
         "schema/regex/test_engines.py",
         "site/test_browser.py",
+        "site/test_front_block.py",
         "site/test_search.py",
         "site/test_screenshots.py",
         "storage/etcd/*",
