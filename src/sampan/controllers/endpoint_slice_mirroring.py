@@ -106,7 +106,7 @@ def is_mirrored(endpoints: Object, service: Object | None) -> bool:
 
 @dataclass(slots=True)
 class Mirror:
-    """Endpoints of the wanted slices, grouped by address family and ports."""
+    """Endpoints of the desired slices, grouped by address family and ports."""
 
     groups: dict[tuple[str, PortsKey], tuple[list[Object], list[Object]]] = field(default_factory=dict)
     """The ports and the endpoints of each group."""
@@ -159,7 +159,7 @@ def changes_for(endpoints: Object, mirror: Mirror, existing: Iterable[Object]) -
 
 
 def _in_place_of(slice: Object, desired: Object) -> Object:
-    """Return a copy of an existing slice with the wanted content. Metadata that the server sets is kept."""
+    """Return a copy of an existing slice with the desired content. Metadata that the server sets is kept."""
     own = ("labels", "annotations", "ownerReferences")
     others = {name: value for name, value in slice["metadata"].items() if name not in own}
     changed = {name: value for name, value in desired["metadata"].items() if name in own}
@@ -188,7 +188,7 @@ def _mirrored(endpoints: Object, family: str, ports: list[Object], desired: list
 
 
 def _is_mirror(slice: Object, desired: Object) -> bool:
-    """Return True if a slice has the wanted content and the same owner, by UID."""
+    """Return True if a slice has the desired content and the same owner, by UID."""
     found = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(slice)}
     expected = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(desired)}
     return (

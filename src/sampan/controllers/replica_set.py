@@ -1,4 +1,4 @@
-"""The ReplicaSet controller: keeps the wanted number of Pods of one template running.
+"""The ReplicaSet controller: keeps the desired number of Pods of one template running.
 
 A ReplicationController works the same way, with a simpler form of selector.
 
@@ -38,7 +38,7 @@ BURST: Final = 500
 """Highest number of Pods that one reconciliation creates or deletes."""
 WORKERS: Final = 5
 REST_S_PER_POD: Final = 50e-6
-"""Pause in seconds for each Pod, after reconciling a set that has its wanted number of Pods.
+"""Pause in seconds for each Pod, after reconciling a set that has its desired number of Pods.
 
 Reconciling 2,000 Pods takes about 20 ms. While they become ready one by one, each of them triggers a reconciliation.
 The pause combines several of these into one.
@@ -59,7 +59,7 @@ def set_up_replication(context: ControllerContext) -> None:
 
 
 class ReplicaController:
-    """Keeps the wanted number of Pods for each set of one kind."""
+    """Keeps the desired number of Pods for each set of one kind."""
 
     def __init__(self, context: ControllerContext, kind: ResourceInfo, name: str) -> None:
         self._context = context
@@ -113,7 +113,7 @@ class ReplicaController:
         return Result(next_available_s(pods, _min_ready_s(owner), now))
 
     async def _manage(self, owner: Object, pods: Sequence[Pod]) -> None:
-        """Create or delete Pods to reach the wanted number."""
+        """Create or delete Pods to reach the desired number."""
         surplus = len(pods) - _desired(owner)
         if surplus < 0:
             pod = pod_from_template(owner["spec"]["template"], owner)

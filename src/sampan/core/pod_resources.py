@@ -68,8 +68,8 @@ def parts_of(
 
     `overhead`, `pod_level`: include `spec.overhead` and `spec.resources`.
 
-    `in_effect`: during a resize in place, count the larger one of the wanted amounts and those that the node reports in
-    the status. If the node has refused the resize as infeasible, count only the reported amounts.
+    `in_effect`: during a resize in place, count the larger one of the desired amounts and those that the node reports
+    in the status. If the node has refused the resize as infeasible, count only the reported amounts.
     """
     spec = pod.get("spec") or {}
     reported = _Reported(pod.get("status") or {}) if in_effect else None

@@ -43,7 +43,7 @@ class TaskScope:
         return task
 
     def _sweep(self) -> Sequence[asyncio.Task[Any]]:
-        """Remove ended tasks, and return the others."""
+        """Remove ended tasks, and return those that run."""
         self._tasks = [task for task in self._tasks if not task.done()]
         self._sweep_at = 2 * len(self._tasks) + _ENDED_MAX
         return self._tasks

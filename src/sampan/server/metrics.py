@@ -238,7 +238,7 @@ class ServerMetrics:
         yield from (durations, slis, sizes)
 
     def _collect_validations(self) -> HistogramMetricFamily:
-        """Return durations by fieldValidation. Requests without the parameter are all requests minus the others."""
+        """Return durations by fieldValidation. Requests without the parameter are all requests minus those with it."""
         buckets = self.details.validations.buckets
         validated_s, validated = self.details.validations.whole(buckets)
         family = self.details.validations.family(buckets)

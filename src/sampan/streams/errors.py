@@ -8,7 +8,7 @@ _TEXT_CHARACTERS_MAX: Final = 256
 
 
 class StreamRefused(OSError):
-    """The peer does not connect to this target for anybody on this connection."""
+    """The peer connects to this target for no client of this connection."""
 
 
 def refusal(name: str, reason: str, text: str) -> OSError:

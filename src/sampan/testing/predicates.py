@@ -19,7 +19,7 @@ from sampan.resource import Object
 
 _ABSENT: Final = object()
 Explain = Callable[[Object | None], list[str]]
-"""Returns the differences between an object (None: it does not exist) and the wanted state; empty if there are none."""
+"""Returns the differences between an object (None: it does not exist) and the desired state; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""`suspicions`: signs in the writes of a cluster that its operator works against itself or others, without any fault.
+"""`suspicions`: signs in the writes of an operator that works against itself or other clients without faults.
 
 | sign | what is not counted |
 |---|---|

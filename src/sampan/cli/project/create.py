@@ -37,7 +37,7 @@ class CreateGroup(CommandGroup):
 
 
 def _foreign() -> ModuleType:
-    """Import and return the module for kinds of others, which takes a second."""
+    """Import and return the module for foreign kinds, which takes a second."""
     return import_module("sampan.project.foreign_kinds")
 
 

@@ -36,7 +36,7 @@ async def undeploy_command(
 ) -> int:
     """Remove the operator of this project from a cluster, with all that sampan deploy has made.
 
-    The operator runs until its custom resources are deleted, so that it can clean up. Objects of others stay.
+    The operator runs until its custom resources are deleted, so that it can clean up. Foreign objects stay.
     """
     if delete_resources and keep_resources:
         raise ProjectError("--delete-resources and --keep-resources exclude each other")

@@ -30,7 +30,7 @@ def max_revision(replica_sets: Iterable[Object]) -> int:
 
 
 def desired_replicas(replica_set: Object) -> int | None:
-    """Return the replicas the Deployment wanted when the ReplicaSet was last scaled."""
+    """Return the replicas that the Deployment had when the ReplicaSet was last scaled."""
     return _number(meta(replica_set).annotations.get(DESIRED_REPLICAS))
 
 

@@ -44,12 +44,12 @@ def _limits(deployment: Object) -> tuple[int, int]:
 
 
 def max_surge(deployment: Object) -> int:
-    """Return the highest number of Pods above the wanted number."""
+    """Return the highest number of Pods above the desired number."""
     return _limits(deployment)[0] if is_rolling(deployment) else 0
 
 
 def max_unavailable(deployment: Object) -> int:
-    """Return the highest number of wanted Pods that may be unavailable."""
+    """Return the highest number of desired Pods that may be unavailable."""
     if not is_rolling(deployment):
         return 0
     return min(_limits(deployment)[1], desired(deployment))
@@ -110,7 +110,7 @@ def shrunk(deployment: Object, old: Sequence[Object], new: Object) -> Sizes:
 
 
 def is_saturated(deployment: Object, new: Object | None) -> bool:
-    """Return True if the new ReplicaSet alone has all wanted Pods, and they are available."""
+    """Return True if the new ReplicaSet alone has all desired Pods, and they are available."""
     total = desired(deployment)
     return (
         new is not None
@@ -121,7 +121,7 @@ def is_saturated(deployment: Object, new: Object | None) -> bool:
 
 
 def is_scaling(deployment: Object, every: Sequence[Object]) -> bool:
-    """Return True if the wanted number has changed since the ReplicaSets were last scaled."""
+    """Return True if the desired number has changed since the ReplicaSets were last scaled."""
     sizes = (desired_replicas(each) for each in active(every))
     return any(size is not None and size != desired(deployment) for size in sizes)
 

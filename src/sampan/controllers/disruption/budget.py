@@ -22,7 +22,7 @@ DISRUPTION_ALLOWED: Final = "DisruptionAllowed"
 
 
 def needs_scale(spec: Object) -> bool:
-    """Return True if the budget is relative to the wanted number of Pods."""
+    """Return True if the budget is relative to the desired number of Pods."""
     if spec.get("maxUnavailable") is not None:
         return True
     return isinstance(spec.get("minAvailable"), str)

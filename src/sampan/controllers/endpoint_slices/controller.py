@@ -153,7 +153,7 @@ class EndpointSliceController:
     def _groups(
         self, service: Object, pods: Sequence[Pod], address_type: str
     ) -> dict[PortsKey, tuple[list[Object], list[Object]]]:
-        """Group the wanted endpoints by their ports."""
+        """Group the desired endpoints by their ports."""
         groups: dict[PortsKey, tuple[list[Object], list[Object]]] = {}
         for pod in pods:
             ports = ports_of(service, pod)

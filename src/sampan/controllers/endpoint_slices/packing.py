@@ -93,7 +93,7 @@ def _compared(endpoint: Object) -> tuple[object, ...]:
 def pack(
     existing: Iterable[Object], desired: Iterable[Object], new_slice: Callable[[], Object], size_max: int
 ) -> SliceChanges:
-    """Return the changes that bring the wanted endpoints of one set of ports into slices.
+    """Return the changes that bring the desired endpoints of one set of ports into slices.
 
     Slices that change anyway are filled first, starting with the fullest. The remaining endpoints go into one unchanged
     slice if they fit, else into new slices. `new_slice` creates an empty slice with the labels that all slices need.
@@ -136,7 +136,7 @@ def with_endpoints(slice: Object, same: Object | None, endpoints: list[Object], 
 
 
 def _take(left: dict[EndpointKey, Object], slice: Object) -> list[Object]:
-    """Remove the endpoints that are in a slice from `left`, and return them with their wanted fields."""
+    """Remove the endpoints that are in a slice from `left`, and return them with their desired fields."""
     keys = map(endpoint_key, endpoints_of(slice))
     return [found for key in keys if (found := left.pop(key, None)) is not None]
 

@@ -15,19 +15,19 @@ from sampan.controllers.horizontal_pod_autoscaler.metrics import MetricsError, P
 from sampan.controllers.horizontal_pod_autoscaler.pods import ScaledPod, group, requests_of
 
 TOLERANCE: Final = 0.1
-"""Largest deviation of the ratio of measured to wanted load from 1 that causes no change."""
+"""Largest deviation of the ratio of measured to desired load from 1 that causes no change."""
 _INT32_MAX: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerances:
-    """Tolerated deviations of the load, as fractions of the wanted load."""
+    """Tolerated deviations of the load, as fractions of the desired load."""
 
     down: float = TOLERANCE
     up: float = TOLERANCE
 
     def hold(self, ratio: float) -> bool:
-        """Return True if a ratio of measured to wanted load is within the tolerance."""
+        """Return True if a ratio of measured to desired load is within the tolerance."""
         return 1.0 - self.down <= ratio <= 1.0 + self.up
 
 

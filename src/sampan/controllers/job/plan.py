@@ -43,7 +43,7 @@ def plan(state: JobState) -> Plan:
 
 
 def _desired(state: JobState) -> int:
-    """Return the wanted number of active Pods."""
+    """Return the desired number of active Pods."""
     spec = state.spec
     if spec.completions is None:
         # After the first success in a work queue, the other Pods finish and no new ones are created.

@@ -1,4 +1,4 @@
-"""Registration of the controllers: of claims, volumes, Nodes, and the StorageClass if it is wanted."""
+"""Registration of the controllers: of claims, volumes, Nodes, and the StorageClass if it is enabled."""
 
 from collections.abc import Iterable
 from typing import Any, Final

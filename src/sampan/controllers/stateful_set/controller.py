@@ -167,7 +167,7 @@ class StatefulSetController:
             await self._pods.delete(state.stateful_set, outdated)
 
     async def _replica(self, state: StatefulSetState, ordinal: int, pod: Pod | None) -> bool:
-        """Handle a wanted Pod. Return False if later Pods have to wait."""
+        """Handle a desired Pod. Return False if later Pods have to wait."""
         stateful_set = state.stateful_set
         todo = step(state, pod)
         if pod is None:

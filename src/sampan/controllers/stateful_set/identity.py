@@ -48,7 +48,7 @@ def ordinal_of(pod: Pod) -> int:
 
 
 def ordinals(stateful_set: Object) -> range:
-    """Return the wanted ordinals."""
+    """Return the desired ordinals."""
     spec = stateful_set["spec"]
     start = int((spec.get("ordinals") or {}).get("start") or 0)
     replicas = spec.get("replicas")

@@ -81,7 +81,7 @@ class StatefulSetState:
 
     @property
     def first_unavailable(self) -> int | None:
-        """Lowest ordinal without available Pod; wanted Pods come before surplus ones."""
+        """Lowest ordinal without available Pod; desired Pods come before surplus ones."""
         for ordinal, pod in self.replicas.items():
             if not self.is_available(pod):
                 return ordinal
@@ -89,7 +89,7 @@ class StatefulSetState:
 
 
 def observe(stateful_set: Object, revisions: Revisions, pods: Sequence[Pod], now: dt.datetime) -> StatefulSetState:
-    """Sort the Pods of a set into wanted and surplus ones. Pods without ordinal are ignored."""
+    """Sort the Pods of a set into desired and surplus ones. Pods without ordinal are ignored."""
     desired = ordinals(stateful_set)
     found = {ordinal_of(pod): pod for pod in pods}
     condemned = [found[ordinal] for ordinal in sorted(found, reverse=True) if ordinal >= 0 and ordinal not in desired]
@@ -112,7 +112,7 @@ def template_for(state: StatefulSetState, ordinal: int) -> tuple[Object, str]:
 
 
 def step(state: StatefulSetState, pod: Pod | None) -> Step:
-    """Return the action for a wanted Pod.
+    """Return the action for a desired Pod.
 
     With ordered management, later Pods wait until it is available. An ended Pod is replaced, even if it has succeeded.
     """

@@ -29,7 +29,7 @@ def routes_of(networks: Mapping[str, PodNetworkOf], own: str) -> dict[str, str]:
 
 
 async def set_routes(desired: Mapping[str, str]) -> dict[str, str]:
-    """Add missing routes, and remove this program's routes that are not wanted. Raises `OSError`.
+    """Add missing routes, and remove this program's routes that are not needed. Raises `OSError`.
 
     If the kernel refuses a route, the other routes are set. Returns the refused CIDRs with the reason; those to which
     another route exists are not among them.

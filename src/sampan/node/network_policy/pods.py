@@ -56,7 +56,7 @@ class PodState:
 
 
 def facts_of(pod: PolicyPod, node: str, labels: Mapping[str, str]) -> PodFacts | None:
-    """Return the facts of a Pod in the API server; None for a Pod that has ended: others may get its addresses.
+    """Return the facts of a Pod in the API server; None for a Pod that has ended: another Pod may get its addresses.
 
     A Pod on the network of its node has the node's addresses. Its packets are those of the node, so selections of Pods
     do not include it. Source: docs/concepts/services-networking/network-policies "hostNetwork pods" (1.36).

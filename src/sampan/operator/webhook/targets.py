@@ -166,7 +166,7 @@ def _complete(client_config: Mapping[str, Any], ca_bundle: str) -> Object:
 
 
 def _holds(actual: Any, desired: Any) -> bool:
-    """Return True if the actual value contains the wanted one; other fields (defaults of the server) are ignored."""
+    """Return True if the actual value contains the desired one; other fields (defaults of the server) are ignored."""
     if isinstance(desired, Mapping):
         return isinstance(actual, Mapping) and all(_holds(actual.get(name), value) for name, value in desired.items())
     if isinstance(desired, Sequence) and not isinstance(desired, str):

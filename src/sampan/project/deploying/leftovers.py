@@ -1,4 +1,4 @@
-"""Objects that a deployment has not applied: those that the running operator made, and those of others."""
+"""Objects that a deployment has not applied: those that the running operator made, and foreign ones."""
 
 from collections.abc import Collection, Sequence
 from typing import Final

@@ -1,7 +1,7 @@
 """Reasons why the Pods of a Deployment are not ready: conditions, states of containers, events, and last log lines.
 
-All texts come from the cluster, where others write them: each is cut, and characters that control a terminal are
-replaced.
+All texts come from the cluster, where other programs write them: each is cut, and characters that control a terminal
+are replaced.
 """
 
 from collections.abc import Iterator

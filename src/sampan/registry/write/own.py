@@ -19,8 +19,8 @@ Edit = Callable[[Object, Object], Object | None]
 """Changes an object. The first argument is a private copy of the stored object; the second is the stored object, read
 only.
 
-Returns the wanted object; None: use the changed copy. After a conflict it is called again with the newer object. If the
-current task does large work, it runs in a thread (`core/offload.py`).
+Returns the desired object; None: use the changed copy. After a conflict it is called again with the newer object. If
+the current task does large work, it runs in a thread (`core/offload.py`).
 """
 
 

@@ -1,6 +1,6 @@
 """`Write`: one write, as the steps process it on its way to the store.
 
-Three objects define a write. A `Change` makes the wanted object. A `Gate` does authorization and admission. `Rules`
+Three objects define a write. A `Change` makes the desired object. A `Gate` does authorization and admission. `Rules`
 select the part of the object that may change, and its validation.
 """
 
@@ -77,7 +77,7 @@ class Change:
         """Decode the body, once. Runs in a thread for large requests. Raises 400."""
 
     async def make(self, write: "Write") -> Object:
-        """Return the wanted object, in the request's version.
+        """Return the desired object, in the request's version.
 
         Called once for each attempt. The result must share nothing mutable with `write.old`. Raises `StatusError`.
         """
@@ -91,7 +91,7 @@ class Gate(Protocol):
         """Authorize an update to create the absent object. Raises 403."""
 
     def mutate(self, write: "Write") -> Awaitable[None] | None:
-        """Run mutating admission; it may replace the wanted object. Raises `StatusError`."""
+        """Run mutating admission; it may replace the desired object. Raises `StatusError`."""
 
     def validate(self, write: "Write") -> Awaitable[None] | None:
         """Run validating admission. Raises `StatusError`."""
@@ -154,7 +154,7 @@ class Write(msgspec.Struct, eq=False):
     old: Object | None = None
     """Stored object, decoded once for each attempt. Read only; None if it does not exist."""
     desired: Object = {}
-    """The wanted object; empty until the step "change"."""
+    """The desired object; empty until the step "change"."""
     generates_name: bool = False
     """True if the new object gets a generated name. If it is taken, the runner tries another one."""
     outcome: Outcome = Outcome.WRITE

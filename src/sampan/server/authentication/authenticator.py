@@ -74,6 +74,6 @@ def with_authenticated_group(user: UserInfo) -> UserInfo:
 
 
 def common(desired: Iterable[str], present: Iterable[str]) -> tuple[str, ...]:
-    """Return the wanted audiences that are present, in the order of `desired`."""
+    """Return the audiences in `desired` that are present, in their order."""
     known = set(present)
     return tuple(audience for audience in desired if audience in known)

@@ -40,7 +40,7 @@ class Impersonated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """Constrained mode. `suits` returns True if the mode applies to this wanted user and this requester."""
+    """Constrained mode. `suits` returns True if the mode applies to this impersonated user and this requester."""
 
     name: str
     suits: Callable[[UserInfo, UserInfo], bool]

@@ -34,7 +34,7 @@ class Unusable(Exception):
 
 
 class Scraper:
-    """Keeps a `History` current while it is wanted. The caller runs `run`."""
+    """Keeps a `History` current while clients request metrics. The caller runs `run`."""
 
     def __init__(
         self, reader: CacheReader, upstreams: ProxyUpstreams, offload: Offload, settings: ResourceMetricsSettings

@@ -124,7 +124,7 @@ class Recorder:
 
 
 def _changing(write: Write) -> Any:
-    """Return the wanted object. Before it exists, return the stored one in the request's version, or the applied
+    """Return the desired object. Before it exists, return the stored one in the request's version, or the applied
     fields.
     """
     if write.desired or write.old is None:

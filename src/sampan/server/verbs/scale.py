@@ -91,7 +91,7 @@ class Scaling(Change):
     def __init__(
         self, scope: Scope, options: WriteOptions, edit: Callable[[Object], Object], applied: Object | None
     ) -> None:
-        """Take `edit`, which returns the wanted Scale for the current one, and `applied`, the body of a server-side
+        """Take `edit`, which returns the desired Scale for the current one, and `applied`, the body of a server-side
         apply.
         """
         self._scope, self._options, self._edit, self._applied = scope, options, edit, applied
@@ -100,7 +100,7 @@ class Scaling(Change):
         """Wanted Scale after admission."""
 
     async def make(self, write: Write) -> Object:
-        """Admit the wanted Scale, and scale a copy of the object. Raises 409, 422."""
+        """Admit the desired Scale, and scale a copy of the object. Raises 409, 422."""
         scope, name = self._scope, write.name
         endpoint = scope.endpoint
         obj = endpoint.from_hub(write.copy_of_old())

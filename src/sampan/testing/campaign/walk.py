@@ -158,7 +158,7 @@ async def _change(cluster: Cluster, previous: Object, desired: Object) -> None:
 
 
 def _moved(live: Any, previous: Any, desired: Any) -> Any:
-    """Return the live value with the change from the previous value to the wanted one."""
+    """Return the live value with the change from the previous value to the desired one."""
     if not all(isinstance(each, dict) for each in (live, previous, desired)):
         return deepcopy(desired)
     found = dict(live)

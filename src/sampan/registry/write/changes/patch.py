@@ -1,6 +1,6 @@
 """`Patch`: JSON patch, merge patch, strategic merge patch. Server-side apply is in `application.py`.
 
-Each kind of patch is a mechanism, which turns the stored object, in the endpoint's version, into the wanted one.
+Each kind of patch is a mechanism, which turns the stored object, in the endpoint's version, into the desired one.
 
 Source: apiserver pkg/endpoints/handlers/patch.go (1.36).
 """
@@ -28,7 +28,7 @@ from sampan.registry.write.write import Change, Write
 from sampan.wire import json as wire_json
 
 Mechanism = Callable[[Object], Object]
-"""Function that returns the wanted object. It may change its argument, a decoded copy of the stored object."""
+"""Function that returns the desired object. It may change its argument, a decoded copy of the stored object."""
 
 
 @dataclass(frozen=True, slots=True)
