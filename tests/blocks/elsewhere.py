@@ -7,6 +7,7 @@ from tests.blocks.document import INDENTED, documents
 from tests.blocks.translated import TRANSLATIONS
 
 ELSEWHERE: Final[Mapping[str, Mapping[str, str]]] = {
+    "ARCHITECTURE.md": {"text": "style/test_layers.py"},
     "docs/faults.md": {
         "python": "testing/explore/test_faults_guide.py",
         "yaml": "testing/explore/test_faults_guide.py",

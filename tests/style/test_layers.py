@@ -133,3 +133,17 @@ def test_each_folder_of_a_large_package_has_a_place_in_its_contract(package: str
 def test_the_drawing_of_the_architecture_shows_each_layer_of_a_contract(package: str) -> None:
     lines = re.findall(r"│ (\w+(?:  \w+)*) *│", (ROOT / "ARCHITECTURE.md").read_text())
     assert [layer for layer in CONTRACTS[f"sampan.{package}"] if layer.replace(" | ", "  ") not in lines] == []
+
+
+def test_no_folder_in_the_list_of_layers_imports_a_later_one() -> None:
+    drawing = (ROOT / "ARCHITECTURE.md").read_text().split("```text\n")[1].split("```")[0]
+    places = {name: at for at, line in enumerate(drawing.splitlines()) for name in re.findall(r"(\w+)/ ", line)}
+    imports = graphs_of(modules_of(SOURCES, ROOT / "src"))["sampan"]
+    folders = {path.parent.name for path in (ROOT / "src/sampan").glob("*/__init__.py")}
+    assert folders - set(places) == set()
+    assert [
+        f"{name} imports {other}"
+        for name in folders
+        for other in imports[name] & folders - {name}
+        if places[other] >= places[name]
+    ] == []
