@@ -262,7 +262,7 @@ class Cluster(Expectations, OperatorRequests):
         """Wait until nothing can run for `pause` seconds: no request, no reconcile, no short timer.
 
         Renewals of leases do not count. Raises `NotSettled` with the busiest clients if that does not begin within
-        `within` seconds, or earlier for endless work: 1,000 reconciles or writes of one object within 10 s, without
+        `within` seconds, or after 10 s of endless work: 100 reconciles or writes of one object a second, without
         progress. Raises the error of an operator, too.
         """
         await self.begin()

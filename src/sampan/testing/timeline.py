@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.core.json_values import same
-from sampan.testing.endless import REPEATS_MAX
+from sampan.testing.endless import REPEATS_MAX, WINDOW_S
 from sampan.testing.journal import Journal, Write
 from sampan.testing.operators import ReconcileRecord
 from sampan.testing.requests import Requests
@@ -251,5 +251,5 @@ def busiest(
     lines = [f"  {count} x {words}" for words, count in most] or ["  no requests: a short timer is set all the time"]
     if endless_after_s is not None:
         within_s = round(endless_after_s, 1)
-        lines.append(f"  stopped early: {REPEATS_MAX} repetitions without progress")
+        lines.append(f"  stopped early: {REPEATS_MAX / WINDOW_S:g} repetitions a second, without progress")
     return "\n".join([f"the cluster did not settle within {within_s:g} s; most often:", *lines])
