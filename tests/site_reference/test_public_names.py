@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 NOT_PUBLIC = Path(__file__).parent / "not_public.txt"
 """Names that documents or examples import though they are in no reference. May only shrink."""
 IMPORT = re.compile(r"^ *from (sampan[\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
-INTERNAL = ("docs/adr/", "docs/reading/", "docs/zh-CN/reading/")
+INTERNAL = ("docs/adr/", "docs/reading/", "docs/recipes.md", "docs/zh-CN/reading/")
 """Documents about the insides of Sampan."""
 
 
