@@ -16,7 +16,7 @@ from sampan.registry.columns.age import Ages
 from sampan.registry.kinds.builtin import BUILTIN_KINDS
 from sampan.registry.rules import feature_gates
 from sampan.server.discovery.order import GROUP_PRIORITIES, version_priority
-from sampan.server.features import FEATURES
+from sampan.server.metrics.features import FEATURES
 
 _PRIORITY: Final = re.compile(r'\{Group: "([^"]*)", Version: "(\w+)"\}: +\{Group: (\d+), Version: (\d+)\}')
 _TABLE: Final = re.compile(

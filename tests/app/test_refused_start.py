@@ -12,7 +12,7 @@ from sampan.app.main import up
 from sampan.app.refused_start import nothing_left_if_refused
 from sampan.app.settings import UpSettings
 from sampan.core.clock import utc_now
-from sampan.server.sni import CertKey
+from sampan.server.tls.sni import CertKey
 
 
 def announced(line: str) -> None:

@@ -8,12 +8,12 @@ import tracemalloc
 
 import pytest
 
-from sampan.server.settings import HttpSettings
+from sampan.server.connections.settings import HttpSettings
 from tests.attack.floods import PREFACE, frame, literal
 from tests.attack.test_memory import collected_by_hand, large_values
 from tests.server.cluster import served
+from tests.server.connections.test_unread import unreading
 from tests.server.http2_client import Running, running
-from tests.server.test_unread import unreading
 from tests.server.tls_files import make_files
 
 MAPS = "/api/v1/namespaces/default/configmaps"

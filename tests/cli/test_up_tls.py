@@ -12,7 +12,7 @@ from cryptography import x509
 
 from sampan.core.time import SystemClock
 from sampan.server.pki.certificates import KeyPair, make_ca, make_serving
-from sampan.server.sni import names_in
+from sampan.server.tls.sni import names_in
 from tests.cli.server import Server, failing, running
 
 NOW = SystemClock().now()

@@ -15,7 +15,7 @@ from sampan.client.errors import TransportError, TransportTimeout
 from sampan.client.http import HttpTransport, ServerAddress, TlsOptions
 from sampan.client.stack import connect_transport
 from sampan.client.transport import HttpRequest, Transport
-from sampan.server.listener import HttpServer
+from sampan.server.connections.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
 from sampan.testing.in_process import InProcessTransport
 from sampan.wire.http1 import Repeated, values_of

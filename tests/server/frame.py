@@ -14,8 +14,8 @@ from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.filters.deadline import Deadlines
 from sampan.server.filters.tracing import Tracer
-from sampan.server.lifecycle import Lifecycle
-from sampan.server.metrics import ServerMetrics
+from sampan.server.health.lifecycle import Lifecycle
+from sampan.server.metrics.server import ServerMetrics
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Handler, Request, RequestInfo, Response, UserInfo
 from tests.server.client import Client

@@ -13,11 +13,11 @@ from h2.connection import ConnectionState, H2Connection
 from h2.events import ConnectionTerminated, DataReceived, Event, ResponseReceived, StreamEnded
 
 from sampan.core.errors import StatusError
-from sampan.server.listener import HttpServer
+from sampan.server.connections.listener import HttpServer
+from sampan.server.connections.settings import HttpSettings
 from sampan.server.request import Handler, Request, Response, UserInfo
-from sampan.server.settings import HttpSettings
 from sampan.server.status import status_response
-from sampan.server.tls import HTTP_1, HTTP_2, ServingTls, TlsSettings
+from sampan.server.tls.serving import HTTP_1, HTTP_2, ServingTls, TlsSettings
 from tests.server.tls_files import Files, client_context
 
 E = TypeVar("E", bound=Event)

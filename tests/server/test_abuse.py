@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from sampan.core.errors import StatusError
-from sampan.server.connection_owner import BODY_DISCARD_BYTES_MAX, HEADER_BYTES_MAX
+from sampan.server.connections.listener import HttpServer
+from sampan.server.connections.owner import BODY_DISCARD_BYTES_MAX, HEADER_BYTES_MAX
 from sampan.server.filters.deadline import Deadlines
 from sampan.server.filters.error_responses import with_error_responses
 from sampan.server.incoming import BODY_PIECES_MAX
-from sampan.server.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
 from sampan.server.status import status_response
 

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from sampan.server.listener import HttpServer
+from sampan.server.connections.listener import HttpServer
 from tests.server.cluster import Api, served
-from tests.server.test_http import response
+from tests.server.connections.test_http1 import response
 
 AUTH = b"Authorization: Bearer master-token\r\n"
 MAPS = b"/api/v1/namespaces/default/configmaps"

@@ -7,12 +7,12 @@ import pytest
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 
-from sampan.server.http import WRITE_CHUNK_BYTES, Connection
-from sampan.server.http2.connection import Http2Connection
-from sampan.server.listener import HttpServer
+from sampan.server.connections.http1 import WRITE_CHUNK_BYTES, Connection
+from sampan.server.connections.http2.connection import Http2Connection
+from sampan.server.connections.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
-from tests.server.test_http2_fuzz import Wire
-from tests.server.test_pipelining import GET, until
+from tests.server.connections.test_http2_fuzz import Wire
+from tests.server.connections.test_pipelining import GET, until
 
 BODY = b"x" * (10 * WRITE_CHUNK_BYTES)
 

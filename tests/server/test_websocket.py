@@ -19,8 +19,8 @@ from sampan.core.errors import StatusError
 from sampan.http.tunnel import READ_AHEAD_BYTES, Tunnel
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.authentication.websocket_token import PREFIX, WebSocketTokenAuthenticator
+from sampan.server.connections.listener import HttpServer
 from sampan.server.filters.error_responses import with_error_responses
-from sampan.server.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
 from sampan.server.verbs.watch_websocket import split_delimited
 from sampan.server.websocket import MESSAGES_PER_TURN, accept, send_stream

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sampan.server.pki.certificates import KeyPair, make_ca, make_client, make_serving
-from sampan.server.sni import CertKey
+from sampan.server.tls.sni import CertKey
 
 NOW = datetime.datetime.now(datetime.UTC)
 YEARS_AGO = NOW - datetime.timedelta(days=800)

@@ -11,5 +11,5 @@ def test_bytes_for_h2_are_cut_by_inbound() -> None:
     receiving = {
         name_of(path) for path in SOURCES if IMPORTS_H2.search(text := text_of(path)) and ".receive_data(" in text
     }
-    assert "src/sampan/server/http2/frames.py" in receiving
+    assert "src/sampan/server/connections/http2/frames.py" in receiving
     assert {name for name in receiving if "Inbound(" not in text_of(ROOT / name)} == set()

@@ -28,7 +28,7 @@ from sampan.operator.process.loop_delays import OperatorLoopWatch
 from sampan.operator.webhook.metrics import WebhookMetrics
 from sampan.scheduler.metrics import SchedulerCollector, SchedulerMetrics
 from sampan.scheduler.queue.scheduling_queue import SchedulingQueue
-from sampan.server.encryption_metrics import EncryptionMetrics, Reloads
+from sampan.server.metrics.encryption import EncryptionMetrics, Reloads
 from sampan.service_proxy.metrics import ProxyMetrics
 from sampan.storage.encryption.measures import EncryptionMeasures
 from sampan.testing import Cluster

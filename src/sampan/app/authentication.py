@@ -52,6 +52,7 @@ from sampan.server.authentication.websocket_token import WebSocketTokenAuthentic
 from sampan.server.loops.api_servers.keys import KeyUse, ServerKeys, digest
 from sampan.server.loops.extension_authentication import publish_authentication
 from sampan.server.loops.legacy_token_tracking import LastUse, TrackingSince
+from sampan.server.metrics.security import SecurityMetrics
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
 from sampan.server.pki.directory import (
     ADMIN_GROUPS,
@@ -61,7 +62,6 @@ from sampan.server.pki.directory import (
     write_private,
 )
 from sampan.server.request import UserInfo
-from sampan.server.security_metrics import SecurityMetrics
 
 
 class Authentication:

@@ -26,9 +26,9 @@ from sampan.server.authorization.modes import AuthorizerMaker
 from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.authorization.webhook.authorizer import WebhookAuthorizer, WebhookRules
 from sampan.server.authorization.webhook.configuration import MODES, parse_configuration
-from sampan.server.reload_metrics import ReloadMetrics
+from sampan.server.instruments.reloads import ReloadMetrics
+from sampan.server.metrics.security import SecurityMetrics
 from sampan.server.request import RequestInfo, UserInfo
-from sampan.server.security_metrics import SecurityMetrics
 
 _log = logging.getLogger(__name__)
 

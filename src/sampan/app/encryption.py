@@ -19,7 +19,7 @@ from sampan.registry.definition import ResourceDefinition
 from sampan.registry.rest.store import IsStale
 from sampan.registry.stored_resources import StoredResources
 from sampan.server.apiserver import ApiServer
-from sampan.server.encryption_metrics import EncryptionMetrics, Reloads
+from sampan.server.metrics.encryption import EncryptionMetrics, Reloads
 from sampan.storage.encryption.configuration import parse_configuration
 from sampan.storage.encryption.kms.plugin import KmsPlugin
 from sampan.storage.encryption.measures import EncryptionMeasures

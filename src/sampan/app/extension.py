@@ -27,12 +27,12 @@ from sampan.registry.webhook.response import WebhookError
 from sampan.server.authentication.delegated import CONFIG_MAP_NAME, CONFIG_MAP_NAMESPACE, DelegatedAuthenticator
 from sampan.server.authentication.webhook_token import WebhookTokens, WebhookTokenSettings
 from sampan.server.authorization.delegated import DelegatedAuthorizer
+from sampan.server.connections.listener import HttpServer
 from sampan.server.extension.computed import ComputedResource
 from sampan.server.extension.server import ExtensionServer
-from sampan.server.listener import HttpServer
 from sampan.server.pki.certificates import make_ca, make_serving
-from sampan.server.sni import CertKey
-from sampan.server.tls import HTTP_1, HTTP_2, ServingTls, TlsSettings
+from sampan.server.tls.serving import HTTP_1, HTTP_2, ServingTls, TlsSettings
+from sampan.server.tls.sni import CertKey
 
 _log = logging.getLogger("sampan.app")
 

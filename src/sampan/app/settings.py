@@ -47,12 +47,12 @@ from sampan.core.settings.kinds import (
 from sampan.core.suggestions import did_you_mean
 from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.server.aggregation.settings import AggregationSettings
+from sampan.server.connections.unread import UnreadLimits
 from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.proxy.kubelet import KubeletSettings
 from sampan.server.shared_settings import cors_allowed_origins_setting, hsts_directives_setting, profiling_setting
-from sampan.server.sni import CertKey, parse_cert_key
-from sampan.server.tls import VERSIONS
-from sampan.server.unread import UnreadLimits
+from sampan.server.tls.serving import VERSIONS
+from sampan.server.tls.sni import CertKey, parse_cert_key
 
 STORAGE_MEDIA_TYPES = ("application/json", "application/vnd.kubernetes.protobuf")
 HTTP2 = ("prefer", "offer", "off")

@@ -48,12 +48,14 @@ from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
 from sampan.server.admission.settings import SERVICE_ACCOUNT
 from sampan.server.apiserver import ApiServer, ApiServerSettings
+from sampan.server.connections.listener import HttpServer
+from sampan.server.connections.settings import HttpSettings
 from sampan.server.filters.cors import compile_origins
-from sampan.server.lifecycle import Lifecycle
-from sampan.server.listener import HttpServer
+from sampan.server.health.lifecycle import Lifecycle
 from sampan.server.loops.api_servers.addresses import Address
 from sampan.server.loops.api_servers.identity_lease import ServerName
 from sampan.server.loops.kubernetes_service import KubernetesService
+from sampan.server.metrics.security import SecurityMetrics
 from sampan.server.pki.directory import (
     Credentials,
     prepare_credentials,
@@ -61,10 +63,8 @@ from sampan.server.pki.directory import (
     write_private,
 )
 from sampan.server.pki.kubeconfig import kubeconfig
-from sampan.server.security_metrics import SecurityMetrics
-from sampan.server.settings import HttpSettings
-from sampan.server.sni import CertKey, name_to_request
-from sampan.server.tls import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
+from sampan.server.tls.serving import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
+from sampan.server.tls.sni import CertKey, name_to_request
 from sampan.server.verbs.components import Components
 from sampan.storage.store import StoreReplaced
 

@@ -3,7 +3,7 @@
 import click
 
 from sampan import __version__
-from sampan.server.version import GIT_VERSION
+from sampan.server.routes.version import GIT_VERSION
 
 
 @click.command("version")

@@ -28,36 +28,36 @@ from sampan.server.authorization.masters import MastersAuthorizer
 from sampan.server.authorization.modes import default_authorizers, rbac_of
 from sampan.server.authorization.observed import AuthorizationObserver, observed
 from sampan.server.chain import ChainParts, build_chain
-from sampan.server.cluster_metrics import ClusterMetrics
+from sampan.server.connections.unread import UnreadBytes, UnreadLimits
 from sampan.server.discovery.handler import Discovery
 from sampan.server.filters.deadline import Deadlines
 from sampan.server.filters.tracing import Tracer
 from sampan.server.flow_control.flow_control import FlowControl
 from sampan.server.flow_control.settings import FlowControlSettings
-from sampan.server.health import ENDPOINTS, Health
-from sampan.server.index import index_handler
-from sampan.server.lifecycle import Lifecycle
+from sampan.server.health.health import ENDPOINTS, Health
+from sampan.server.health.lifecycle import Lifecycle
+from sampan.server.instruments.removed_resources import RemovedResources
 from sampan.server.loop_watch import LoopWatch
-from sampan.server.metrics import CONTENT_TYPE, ServerMetrics
+from sampan.server.metrics.cluster import ClusterMetrics
+from sampan.server.metrics.security import SecurityMetrics
+from sampan.server.metrics.server import CONTENT_TYPE, ServerMetrics
 from sampan.server.node_tunnels import TunnelEndpoint
 from sampan.server.openapi.handler import OpenApi
 from sampan.server.profiling.handler import Profiling
 from sampan.server.proxy.upstreams import ProxySettings, ProxyUpstreams
-from sampan.server.removed_resources import RemovedResources
 from sampan.server.request import Filter, Handler, Request, Response
 from sampan.server.resource_metrics.resource_metrics import serving_metrics
 from sampan.server.resource_metrics.scraper import Scraper
 from sampan.server.resource_metrics.settings import ResourceMetricsSettings
 from sampan.server.resources import resource_handler
-from sampan.server.routes import Routes
-from sampan.server.security_metrics import SecurityMetrics
+from sampan.server.routes.index import index_handler
+from sampan.server.routes.routes import Routes
+from sampan.server.routes.version import show_version
+from sampan.server.routes.zpages import flagz, statusz
 from sampan.server.shared_settings import cors_allowed_origins_setting, hsts_directives_setting, profiling_setting
 from sampan.server.status import text_response
-from sampan.server.unread import UnreadBytes, UnreadLimits
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.scope import Shared
-from sampan.server.version import show_version
-from sampan.server.zpages import flagz, statusz
 from sampan.storage.cache import WatchCache
 from sampan.storage.store import StoreUnavailable
 from sampan.streams.tunnels import PATH as TUNNELS

@@ -7,7 +7,7 @@ from prometheus_client.core import HistogramMetricFamily, Metric
 
 from sampan.core import loop_watch
 from sampan.core.loop_watch import BLOCK_S, INTERVAL_S
-from sampan.server.histogram import cumulative
+from sampan.server.instruments.histogram import cumulative
 from sampan.server.request import Request
 
 _NAME = "sampan_event_loop_delay_seconds"

@@ -20,11 +20,11 @@ from sampan.app.listen import bind_socket
 from sampan.app.program_environment import program_environment
 from sampan.core.clock import utc_now
 from sampan.core.task_scope import TaskScope
-from sampan.server.listener import HttpServer
+from sampan.server.connections.listener import HttpServer
 from sampan.server.pki.certificates import make_ca, make_serving
 from sampan.server.request import Filter, UserInfo
-from sampan.server.sni import CertKey
-from sampan.server.tls import HTTP_1, HTTP_2, ServingTls, TlsSettings
+from sampan.server.tls.serving import HTTP_1, HTTP_2, ServingTls, TlsSettings
+from sampan.server.tls.sni import CertKey
 from sampan.testing.logical_server import LogicalServer
 
 HOST: Final = "127.0.0.1"

@@ -16,7 +16,7 @@ from sampan.node.server.hosted import HostedPod
 from sampan.node.tunnel import agent as agents
 from sampan.node.tunnel.agent import TunnelAgent
 from sampan.node.tunnel.targets import TunnelTargets
-from sampan.server.listener import HttpServer
+from sampan.server.connections.listener import HttpServer
 from sampan.streams.session import StreamSession
 from tests.server.cluster import Api, served
 from tests.server.test_websocket import listening as http

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sampan.operator.http.exchange import HttpLimits, Request
 from sampan.operator.http.parser import RequestParser
-from sampan.server.connection_owner import HEADER_BYTES_MAX
+from sampan.server.connections.owner import HEADER_BYTES_MAX
 
 LIMITS = HttpLimits(body_bytes_max=lambda path: 1000)
 

@@ -6,7 +6,6 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from sampan.core.errors import StatusError
-from sampan.server.access_metrics import AccessMetrics
 from sampan.server.authentication.anonymous import ANONYMOUS_USER, AnonymousAuthenticator
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
@@ -15,6 +14,7 @@ from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.filters.authentication import with_authentication
 from sampan.server.incoming import identity_values
+from sampan.server.metrics.access import AccessMetrics
 from sampan.server.pki.certificates import CA_LIFETIME, KeyPair, make_ca, make_client
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Request, Response, UserInfo

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from sampan.server.sni import CertKey
+from sampan.server.tls.sni import CertKey
 from tests.ports import free_ports
 from tests.server.tls_files import Files
 

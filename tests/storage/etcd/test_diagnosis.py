@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 import pytest
 
-from sampan.server.sni import CertKey
+from sampan.server.tls.sni import CertKey
 from sampan.storage.etcd import EtcdSettings
 from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable

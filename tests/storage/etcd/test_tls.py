@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sampan.server.pki.certificates import make_ca
-from sampan.server.sni import CertKey
+from sampan.server.tls.sni import CertKey
 from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.etcd.endpoint import EtcdEndpoint
 from sampan.storage.etcd.store import EtcdStore

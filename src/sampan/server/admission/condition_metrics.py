@@ -9,7 +9,7 @@ from typing import Final
 
 from prometheus_client.core import Metric
 
-from sampan.server.histogram import Counter, Histogram
+from sampan.server.instruments.histogram import Counter, Histogram
 
 _PREFIX: Final = "apiserver_admission_match_condition_"
 _LABELS: Final = ("name", "kind", "type", "operation")

@@ -10,7 +10,7 @@ from prometheus_client.core import Metric
 from sampan.server.admission.condition_metrics import ConditionMetrics
 from sampan.server.admission.pod_security_metrics import PodSecurityMetrics
 from sampan.server.admission.policy_metrics import PolicyMetrics
-from sampan.server.histogram import Counter, Histogram
+from sampan.server.instruments.histogram import Counter, Histogram
 
 _PREFIX = "apiserver_admission_"
 _CODE_MAX = 600

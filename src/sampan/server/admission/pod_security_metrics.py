@@ -8,7 +8,7 @@ from typing import Final
 
 from prometheus_client.core import Metric
 
-from sampan.server.histogram import Counter
+from sampan.server.instruments.histogram import Counter
 
 _REQUEST: Final = ("request_operation", "resource", "subresource")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from prometheus_client.core import Metric
 
-from sampan.server.histogram import Counter, Histogram
+from sampan.server.instruments.histogram import Counter, Histogram
 
 _BUCKETS = (0.0000005, 0.001, 0.01, 0.1, 1.0)
 _MUTATION_LABELS = ("policy", "policy_binding", "error_type")

@@ -9,7 +9,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from sampan.server.aggregation.api_services import ApiServices
 from sampan.server.aggregation.availability import AvailabilityResult
-from sampan.server.histogram import Counter
+from sampan.server.instruments.histogram import Counter
 
 
 class AggregationMetrics:

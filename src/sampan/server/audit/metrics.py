@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from prometheus_client.core import Metric
 
 from sampan.server.audit.event import Event
-from sampan.server.histogram import Counter
+from sampan.server.instruments.histogram import Counter
 
 _log = logging.getLogger("sampan.audit")
 _SHOWN_MAX = 10

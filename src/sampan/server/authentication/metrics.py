@@ -11,8 +11,8 @@ from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Met
 
 from sampan.core.clock import monotonic, unix_time
 from sampan.server.authentication.authenticator import TokenError
-from sampan.server.histogram import Counter, Histogram, cumulative
-from sampan.server.reload_metrics import hash_of
+from sampan.server.instruments.histogram import Counter, Histogram, cumulative
+from sampan.server.instruments.reloads import hash_of
 
 _CACHE: Final = "authentication_token_cache_"
 _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

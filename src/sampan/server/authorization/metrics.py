@@ -8,7 +8,7 @@ from typing import Final
 
 from prometheus_client.core import Metric
 
-from sampan.server.histogram import Counter, Histogram
+from sampan.server.instruments.histogram import Counter, Histogram
 
 _PREFIX: Final = "apiserver_authorization_"
 _AUTHORIZER: Final = ("type", "name")

@@ -15,14 +15,14 @@ from sampan.server.discovery.handler import Discovery
 from sampan.server.extension.computed import ComputedResource
 from sampan.server.extension.verbs import computed_handler
 from sampan.server.filters.deadline import REQUEST_TIMEOUT_S, Deadlines
-from sampan.server.health import ENDPOINTS, Health
-from sampan.server.index import index_handler
-from sampan.server.lifecycle import Lifecycle
-from sampan.server.metrics import CONTENT_TYPE, ServerMetrics
+from sampan.server.health.health import ENDPOINTS, Health
+from sampan.server.health.lifecycle import Lifecycle
+from sampan.server.metrics.server import CONTENT_TYPE, ServerMetrics
 from sampan.server.openapi.handler import OpenApi
 from sampan.server.request import Request, Response
-from sampan.server.routes import Routes
-from sampan.server.version import show_version
+from sampan.server.routes.index import index_handler
+from sampan.server.routes.routes import Routes
+from sampan.server.routes.version import show_version
 
 
 class ExtensionServer:

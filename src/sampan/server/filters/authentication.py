@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 
 from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError, unauthorized
-from sampan.server.access_metrics import AccessMetrics
 from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaders
+from sampan.server.metrics.access import AccessMetrics
 from sampan.server.request import Filter, Handler, Request, Response
 
 _PREFIX = "x-remote-"

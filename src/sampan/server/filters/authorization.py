@@ -4,10 +4,10 @@ from collections.abc import Awaitable
 
 from sampan.core.clock import monotonic
 from sampan.core.errors import unauthorized
-from sampan.server.access_metrics import AccessMetrics
 from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.authorization.forbidden import forbidden_error
 from sampan.server.authorization.masters import MASTERS
+from sampan.server.metrics.access import AccessMetrics
 from sampan.server.request import Filter, Handler, Request, Response, UserInfo
 from sampan.server.status import NOSNIFF, internal_error_page
 

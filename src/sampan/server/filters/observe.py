@@ -8,9 +8,9 @@ import logging
 from collections.abc import Callable
 
 from sampan.server.filters.hook import HandlerHook
-from sampan.server.metrics import ServerMetrics
+from sampan.server.metrics.request_labels import labels_by_target
+from sampan.server.metrics.server import ServerMetrics
 from sampan.server.request import NOT_COUNTED, Request, Response
-from sampan.server.request_labels import labels_by_target
 
 _log = logging.getLogger("sampan.request")
 

@@ -4,7 +4,7 @@ Source: apiserver pkg/server/filters/with_retry_after.go (1.36).
 """
 
 from sampan.server.filters.hook import HandlerHook
-from sampan.server.lifecycle import Lifecycle
+from sampan.server.health.lifecycle import Lifecycle
 from sampan.server.request import Request, Response
 
 _MESSAGE = b"The apiserver is shutting down, please try again later."

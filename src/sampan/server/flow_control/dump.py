@@ -13,7 +13,7 @@ from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.priority_level import PriorityLevel
 from sampan.server.flow_control.ticket import Ticket
 from sampan.server.request import Request, Response
-from sampan.server.routes import Routes
+from sampan.server.routes.routes import Routes
 from sampan.server.status import text_response
 
 PREFIX: Final = "/debug/api_priority_and_fairness/"

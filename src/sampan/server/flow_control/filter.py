@@ -2,7 +2,7 @@
 
 Each request waits in its own coroutine until it is dispatched, times out or is cancelled. It holds its seats until its
 response is written, and a watch until its initial objects are. A client that does not read keeps no seat from others:
-while requests wait, they take it, and the bytes of the response count as unread (`server/unread.py`).
+while requests wait, they take it, and the bytes of the response count as unread (`server/connections/unread.py`).
 Source: apiserver pkg/server/filters/priority-and-fairness.go (1.36).
 """
 

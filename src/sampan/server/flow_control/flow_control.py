@@ -10,7 +10,7 @@ from sampan.server.flow_control.max_in_flight import with_max_in_flight
 from sampan.server.flow_control.metrics import FlowControlMetrics
 from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.request import Filter
-from sampan.server.routes import Routes
+from sampan.server.routes.routes import Routes
 
 
 class FlowControl:

@@ -1,7 +1,7 @@
 """Limits without priority and fairness: one for reading and one for mutating requests. No request waits.
 
 A request counts until its response is written. A request at the limit takes the seat of a client that does not read;
-the bytes of that response count as unread (`server/unread.py`).
+the bytes of that response count as unread (`server/connections/unread.py`).
 Source: apiserver pkg/server/filters/maxinflight.go (1.36).
 """
 

@@ -12,8 +12,8 @@ from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.priority_level import PriorityLevel
 from sampan.server.flow_control.ticket import FlowHistogram, FlowStats, Ticket
 from sampan.server.flow_control.usage import MEASURES
-from sampan.server.histogram import cumulative
-from sampan.server.metrics import is_mutating
+from sampan.server.instruments.histogram import cumulative
+from sampan.server.metrics.server import is_mutating
 
 _PREFIX: Final = "apiserver_flowcontrol_"
 _BY_FLOW: Final = ("priority_level", "flow_schema")

@@ -8,7 +8,7 @@ from typing import Final
 
 from prometheus_client.core import Metric
 
-from sampan.server.histogram import Counter, Histogram
+from sampan.server.instruments.histogram import Counter, Histogram
 
 _LABELS: Final = ("mode", "decision")
 _BUCKETS: Final = tuple(0.001 * 2**n for n in range(15))

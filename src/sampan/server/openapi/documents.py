@@ -13,7 +13,7 @@ from sampan.server.openapi.connect_operations import connect_items
 from sampan.server.openapi.discovery_operations import group_items, server_items, version_item
 from sampan.server.openapi.operations import META, Operation, Parameter, PathItem, base_path, path_items, tag_of
 from sampan.server.openapi.schemas import closure, custom_definitions, kind_name
-from sampan.server.version import GIT_VERSION
+from sampan.server.routes.version import GIT_VERSION
 
 Json = dict[str, Any]
 Served = list[tuple[ResourceDefinition, VersionDefinition]]

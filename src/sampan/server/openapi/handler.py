@@ -22,7 +22,7 @@ from sampan.server.openapi.protobuf import encode_document
 from sampan.server.openapi.protobuf_v3 import encode_document as encode_v3
 from sampan.server.openapi.shared_parameters import share_parameters
 from sampan.server.request import Counted, Headers, Request, Response
-from sampan.server.version import GIT_VERSION
+from sampan.server.routes.version import GIT_VERSION
 from sampan.wire import json as wire_json
 from sampan.wire.negotiation import parse_accept
 

@@ -5,7 +5,7 @@ Source: apiserver pkg/server/routes/profiling.go (1.36).
 
 from sampan.http.pprof.endpoint import PREFIX, ProfileEndpoint
 from sampan.server.request import Request, Response
-from sampan.server.routes import Routes
+from sampan.server.routes.routes import Routes
 
 
 class Profiling:

@@ -15,6 +15,7 @@ from sampan.registry.write.write import Observer
 from sampan.server.admission.chain import AdmissionChain, AdmissionObserver
 from sampan.server.authentication.identity import Identity
 from sampan.server.authorization.authorizer import Authorizer
+from sampan.server.metrics.watches import WatchMetrics
 from sampan.server.proxy.upstreams import ProxyUpstreams
 from sampan.server.request import Request
 from sampan.server.verbs.bodies import ListBodies
@@ -22,7 +23,6 @@ from sampan.server.verbs.bookmark_times import BookmarkTimes
 from sampan.server.verbs.components import ELSEWHERE, Components
 from sampan.server.verbs.messages import MessageCache
 from sampan.server.verbs.tables import RowCache
-from sampan.server.watch_metrics import WatchMetrics
 
 
 @dataclass(frozen=True, slots=True)

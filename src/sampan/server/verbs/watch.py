@@ -17,6 +17,7 @@ from functools import partial
 from sampan.core import errors
 from sampan.core.offload import LARGE_BYTES, in_thread
 from sampan.server.media import media_of
+from sampan.server.metrics.watches import Chunk, Sent
 from sampan.server.request import Response
 from sampan.server.verbs.bookmark_times import BookmarkTimes
 from sampan.server.verbs.converted_events import ConvertedEvents, TimeIsUp
@@ -26,7 +27,6 @@ from sampan.server.verbs.revision import revision_of_read, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import selection_of
 from sampan.server.verbs.watch_frames import Framer, bookmarker, error_frame, framer
-from sampan.server.watch_metrics import Chunk, Sent
 from sampan.storage.records import CacheReset, Delivery, WatcherTooSlow
 from sampan.storage.store import Compacted
 from sampan.storage.watcher import Watcher

@@ -27,7 +27,7 @@ from sampan.server.authentication.jwt.tokens import JwtTokens
 from sampan.server.authentication.jwt.validation import ConfigurationValidator
 from sampan.server.authentication.jwt.verifier import ALGORITHMS
 from sampan.server.authentication.metrics import IssuerMetrics
-from sampan.server.reload_metrics import ReloadMetrics
+from sampan.server.instruments.reloads import ReloadMetrics
 
 _log = logging.getLogger("sampan.authentication")
 

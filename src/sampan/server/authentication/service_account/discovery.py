@@ -12,7 +12,7 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from sampan.core.token_keys import VerifyingKey
 from sampan.server.request import Request, Response
-from sampan.server.routes import Routes
+from sampan.server.routes.routes import Routes
 
 CONFIGURATION_PATH = "/.well-known/openid-configuration"
 JWKS_PATH = "/openid/v1/jwks"
