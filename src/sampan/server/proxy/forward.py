@@ -6,6 +6,8 @@ The contract for targets:
   HEAD, 204 and 304 have no body. Trailers and interim responses are dropped.
 - Hop-by-hop headers, those that `Connection` lists, and credentials for this server are not forwarded. The client's
   address is appended to `X-Forwarded-For`.
+- Cookies of this server's sessions are not forwarded, and an upstream cannot set them. With `sandboxed`, browsers run
+  its pages in a sandbox (`browsers.py`).
 - With `ProxyTarget.prefix`, `X-Forwarded-Uri`, `-Host` and `-Proto` are set too, and `Location` and links in HTML are
   rewritten (`rewrite.py`).
 - An upgrade (any protocol, HTTP/1.1 only) uses a separate connection. After a 101, bytes are copied in both directions
@@ -26,6 +28,7 @@ from urllib.parse import quote
 from sampan.core.errors import Reason, StatusError, bad_request
 from sampan.http import ConnectionPool, HttpClient, HttpSettings, Tunnel
 from sampan.http.client import DialledOrigin
+from sampan.server.proxy.browsers import SANDBOX, harmless, is_browser
 from sampan.server.proxy.exchange import CONNECT_TIMEOUT_S, Exchange, Outgoing, begin
 from sampan.server.proxy.headers import first, forwarded, forwarded_response, switched, upgrade_of
 from sampan.server.proxy.pipe import pipe
@@ -50,9 +53,11 @@ _BODILESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 class Proxy:
     """Reverse proxy with a pool of idle connections. `run` must be running."""
 
-    def __init__(self, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
+    def __init__(self, *, connect_timeout_s: float = CONNECT_TIMEOUT_S, sandboxed: bool = True) -> None:
+        """`sandboxed`: browsers run proxied pages in a sandbox."""
         self._client = HttpClient(_SETTINGS)
         self._connect_timeout_s = connect_timeout_s
+        self._sandboxed = sandboxed
 
     async def run(self) -> None:
         """Keep idle connections until cancelled."""
@@ -90,13 +95,18 @@ class Proxy:
             single=bool(desired),
         )
         exchange = await self.send(target, outgoing)
+        to_browser = self._sandboxed and is_browser(request.headers)
+        exchange.response.fields = harmless(exchange.response.fields, to_browser=to_browser)
         if exchange.response.status == 101:
             return _switched(exchange, desired)
         if desired and target.upgrade_only and exchange.response.status < 400:
             exchange.abandon()
             text = f"invalid upgrade response: status code {exchange.response.status}"
             raise StatusError(Reason.UNKNOWN, 500, text)
-        return await _passed_on(request, target, exchange)
+        response = await _passed_on(request, target, exchange)
+        if self._sandboxed:
+            response.headers.append(SANDBOX)
+        return response
 
 
 async def _body(request: Request) -> tuple[AsyncIterator[bytes] | None, dict[str, str]]:

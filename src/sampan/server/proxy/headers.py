@@ -6,6 +6,7 @@ Source: Go net/http/httputil/reverseproxy.go, apimachinery pkg/util/proxy/upgrad
 from collections.abc import Mapping
 
 from sampan.core.tracing import trace_headers
+from sampan.server.proxy.browsers import without_sessions
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Headers, Request
 from sampan.wire.http1 import fits, request_head
@@ -59,6 +60,11 @@ def forwarded(request: Request, target: ProxyTarget) -> dict[str, str]:
         for name, value in request.headers.items()
         if name not in dropped and not name.startswith(_CREDENTIALS) and not name.startswith(":")
     }
+    cookies = headers.get("cookie")
+    if cookies is not None:
+        headers["cookie"] = without_sessions(cookies)
+        if not headers["cookie"]:
+            del headers["cookie"]
     host = request.headers.get("host", "")
     headers["host"] = target.authority or host or target.netloc
     if request.wire.client_address:

@@ -16,6 +16,8 @@ class ProxySettings:
     kubelet: KubeletSettings = field(default_factory=KubeletSettings)
     allow_loopback: bool = False
     """True to permit loopback addresses in `proxy` subresources, for Pods that are processes of the same machine."""
+    sandboxed: bool = True
+    """Let browsers run proxied pages in a sandbox, so that they cannot use sessions of the dashboard."""
 
 
 class ProxyUpstreams:
@@ -27,8 +29,9 @@ class ProxyUpstreams:
         self.settings = settings or ProxySettings()
         self.tunnels = tunnels or NodeTunnels()
         self.kubelets = KubeletConnection(nodes, self.settings.kubelet, self.tunnels)
-        self.kubelet_proxy = Proxy(connect_timeout_s=self.settings.kubelet.timeout_s)
-        self.proxy = Proxy()
+        sandboxed = self.settings.sandboxed
+        self.kubelet_proxy = Proxy(connect_timeout_s=self.settings.kubelet.timeout_s, sandboxed=sandboxed)
+        self.proxy = Proxy(sandboxed=sandboxed)
         self.tls: ssl.SSLContext = unverified_tls()
         """TLS context for Pods and services."""
 
