@@ -50,6 +50,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "examples/*",
         "generate/test_clients.py",
         "generate/test_models.py",
+        "kinds/test_type_checks.py",
         "machines/*",
         "node/cri/*",
         "node/csi/*",

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from scripts.kinds import defaults, go_fields, messages, resources, schemas
+from scripts.kinds import defaults, go_fields, messages, resources, schemas, typed_dicts
 from scripts.kinds.sources import Sources
 
 ROOT: Final = Path(__file__).parents[2]
@@ -21,6 +21,7 @@ def generate(sources: Sources) -> dict[str, bytes]:
         f"{DATA}/defaults.json": stated,
         f"{DATA}/schemas.bin": schemas.content(sources, json.loads(fields), json.loads(stated)),
         "src/sampan/wire/protobuf/messages.json": messages.content(sources),
+        **typed_dicts.contents(sources, json.loads(fields)),
     }
 
 

@@ -44,6 +44,7 @@ _SCRIPTS: Final[Mapping[str, str]] = {
     "kubectl-sampan": _KUBECTL_SAMPAN,
     "make": _MAKE,
     "pip": _PIP,
+    "mypy": '#!/bin/sh\nexec {python} -m mypy "$@"\n',
     "pytest": '#!/bin/sh\nexec {python} -m pytest -p no:cacheprovider "$@"\n',
     "python": '#!/bin/sh\nexec {python} "$@"\n',
     "systemctl": "#!/bin/sh\nexit 0\n",

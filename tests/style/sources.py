@@ -6,6 +6,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
+GENERATED = "src/sampan/kinds/"
+"""Modules that `make kinds` writes: as long as Kubernetes' groups are, for users too. `tests/kinds` compares them with
+the sources.
+"""
 
 
 def name_of(path: Path) -> str:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from vulture import Vulture
 
-from tests.style.sources import ROOT, name_of
+from tests.style.sources import GENERATED, ROOT, name_of
 
 FOLDERS = ("src", "tests", "examples", "benchmarks")
 DECORATORS = ["@click.*", "@*.command*"]
@@ -35,6 +35,8 @@ FOREIGN_NAMES = (
     "max_size",
     "_ssl_buffer_view",
     "never_capture",
+    # mypy calls it.
+    "get_method_hook",
     # `copy` calls its parameter so.
     "memo",
     # `random.Random` calls its parameter so.
@@ -67,7 +69,7 @@ FIELDS_OF_KINDS = "src/sampan/registry/kinds/"
 
 def is_foreign(name: str, path: str) -> bool:
     """Return whether something other than a Python name refers to this definition."""
-    if any(fnmatchcase(name, pattern) for pattern in FOREIGN_NAMES):
+    if path.startswith(GENERATED) or any(fnmatchcase(name, pattern) for pattern in FOREIGN_NAMES):
         return True
     return path.startswith(FIELDS_OF_KINDS) and name != name.lower()
 

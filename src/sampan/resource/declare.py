@@ -18,11 +18,12 @@ from typing import Any, Protocol, TypeVar, cast
 import msgspec
 
 from sampan.core.gvk import GroupVersionResource
+from sampan.resource.builtin import builtin_resource
 from sampan.resource.default_values import check_defaults
 from sampan.resource.info import ResourceInfo
 from sampan.resource.lenient import LenientReader
 from sampan.resource.meta import ObjectMeta, meta, remember_source, source_of
-from sampan.resource.object_type import ObjectType
+from sampan.resource.object_type import ObjectType, dynamic
 from sampan.resource.unknown_fields import with_unknown
 
 T = TypeVar("T")
@@ -182,7 +183,13 @@ def declaration(cls: type[Any]) -> Declaration:
 
 
 def object_type(cls: type[T]) -> ObjectType[T]:
-    """Return the object type of a declared class. Raises `TypeError` if it is not declared."""
+    """Return the object type of a declared class, or of a kind in `sampan.kinds`, whose objects are dicts.
+
+    Raises `TypeError` for other classes.
+    """
+    builtin = builtin_resource(cls)
+    if builtin is not None:
+        return cast("ObjectType[T]", dynamic(builtin))
     declaration(cls)
     return cast("ObjectType[T]", cast(Declared, cls).__object_type__)
 

@@ -1,0 +1,57 @@
+"""mypy finds misspelt fields of built-in kinds; a running program does not load the types."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CONTROLLER = """
+from __future__ import annotations
+
+from sampan.kinds import apps_v1, core_v1
+
+
+def ready(deployment: apps_v1.Deployment) -> bool:
+    return deployment.get("status", {}).get("readyReplicas", 0) >= deployment["spec"].get("replicas", 1)
+
+
+def container(image: str) -> core_v1.Container:
+    return {"name": "boat", "image": image}
+"""
+
+
+def checked(tmp_path: Path, text: str) -> str:
+    """Return the output of mypy for a module."""
+    (tmp_path / "controller.py").write_text(text)
+    (tmp_path / "mypy.ini").write_text("[mypy]\nplugins = sampan.mypy_plugin\n")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "controller.py"]
+    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+
+
+def test_a_correct_module_passes(tmp_path: Path) -> None:
+    assert checked(tmp_path, CONTROLLER).startswith("Success")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("readyReplicas", "readyReplcas", 'TypedDict "DeploymentStatus" has no key "readyReplcas"'),
+        ('["spec"]', '["spek"]', 'TypedDict "Deployment" has no key "spek"'),
+        ('"image"', '"imige"', 'Extra key "imige" for TypedDict "Container"'),
+        ('"name": "boat", ', "", 'Missing key "name" for TypedDict "Container"'),
+        ('"boat"', "7", 'Incompatible types (expression has type "int", TypedDict item "name" has type "str")'),
+        ("apps_v1.Deployment", "apps_v1.Deploiment", 'Name "apps_v1.Deploiment" is not defined'),
+    ],
+    ids=["a field that is read", "a required field", "a field that is written", "absent", "another type", "a class"],
+)
+def test_a_mistake_is_an_error(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert message in checked(tmp_path, CONTROLLER.replace(old, new))
+
+
+def test_a_program_does_not_load_the_types_that_it_only_annotates(tmp_path: Path) -> None:
+    (tmp_path / "controller.py").write_text(CONTROLLER)
+    code = "import controller, sampan.kinds; print(type(sampan.kinds.core_v1).__name__)"
+    result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert result.stdout == "_LazyModule\n"
