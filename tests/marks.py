@@ -45,7 +45,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "client/test_e2e_client.py",
         "client/test_exec_plugin.py",
         "*/test_public_names.py",
-        "core/test_child_process.py",
+        "core/operating_system/test_child_process.py",
         "csi/*",
         "examples/*",
         "generate/test_clients.py",

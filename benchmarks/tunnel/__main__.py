@@ -23,7 +23,7 @@ from benchmarks.report import machine, report
 from benchmarks.scale.report import store, text_table
 from benchmarks.scenarios import Scenario
 from benchmarks.tunnel import node
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.http import HttpClient, HttpRequest, HttpSettings, Tunnel, Upstream
 from sampan.server.pki.certificates import KeyPair, make_ca, make_serving
 from sampan.streams.tunnels import NodeTunnels, NodeWay

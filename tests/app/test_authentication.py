@@ -13,9 +13,9 @@ from sampan.app.errors import StartError
 from sampan.app.oidc import oidc_configuration
 from sampan.app.settings import UpSettings
 from sampan.cli.settings_command import SettingsCommand
-from sampan.core.certificates import make_authority
 from sampan.core.settings.configuration import Configuration
-from sampan.core.token_keys import make_signing_key
+from sampan.core.tls.certificates import make_authority
+from sampan.core.tokens.keys import make_signing_key
 from sampan.registry.cluster import Cluster
 from sampan.server.loops.extension_authentication import combined, publish_authentication
 from sampan.server.pki.client_verifier import ClientCertificateVerifier

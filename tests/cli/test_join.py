@@ -19,9 +19,9 @@ from sampan.app.errors import StartError
 from sampan.app.join import node_name, server_url
 from sampan.cli.tokens.command import token_command
 from sampan.client import ApiError, Client, Config, Forbidden, ListOptions, MergePatch, WriteOptions, load_config
-from sampan.core.bootstrap_token import parse_token
-from sampan.core.certificates import KeyPair, make_authority, make_client_certificate, make_server_certificate
 from sampan.core.clock import utc_now
+from sampan.core.tls.certificates import KeyPair, make_authority, make_client_certificate, make_server_certificate
+from sampan.core.tokens.bootstrap import parse_token
 from sampan.http.tls import TlsOptions
 from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE
 from sampan.loops.resources import (

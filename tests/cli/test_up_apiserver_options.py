@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from sampan.app.settings import UpSettings
 from sampan.cli.apiserver_options import REFUSED
 from sampan.cli.up import up_command
-from sampan.core.certificates import KeyPair
+from sampan.core.tls.certificates import KeyPair
 from sampan.server.pki.certificates import make_ca, make_client, make_serving
 from tests.cli.server import running
 from tests.server.tls_files import NOW

@@ -25,8 +25,8 @@ from sampan.controllers.certificate_signing.rules import (
     request_of,
 )
 from sampan.controllers.status import find_status_condition
-from sampan.core.certificates import make_authority, signed_by
 from sampan.core.time import format_time
+from sampan.core.tls.certificates import make_authority, signed_by
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.resource import Object

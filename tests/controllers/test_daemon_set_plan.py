@@ -13,7 +13,7 @@ from sampan.controllers.daemon_set.state import DaemonSetState, observe
 from sampan.controllers.daemon_set.status import status
 from sampan.controllers.daemon_set.upkeep import upkeep
 from sampan.controllers.history import POD_HASH_LABEL
-from sampan.core.tolerations import Taint
+from sampan.core.pods.tolerations import Taint
 from sampan.loops.views import POD_VIEW, Node, NodeSpec, Pod, PodCondition, PodSpec, PodStatus
 from sampan.resource import Object, ObjectMeta
 from sampan.wire import json

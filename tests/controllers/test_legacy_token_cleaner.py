@@ -10,7 +10,7 @@ import pytest
 
 from sampan.controllers.legacy_token_cleaner import LegacyTokenCleaner
 from sampan.controllers.pod_secrets import secret_names
-from sampan.core.legacy_token import INVALID_SINCE_LABEL, LAST_USED_LABEL, TRACKING_NAME, format_day
+from sampan.core.tokens.legacy import INVALID_SINCE_LABEL, LAST_USED_LABEL, TRACKING_NAME, format_day
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS
 from sampan.resource import Object

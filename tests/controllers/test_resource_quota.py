@@ -2,7 +2,7 @@
 
 from sampan.controllers import resource_quota
 from sampan.controllers.resource_quota.controller import status_after
-from sampan.core.quantity import parse
+from sampan.core.numbers.quantity import parse
 from sampan.loops.resources import CONFIG_MAPS, DEPLOYMENTS, PODS, RESOURCE_QUOTAS, SERVICES
 from sampan.resource import Object
 from tests.controllers.cluster import Working, cluster

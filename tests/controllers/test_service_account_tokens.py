@@ -7,7 +7,7 @@ from typing import Any
 import jwt
 
 from sampan.controllers import service_account_tokens
-from sampan.core.token_keys import make_signing_key
+from sampan.core.tokens.keys import make_signing_key
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import SECRETS, SERVICE_ACCOUNTS
 from sampan.resource import meta

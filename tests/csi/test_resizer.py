@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("grpc", reason="needs the extra cri")
 
-from sampan.core.quantity import parse
+from sampan.core.numbers.quantity import parse
 from sampan.csi.sidecar.resize_decision import Sizes, next_size
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.resource import Object, meta

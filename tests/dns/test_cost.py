@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sampan.core.loop_turns import LoopTurns
+from sampan.core.event_loop.turns import LoopTurns
 from sampan.dns import server as server_module
 from sampan.dns.forwarder import Forwarder
 from sampan.dns.message import HEADER, MESSAGE_BYTES_MAX, TC, Query, Question, Type

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from sampan.core.tolerations import Taint
+from sampan.core.pods.tolerations import Taint
 from sampan.node.admission import NodeAdmission, NodeFacts, Refusal
 from sampan.node.node_home import NodeHome
 from tests.node.scripted import ScriptedRuntime

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sampan.controllers import node_ipam
-from sampan.core.simulated_pods import POD_CIDRS
+from sampan.core.pods.simulated import POD_CIDRS
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import NODES, PODS
 from sampan.node import addresses as addresses_module

@@ -44,8 +44,8 @@ print(json.dumps(printed))
 """
 CLIENT = ["httptools", "isal", "msgspec", "orjson"]
 NOT_FOR_OPERATORS = {
-    "sampan.core.legacy_token": "jwt",
-    "sampan.core.otlp": "opentelemetry",
+    "sampan.core.tokens.legacy": "jwt",
+    "sampan.core.telemetry.otlp": "opentelemetry",
     "sampan.operator.process.spans": "opentelemetry",
     "sampan.wire.websocket": "wsproto",
 }

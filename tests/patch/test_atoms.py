@@ -9,7 +9,7 @@ import orjson
 import pytest
 from hypothesis import given
 
-from sampan.core.json_values import same_by_number
+from sampan.core.json.values import same_by_number
 from sampan.patch.atom import Atom, ElementError
 from sampan.patch.atom_schema import atom_of, root_atom
 from sampan.patch.copying import copy_json

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sampan.client import ApiError
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.resource.crd import crd_of
 from sampan.wire import yaml
 from tests.project.conftest import Sampan, tree

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampan.core.tolerations import untolerated
+from sampan.core.pods.tolerations import untolerated
 from sampan.scheduler.framework.plugin import Plugin
 from sampan.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from sampan.scheduler.plugins.node_affinity import NodeAffinity

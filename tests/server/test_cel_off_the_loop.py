@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sampan.core.offload import INLINE_STEPS_MAX
+from sampan.core.event_loop.offload import INLINE_STEPS_MAX
 from sampan.schema.cel import parser
 from sampan.schema.cel.lexer import tokens
 from tests.server.admission.policy.policies import EVERY_MAP, GROUP, MAPS, config_map, failing, validating

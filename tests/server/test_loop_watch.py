@@ -7,7 +7,7 @@ import threading
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from sampan.core import loop_watch
+from sampan.core.event_loop import watch as loop_watch
 from sampan.server.loop_watch import LoopWatch
 from sampan.server.request import Request, UserInfo
 from tests.server.requests import make_request

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from sampan.core.errors import StatusError
-from sampan.core.offload import LARGE_BYTES
+from sampan.core.event_loop.offload import LARGE_BYTES
 from sampan.registry.strategy import Context
 from sampan.registry.write.own import create, update
 from sampan.storage.store import prefix_end

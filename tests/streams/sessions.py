@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import cast
 
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.http import Tunnel
 from sampan.streams.limits import DEFAULT_LIMITS, StreamLimits
 from sampan.streams.session import StreamSession

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from h2.connection import H2Connection
 
-from sampan.core.tls_trust import client_context
+from sampan.core.tls.trust import client_context
 from sampan.http import Tunnel
 from sampan.streams.errors import StreamRefused
 from sampan.streams.limits import StreamLimits

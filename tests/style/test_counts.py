@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sampan.core.counts import counted
+from sampan.core.numbers.counts import counted
 from tests.style.sources import ROOT
 
 FOLDERS = ("app", "cli", "storage")
@@ -29,4 +29,4 @@ def test_messages_count_with_the_function(folder: str) -> None:
         for number, line in enumerate(file.read_text().splitlines(), 1)
         if _BARE.search(line)
     ]
-    assert found == [], "use sampan.core.counts.counted"
+    assert found == [], "use sampan.core.numbers.counts.counted"

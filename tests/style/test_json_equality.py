@@ -49,7 +49,7 @@ OBJECTS = frozenset(
 """Names of variables, attributes and fields that usually contain an object, or any other JSON."""
 OF_ANY = frozenset(["value", "item", "values", "items"])
 """Names that contain JSON if the other side is such a name, too."""
-COMPARED_BY_TYPE = frozenset({"src/sampan/core/json_values.py"})
+COMPARED_BY_TYPE = frozenset({"src/sampan/core/json/values.py"})
 _MAKERS = frozenset(["len", "str", "int", "type", "set", "id"])
 _TYPED = frozenset(
     ["str", "int", "float", "bool", "bytes", "Path", "GroupVersionKind", "UID", "Revision", "datetime", "timedelta"]
@@ -142,7 +142,7 @@ def _found() -> set[str]:
 
 
 def test_objects_are_compared_as_json() -> None:
-    assert sorted(_found() - EXACT) == [], "compare JSON with `same` of core/json_values.py"
+    assert sorted(_found() - EXACT) == [], "compare JSON with `same` of core/json/values.py"
 
 
 def test_the_list_of_comparisons_of_typed_values_only_shrinks() -> None:

@@ -50,5 +50,5 @@ def test_each_pattern_matches_a_file(pattern: str) -> None:
 
 
 def test_an_unmarked_file_has_no_mark() -> None:
-    assert marks_of("core/test_names.py") == []
+    assert marks_of("core/validation/test_names.py") == []
     assert marks_of("cli/test_up.py") == ["process"]

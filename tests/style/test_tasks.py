@@ -6,7 +6,7 @@ import pytest
 
 from tests.style.sources import SOURCES, name_of, parse, text_of
 
-ALLOWED = {"src/sampan/core/task_scope.py"}
+ALLOWED = {"src/sampan/core/event_loop/task_scope.py"}
 """The parent type itself."""
 LOOPS = {"asyncio", "loop", "_loop", "get_running_loop", "get_event_loop"}
 

@@ -3,7 +3,7 @@
 from tests.style.sources import ROOT, SOURCES, text_of
 
 WITH_URLSPLIT = {
-    "core/url.py",  # after its own checks
+    "core/addresses/url.py",  # after its own checks
     # URLs that are checked when they are configured, or that this process has made:
     "app/join.py",
     "cli/tokens/command.py",

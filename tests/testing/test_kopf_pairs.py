@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sampan.client.errors import ApiError
-from sampan.core.certificates import make_authority, make_server_certificate
 from sampan.core.clock import monotonic, utc_now
+from sampan.core.tls.certificates import make_authority, make_server_certificate
 from sampan.testing import Cluster, ClusterOptions, kopf_operator
 from sampan.testing.operators import Running
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sampan.core.background import background
+from sampan.core.event_loop.background import background
 from sampan.operator.leader_election import LeaderElectionConfig
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.testing import Cluster

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from sampan.core.certificates import KeyPair
+from sampan.core.tls.certificates import KeyPair
 
 HOST = "127.0.0.1"
 SERVICE = "s.n.svc"

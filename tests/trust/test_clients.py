@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from sampan.core.time import SystemClock
-from sampan.core.tls_trust import unverified_context
+from sampan.core.tls.trust import unverified_context
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.tls import serving_context
 from sampan.operator.webhook.certificates.source import CertificateSource, Material

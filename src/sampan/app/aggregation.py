@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
-from sampan.core.tls_trust import unverified_context
+from sampan.core.tls.trust import unverified_context
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.pki.directory import Credentials
 

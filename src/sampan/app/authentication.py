@@ -16,7 +16,7 @@ from sampan.app.errors import StartError, content_of
 from sampan.app.keep_running import keep_running
 from sampan.app.oidc import oidc_configuration
 from sampan.app.settings import UpSettings
-from sampan.core.token_keys import (
+from sampan.core.tokens.keys import (
     SigningKey,
     VerifyingKey,
     make_signing_key,

@@ -16,7 +16,7 @@ from sampan.app.errors import StartError
 from sampan.app.lock import locked_directory
 from sampan.app.store_location import StoreLocation
 from sampan.core.clock import unix_time
-from sampan.core.counts import counted
+from sampan.core.numbers.counts import counted
 from sampan.storage.snapshot import SnapshotError, StoreRows, verify, write_snapshot
 from sampan.storage.snapshot.copy import Digest, copy_into, digest_of, digest_of_file
 from sampan.storage.sqlite.dump import SQLiteRows

@@ -14,10 +14,10 @@ from cryptography import x509
 
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
-from sampan.core.certificates import covers
 from sampan.core.extras import import_extra
-from sampan.core.pem import certificates_in, private_key_in
 from sampan.core.settings import settings_of
+from sampan.core.tls.certificates import covers
+from sampan.core.tls.pem import certificates_in, private_key_in
 
 _log = logging.getLogger("sampan.app")
 

@@ -17,12 +17,12 @@ from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
 from sampan.app.loops.run import run_loops
 from sampan.app.loops.settings import LoopSettings, NodeSettings, ProcessSettings
 from sampan.client import ApiError, Client, ClientError, Config, NotFound, TransportError, Unauthorized
-from sampan.core.bootstrap_token import parse_token
-from sampan.core.certificates import KeyPair
+from sampan.core.addresses.url import split_url
 from sampan.core.clock import utc_now
-from sampan.core.log import configure_logging
-from sampan.core.names import dns1123_subdomain_errors
-from sampan.core.url import split_url
+from sampan.core.telemetry.log import configure_logging
+from sampan.core.tls.certificates import KeyPair
+from sampan.core.tokens.bootstrap import parse_token
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.http.tls import TlsOptions
 from sampan.loops.resources import NODES
 from sampan.node.joining.certificate import request_certificate, user_of

@@ -11,7 +11,7 @@ from typing import Any
 from sampan.app.errors import StartError
 from sampan.app.loops.join_settings import LeaveSettings
 from sampan.core.extras import import_extra
-from sampan.core.log import configure_logging
+from sampan.core.telemetry.log import configure_logging
 from sampan.node.beneath import detach_all_below, mounts_below, remove_tree
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.runtime_socket import NoRuntime, runtime_socket

@@ -18,11 +18,11 @@ from sampan.app.components import Component as RunningComponent
 from sampan.app.loops.settings import USAGE_ERROR
 from sampan.app.loops.shared_settings import node_names
 from sampan.app.settings import UpSettings
-from sampan.core.child_process import ChildProcess
-from sampan.core.log import format_of
+from sampan.core.operating_system.child_process import ChildProcess
 from sampan.core.settings import settings_of
 from sampan.core.settings.kinds import BOOLEAN
 from sampan.core.settings.tree import value_at
+from sampan.core.telemetry.log import format_of
 from sampan.server.verbs.components import (
     CONTROLLER_MANAGER,
     CONTROLLER_MANAGER_LEASE,

@@ -26,9 +26,7 @@ from sampan.app.loops.shared_settings import (
     service_proxy_setting,
 )
 from sampan.app.resource_metrics import ResourceMetricsOptions
-from sampan.core.cipher_suites import NAMES as SUITE_NAMES
 from sampan.core.extras import MissingExtra, require_extra
-from sampan.core.log_settings import LogSettings
 from sampan.core.settings import Kind, nested, setting, settings_of, variants
 from sampan.core.settings.kinds import (
     BOOLEAN,
@@ -45,6 +43,8 @@ from sampan.core.settings.kinds import (
     one_of,
 )
 from sampan.core.suggestions import did_you_mean
+from sampan.core.telemetry.log_settings import LogSettings
+from sampan.core.tls.cipher_suites import NAMES as SUITE_NAMES
 from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.connections.unread import UnreadLimits

@@ -12,7 +12,7 @@ from sampan.app.lock import locked_directory
 from sampan.app.store_location import StoreLocation
 from sampan.cli.engine_options import MADE_BY, engine_options, store_at, store_errors
 from sampan.cli.progress import Advance, progress_bar
-from sampan.core.counts import counted
+from sampan.core.numbers.counts import counted
 from sampan.storage.snapshot import Summary, verify, write_snapshot
 from sampan.storage.sqlite.restore import BUMP_REVISION, check_empty, credentials, restore
 

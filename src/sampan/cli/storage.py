@@ -12,7 +12,7 @@ from sampan.app.engines import URL_FORMS, Engine
 from sampan.app.store_location import StoreLocation
 from sampan.cli.engine_options import MADE_BY, engine_options, store_at, store_errors
 from sampan.cli.progress import progress_bar
-from sampan.core.counts import counted
+from sampan.core.numbers.counts import counted
 from sampan.storage.sqlite.check import check
 from sampan.storage.sqlite.restore import DATABASE
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from sampan.core.gvk import GroupVersion
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.resource import Object
 
 _YAML: Final = "sampan.wire.yaml"

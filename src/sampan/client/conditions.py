@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sampan.core.json_path import JsonPath
+from sampan.core.json.path import JsonPath
 from sampan.resource import Object
 
 _ANYTHING: Final = object()

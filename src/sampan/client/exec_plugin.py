@@ -17,7 +17,7 @@ import msgspec
 from sampan.client.config.config import Config, ExecConfig
 from sampan.client.credentials import Credentials
 from sampan.client.errors import CredentialError
-from sampan.core.child_process import capture_output
+from sampan.core.operating_system.child_process import capture_output
 from sampan.core.time import Clock, SystemClock, parse_time
 from sampan.http.tls import ClientCertificate
 from sampan.wire.http1 import fits

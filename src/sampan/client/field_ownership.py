@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sampan.client.patch import JsonPatch
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.resource import Object
 from sampan.wire import json
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.resource import Object
 from sampan.wire import json
 

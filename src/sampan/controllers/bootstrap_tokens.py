@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import Conflict, DeleteOptions, MergePatch, NotFound
-from sampan.core.bootstrap_token import (
+from sampan.core.time import parse_time
+from sampan.core.tokens.bootstrap import (
     CLUSTER_INFO,
     CLUSTER_INFO_NAMESPACE,
     KUBECONFIG_KEY,
@@ -24,7 +25,6 @@ from sampan.core.bootstrap_token import (
     parse_token,
     sign,
 )
-from sampan.core.time import parse_time
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import CONFIG_MAPS, SECRETS

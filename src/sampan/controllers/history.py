@@ -12,7 +12,7 @@ from typing import Any, Final
 from sampan.client import AlreadyExists, DeleteOptions, MergePatch, NotFound
 from sampan.controllers.ownership import Owned
 from sampan.core.label_selectors import Selector
-from sampan.core.names import GENERATED_SUFFIX_ALPHABET
+from sampan.core.validation.names import GENERATED_SUFFIX_ALPHABET
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import CONTROLLER_REVISIONS
 from sampan.operator.owner_references import set_controller_reference

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from sampan.client import ClientError, Conflict, DeleteOptions, MergePatch, NotFound
 from sampan.controllers.pod_secrets import secret_names
-from sampan.core.legacy_token import (
+from sampan.core.time import parse_time
+from sampan.core.tokens.legacy import (
     INVALID_SINCE_LABEL,
     LAST_USED_LABEL,
     TRACKING_KEY,
@@ -24,7 +25,6 @@ from sampan.core.legacy_token import (
     format_day,
     parse_day,
 )
-from sampan.core.time import parse_time
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS

@@ -7,7 +7,7 @@ import copy
 from typing import Any, Final
 
 from sampan.client import ApiError, DeleteOptions, NotFound
-from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PODS
 from sampan.operator.events import EventRecorder

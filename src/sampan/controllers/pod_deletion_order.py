@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from sampan.core.integers import integer_or
+from sampan.core.numbers.integers import integer_or
 from sampan.core.time import parse_time
 from sampan.loops.views import Pod
 

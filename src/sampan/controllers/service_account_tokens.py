@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import Conflict, DeleteOptions, MergePatch, NotFound
-from sampan.core.legacy_token import legacy_token
-from sampan.core.token_keys import read_signing_key
+from sampan.core.tokens.keys import read_signing_key
+from sampan.core.tokens.legacy import legacy_token
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import SECRETS, SERVICE_ACCOUNTS

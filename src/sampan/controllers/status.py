@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from sampan.client import ResourceClient, merge_patch_between
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.time import Clock, timestamp
 from sampan.patch.copying import copy_json
 from sampan.resource import Object, meta

@@ -7,7 +7,7 @@ Source: kube-controller-manager pkg/controller/volume/expand/expand_controller.g
 
 from typing import Any, Final
 
-from sampan.core.quantity import Quantity, canonical, parse
+from sampan.core.numbers.quantity import Quantity, canonical, parse
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES

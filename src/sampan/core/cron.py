@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from sampan.core.integers import parse_integer
+from sampan.core.numbers.integers import parse_integer
 from sampan.core.time import NANOSECONDS_PER_SECOND, add_seconds, parse_duration
 
 YEARS_AHEAD: Final = 5

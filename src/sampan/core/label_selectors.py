@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from sampan.core import field
 from sampan.core.field import FieldError, Path, aggregate
-from sampan.core.integers import parse_integer
-from sampan.core.names import label_value_errors, qualified_name_errors
+from sampan.core.numbers.integers import parse_integer
+from sampan.core.validation.names import label_value_errors, qualified_name_errors
 
 Matcher = Callable[[Mapping[str, str]], bool]
 """Function that reports whether labels (or selectable fields) of an object are selected."""

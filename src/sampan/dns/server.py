@@ -18,7 +18,7 @@ from contextlib import ExitStack, suppress
 from time import perf_counter
 from typing import Any, Final
 
-from sampan.core.loop_turns import LoopTurns
+from sampan.core.event_loop.turns import LoopTurns
 from sampan.dns.message import MESSAGE_BYTES_MAX, BadQuery, NotAQuery, Query, Rcode, parse_query
 from sampan.dns.names import format_name
 from sampan.dns.relayed import failure

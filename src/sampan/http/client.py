@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from sampan.core.loop_turns import LoopTurns
+from sampan.core.event_loop.turns import LoopTurns
 from sampan.http.connection import Connection
 from sampan.http.errors import TransportError, TransportTimeout
 from sampan.http.intake import PIECES_PER_TURN

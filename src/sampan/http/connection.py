@@ -10,7 +10,7 @@ import ssl
 from collections.abc import Callable
 from typing import Final, cast
 
-from sampan.core.loop_turns import LoopTurns
+from sampan.core.event_loop.turns import LoopTurns
 from sampan.http.errors import TransportError
 from sampan.http.intake import PIECES_PER_TURN, Intake
 from sampan.http.pending_response import PendingResponse

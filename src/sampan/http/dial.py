@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from sampan.core.dial import check_port, create_connection
-from sampan.core.tls_trust import client_context
+from sampan.core.addresses.dial import check_port, create_connection
+from sampan.core.tls.trust import client_context
 from sampan.http.address import ProxyAddress, ServerAddress
 from sampan.http.connection import Connection
 from sampan.http.errors import TransportError, TransportTimeout

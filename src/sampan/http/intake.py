@@ -8,7 +8,7 @@ while it contains few pieces, so that ordinary bodies are parsed at once.
 from collections.abc import Callable
 from typing import Final
 
-from sampan.core.loop_turns import LoopTurns
+from sampan.core.event_loop.turns import LoopTurns
 
 PIECES_PER_TURN: Final = 8_000
 """Pieces of bodies that all connections of a client parse in one turn: about 3 ms."""

@@ -8,8 +8,8 @@ import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sampan.core.memory_file import memory_file
-from sampan.core.tls_trust import client_context, unverified_context
+from sampan.core.operating_system.memory_file import memory_file
+from sampan.core.tls.trust import client_context, unverified_context
 
 _HTTP_1 = ["http/1.1"]
 _Seen = tuple[tuple[int, int, int], ...]

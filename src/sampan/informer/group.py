@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Final, Generic, TypeVar
 
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.informer.handler import EventHandler
 from sampan.informer.index import IndexFunction
 from sampan.informer.indexer import NAMESPACE_INDEX

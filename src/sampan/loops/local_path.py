@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from sampan.core.quantity import canonical, parse
+from sampan.core.numbers.quantity import canonical, parse
 from sampan.resource import Object, meta
 
 PROVISIONER: Final = "sampan.dev/local-path"

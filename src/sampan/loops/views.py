@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sampan.core.tolerations import Taint
+from sampan.core.pods.tolerations import Taint
 from sampan.loops.resources import NODES, PODS
 from sampan.resource import ObjectMeta, ObjectType
 from sampan.resource.view import view_decoder

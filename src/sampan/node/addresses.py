@@ -4,7 +4,7 @@ import asyncio
 import ipaddress
 from typing import Final
 
-from sampan.core.simulated_pods import POD_CIDRS
+from sampan.core.pods.simulated import POD_CIDRS
 from sampan.operator.request import RetryLater
 
 ASSIGNED_WITHIN_S: Final = 2.0

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from sampan.core.node_affinity import selects
-from sampan.core.resource_amounts import Amounts, amounts
-from sampan.core.tolerations import NO_EXECUTE, Taint, untolerated
+from sampan.core.numbers.resource_amounts import Amounts, amounts
+from sampan.core.pods.node_affinity import selects
+from sampan.core.pods.tolerations import NO_EXECUTE, Taint, untolerated
 from sampan.node.demand import DemandSpec, HostPort, demand_of
 from sampan.node.node_home import NodeHome
 

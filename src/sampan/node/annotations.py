@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
-from sampan.core.integers import integer_or
-from sampan.core.quantity import parse as parse_quantity
+from sampan.core.numbers.integers import integer_or
+from sampan.core.numbers.quantity import parse as parse_quantity
 from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
 
 READY_AFTER: Final = "sampan.dev/ready-after"

@@ -8,8 +8,8 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 
-from sampan.core.expansion import expand, from_mappings
-from sampan.core.quantity import parse
+from sampan.core.numbers.quantity import parse
+from sampan.core.pods.expansion import expand, from_mappings
 from sampan.node.container_view import Container
 from sampan.node.environment.environment import environment_of, host_name
 from sampan.node.environment.fields import PodPlace

@@ -2,10 +2,10 @@
 
 import msgspec
 
-from sampan.core.node_affinity import Affinity
-from sampan.core.pod_resources import PodParts, pod_requests
-from sampan.core.resource_amounts import Amounts, amounts
-from sampan.core.tolerations import Toleration
+from sampan.core.numbers.resource_amounts import Amounts, amounts
+from sampan.core.pods.node_affinity import Affinity
+from sampan.core.pods.resources import PodParts, pod_requests
+from sampan.core.pods.tolerations import Toleration
 from sampan.resource.view import view_decoder
 
 HostPort = tuple[str, str, int]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from sampan.client import AlreadyExists, Client, ClientError, MergePatch, NotFound, StrategicMergePatch
-from sampan.core.background import background
+from sampan.core.event_loop.background import background
 from sampan.core.time import Clock, format_micro_time, format_time
 from sampan.loops.resources import LEASES, NODES
 from sampan.node.claim import LEASE_DURATION_S, LEASE_NAMESPACE, NodeClaim

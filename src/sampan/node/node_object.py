@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.core.kubernetes_version import KUBERNETES_VERSION
-from sampan.core.simulated_pods import HOSTS
+from sampan.core.pods.simulated import HOSTS
 from sampan.node.addresses import pod_cidr
 from sampan.resource import Object
 

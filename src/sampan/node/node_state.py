@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Set
 from typing import Final
 
-from sampan.core.tolerations import NO_SCHEDULE, Taint, untolerated
+from sampan.core.pods.tolerations import NO_SCHEDULE, Taint, untolerated
 from sampan.node.admission import Refusal
 from sampan.node.demand import demand_of
 from sampan.node.views import Pod

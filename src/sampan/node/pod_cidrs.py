@@ -13,7 +13,7 @@ from ipaddress import IPv4Network
 from typing import Any, Final, Protocol
 
 from sampan.client import Client, ClientError, Forbidden, MergePatch
-from sampan.core.simulated_pods import POD_CIDRS
+from sampan.core.pods.simulated import POD_CIDRS
 from sampan.informer.ref import Deletion, Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.resources import NODES

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
-from sampan.core.resource_amounts import amounts
+from sampan.core.numbers.resource_amounts import amounts
 from sampan.node.admission import Refusal
 from sampan.node.container_view import Container, Resources
 from sampan.node.node_events import NodeEvents

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from sampan.core.simulated_pods import REMEDY
+from sampan.core.pods.simulated import REMEDY
 from sampan.core.time import Clock, parse_time
 from sampan.node.addresses import PodAddresses
 from sampan.node.annotations import Script, script_of

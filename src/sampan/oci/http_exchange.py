@@ -12,7 +12,7 @@ from typing import Final, Self
 from urllib.parse import urljoin
 
 from sampan.client.config.proxy import proxy_from_environment
-from sampan.core.url import split_url
+from sampan.core.addresses.url import split_url
 from sampan.http.address import ProxyAddress, ServerAddress
 from sampan.http.errors import TransportError
 from sampan.http.pending_response import PendingResponse

@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.selectors import Selector, parse_labels
 from sampan.informer.ref import Ref
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from sampan.core.log_settings import LEVELS, LogSettings
 from sampan.core.settings import Kind, nested, setting
 from sampan.core.settings.kinds import DIRECTORY, FILE, NAMES, list_of
+from sampan.core.telemetry.log_settings import LEVELS, LogSettings
 
 
 def _read_address(text: str) -> str:

@@ -6,7 +6,7 @@ Source: structured-merge-diff typed/{compare,merge,remove,tofieldset,reconcile_s
 
 from typing import Any, Final
 
-from sampan.core.json_values import same_by_number
+from sampan.core.json.values import same_by_number
 from sampan.patch.copying import copy_json
 from sampan.patch.fieldset import LEAF, FieldSet
 

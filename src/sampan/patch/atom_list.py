@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sampan.core.json_values import same_by_number
+from sampan.core.json.values import same_by_number
 from sampan.patch.atom import MISSING, MODIFIED, SAME, SCALAR, Atom, Change, ElementError, remaining
 from sampan.patch.by_text import ByText
 from sampan.patch.copying import copy_json

@@ -13,13 +13,13 @@ from typing import Any
 
 import orjson
 
-from sampan.core.deep_cut import cut
-from sampan.core.deep_decode import inflate
 from sampan.core.deep_json import copied, dumps
 from sampan.core.errors import bad_request, request_entity_too_large
 from sampan.core.go_text import invalid_number, unmarshal_text
-from sampan.core.integers import parse_integer
-from sampan.core.json_values import same
+from sampan.core.json.deep_cut import cut
+from sampan.core.json.deep_decode import inflate
+from sampan.core.json.values import same
+from sampan.core.numbers.integers import parse_integer
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.patch.errors import not_applicable, result_object

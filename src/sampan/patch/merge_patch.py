@@ -5,11 +5,11 @@ Source: evanphx/json-patch merge.go (v4); apiserver pkg/endpoints/handlers/patch
 
 from typing import Any
 
-from sampan.core.deep_cut import cut
-from sampan.core.deep_decode import inflated
 from sampan.core.deep_json import DeepJson, items
 from sampan.core.errors import bad_request
 from sampan.core.go_text import MAP, unmarshal_text
+from sampan.core.json.deep_cut import cut
+from sampan.core.json.deep_decode import inflated
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 

@@ -3,7 +3,7 @@
 Source: apiserver pkg/endpoints/handlers/fieldmanager/equality.go (1.36).
 """
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.object import Object
 
 

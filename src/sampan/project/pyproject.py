@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.project.errors import ProjectError
 
 FILE: Final = "pyproject.toml"

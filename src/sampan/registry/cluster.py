@@ -11,8 +11,8 @@ from contextlib import AsyncExitStack, contextmanager
 from copy import copy
 from typing import Final
 
+from sampan.core.event_loop.offload import Offload
 from sampan.core.object import Object
-from sampan.core.offload import Offload
 from sampan.core.time import Clock, SystemClock
 from sampan.registry.allocation.allocators import Allocation, Allocators
 from sampan.registry.allocation.claims import StoredClaims

@@ -8,9 +8,9 @@ version.
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from sampan.core.event_loop.offload import offloaded
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
 from sampan.patch.managed_fields import FieldManager
 from sampan.registry.awaited_conversion import AwaitedConversion
 from sampan.registry.definition import ResourceDefinition, VersionDefinition

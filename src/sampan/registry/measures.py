@@ -6,8 +6,8 @@ Source: component-base metrics/prometheus/restclient/metrics.go, apiextensions p
 
 from typing import Final
 
-from sampan.core.durations import Durations
-from sampan.core.work import WorkMetrics
+from sampan.core.telemetry.durations import Durations
+from sampan.core.telemetry.work import WorkMetrics
 from sampan.registry.step_times import StepTimes
 from sampan.registry.store_measures import StoreMeasures
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sampan.core.object import Object
-from sampan.core.simulated_pods import RUNTIME
+from sampan.core.pods.simulated import RUNTIME
 from sampan.registry.strategy import ObjectReader
 
 _LABEL: Final = "sampan.dev/runtime"

@@ -7,7 +7,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Final
 
-from sampan.core.durations import Durations
+from sampan.core.telemetry.durations import Durations
 
 BUCKETS: Final = (
     1e-05, 2.5e-05, 5e-05, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0,

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from sampan.core.durations import Durations
 from sampan.core.gvk import GroupResource
-from sampan.core.tracing import current_span
+from sampan.core.telemetry.durations import Durations
+from sampan.core.telemetry.tracing import current_span
 from sampan.storage.measured import MeasuredStore
 from sampan.storage.store import Store
 

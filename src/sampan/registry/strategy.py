@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Protocol
 import msgspec
 
 from sampan.core.field import FieldError
-from sampan.core.json_values import same
-from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.json.values import same
 from sampan.core.object import Object, set_or_drop
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.storage.records import Record
 
 

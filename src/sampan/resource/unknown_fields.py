@@ -8,7 +8,7 @@ remaining elements are matched by position. An element without a match is new an
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 
 _KEYS: Final = ("name", "type", "key", "uid", "id", "ip", "mountPath", "containerPort", "port", "topologyKey", "kind")
 """Fields that identify elements of Kubernetes' lists, the most specific first."""

@@ -6,9 +6,9 @@ Source: pkg/scheduler/util/pod_resources.go (1.36).
 from collections.abc import Mapping
 from typing import Final
 
-from sampan.core.pod_resources import PodParts
-from sampan.core.pod_resources import pod_requests as requests_of_parts
-from sampan.core.resource_amounts import AMOUNT_MAX, CPU, Amounts, amount, amounts
+from sampan.core.numbers.resource_amounts import AMOUNT_MAX, CPU, Amounts, amount, amounts
+from sampan.core.pods.resources import PodParts
+from sampan.core.pods.resources import pod_requests as requests_of_parts
 from sampan.scheduler.views import Container, PodSpec
 
 __all__ = [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.core.label_selectors import NOTHING, Operator, Requirement, Selector, selector_from_label_selector
-from sampan.core.tolerations import Toleration
+from sampan.core.pods.tolerations import Toleration
 from sampan.scheduler.amounts import CPU, MEMORY, NONZERO_CPU, NONZERO_MEMORY, pod_requests
 from sampan.scheduler.views import (
     NodeAffinity,

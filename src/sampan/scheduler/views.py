@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from sampan.core.node_affinity import NodeSelector, NodeTerm
-from sampan.core.tolerations import Taint, Toleration
+from sampan.core.pods.node_affinity import NodeSelector, NodeTerm
+from sampan.core.pods.tolerations import Taint, Toleration
 from sampan.resource.meta import OwnerReference
 from sampan.resource.view import view_decoder
 

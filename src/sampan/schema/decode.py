@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from sampan.core.go_text import conversion_text, json_kind, json_number
-from sampan.core.json_values import with_whole_numbers
+from sampan.core.json.values import with_whole_numbers
+from sampan.core.numbers.quantity import canonical as canonical_quantity
 from sampan.core.object import Object
-from sampan.core.quantity import canonical as canonical_quantity
 from sampan.core.time import canonical_duration, canonical_micro_time, canonical_time
 from sampan.schema.base64_fault import bad_byte
 from sampan.schema.decode_error import DecodeError

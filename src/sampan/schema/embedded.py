@@ -8,9 +8,9 @@ from typing import Any
 
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.gvk import GroupVersion
-from sampan.core.metadata import validate_object_meta
-from sampan.core.names import dns1035_label_errors, path_segment_errors
 from sampan.core.object import Object
+from sampan.core.validation.metadata import validate_object_meta
+from sampan.core.validation.names import dns1035_label_errors, path_segment_errors
 from sampan.schema.structural import Schema
 
 

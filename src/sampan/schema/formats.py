@@ -11,9 +11,9 @@ from collections.abc import Callable
 from email.headerregistry import Address
 from urllib.parse import urlsplit
 
-from sampan.core.integers import INT64_MAX, integer_or
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.core.numbers.integers import INT64_MAX, integer_or
 from sampan.core.time import parse_duration
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
 
 FormatCheck = Callable[[str], bool]
 

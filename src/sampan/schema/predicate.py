@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from sampan.core.json_values import same_by_number
+from sampan.core.json.values import same_by_number
 from sampan.schema.formats import is_known
 from sampan.schema.structural import ListType, Schema
 

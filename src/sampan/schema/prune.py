@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sampan.core.field import FieldError, Path, invalid
-from sampan.core.integers import INT64_MAX, INT64_MIN
-from sampan.core.json_values import whole_number, with_whole_numbers
+from sampan.core.json.values import whole_number, with_whole_numbers
+from sampan.core.numbers.integers import INT64_MAX, INT64_MIN
 from sampan.schema.decode import Decoder, Lost
 from sampan.schema.decode_error import DecodeError
 from sampan.schema.structural import UNSET, Schema

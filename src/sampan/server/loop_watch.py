@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 
 from prometheus_client.core import HistogramMetricFamily, Metric
 
-from sampan.core import loop_watch
-from sampan.core.loop_watch import BLOCK_S, INTERVAL_S
+from sampan.core.event_loop import watch as loop_watch
+from sampan.core.event_loop.watch import BLOCK_S, INTERVAL_S
 from sampan.server.instruments.histogram import cumulative
 from sampan.server.request import Request
 

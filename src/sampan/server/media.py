@@ -6,7 +6,7 @@ Source: apiserver pkg/endpoints/handlers/responsewriters/writers.go (1.36).
 from dataclasses import replace
 
 from sampan.core import errors
-from sampan.core.tracing import part_of_current
+from sampan.core.telemetry.tracing import part_of_current
 from sampan.server.request import Request, Response
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf

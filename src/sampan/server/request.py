@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from sampan.core.tracing import Span
+from sampan.core.telemetry.tracing import Span
 from sampan.http.tunnel import Tunnel
 from sampan.wire.negotiation import MediaType
 

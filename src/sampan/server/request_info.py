@@ -7,10 +7,10 @@ import re
 from binascii import a2b_qp
 from typing import Final, NamedTuple
 
+from sampan.core.addresses.url import split_url
 from sampan.core.errors import StatusError, bad_request, internal_error
-from sampan.core.field_selectors import parse_fields
 from sampan.core.recent import Recent
-from sampan.core.url import split_url
+from sampan.core.selectors.fields import parse_fields
 from sampan.server.request import RequestInfo
 from sampan.streams.tunnels import PATH as TUNNELS
 

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import begin_work
 from sampan.core.field import TooManyFaults, begin_budget
-from sampan.core.offload import begin_work
 from sampan.registry.cluster import Cluster
 from sampan.registry.definition import ResourceDefinition, builtin_groups
 from sampan.registry.endpoint import Endpoint

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from sampan.core.simulated_pods import PREFIX
+from sampan.core.pods.simulated import PREFIX
 from sampan.service_proxy.family import ADDRESS_TYPES, Family
 from sampan.service_proxy.views import EndpointSlice, SliceEndpoint
 

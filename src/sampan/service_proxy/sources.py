@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sampan.core.simulated_pods import RUNTIME
+from sampan.core.pods.simulated import RUNTIME
 from sampan.informer import Scope, SharedInformer, SharedInformerFactory
 from sampan.loops.pod_networks import RUNTIME_LABEL
 from sampan.service_proxy.views import NODE_VIEW, SERVICE_CIDR_VIEW, SERVICE_VIEW, SLICE_VIEW

@@ -29,7 +29,7 @@ from h2.events import (
 )
 from h2.exceptions import H2Error, NoAvailableStreamIDError, NoSuchStreamError, StreamClosedError
 
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.streams.errors import reason_of, refusal
 from sampan.streams.framing import framed
 from sampan.streams.http2.frame_budget import FrameBudget, FrameFlood

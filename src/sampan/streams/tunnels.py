@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from sampan.core.dial import check_address
+from sampan.core.addresses.dial import check_address
 from sampan.streams.errors import StreamRefused
 from sampan.streams.limits import DEFAULT_LIMITS, StreamLimits
 from sampan.streams.session import ByteStream, StreamSession

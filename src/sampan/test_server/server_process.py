@@ -21,7 +21,7 @@ from sampan.app.main import EXPECTED, SWITCH_INTERVAL_S, error_line
 from sampan.app.parts import Parts
 from sampan.app.settings import UpSettings, without_loops
 from sampan.app.up import raise_open_files_limit, run
-from sampan.core.log import configure_logging
+from sampan.core.telemetry.log import configure_logging
 from sampan.registry.cluster import Cluster
 from sampan.schema.builtin import Definitions
 from sampan.server.pki.directory import Credentials

@@ -19,7 +19,7 @@ from typing import Any, Final, Self, TypeVar, overload
 
 from sampan.client import Client
 from sampan.core.clock import unix_time, utc_now
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.time import SystemClock
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.resource import Object, ResourceInfo

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from sampan.client.errors import TransportError
 from sampan.client.transport import HttpRequest
 from sampan.core.errors import StatusError, request_entity_too_large
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.http.pending_response import PendingResponse
 from sampan.http.settings import HttpSettings
 from sampan.server.request import Handler, Request, Response, WireRequest

@@ -19,9 +19,9 @@ from typing import Final
 
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component, running
-from sampan.core.offload import Offload
-from sampan.core.task_scope import TaskScope
-from sampan.core.token_keys import SigningKey, make_signing_key
+from sampan.core.event_loop.offload import Offload
+from sampan.core.event_loop.task_scope import TaskScope
+from sampan.core.tokens.keys import SigningKey, make_signing_key
 from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
 from sampan.registry.definition import ResourceDefinition

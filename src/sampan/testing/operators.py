@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sampan.client import Client
-from sampan.core.background import IS_BACKGROUND
 from sampan.core.clock import unix_time
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.background import IS_BACKGROUND
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.user_code import OBSERVER
 from sampan.operator.controller.context import EVENT_OBSERVER, RECONCILE_OBSERVER, RECONCILE_WRAPPER, FinishedReconcile
 from sampan.operator.manager import Manager, ManagerOptions

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.client.conditions import Condition
-from sampan.core.json_path import JsonPath
-from sampan.core.json_values import same_by_number
+from sampan.core.json.path import JsonPath
+from sampan.core.json.values import same_by_number
 from sampan.resource import Object
 
 _ABSENT: Final = object()

@@ -19,7 +19,7 @@ from typing import Final
 from sampan.app.listen import bind_socket
 from sampan.app.program_environment import program_environment
 from sampan.core.clock import utc_now
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.server.connections.listener import HttpServer
 from sampan.server.pki.certificates import make_ca, make_serving
 from sampan.server.request import Filter, UserInfo

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.testing.endless import REPEATS_MAX, WINDOW_S
 from sampan.testing.journal import Journal, Write
 from sampan.testing.operators import ReconcileRecord

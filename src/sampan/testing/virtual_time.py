@@ -17,8 +17,8 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any, Final, ParamSpec, TypeVar, TypeVarTuple, Unpack
 
-from sampan.core.background import IS_BACKGROUND
 from sampan.core.clock import LoopClock
+from sampan.core.event_loop.background import IS_BACKGROUND
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -12,9 +12,9 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
-from sampan.core.deep_decode import TooDeep, Unbalanced, decode_deep
 from sampan.core.deep_json import LEVELS_MAX, dumped, dumps
 from sampan.core.go_text import END_OF_JSON, invalid_character, number_too_large
+from sampan.core.json.deep_decode import TooDeep, Unbalanced, decode_deep
 from sampan.wire.json_syntax import duplicate_fields, syntax_error
 
 _EXPLAINED_SIZE_MAX: Final = 1 << 18

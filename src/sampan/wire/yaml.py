@@ -25,9 +25,9 @@ from yaml.events import (
 from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
-from sampan.core.deep_cut import cut
 from sampan.core.deep_json import DEPTH_MAX, LEVELS_MAX
 from sampan.core.field import quote
+from sampan.core.json.deep_cut import cut
 from sampan.wire import json
 from sampan.wire.json import DecodeError
 from sampan.wire.yaml_emit import encode

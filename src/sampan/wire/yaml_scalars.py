@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sampan.core.field import show_float
 from sampan.core.go_text import unsupported_number
-from sampan.core.json_values import whole_number
+from sampan.core.json.values import whole_number
 from sampan.wire.json import DecodeError
 
 _TAG_PREFIX: Final = "tag:yaml.org,2002:"

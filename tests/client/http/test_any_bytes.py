@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sampan.client.errors import TransportError
 from sampan.client.http import HttpSettings
 from sampan.client.transport import HttpRequest
-from sampan.core.loop_turns import LoopTurns
+from sampan.core.event_loop.turns import LoopTurns
 from sampan.http.connection import Connection
 from sampan.http.intake import PIECES_PER_TURN, SLICE_BYTES_MIN
 from sampan.http.pending_response import PendingResponse

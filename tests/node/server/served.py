@@ -14,7 +14,7 @@ import websockets
 from websockets.asyncio.client import ClientConnection
 
 from sampan.client import Client
-from sampan.core.certificates import KeyPair, make_authority, make_client_certificate
+from sampan.core.tls.certificates import KeyPair, make_authority, make_client_certificate
 from sampan.http.tls import ClientCertificate, load_certificate
 from sampan.node.runtime import Runtime
 from sampan.node.server.options import NodeServerOptions

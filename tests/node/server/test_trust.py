@@ -8,7 +8,7 @@ import pytest
 
 from sampan.client import Client
 from sampan.client.transport import Headers, HttpRequest, HttpResponse
-from sampan.core.certificates import make_authority, make_client_certificate
+from sampan.core.tls.certificates import make_authority, make_client_certificate
 from sampan.http.tls import ClientCertificate, load_certificate
 from sampan.node.server.trust import SubresourceAttributes, attributes_of
 from sampan.node.server.trust.review_cache import ReviewCache

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sampan.client import Client, Config
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.http import ServerAddress, Tunnel
 from sampan.node.node_home import NodeHome
 from sampan.node.server.hosted import HostedPod

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from sampan.core.log_settings import LogSettings
+from sampan.core.telemetry.log_settings import LogSettings
 from sampan.operator import OperatorSettings, ReconcileContext, Request
 from sampan.operator.controller.context import CURRENT_RECONCILE
 from sampan.operator.process.log import set_up_log

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.operator.webhook.admission.json_diff import carried_over, json_patch_between
 from sampan.patch.json_patch import apply
 

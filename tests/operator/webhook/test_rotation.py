@@ -11,7 +11,7 @@ from cryptography import x509
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampan.core.certificates import covers, make_authority, make_server_certificate, signed_by
+from sampan.core.tls.certificates import covers, make_authority, make_server_certificate, signed_by
 from sampan.operator.manager import ManagerOptions
 from sampan.operator.webhook.certificates import (
     CertificateFiles,

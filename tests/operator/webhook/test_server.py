@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sampan.core.certificates import make_authority, make_client_certificate
+from sampan.core.tls.certificates import make_authority, make_client_certificate
 from sampan.operator.manager import ManagerOptions
 from sampan.operator.webhook import DirectoryStore, HookKind, Operation, Validator, WebhookOptions
 from sampan.operator.webhook.certificates import CertificateTerms

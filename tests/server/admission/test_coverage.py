@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sampan.core.object import Object
-from sampan.core.token_keys import make_signing_key
+from sampan.core.tokens.keys import make_signing_key
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.service_account.issuer import TokenIssuer
 from tests.server.admission.policy.policies import binding, enforce, validating

@@ -8,7 +8,7 @@ from typing import Any
 
 import jwt
 
-from sampan.core.token_keys import SigningKey, make_signing_key
+from sampan.core.tokens.keys import SigningKey, make_signing_key
 from sampan.registry.cluster import Cluster
 from sampan.server.admission.settings import AdmissionSettings
 from sampan.server.authentication.bootstrap_token import BootstrapTokens

@@ -7,13 +7,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from sampan.core.legacy_token import INVALID_SINCE_LABEL, LAST_USED_LABEL
-from sampan.core.token_keys import (
+from sampan.core.tokens.keys import (
     SigningKey,
     make_signing_key,
     read_signing_key,
     read_verifying_keys,
 )
+from sampan.core.tokens.legacy import INVALID_SINCE_LABEL, LAST_USED_LABEL
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.bootstrap_token import BootstrapTokens
 from sampan.server.authentication.service_account.issuer import Grant, IssuePolicy, TokenIssuer

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sampan.core.errors import StatusError
-from sampan.core.loop_turns import LoopTurns
+from sampan.core.event_loop.turns import LoopTurns
 from sampan.server.compression import SIZE_MIN_BYTES
 from sampan.server.connections.listener import HttpServer
 from sampan.server.connections.owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from h2.events import ConnectionTerminated
 
-from sampan.core.loop_turns import LoopTurns
+from sampan.core.event_loop.turns import LoopTurns
 from sampan.server.connections.listener import HttpServer
 from sampan.server.connections.reading import SLICE_BYTES_MAX
 from sampan.server.connections.settings import HttpSettings

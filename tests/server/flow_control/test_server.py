@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.registry.kinds.flowcontrol.bootstrap import AUTO_UPDATE
 from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.filter import with_priority_and_fairness

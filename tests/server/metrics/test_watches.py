@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sampan.core.work import WorkMetrics
+from sampan.core.telemetry.work import WorkMetrics
 from sampan.server.instruments.histogram import cumulative
 from sampan.server.metrics.process import ProcessMetrics
 from sampan.server.metrics.watches import WatchMetrics

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sampan.core.dial import create_connection
+from sampan.core.addresses.dial import create_connection
 from sampan.http import Connection
 from sampan.registry.webhook.client import WebhookError
 from sampan.registry.webhook.services import ServiceResolver

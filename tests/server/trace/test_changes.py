@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.patch import json_patch
 from sampan.patch.copying import copy_json
 from sampan.server.trace.changes import changes

@@ -6,7 +6,7 @@ from time import monotonic
 
 import pytest
 
-from sampan.core.tracing import STEPS_MAX, Span, current_span, part_of_current
+from sampan.core.telemetry.tracing import STEPS_MAX, Span, current_span, part_of_current
 from sampan.server.filters.steps import steps_hook
 from sampan.server.request import Request, Response
 from tests.server.cluster import served

@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import StatusCode
 
-from sampan.core.tracing import trace_headers
+from sampan.core.telemetry.tracing import trace_headers
 from sampan.registry.webhook.client import Call
 from sampan.registry.webhook.credentials import NO_CREDENTIALS
 from sampan.registry.webhook.target import WebhookTarget

@@ -5,7 +5,7 @@ from collections import Counter
 
 import uvloop
 
-from sampan.core.child_process import ChildProcess
+from sampan.core.operating_system.child_process import ChildProcess
 from sampan.storage.etcd import EtcdSettings
 from sampan.storage.etcd.store import EtcdStore
 from tests.storage.etcd.server import Member

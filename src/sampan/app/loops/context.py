@@ -5,8 +5,8 @@ from pathlib import Path
 from sampan.app.errors import StartError
 from sampan.app.loops.settings import LoopSettings
 from sampan.client import Config
-from sampan.core.certificates import read_key_pair
 from sampan.core.time import SystemClock
+from sampan.core.tls.certificates import read_key_pair
 from sampan.loops.context import ControllerContext
 from sampan.operator.manager import Manager
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.loops.settings import CRI_NODES, NODES, PROCESS, TUNNEL_HELP, CriNodeSettings, NodeSettings
-from sampan.core.bootstrap_token import parse_token
-from sampan.core.log_settings import LogSettings
 from sampan.core.settings import Kind, nested, setting
 from sampan.core.settings.kinds import DIRECTORY, HOST_AND_PORT, POSITIVE_DURATION, list_of
+from sampan.core.telemetry.log_settings import LogSettings
+from sampan.core.tokens.bootstrap import parse_token
 from sampan.node.joining.ca_hash import check_hash
 
 JOIN: Final = "Joining"

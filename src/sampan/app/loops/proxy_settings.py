@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sampan.core.log_settings import LogSettings
 from sampan.core.settings import nested, setting
 from sampan.core.settings.kinds import FILE, HOST_AND_PORT
+from sampan.core.telemetry.log_settings import LogSettings
 from sampan.service_proxy.rule_options import RuleOptions
 
 HEALTHZ_ADDRESS: Final = "0.0.0.0:10256"

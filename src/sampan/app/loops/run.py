@@ -26,8 +26,8 @@ from sampan.app.loops.storage_driver import connected_driver
 from sampan.client import Client, Config, ConfigError, load_config
 from sampan.client.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
-from sampan.core.log import configure_logging
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
+from sampan.core.telemetry.log import configure_logging
 from sampan.dns.set_up import set_up as set_up_dns
 from sampan.informer.settings import InformerSettings
 from sampan.loops.context import ControllerContext

@@ -21,7 +21,6 @@ from sampan.app.loops.shared_settings import (
     scheduler_setting,
     service_proxy_setting,
 )
-from sampan.core.log_settings import LogSettings
 from sampan.core.settings import Kind, nested, setting
 from sampan.core.settings.kinds import (
     DIRECTORY,
@@ -34,6 +33,7 @@ from sampan.core.settings.kinds import (
     list_of,
     one_of,
 )
+from sampan.core.telemetry.log_settings import LogSettings
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.dns.settings import DnsSettings
 from sampan.loops.defaults import LEGACY_TOKEN_CLEAN_UP_PERIOD_S

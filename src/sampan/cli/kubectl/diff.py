@@ -16,7 +16,7 @@ from sampan.cli.objects.session import on_server
 from sampan.cli.objects.targets import TargetError, display_name
 from sampan.cli.plain_error import PlainError
 from sampan.client import Client, Expired
-from sampan.core.terminal import uses_colours
+from sampan.core.operating_system.terminal import uses_colours
 from sampan.resource import Object
 from sampan.wire import yaml
 

@@ -15,7 +15,7 @@ from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import on_server
 from sampan.client import Client
 from sampan.core.clock import utc_now
-from sampan.core.terminal import uses_colours
+from sampan.core.operating_system.terminal import uses_colours
 from sampan.core.time import age
 from sampan.resource import Object
 from sampan.wire import json

@@ -8,7 +8,7 @@ from sampan.cli.objects.session import on_server
 from sampan.cli.objects.table import TablePrinter
 from sampan.client import Client
 from sampan.client.rest_mapper import preferred
-from sampan.core.terminal import uses_colours
+from sampan.core.operating_system.terminal import uses_colours
 from sampan.resource import ResourceInfo
 
 _HEADER = ("NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sampan.cli.objects.go_text import go_text
-from sampan.core.json_path import JsonPath
+from sampan.core.json.path import JsonPath
 
 _relaxed = re.compile(r"(?:\{\.?([^{}]+)\}|\.?([^{}]+))").fullmatch
 

@@ -19,7 +19,7 @@ from sampan.client.follow import follow
 from sampan.client.pager import PAGE_SIZE
 from sampan.client.resource_list_watch import ResourceListWatch
 from sampan.client.watch import decoded_events
-from sampan.core.terminal import uses_colours
+from sampan.core.operating_system.terminal import uses_colours
 from sampan.resource import Object, dynamic
 from sampan.wire import json
 

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from sampan.cli.objects.go_text import go_text
-from sampan.core.json_path import JsonPath
+from sampan.core.json.path import JsonPath
 
 _action = re.compile(r"""\{((?:[^{}"']|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')*)\}""", re.DOTALL).match
 _is_range = re.compile(r"\s*range\b(.*)", re.DOTALL).fullmatch

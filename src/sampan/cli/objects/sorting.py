@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from sampan.cli.objects.custom_columns import relaxed_path
-from sampan.core.quantity import Quantity
+from sampan.core.numbers.quantity import Quantity
 
 T = TypeVar("T")
 

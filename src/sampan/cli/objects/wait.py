@@ -21,7 +21,7 @@ from sampan.client import (
     json_path,
     wait_for,
 )
-from sampan.core.json_path import JsonPath
+from sampan.core.json.path import JsonPath
 from sampan.resource import Object, meta
 
 _WEEK_S = 7 * 24 * 3600.0

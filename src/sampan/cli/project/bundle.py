@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from sampan.cli.project.outcome import one_line
-from sampan.core.counts import counted
+from sampan.core.numbers.counts import counted
 from sampan.project.bundle.formats import FORMATS, WARNINGS
 from sampan.project.bundle.objects import OperatorObjects, operator_objects
 from sampan.project.bundle.settings import bundle_settings

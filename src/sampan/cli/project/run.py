@@ -10,7 +10,7 @@ from sampan.cli.project.consent import accepted
 from sampan.cli.project.outcome import one_line
 from sampan.cli.project.unreached import hint_of
 from sampan.client import ClientError
-from sampan.core.log import configure_logging
+from sampan.core.telemetry.log import configure_logging
 from sampan.project.errors import ProjectError
 from sampan.project.pyproject import project_at
 from sampan.project.running.inspection import listen_for_debugger, profiled

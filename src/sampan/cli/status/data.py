@@ -15,7 +15,7 @@ from sampan.app.engines import ENGINES
 from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.core.clock import utc_now
-from sampan.core.counts import counted
+from sampan.core.numbers.counts import counted
 from sampan.server.pki.directory import check_authorities
 from sampan.storage.sqlite.damage import damaged, is_damage
 from sampan.storage.sqlite.database import SNAPSHOT

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from sampan.cli.status.data import DataStatus
 from sampan.cli.status.server import ServerStatus
-from sampan.core.counts import counted
+from sampan.core.numbers.counts import counted
 from sampan.core.time import human_duration
 
 _WIDTH = 14

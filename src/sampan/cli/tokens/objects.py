@@ -12,7 +12,9 @@ from typing import Final
 
 import yaml
 
-from sampan.core.bootstrap_token import (
+from sampan.core.gvk import GroupVersionResource
+from sampan.core.time import format_time
+from sampan.core.tokens.bootstrap import (
     CLUSTER_INFO,
     CLUSTER_INFO_NAMESPACE,
     KUBECONFIG_KEY,
@@ -22,8 +24,6 @@ from sampan.core.bootstrap_token import (
     USAGES,
     BootstrapToken,
 )
-from sampan.core.gvk import GroupVersionResource
-from sampan.core.time import format_time
 from sampan.loops import pod_networks
 from sampan.resource import Object, ResourceInfo
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from sampan.controllers.certificate_signing.rules import alternative_names
-from sampan.core.certificates import BACKDATE, KeyPair
+from sampan.core.tls.certificates import BACKDATE, KeyPair
 
 LIFETIME: Final = dt.timedelta(days=365)
 _BITS: Final = {

@@ -30,7 +30,7 @@ from sampan.controllers.certificate_signing.rules import (
     is_issued,
     request_of,
 )
-from sampan.core.bootstrap_token import CLUSTER_INFO, CLUSTER_INFO_NAMESPACE, KUBECONFIG_KEY
+from sampan.core.tokens.bootstrap import CLUSTER_INFO, CLUSTER_INFO_NAMESPACE, KUBECONFIG_KEY
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, CONFIG_MAPS, ENDPOINT_SLICES, NODES, SERVICE_CIDRS
 from sampan.operator.builder import Builder

@@ -10,8 +10,8 @@ from sampan.client import Conflict, NotFound
 from sampan.controllers.certificate_signing.issue import issue, lifetime
 from sampan.controllers.certificate_signing.rules import SIGNERS, fault, has, is_issued, request_of
 from sampan.controllers.status import status_of, write_status
-from sampan.core.certificates import KeyPair, read_key_pair
 from sampan.core.time import timestamp
+from sampan.core.tls.certificates import KeyPair, read_key_pair
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.operator.builder import Builder

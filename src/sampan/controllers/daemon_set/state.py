@@ -13,7 +13,7 @@ from sampan.controllers.daemon_set.placement import (
     target_node,
     template_generation,
 )
-from sampan.core.int_or_string import scaled_value
+from sampan.core.numbers.int_or_string import scaled_value
 from sampan.loops.views import Node, Pod
 from sampan.resource import Object
 

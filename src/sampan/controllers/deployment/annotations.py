@@ -6,7 +6,7 @@ Source: kube-controller-manager pkg/controller/deployment/util/deployment_util.g
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from sampan.core.integers import integer_or
+from sampan.core.numbers.integers import integer_or
 from sampan.resource import Object, meta
 
 REVISION: Final = "deployment.kubernetes.io/revision"

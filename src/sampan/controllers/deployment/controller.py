@@ -43,7 +43,7 @@ from sampan.controllers.deployment.templates import (
 from sampan.controllers.ownership import Owned, OwnerGone, controller_of
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
 from sampan.controllers.status import find_status_condition, write_status
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext

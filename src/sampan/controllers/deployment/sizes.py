@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from sampan.controllers.deployment.annotations import desired_replicas, max_replicas
-from sampan.core.int_or_string import scaled_value
+from sampan.core.numbers.int_or_string import scaled_value
 from sampan.resource import Object, meta
 
 Sizes = dict[str, int]

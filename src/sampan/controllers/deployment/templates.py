@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from sampan.controllers.deployment.sizes import by_age
-from sampan.core.names import GENERATED_SUFFIX_ALPHABET
+from sampan.core.validation.names import GENERATED_SUFFIX_ALPHABET
 from sampan.resource import Object
 from sampan.wire import json
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.controllers.status import status_of
-from sampan.core.int_or_string import scaled_value
+from sampan.core.numbers.int_or_string import scaled_value
 from sampan.core.time import Clock, parse_time
 from sampan.loops.views import Pod
 from sampan.operator.conditions import set_condition

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sampan.client import ApiError, DeleteOptions, ListOptions, NotFound, ResourceClient, merge_patch_between
 from sampan.controllers.endpoint_slices.packing import SliceChanges
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
-from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.informer.ref import Ref
 from sampan.operator.owner_references import set_controller_reference
 from sampan.operator.request import Request

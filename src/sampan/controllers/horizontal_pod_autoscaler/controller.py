@@ -16,7 +16,7 @@ from sampan.controllers.horizontal_pod_autoscaler.metrics import Metrics
 from sampan.controllers.horizontal_pod_autoscaler.pods import ScaledPod, decode_pod
 from sampan.controllers.horizontal_pod_autoscaler.replicas import Calculation, Tolerances
 from sampan.controllers.status import remove_status_condition, set_status_condition, status_of, write_status
-from sampan.core.quantity import parse
+from sampan.core.numbers.quantity import parse
 from sampan.core.selectors import Selector, parse_labels
 from sampan.core.time import timestamp
 from sampan.informer.ref import Ref

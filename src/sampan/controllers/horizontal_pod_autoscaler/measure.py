@@ -10,7 +10,7 @@ from typing import Any, Final
 from sampan.controllers.horizontal_pod_autoscaler.metrics import Metrics, MetricsError
 from sampan.controllers.horizontal_pod_autoscaler.replicas import Calculation, Proposal
 from sampan.core.label_selectors import selector_from_label_selector
-from sampan.core.quantity import Format, Quantity, parse
+from sampan.core.numbers.quantity import Format, Quantity, parse
 from sampan.resource import Object
 
 _MILLI: Final = -3

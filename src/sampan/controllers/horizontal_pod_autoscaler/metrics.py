@@ -12,7 +12,7 @@ import msgspec
 
 from sampan.client import ApiError, Client, ClientError
 from sampan.core.gvk import GroupVersion
-from sampan.core.quantity import parse
+from sampan.core.numbers.quantity import parse
 from sampan.core.time import parse_duration, parse_time
 from sampan.resource import Object
 from sampan.wire.json import UNREADABLE

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from sampan.controllers.horizontal_pod_autoscaler.metrics import MetricsError, PodMetric
-from sampan.core.quantity import parse
+from sampan.core.numbers.quantity import parse
 from sampan.core.time import parse_time
 from sampan.loops.views import PodStatus
 from sampan.resource import ObjectMeta

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.core.integers import integer_or
+from sampan.core.numbers.integers import integer_or
 from sampan.core.time import add_seconds, parse_time
 from sampan.loops.views import ContainerStatus, Pod
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sampan.client import Conflict, DeleteOptions, MergePatch, NotFound
 from sampan.controllers.local_path.provisioning import COMPONENT
 from sampan.controllers.status import find_status_condition
-from sampan.core.simulated_pods import RUNTIME
+from sampan.core.pods.simulated import RUNTIME
 from sampan.informer.ref import Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.local_path import (

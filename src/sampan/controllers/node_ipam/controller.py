@@ -16,7 +16,7 @@ import msgspec
 
 from sampan.client import MergePatch, NotFound
 from sampan.controllers.node_ipam.cidr_set import CidrSet
-from sampan.core.simulated_pods import RUNTIME as SIMULATED
+from sampan.core.pods.simulated import RUNTIME as SIMULATED
 from sampan.informer.ref import Deletion, Ref
 from sampan.loops.context import ControllerContext
 from sampan.loops.pod_networks import RUNTIME_LABEL

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sampan.core.default_class import STORAGE_CLASS_ANNOTATION
 from sampan.core.label_selectors import selector_from_label_selector
-from sampan.core.quantity import Quantity, canonical, parse
+from sampan.core.numbers.quantity import Quantity, canonical, parse
 from sampan.resource import Object, meta
 
 BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"

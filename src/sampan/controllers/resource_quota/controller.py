@@ -12,7 +12,7 @@ from typing import Any, Final
 from sampan.client import Conflict, NotFound
 from sampan.controllers.resource_quota.counted import Counted
 from sampan.controllers.status import status_of, write_status
-from sampan.core.quantity import Quantity
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.quota import Usage, add, evaluator_for, scope_selectors
 from sampan.core.quota.usage import ZERO, amounts, most
 from sampan.informer.indexer import NAMESPACE_INDEX

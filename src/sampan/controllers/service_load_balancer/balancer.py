@@ -33,7 +33,7 @@ from sampan.controllers.service_load_balancer.host_ports import (
     Disputes,
     host_ports_of,
 )
-from sampan.core.time_slices import TimeSlices
+from sampan.core.event_loop.time_slices import TimeSlices
 from sampan.loops.context import ControllerContext
 from sampan.loops.load_balancer import LoadBalancerOptions
 from sampan.loops.resources import ENDPOINT_SLICES, SERVICES

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from sampan.controllers.service_load_balancer.assignment import Balanced, NodeAddresses, Place, Port
-from sampan.core.simulated_pods import RUNTIME
+from sampan.core.pods.simulated import RUNTIME
 from sampan.loops.pod_networks import RUNTIME_LABEL
 from sampan.loops.resources import NODES
 from sampan.resource import Object, ObjectMeta, ObjectType, meta

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.core.gvk import GroupResource
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.object import Object
-from sampan.core.pod_resources import HUGE_PAGES_PREFIX
-from sampan.core.quantity import Quantity
+from sampan.core.pods.resources import HUGE_PAGES_PREFIX
 from sampan.core.quota.pod_usage import (
     COMPUTE,
     LIMITS_PREFIX,

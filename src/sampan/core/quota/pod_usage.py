@@ -6,9 +6,9 @@ Source: kubernetes pkg/quota/v1/evaluator/core/pods.go (1.36).
 import datetime as dt
 from typing import Final
 
-from sampan.core import pod_resources
 from sampan.core.object import Object
-from sampan.core.pod_resources import HUGE_PAGES_PREFIX, parts_of
+from sampan.core.pods import resources as pod_resources
+from sampan.core.pods.resources import HUGE_PAGES_PREFIX, parts_of
 from sampan.core.quota.usage import ONE, Usage, amounts
 from sampan.core.time import add_seconds, parse_time
 

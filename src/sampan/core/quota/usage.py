@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sampan.core.quantity import Quantity, canonical, parse
+from sampan.core.numbers.quantity import Quantity, canonical, parse
 
 Usage = dict[str, Quantity]
 """Amounts by resource name."""

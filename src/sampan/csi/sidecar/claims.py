@@ -6,7 +6,7 @@ Source: sig-storage-lib-external-provisioner controller/controller.go; component
 from typing import Any, Final
 
 from sampan.core.default_class import STORAGE_CLASS_ANNOTATION
-from sampan.core.quantity import Format, Quantity, canonical, parse
+from sampan.core.numbers.quantity import Format, Quantity, canonical, parse
 from sampan.resource import Object, meta
 
 PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"

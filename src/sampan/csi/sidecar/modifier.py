@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 
 from sampan.client import Conflict, MergePatch, NotFound, merge_patch_between
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.time import timestamp
 from sampan.csi.errors import UNCERTAIN, CsiError
 from sampan.csi.sidecar import modify_status

@@ -9,7 +9,7 @@ Source: external-resizer pkg/controller/expand_and_recover.go.
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.core.quantity import Quantity
+from sampan.core.numbers.quantity import Quantity
 from sampan.csi.sidecar.claims import amount, requested
 from sampan.resource import Object
 

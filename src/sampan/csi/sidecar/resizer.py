@@ -8,8 +8,8 @@ from typing import Any, Final
 import grpc
 
 from sampan.client import Conflict, MergePatch, NotFound, merge_patch_between
-from sampan.core.json_values import same
-from sampan.core.quantity import Quantity
+from sampan.core.json.values import same
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.time import timestamp
 from sampan.csi.capabilities import volume_capability
 from sampan.csi.errors import UNCERTAIN, CsiError

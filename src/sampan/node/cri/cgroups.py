@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from sampan.core.pod_resources import Kind, PodParts, pod_limits, pod_requests
-from sampan.core.resource_amounts import amounts
+from sampan.core.numbers.resource_amounts import amounts
+from sampan.core.pods.resources import Kind, PodParts, pod_limits, pod_requests
 from sampan.node.container_view import Resources
 from sampan.node.cri.resources import CPU_PERIOD_US, SHARES_MAX, SHARES_MIN, cpu_quota_us, cpu_shares
 from sampan.node.views import Pod

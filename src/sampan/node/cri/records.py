@@ -6,7 +6,7 @@ Source: kubelet pkg/kubelet/kuberuntime/kuberuntime_container.go `toKubeContaine
 import datetime as dt
 from typing import Final
 
-from sampan.core.integers import integer_or
+from sampan.core.numbers.integers import integer_or
 from sampan.node.cri.messages import AnyMessage, value
 from sampan.node.runtime import ContainerRecord
 

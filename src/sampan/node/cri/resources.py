@@ -6,7 +6,7 @@ Source: kubelet pkg/kubelet/cm/helpers_linux.go, pkg/kubelet/kuberuntime/kuberun
 
 from typing import Final
 
-from sampan.core.resource_amounts import amounts
+from sampan.core.numbers.resource_amounts import amounts
 from sampan.node.container_view import Resources
 from sampan.node.cri.messages import AnyMessage, message
 

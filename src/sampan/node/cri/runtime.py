@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Final
 
-from sampan.core.resource_amounts import amounts
+from sampan.core.numbers.resource_amounts import amounts
 from sampan.node.beneath import remove_tree
 from sampan.node.container_view import Container
 from sampan.node.cri.container_config import Start, container_config, hosts_file, pod_directory

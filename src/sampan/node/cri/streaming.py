@@ -10,8 +10,8 @@ import json
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from sampan.core.dial import create_connection
-from sampan.core.task_scope import TaskScope
+from sampan.core.addresses.dial import create_connection
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.http.handshake import HandshakeFailed, switch_protocol
 from sampan.http.tunnel import Tunnel
 from sampan.node.server.spdy import SpdyConnection, SpdyStream

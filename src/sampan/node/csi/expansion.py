@@ -10,7 +10,7 @@ from typing import Any, Final
 import grpc
 
 from sampan.client import ClientError, MergePatch
-from sampan.core.quantity import parse
+from sampan.core.numbers.quantity import parse
 from sampan.csi.errors import CsiError
 from sampan.csi.messages import message
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.csi.client import RegistrationClient
 from sampan.csi.errors import CsiError
 from sampan.csi.messages import AnyMessage

@@ -8,7 +8,7 @@ import logging
 from typing import Final
 
 from sampan.client import ClientError
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.csi.errors import CsiError
 from sampan.node.csi.drivers import Driver, Drivers, connect
 from sampan.node.csi.node_object import NodeObject

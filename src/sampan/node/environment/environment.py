@@ -5,7 +5,7 @@ Source: pkg/kubelet/kubelet_pods.go `makeEnvironmentVariables` (1.36).
 
 from collections.abc import Mapping
 
-from sampan.core.expansion import expand, from_mappings
+from sampan.core.pods.expansion import expand, from_mappings
 from sampan.node.container_view import Container, EnvFrom, EnvVarSource, KeyRef
 from sampan.node.environment.fields import PodPlace, field_value, resource_value
 from sampan.node.references import Missing, References

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sampan.core.quantity import Quantity, parse
+from sampan.core.numbers.quantity import Quantity, parse
 from sampan.node.views import Pod
 from sampan.node.volume_sources import ResourcePath
 

@@ -6,8 +6,8 @@ Source: kubelet pkg/kubelet/eviction/eviction_manager.go `localStorageEviction` 
 from collections.abc import Mapping
 from typing import Final
 
-from sampan.core.pod_resources import PodParts, pod_limits
-from sampan.core.quantity import Quantity, parse
+from sampan.core.numbers.quantity import Quantity, parse
+from sampan.core.pods.resources import PodParts, pod_limits
 from sampan.node.container_view import Container
 from sampan.node.eviction.ranking import PodUse
 from sampan.node.views import Pod

@@ -6,8 +6,8 @@ Source: kubelet pkg/kubelet/eviction/helpers.go `rankMemoryPressure`, `rankDiskP
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sampan.core.quantity import Format, Quantity
-from sampan.core.resource_amounts import Amounts
+from sampan.core.numbers.quantity import Format, Quantity
+from sampan.core.numbers.resource_amounts import Amounts
 from sampan.node.eviction.pressure import Signals, SignalValue
 from sampan.node.eviction.thresholds import (
     IMAGE_FS,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.core.quantity import Format, Quantity, parse
+from sampan.core.numbers.quantity import Format, Quantity, parse
 from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
 
 MEMORY: Final = "memory.available"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from sampan.core.certificates import KeyPair, read_key_pair
+from sampan.core.tls.certificates import KeyPair, read_key_pair
 
 
 class NodeCredentials:

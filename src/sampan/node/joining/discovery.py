@@ -13,7 +13,8 @@ import yaml
 from cryptography import x509
 
 from sampan.client import Client, ClientError, Config, Forbidden, NotFound, TransportError, Unauthorized
-from sampan.core.bootstrap_token import (
+from sampan.core.clock import utc_now
+from sampan.core.tokens.bootstrap import (
     CLUSTER_INFO,
     CLUSTER_INFO_NAMESPACE,
     KUBECONFIG_KEY,
@@ -21,7 +22,6 @@ from sampan.core.bootstrap_token import (
     BootstrapToken,
     is_signed,
 )
-from sampan.core.clock import utc_now
 from sampan.http.tls import TlsOptions
 from sampan.loops.resources import CONFIG_MAPS
 from sampan.node.joining.ca_hash import ca_hash

@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from cryptography import x509
 
 from sampan.client import Client, ClientError
-from sampan.core.certificates import KeyPair
 from sampan.core.time import Clock
+from sampan.core.tls.certificates import KeyPair
 from sampan.node.joining.certificate import alternative_name, request_serving_certificate
 from sampan.node.joining.credentials import NodeCredentials
 from sampan.node.joining.errors import JoinError

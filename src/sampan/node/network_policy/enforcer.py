@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from sampan.core.clock import monotonic
+from sampan.core.event_loop.time_slices import TimeSlices
 from sampan.core.label_selectors import EVERYTHING
-from sampan.core.time_slices import TimeSlices
 from sampan.informer.ref import Ref
 from sampan.loops.netlink import receive
 from sampan.loops.nftables.errors import NftError

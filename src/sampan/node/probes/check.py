@@ -5,7 +5,7 @@ Source: kubernetes pkg/kubelet/prober/prober.go (1.36).
 
 import asyncio
 
-from sampan.core.expansion import expand, from_mappings
+from sampan.core.pods.expansion import expand, from_mappings
 from sampan.node.commands import run_in_container
 from sampan.node.container_view import Container, Probe
 from sampan.node.environment.fields import PodPlace

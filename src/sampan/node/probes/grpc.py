@@ -12,7 +12,7 @@ import h2.connection
 import h2.events
 import h2.exceptions
 
-from sampan.core.dial import open_connection
+from sampan.core.addresses.dial import open_connection
 from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port

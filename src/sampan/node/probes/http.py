@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from sampan.core.kubernetes_version import MAJOR, MINOR
-from sampan.core.tls_trust import unverified_context
+from sampan.core.tls.trust import unverified_context
 from sampan.http import HttpClient, HttpRequest, HttpSettings, PendingResponse, TransportError, Upstream
 from sampan.node.container_view import Container, HttpGetAction
 from sampan.node.probes.outcome import Outcome

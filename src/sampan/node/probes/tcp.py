@@ -2,7 +2,7 @@
 
 import asyncio
 
-from sampan.core.dial import AddressNotAllowed, open_connection
+from sampan.core.addresses.dial import AddressNotAllowed, open_connection
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port
 

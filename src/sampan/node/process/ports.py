@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from sampan.core.dial import open_connection
+from sampan.core.addresses.dial import open_connection
 from sampan.node.sessions import Connection
 
 

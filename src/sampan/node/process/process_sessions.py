@@ -5,7 +5,7 @@ import signal
 from collections.abc import Callable
 from typing import Final
 
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.node.process.output import Output
 from sampan.node.process.pipes import ReadEnd
 from sampan.node.process.process import Process

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, ProcessCollector
 
 from sampan.client import Client, ClientError
-from sampan.core.certificates import KeyPair
 from sampan.core.time import Clock, SystemClock
+from sampan.core.tls.certificates import KeyPair
 from sampan.http.tls import ClientCertificate, load_certificate
 from sampan.node.server.handlers import Handlers
 from sampan.node.server.hosted import FindPod, ListPods

@@ -4,10 +4,10 @@ import datetime as dt
 import ssl
 from typing import Final
 
-from sampan.core.certificates import make_authority, make_server_certificate
-from sampan.core.cipher_suites import use_suites
 from sampan.core.time import Clock
-from sampan.core.tls_trust import trust
+from sampan.core.tls.certificates import make_authority, make_server_certificate
+from sampan.core.tls.cipher_suites import use_suites
+from sampan.core.tls.trust import trust
 from sampan.http.tls import ClientCertificate, load_certificate
 from sampan.node.server.options import NodeServerOptions
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 from sampan.client import Client, ClientError, Config, ListOptions
 from sampan.client.backoff import Backoff
 from sampan.client.stack import credential_source
-from sampan.core.dial import AddressNotAllowed, check_address
-from sampan.core.task_scope import TaskScope
+from sampan.core.addresses.dial import AddressNotAllowed, check_address
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.http import HttpRequest, HttpSettings, HttpTransport, ProxyAddress, ServerAddress, Tunnel
 from sampan.loops.resources import ENDPOINT_SLICES
 from sampan.node.tunnel.targets import TunnelTargets

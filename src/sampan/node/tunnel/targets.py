@@ -11,7 +11,7 @@ sufficient, because other clients can write it; the runtime must have given it t
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final, Protocol
 
-from sampan.core.dial import check_address, create_connection
+from sampan.core.addresses.dial import check_address, create_connection
 from sampan.http.dial import keep_alive
 from sampan.node.node_home import NodeHome
 from sampan.node.server.hosted import HostedPod

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from sampan.core.expansion import expand
+from sampan.core.pods.expansion import expand
 from sampan.node.container_view import Container, VolumeMount
 from sampan.node.sessions import Mount
 from sampan.node.volumes.parts import PartError, Parts

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from sampan.core.quantity import parse
+from sampan.core.numbers.quantity import parse
 from sampan.core.time import Clock
 from sampan.node.beneath import detach_all_below
 from sampan.node.environment.fields import PodPlace

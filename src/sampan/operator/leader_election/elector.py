@@ -22,9 +22,9 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry
 
 from sampan.client.errors import ClientError, Conflict
-from sampan.core.background import background
+from sampan.core.event_loop.background import background
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.seconds import seconds
-from sampan.core.task_scope import TaskScope
 from sampan.operator.leader_election.config import JITTER_FACTOR, LeaderElectionConfig
 from sampan.operator.leader_election.lease_lock import Lease, LeaseRecord
 from sampan.operator.leader_election.metrics import LeaderElectionMetrics

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.user_code import timed_steps
 from sampan.operator.error_text import one_line, traceback_of
 from sampan.operator.manager.runnable import Group, Member

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 
-from sampan.core.log import configure_logging
+from sampan.core.telemetry.log import configure_logging
 from sampan.operator.controller.context import CURRENT_RECONCILE
 from sampan.operator.settings import OperatorSettings
 

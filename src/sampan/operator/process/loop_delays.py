@@ -12,7 +12,7 @@ from itertools import accumulate
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import HistogramMetricFamily, Metric
 
-from sampan.core.loop_watch import LoopWatch
+from sampan.core.event_loop.watch import LoopWatch
 from sampan.operator.controller.context import CURRENT_RECONCILE, RECONCILE_WRAPPER, ReconcileContext
 
 

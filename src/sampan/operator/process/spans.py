@@ -15,7 +15,7 @@ from opentelemetry.propagate import inject
 from opentelemetry.trace import SpanKind, StatusCode, TracerProvider, get_current_span
 
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
-from sampan.core.otlp import otlp_provider
+from sampan.core.telemetry.otlp import otlp_provider
 from sampan.operator.controller.context import ReconcileContext
 
 _ERROR_CODES: Final = 400

@@ -3,8 +3,8 @@
 import ssl
 from pathlib import Path
 
-from sampan.core.cipher_suites import use_suites
-from sampan.core.tls_trust import trust
+from sampan.core.tls.cipher_suites import use_suites
+from sampan.core.tls.trust import trust
 from sampan.http.tls import ClientCertificate, load_certificate
 from sampan.operator.webhook.certificates import CertificateSource
 

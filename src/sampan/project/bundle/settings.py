@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sampan.core import quantity
+from sampan.core.numbers import quantity
 from sampan.project.errors import ProjectError
 from sampan.project.image.settings import image_settings
 from sampan.project.pyproject import FILE, Settings, parse

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from sampan.client import ApiError, Client, ClientError, NotFound
 from sampan.client.manifests import ManifestError, read_manifests
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.operator import Manager, ManagerOptions
 from sampan.operator.webhook import WebhookServer
 from sampan.operator.webhook.targets import FIELD_MANAGER

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.client import Client
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.operator import Manager, ManagerOptions
 from sampan.server.request import UserInfo
 from sampan.testing.cluster_options import admission_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.project.errors import ProjectError
 from sampan.project.organisation import rendered
 from sampan.project.templates.text import SCAFFOLD, Files

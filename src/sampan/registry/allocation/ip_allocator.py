@@ -7,7 +7,7 @@ import ipaddress
 import random
 from collections.abc import Iterable, Sequence
 
-from sampan.core.durations import Durations
+from sampan.core.telemetry.durations import Durations
 from sampan.registry.rules.ip_addresses import IP, parse_ip
 
 

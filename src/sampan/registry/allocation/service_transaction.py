@@ -12,10 +12,10 @@ from functools import partial
 from typing import NoReturn
 
 from sampan.core import errors as status_errors
+from sampan.core.event_loop.offload import offloaded
 from sampan.core.field import FieldError, Path, invalid
 from sampan.core.gvk import GroupKind, GroupResource
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
 from sampan.patch.copying import copy_json
 from sampan.registry.allocation.allocators import (
     Allocation,

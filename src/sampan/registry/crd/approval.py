@@ -3,9 +3,9 @@
 Source: apiextensions pkg/apihelpers/helpers.go, pkg/apis/apiextensions/validation/validation.go (1.36).
 """
 
+from sampan.core.addresses.url import split_url
 from sampan.core.field import FieldError, Path, invalid, quote, required
 from sampan.core.object import Object
-from sampan.core.url import split_url
 
 APPROVAL_ANNOTATION = "api-approved.kubernetes.io"
 _APPROVAL_URL = "https://github.com/kubernetes/enhancements/pull/1111"

@@ -8,8 +8,8 @@ from typing import Any
 
 from sampan.core.clock import utc_now
 from sampan.core.go_text import plain
-from sampan.core.integers import INT64_MAX, INT64_MIN
-from sampan.core.json_path import JsonPath
+from sampan.core.json.path import JsonPath
+from sampan.core.numbers.integers import INT64_MAX, INT64_MIN
 from sampan.core.object import Object
 from sampan.core.time import human_duration, parse_time
 from sampan.registry.definition import Column

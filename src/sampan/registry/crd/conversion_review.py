@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from sampan.core.field import FieldError, Path, aggregate
 from sampan.core.go_text import END_OF_JSON, MAP, type_name, unmarshal_text
-from sampan.core.metadata import validate_annotations, validate_labels
 from sampan.core.object import Object
+from sampan.core.validation.metadata import validate_annotations, validate_labels
 from sampan.registry.webhook.review_body import RAW, STATUS, NotDecodableError, ReviewReader, struct
 from sampan.schema.structural import Schema
 from sampan.wire import json as wire_json

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, not_supported, required
-from sampan.core.names import dns1035_label_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1035_label_errors
 from sampan.registry.crd.ca_bundle import ca_bundle_error, ca_bundle_of
 from sampan.registry.crd.conditions import is_true
 from sampan.registry.rules.webhook_client import check_webhook_service, check_webhook_url

@@ -7,10 +7,10 @@ from typing import Any
 
 from sampan.core.field import ErrorType, FieldError, Path
 from sampan.core.go_text import NIL
-from sampan.core.json_path import JsonPath
-from sampan.core.json_values import same
-from sampan.core.metadata import finalizer_warnings
+from sampan.core.json.path import JsonPath
+from sampan.core.json.values import same
 from sampan.core.object import Object
+from sampan.core.validation.metadata import finalizer_warnings
 from sampan.registry.crd.hub.preserved import ANNOTATION as PRESERVED
 from sampan.registry.crd.scale import spec_faults, status_faults
 from sampan.registry.crd.version_schema import VersionSchema

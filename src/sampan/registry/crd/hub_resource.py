@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from sampan.core.errors import internal_error
+from sampan.core.event_loop.offload import Offload
 from sampan.core.field import FieldError, Path, invalid
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.object import Object
-from sampan.core.offload import Offload
 from sampan.registry.crd.custom_resource import CustomResourceStrategy
 from sampan.registry.crd.hub.losses import losses
 from sampan.registry.crd.hub.rules import read_rules

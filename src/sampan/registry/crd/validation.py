@@ -6,9 +6,9 @@ Source: apiextensions pkg/apis/apiextensions/validation/validation.go (1.36).
 from typing import Any
 
 from sampan.core.field import FieldError, Path, invalid, not_supported, required
-from sampan.core.metadata import validate_immutable_field
-from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.core.validation.metadata import validate_immutable_field
+from sampan.core.validation.names import dns1035_label_errors, dns1123_subdomain_errors
 from sampan.registry.crd.approval import approval_faults
 from sampan.registry.crd.conditions import is_true
 from sampan.registry.crd.conversion_validation import conversion_faults

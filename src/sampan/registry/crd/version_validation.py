@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required, too_many
-from sampan.core.names import dns1035_label_errors
+from sampan.core.validation.names import dns1035_label_errors
 from sampan.registry.crd.rules import Rules, has_defaults
 from sampan.registry.crd.schemas import schema_faults, selectable_schema
 

@@ -14,7 +14,7 @@ import msgspec
 
 from sampan.core.errors import StatusError
 from sampan.core.object import Object
-from sampan.core.tracing import part_of_current
+from sampan.core.telemetry.tracing import part_of_current
 from sampan.patch.errors import unexpected
 from sampan.registry.crd.conversion_review import ReviewError, accepted, request, responses_of, review_version
 from sampan.registry.endpoint import encode_prefix

@@ -11,8 +11,8 @@ import logging
 import msgspec
 
 from sampan.core.errors import Reason, StatusError, listed
+from sampan.core.event_loop.offload import begin_work
 from sampan.core.object import Object
-from sampan.core.offload import begin_work
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.conditions import Condition, is_true, make_condition, set_condition

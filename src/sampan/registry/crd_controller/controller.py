@@ -15,9 +15,9 @@ from typing import NamedTuple
 import msgspec
 
 from sampan.core.errors import Reason, StatusError
-from sampan.core.json_values import same
+from sampan.core.event_loop.offload import begin_work, is_large, note_size, offloaded
+from sampan.core.json.values import same
 from sampan.core.object import Object
-from sampan.core.offload import begin_work, is_large, note_size, offloaded
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.conditions import is_true, set_condition

@@ -7,8 +7,12 @@ from typing import Any
 
 from sampan.core import field
 from sampan.core.field import FieldError, Path
-from sampan.core.metadata import validate_object_meta, validate_object_meta_update, validate_standard_finalizers
-from sampan.core.names import path_segment_errors
+from sampan.core.validation.metadata import (
+    validate_object_meta,
+    validate_object_meta_update,
+    validate_standard_finalizers,
+)
+from sampan.core.validation.names import path_segment_errors
 from sampan.registry.strategy import Strategy
 
 _METADATA = Path("metadata")

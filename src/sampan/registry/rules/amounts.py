@@ -4,8 +4,8 @@ Source: pkg/apis/apps/validation/validation.go (1.36).
 """
 
 from sampan.core.field import Path, invalid
-from sampan.core.integers import INT64_MAX, integer_or
-from sampan.core.value_rules import percent_errors
+from sampan.core.numbers.integers import INT64_MAX, integer_or
+from sampan.core.validation.values import percent_errors
 from sampan.registry.rules.fields import Errors, check_not_negative
 
 IntOrString = int | str

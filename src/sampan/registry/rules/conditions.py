@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 
 from sampan.core.field import Path, duplicate, invalid, required, too_long
-from sampan.core.names import regex_error
 from sampan.core.object import Object
+from sampan.core.validation.names import regex_error
 from sampan.registry.rules.fields import Errors, check_qualified_name, not_supported
 
 _REASON = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from sampan.core.field import ErrorType, FieldError, Path, forbidden, invalid, quote, required
-from sampan.core.json_values import same
-from sampan.core.names import (
+from sampan.core.json.values import same
+from sampan.core.object import Object
+from sampan.core.validation.names import (
     dns1123_label_errors,
     dns1123_subdomain_errors,
     label_value_errors,
     qualified_name_errors,
 )
-from sampan.core.object import Object
 
 Errors = list[FieldError]
 NOWHERE = Path("[]")

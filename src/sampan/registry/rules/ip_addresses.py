@@ -7,7 +7,7 @@ import ipaddress
 from collections.abc import Collection
 
 from sampan.core.field import FieldError, Path, invalid
-from sampan.core.integers import integer_or
+from sampan.core.numbers.integers import integer_or
 from sampan.registry.rules import feature_gates as gates
 
 Errors = list[FieldError]

@@ -1,8 +1,8 @@
 """Deprecated labels of nodes. Source: pkg/api/node/util.go (1.36)."""
 
 from sampan.core.field import Path
-from sampan.core.names import label_value_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import label_value_errors
 
 DEPRECATED = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',

@@ -6,8 +6,8 @@ The texts come from the decoder, which has already parsed them.
 from functools import lru_cache
 from typing import Final
 
+from sampan.core.numbers.quantity import Format, Quantity
 from sampan.core.object import Object
-from sampan.core.quantity import Format, Quantity
 
 ZERO: Final = Quantity(0)
 ONE: Final = Quantity(1)

@@ -5,8 +5,8 @@ from typing import Protocol
 
 from sampan.core.field import Path, invalid, required
 from sampan.core.label_selectors import selector_from_label_selector
-from sampan.core.names import label_value_errors, qualified_name_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import label_value_errors, qualified_name_errors
 from sampan.registry.rules.fields import Errors, check_label_selector
 
 

@@ -1,7 +1,7 @@
 """Names of certificate signers and of their trust bundles. Source: pkg/apis/core/validation/names.go (1.36)."""
 
 from sampan.core.field import FieldError, Path, invalid, required, too_long
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
 
 Errors = list[FieldError]
 

@@ -1,10 +1,10 @@
 """Clients in webhook configurations: a URL, or a Service. Source: apiserver pkg/util/webhook/validation.go (1.36)."""
 
+from sampan.core.addresses.url import parse_error, split_url
 from sampan.core.field import Path, invalid, required
-from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
-from sampan.core.url import parse_error, split_url
-from sampan.core.value_rules import port_number_errors
+from sampan.core.validation.names import dns1123_subdomain_errors
+from sampan.core.validation.values import port_number_errors
 from sampan.registry.rules.fields import Errors
 
 _FORM = "; desired format: https://host[/path]"

@@ -16,11 +16,11 @@ from typing import Protocol
 
 from cryptography import x509
 
+from sampan.core.addresses.dial import open_connection
 from sampan.core.clock import utc_now
-from sampan.core.dial import open_connection
 from sampan.core.field import quote
-from sampan.core.tls_trust import unverified_context
-from sampan.core.tracing import current_span, trace_headers
+from sampan.core.telemetry.tracing import current_span, trace_headers
+from sampan.core.tls.trust import unverified_context
 from sampan.http import BodyTooLarge, HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
 from sampan.registry.measures import WebhookRequests
 from sampan.registry.webhook import response as responses

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sampan.core.memory_file import memory_file
-from sampan.core.tls_trust import client_context
+from sampan.core.operating_system.memory_file import memory_file
+from sampan.core.tls.trust import client_context
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from sampan.core.url import split_url
+from sampan.core.addresses.url import split_url
 from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials, credentials_of
 from sampan.registry.webhook.target import WebhookTarget, clean_path
 from sampan.wire import yaml

@@ -10,7 +10,7 @@ import msgspec
 
 from sampan.core.errors import Reason
 from sampan.core.field import quote
-from sampan.core.integers import integer_or
+from sampan.core.numbers.integers import integer_or
 
 RESPONSE_SIZE_BYTES_MAX = 32 << 20
 _SHOWN_BYTES_MAX = 2048

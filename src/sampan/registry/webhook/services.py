@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from sampan.core.object import Object
-from sampan.core.simulated_pods import not_dialled
+from sampan.core.pods.simulated import not_dialled
 from sampan.registry.simulated_pods import SimulatedPods
 from sampan.registry.strategy import ObjectReader
 

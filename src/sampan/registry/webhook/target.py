@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 from urllib.parse import quote as percent_encoded
 
+from sampan.core.addresses.url import split_url
 from sampan.core.field import quote
-from sampan.core.url import split_url
 
 _PATH_SAFE = "$&+,/:;=@~"
 """Characters that Go's net/url does not escape in a path, besides letters, digits and `-_.`."""

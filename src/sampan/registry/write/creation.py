@@ -8,11 +8,11 @@ from collections.abc import Awaitable
 from random import Random, SystemRandom
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import compute, offloaded
 from sampan.core.field import FieldError, bounded
-from sampan.core.names import generate_name
+from sampan.core.numbers.resource_version import parse_resource_version
 from sampan.core.object import Object
-from sampan.core.offload import compute, offloaded
-from sampan.core.resource_version import parse_resource_version
+from sampan.core.validation.names import generate_name
 from sampan.registry.rest.metadata import fill_system_fields, match_namespace, metadata_of
 from sampan.registry.rest.metadata_faults import object_faults
 from sampan.registry.rest.size import stored_bytes

@@ -6,9 +6,9 @@ Source: apiserver pkg/registry/rest/delete.go, pkg/registry/generic/registry/sto
 from typing import Any
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import offloaded
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
 from sampan.core.time import Clock, add_seconds, format_time, parse_time
 from sampan.registry.rest.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
 from sampan.registry.rest.store import ResourceStore

@@ -1,8 +1,8 @@
 """Steps that begin an attempt: the stored object and its preconditions."""
 
 from sampan.core import errors
-from sampan.core.offload import note_size, offloaded
-from sampan.core.resource_version import parse_resource_version
+from sampan.core.event_loop.offload import note_size, offloaded
+from sampan.core.numbers.resource_version import parse_resource_version
 from sampan.registry.write.write import Part, Write
 
 

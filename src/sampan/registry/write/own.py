@@ -6,9 +6,9 @@ They run a subset of the steps of a request (see `steps.py`).
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sampan.core.event_loop.offload import offloaded
 from sampan.core.field import FieldError
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
 from sampan.core.time import Clock
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategy import Context
@@ -20,7 +20,7 @@ Edit = Callable[[Object, Object], Object | None]
 only.
 
 Returns the desired object; None: use the changed copy. After a conflict it is called again with the newer object. If
-the current task does large work, it runs in a thread (`core/offload.py`).
+the current task does large work, it runs in a thread (`core/event_loop/offload.py`).
 """
 
 

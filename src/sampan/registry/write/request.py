@@ -3,8 +3,8 @@
 from collections.abc import Awaitable
 from functools import partial
 
+from sampan.core.event_loop.offload import compute
 from sampan.core.object import Object
-from sampan.core.offload import compute
 from sampan.core.time import timestamp
 from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Sequence
 
 from sampan.core import errors
-from sampan.core.offload import LARGE_BYTES, current_work, offloaded
+from sampan.core.event_loop.offload import LARGE_BYTES, current_work, offloaded
 from sampan.registry.rest.store import TRIES_MAX
 from sampan.registry.strategy import Context
 from sampan.registry.write.creation import GENERATE_NAME_TRIES, name_taken

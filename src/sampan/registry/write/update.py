@@ -8,11 +8,11 @@ from collections.abc import Awaitable
 from typing import Any
 
 from sampan.core import errors, field
+from sampan.core.event_loop.offload import compute, offloaded
 from sampan.core.field import FieldError, Path, bounded
 from sampan.core.gvk import GroupKind
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.object import Object, set_or_drop
-from sampan.core.offload import compute, offloaded
 from sampan.patch.timestamps import keep_timestamps
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
 from sampan.registry.rest.metadata_faults import kinds_update_faults, update_faults

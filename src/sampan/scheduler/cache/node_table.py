@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from sampan.core.tolerations import Taint
+from sampan.core.pods.tolerations import Taint
 from sampan.scheduler.amounts import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, amounts
 from sampan.scheduler.cache.arrays import Ints, Mask, grown
 from sampan.scheduler.cache.change_log import ChangeLog

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sampan.core.node_affinity import term_selects
+from sampan.core.pods.node_affinity import term_selects
 from sampan.scheduler.cache.arrays import Ints, Mask, Rows
 from sampan.scheduler.cache.node_table import NodeTable
 from sampan.scheduler.constraints import Constraints

@@ -3,7 +3,7 @@
 Source: component-helpers scheduling/corev1/nodeaffinity/nodeaffinity.go (1.36).
 """
 
-from sampan.core.node_affinity import NAME_FIELD, selects
+from sampan.core.pods.node_affinity import NAME_FIELD, selects
 from sampan.scheduler.constraints import Constraints
 from sampan.scheduler.views import Labels
 

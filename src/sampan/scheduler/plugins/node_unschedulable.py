@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from sampan.core.tolerations import Taint, untolerated
+from sampan.core.pods.tolerations import Taint, untolerated
 from sampan.scheduler.cache.arrays import Ints, Rows
 from sampan.scheduler.cache.node_table import NodeTable
 from sampan.scheduler.constraints import Constraints

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sampan.core.tolerations import PREFER_NO_SCHEDULE, untolerated
+from sampan.core.pods.tolerations import PREFER_NO_SCHEDULE, untolerated
 from sampan.scheduler.cache.arrays import Ints, Mask, Rows
 from sampan.scheduler.cache.node_table import NodeTable
 from sampan.scheduler.constraints import Constraints

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sampan.core.node_affinity import NodeSelector
+from sampan.core.pods.node_affinity import NodeSelector
 from sampan.resource.view import view_decoder
 from sampan.scheduler.amounts import amount
 from sampan.scheduler.views import Labels, Requirements

@@ -1,6 +1,6 @@
 """`CelTimes`: durations of CEL, for metrics. Source: apiserver pkg/cel/metrics/metrics.go (1.36)."""
 
-from sampan.core.durations import Durations
+from sampan.core.telemetry.durations import Durations
 
 
 class CelTimes:

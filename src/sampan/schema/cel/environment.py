@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from sampan.core.offload import TakeThread, count_steps, steps_left
+from sampan.core.event_loop.offload import TakeThread, count_steps, steps_left
 from sampan.schema.cel import literals
 from sampan.schema.cel.ast import Node
 from sampan.schema.cel.budget import OUT_OF_BUDGET, Budget

@@ -5,7 +5,7 @@ Source: the grammar of CEL (cel-go parser/parser.go, 0.26), including the offset
 
 from collections.abc import Collection
 
-from sampan.core.offload import charge
+from sampan.core.event_loop.offload import charge
 from sampan.schema.cel import macros
 from sampan.schema.cel.ast import Call, Ident, ListNode, Literal, MapNode, Node, Select, StructNode, depth
 from sampan.schema.cel.errors import CelSyntaxError, Issue, render

@@ -5,9 +5,9 @@ Source: kubernetes plugin/pkg/admission/certificates/, pkg/apis/certificates (1.
 
 from typing import ClassVar, Final
 
-from sampan.core.certificates import requested_subject
 from sampan.core.field import quote
 from sampan.core.object import Object
+from sampan.core.tls.certificates import requested_subject
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.refusal import refusal
 from sampan.server.authorization.authorizer import Authorizer, Decision

@@ -11,8 +11,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
+from sampan.core.event_loop.offload import Offload
 from sampan.core.object import Object
-from sampan.core.offload import Offload
 from sampan.registry.cluster import Cluster
 from sampan.server.admission.change_detector import ChangeDetector
 from sampan.storage.encoding import decode

@@ -8,8 +8,8 @@ from typing import ClassVar
 import msgspec
 
 from sampan.core.object import Object
+from sampan.core.pods.tolerations import Toleration, with_toleration
 from sampan.core.quota.pod_usage import is_extended
-from sampan.core.tolerations import Toleration, with_toleration
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.pods import POD_ONLY
 

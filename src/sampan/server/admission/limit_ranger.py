@@ -6,8 +6,8 @@ Source: kubernetes plugin/pkg/admission/limitranger/admission.go (1.36).
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final, NamedTuple
 
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.object import Object
-from sampan.core.quantity import Quantity
 from sampan.core.quota.pod_usage import pod_limits, pod_requests
 from sampan.core.quota.usage import ZERO, Usage, amounts
 from sampan.registry.reader import CacheReader

@@ -5,8 +5,8 @@ Source: kubernetes plugin/pkg/admission/storage/persistentvolume/resize/admissio
 
 from typing import ClassVar, Final
 
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.object import Object
-from sampan.core.quantity import Quantity
 from sampan.core.quota.usage import ZERO, amounts
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes

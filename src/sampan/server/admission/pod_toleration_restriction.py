@@ -10,8 +10,8 @@ import msgspec
 from sampan.core.field import FieldError, Path
 from sampan.core.go_text import unmarshal_text
 from sampan.core.object import Object
+from sampan.core.pods.tolerations import Toleration, covers, merge_tolerations
 from sampan.core.quota.scopes import is_best_effort
-from sampan.core.tolerations import Toleration, covers, merge_tolerations
 from sampan.registry.kinds.pod_spec.options import PodOptions
 from sampan.registry.kinds.pod_spec.scheduling import validate_tolerations
 from sampan.registry.reader import CacheReader

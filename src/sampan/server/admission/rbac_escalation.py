@@ -8,9 +8,9 @@ pkg/registry/rbac/{escalation_check,helpers}.go, pkg/registry/rbac/validation/ru
 from typing import ClassVar, Final
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import in_thread
 from sampan.core.field import quote
 from sampan.core.object import Object
-from sampan.core.offload import in_thread
 from sampan.core.policy_rules import Rule, compact_text, compacted, comparisons, quoted_list, uncovered
 from sampan.server.admission.chain import Attributes
 from sampan.server.authorization.authorizer import Authorizer, Decision

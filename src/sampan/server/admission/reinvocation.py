@@ -5,7 +5,7 @@ Source: apiserver pkg/admission/plugin/webhook/mutating/reinvocationcontext.go (
 
 from collections.abc import Hashable
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.server.admission.chain import Attributes

@@ -9,8 +9,8 @@ import msgspec
 
 from sampan.core.field import quote
 from sampan.core.object import Object
+from sampan.core.pods.tolerations import Toleration, merge_tolerations
 from sampan.core.quota.usage import amounts
-from sampan.core.tolerations import Toleration, merge_tolerations
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.derived_cache import DerivedCache

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from random import Random
 from typing import ClassVar, Final, NamedTuple
 
+from sampan.core.event_loop.offload import offloaded
 from sampan.core.field import quote
-from sampan.core.names import generate_name
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
+from sampan.core.validation.names import generate_name
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.derived_cache import DerivedCache

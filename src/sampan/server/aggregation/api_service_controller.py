@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from sampan.core.errors import StatusError
-from sampan.core.work import WorkMetrics
+from sampan.core.telemetry.work import WorkMetrics
 from sampan.server.aggregation.api_service import ApiService
 from sampan.server.aggregation.availability import AvailabilityResult
 from sampan.server.aggregation.backend_client import BackendError

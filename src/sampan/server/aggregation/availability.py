@@ -7,8 +7,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.object import Object
-from sampan.core.task_scope import TaskScope
 from sampan.server.aggregation.api_service import AVAILABLE, ApiService, ServiceReference
 from sampan.server.aggregation.backend_client import BackendClient, BackendError
 

@@ -6,7 +6,7 @@ transport/round_trippers.go (1.36).
 
 import ssl
 
-from sampan.core.tls_trust import client_context, unverified_context
+from sampan.core.tls.trust import client_context, unverified_context
 from sampan.registry.webhook.services import Resolve, ServiceError
 from sampan.server.aggregation.api_service import ApiService
 from sampan.server.aggregation.settings import AggregationSettings

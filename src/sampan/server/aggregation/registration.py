@@ -14,7 +14,7 @@ import logging
 from typing import Final
 
 from sampan.core.errors import Reason, StatusError
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.definition import ResourceDefinition

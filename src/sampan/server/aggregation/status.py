@@ -1,7 +1,7 @@
 """Write the condition Available of an APIService."""
 
 from sampan.core.errors import Reason, StatusError
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.object import Object
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from sampan.core.field import FieldError, Path, aggregate, invalid, not_supported, required
-from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.wire import yaml
 from sampan.wire.json import DecodeError
 

@@ -6,10 +6,10 @@ Source: kubernetes pkg/registry/authorization/util/helpers.go (1.36).
 from collections.abc import Callable
 from typing import Any, Final
 
-from sampan.core.field_selectors import FieldRequirement, FieldSelector, parse_fields
-from sampan.core.label_selector_parser import parse_labels
 from sampan.core.label_selectors import Operator, Requirement, Selector, new_requirement
 from sampan.core.object import Object
+from sampan.core.selectors.fields import FieldRequirement, FieldSelector, parse_fields
+from sampan.core.selectors.label_parser import parse_labels
 from sampan.server.request import RequestInfo, UserInfo
 
 _LABEL_OPERATORS: Final = {

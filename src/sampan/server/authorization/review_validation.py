@@ -7,8 +7,8 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
-from sampan.core.names import label_value_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import label_value_errors
 from sampan.registry.rules.fields import check_qualified_name
 
 _SPEC: Final = Path("spec")

@@ -12,7 +12,7 @@ it gets the received bytes in pieces, and the bytes of a turn are limited too.
 import ssl
 from typing import Any, Final, Self
 
-from sampan.core.loop_turns import LoopTurns
+from sampan.core.event_loop.turns import LoopTurns
 from sampan.server.connections.held_transport import HeldTransport
 
 READS_PER_TURN: Final = 32

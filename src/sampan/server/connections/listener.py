@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import cast
 
 from sampan.core.clock import monotonic
-from sampan.core.loop_turns import LoopTurns
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
+from sampan.core.event_loop.turns import LoopTurns
 from sampan.server.connections.accept_filter import drop_new_connections, has_pending_connection
 from sampan.server.connections.handshakes import Handshakes
 from sampan.server.connections.held_transport import HeldTransport, hold

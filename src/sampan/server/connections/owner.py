@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sampan.core.errors import StatusError
-from sampan.core.loop_turns import LoopTurns
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
+from sampan.core.event_loop.turns import LoopTurns
 from sampan.server.connections.response_heads import ResponseHeads
 from sampan.server.connections.settings import HttpSettings
 from sampan.server.connections.unread import UnreadBytes

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from sampan.core.loop_turns import LoopTurns
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
+from sampan.core.event_loop.turns import LoopTurns
 from sampan.server.connections.held_transport import handshake
 from sampan.server.connections.limited_reads import LimitedReads
 from sampan.server.connections.settings import HttpSettings

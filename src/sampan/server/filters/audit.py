@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from sampan.core.errors import unauthorized
-from sampan.core.offload import note_size, offloaded
+from sampan.core.event_loop.offload import note_size, offloaded
 from sampan.server.audit.audit import PANIC, RESPONSE_COMPLETE, RESPONSE_STARTED, Audit
 from sampan.server.audit.context import AuditContext
 from sampan.server.filters.error_responses import status_error_of

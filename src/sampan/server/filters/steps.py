@@ -7,7 +7,7 @@ import itertools
 import logging
 from collections.abc import Callable
 
-from sampan.core.tracing import Span
+from sampan.core.telemetry.tracing import Span
 from sampan.server.filters.hook import HandlerHook
 from sampan.server.request import Request, Response
 

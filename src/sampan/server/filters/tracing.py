@@ -7,7 +7,7 @@ Source: apiserver pkg/endpoints/filters/traces.go (1.36).
 from typing import Protocol
 
 from sampan.core.clock import monotonic
-from sampan.core.tracing import Exported
+from sampan.core.telemetry.tracing import Exported
 from sampan.server.filters.error_responses import status_error_of
 from sampan.server.request import Filter, Handler, Request, Response
 

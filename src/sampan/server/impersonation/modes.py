@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from sampan.core.domains import domain_prefixed_path_errors
 from sampan.core.errors import StatusError
 from sampan.core.field import Path, aggregate, quote
-from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.validation.domains import domain_prefixed_path_errors
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.server.authentication.service_account.user import NODE_NAME, group_names, split_username
 from sampan.server.authorization.forbidden import forbidden_error
 from sampan.server.authorization.masters import MASTERS

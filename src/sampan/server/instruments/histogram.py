@@ -17,7 +17,7 @@ from prometheus_client.core import (
     UnknownMetricFamily,
 )
 
-from sampan.core.durations import Durations
+from sampan.core.telemetry.durations import Durations
 
 
 class Histogram(Durations):

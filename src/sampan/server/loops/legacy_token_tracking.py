@@ -10,7 +10,8 @@ import logging
 from typing import Final
 
 from sampan.core.errors import Reason, StatusError
-from sampan.core.legacy_token import (
+from sampan.core.object import Object
+from sampan.core.tokens.legacy import (
     LAST_USED_LABEL,
     TRACKING_KEY,
     TRACKING_NAME,
@@ -18,7 +19,6 @@ from sampan.core.legacy_token import (
     format_day,
     parse_day,
 )
-from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.tracking import track
 from sampan.registry.endpoint import Endpoint

@@ -9,7 +9,7 @@ from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from sampan.core.durations import DEFAULT_BUCKETS, Durations
+from sampan.core.telemetry.durations import DEFAULT_BUCKETS, Durations
 from sampan.registry.cluster import Cluster
 from sampan.server.instruments.histogram import Counter, Histogram
 from sampan.server.metrics.work import work_families

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from sampan.core.durations import Durations
-from sampan.core.work import WorkMetrics
+from sampan.core.telemetry.durations import Durations
+from sampan.core.telemetry.work import WorkMetrics
 from sampan.server.instruments.histogram import cumulative
 
 _LABELS = ("name",)

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from sampan.core.integers import INT64_MAX, integer_or
+from sampan.core.numbers.integers import INT64_MAX, integer_or
 from sampan.server.compression import accepts_gzip
 from sampan.server.request import Headers, Request, Response
 from sampan.server.status import text_response

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from sampan.core import certificates
-from sampan.core.certificates import KeyPair, covers, read_key_pair
+from sampan.core.tls import certificates
+from sampan.core.tls.certificates import KeyPair, covers, read_key_pair
 
 __all__ = [
     "KeyPair",

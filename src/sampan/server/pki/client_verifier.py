@@ -18,7 +18,7 @@ from cryptography.x509.verification import (
     VerificationError,
 )
 
-from sampan.core.pem import certificates_in
+from sampan.core.tls.pem import certificates_in
 
 _CLIENT_USAGES = frozenset({ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE})
 

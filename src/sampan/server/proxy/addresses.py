@@ -8,7 +8,7 @@ Source: kubernetes pkg/registry/core/{pod,node}/strategy.go (1.36).
 
 import socket
 
-from sampan.core import dial
+from sampan.core.addresses import dial
 from sampan.core.errors import bad_request
 
 

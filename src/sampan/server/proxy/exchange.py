@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass
 from functools import partial
 
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.http import Connection, HttpClient, HttpRequest, PendingResponse, TransportError, Tunnel, Upstream
 from sampan.server.proxy.headers import head_of
 from sampan.server.proxy.target import ProxyTarget

@@ -5,7 +5,7 @@ Source: Go net/http/httputil/reverseproxy.go, apimachinery pkg/util/proxy/upgrad
 
 from collections.abc import Mapping
 
-from sampan.core.tracing import trace_headers
+from sampan.core.telemetry.tracing import trace_headers
 from sampan.server.proxy.browsers import without_sessions
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Headers, Request

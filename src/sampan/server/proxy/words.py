@@ -4,7 +4,7 @@ import errno
 import socket
 import ssl
 
-from sampan.core.dial import AddressNotAllowed
+from sampan.core.addresses.dial import AddressNotAllowed
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, tls_text
 from sampan.server.proxy.target import ProxyTarget
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from sampan.core import errors
 from sampan.core.gvk import GroupResource
+from sampan.core.numbers.quantity import Format, Quantity, parse
 from sampan.core.object import Object
-from sampan.core.quantity import Format, Quantity, parse
 from sampan.core.time import Clock, format_duration, format_time, timestamp
 from sampan.registry.cluster import Cluster
 from sampan.registry.definition import Column

@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from sampan.core.clock import monotonic, unix_time
 from sampan.core.errors import StatusError
-from sampan.core.offload import LARGE_BYTES, Offload
+from sampan.core.event_loop.offload import LARGE_BYTES, Offload
 from sampan.registry.reader import CacheReader
 from sampan.server.proxy.exchange import Outgoing
 from sampan.server.proxy.target import ProxyTarget

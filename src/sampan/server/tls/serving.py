@@ -22,9 +22,9 @@ from typing import Any
 
 from cryptography import x509
 
-from sampan.core.cipher_suites import use_suites
-from sampan.core.file_stamps import Stamps, stamps
-from sampan.core.tls_trust import trust
+from sampan.core.operating_system.file_stamps import Stamps, stamps
+from sampan.core.tls.cipher_suites import use_suites
+from sampan.core.tls.trust import trust
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
 from sampan.server.tls.client_ca_names import name_client_cas
 from sampan.server.tls.sni import CertKey, ServerNames, names_in

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.validation.names import dns1123_subdomain_errors
 
 T = TypeVar("T")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 
 Operation = dict[str, Any]
 

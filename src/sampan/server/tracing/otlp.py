@@ -3,7 +3,7 @@
 Source: apiserver pkg/server/options/tracing.go, component-base tracing/utils.go (1.36).
 """
 
-from sampan.core.otlp import otlp_provider
+from sampan.core.telemetry.otlp import otlp_provider
 from sampan.server.tracing.configuration import TracingConfiguration
 from sampan.server.tracing.tracer import RequestTracer
 

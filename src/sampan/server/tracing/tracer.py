@@ -19,7 +19,7 @@ from opentelemetry.trace import Tracer as OtelTracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from sampan.core.clock import monotonic, unix_time_ns
-from sampan.core.tracing import Attributes
+from sampan.core.telemetry.tracing import Attributes
 from sampan.server.authorization.masters import MASTERS
 from sampan.server.request import Request, RequestInfo
 

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import note_size, offloaded
 from sampan.core.field import FieldError, bounded
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
-from sampan.core.offload import note_size, offloaded
 from sampan.core.policy_rules import Rule, strings
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
 from sampan.registry.write.changes.options import WriteOptions

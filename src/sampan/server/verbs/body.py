@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import note_size, offloaded
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
-from sampan.core.offload import note_size, offloaded
 from sampan.patch.copying import copy_json
 from sampan.registry.dialect import BUILTIN, Dialect
 from sampan.registry.endpoint import Endpoint

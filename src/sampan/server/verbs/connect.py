@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sampan.core import errors
 from sampan.core.gvk import GroupResource, GroupVersionKind
-from sampan.core.integers import parse_integer
+from sampan.core.numbers.integers import parse_integer
 from sampan.core.object import Object
 from sampan.server.authorization.authorizer import Decision
 from sampan.server.request import Request

@@ -11,10 +11,10 @@ from typing import Final
 import msgspec
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import offloaded
 from sampan.core.field import Path, invalid
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
 from sampan.core.time import timestamp
 from sampan.registry.crd.tracking import track_status
 from sampan.registry.kinds.pod_spec.prepare import set_condition

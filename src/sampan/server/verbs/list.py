@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from sampan.core import errors
-from sampan.core.offload import in_thread, note_size, offloaded
+from sampan.core.event_loop.offload import in_thread, note_size, offloaded
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.store import ResourceStore
 from sampan.server.media import media_of, written

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from sampan.core.offload import LARGE_BYTES, in_thread
+from sampan.core.event_loop.offload import LARGE_BYTES, in_thread
 from sampan.registry.endpoint import Endpoint
 from sampan.storage.encoding import decode
 from sampan.storage.records import Record

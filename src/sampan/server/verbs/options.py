@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sampan.core import errors
 from sampan.core.field import FieldError, Path, forbidden, not_supported, required
 from sampan.core.gvk import GroupKind
-from sampan.core.integers import parse_integer
-from sampan.core.metadata import FIELD_MANAGER_LENGTH_MAX, validate_field_manager
+from sampan.core.numbers.integers import parse_integer
+from sampan.core.validation.metadata import FIELD_MANAGER_LENGTH_MAX, validate_field_manager
 from sampan.patch.media_types import APPLY_PATCH
 from sampan.registry.write.changes.options import WriteOptions
 from sampan.server.request import Request

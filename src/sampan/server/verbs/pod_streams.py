@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from sampan.core import errors
-from sampan.core.integers import integer_or
+from sampan.core.numbers.integers import integer_or
 from sampan.core.object import Object
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response

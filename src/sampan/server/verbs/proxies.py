@@ -14,7 +14,7 @@ from sampan.core import errors
 from sampan.core.field import quote
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
-from sampan.core.simulated_pods import not_dialled
+from sampan.core.pods.simulated import not_dialled
 from sampan.registry.simulated_pods import SimulatedPods
 from sampan.server.proxy.addresses import check_address, resolve
 from sampan.server.proxy.paths import path_behind

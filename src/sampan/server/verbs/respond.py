@@ -6,9 +6,9 @@ Source: apiserver pkg/endpoints/handlers/response.go (1.36).
 from typing import Any
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import note_size, offloaded
 from sampan.core.field import Path, invalid
 from sampan.core.object import Object
-from sampan.core.offload import note_size, offloaded
 from sampan.registry.endpoint import Endpoint
 from sampan.server.media import media_of, written
 from sampan.server.request import Request, Response

@@ -2,7 +2,7 @@
 
 from sampan.core import errors
 from sampan.core.field import Path, invalid
-from sampan.core.resource_version import parse_resource_version
+from sampan.core.numbers.resource_version import parse_resource_version
 from sampan.registry.rest.store import ResourceStore
 from sampan.storage.cache import WatchCache
 from sampan.storage.store import FutureRevision

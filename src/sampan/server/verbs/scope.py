@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-from sampan.core.offload import Offload
+from sampan.core.event_loop.offload import Offload
 from sampan.core.time import Clock
 from sampan.registry.cluster import Cluster
 from sampan.registry.endpoint import Endpoint

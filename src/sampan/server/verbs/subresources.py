@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import offloaded
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
 from sampan.core.time import timestamp
 from sampan.registry.kinds.core.binding import apply_binding, check_binding_name, validate_binding
 from sampan.registry.write.own import UpdateOptions

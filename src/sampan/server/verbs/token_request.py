@@ -7,10 +7,10 @@ import datetime
 from typing import Any
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import offloaded
 from sampan.core.field import FieldError, Path, invalid, quote
 from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
 from sampan.core.time import format_time, parse_time, timestamp
 from sampan.patch.managed_fields import FieldManager
 from sampan.registry.write.changes.options import WriteOptions

@@ -6,8 +6,8 @@ Source: kubernetes pkg/registry/authentication/tokenreview/storage.go (1.36).
 from typing import Any
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import offloaded
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
 from sampan.registry.rest.metadata import match_namespace
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.identity import AudienceError

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sampan.core import errors
-from sampan.core.offload import LARGE_BYTES, in_thread
+from sampan.core.event_loop.offload import LARGE_BYTES, in_thread
 from sampan.server.media import media_of
 from sampan.server.metrics.watches import Chunk, Sent
 from sampan.server.request import Response

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from sampan.core.clock import unix_time
-from sampan.core.durations import Durations
+from sampan.core.telemetry.durations import Durations
 from sampan.storage.encryption.transformer import ENCRYPTED, EncryptionError
 
 FROM: Final = "from_storage"

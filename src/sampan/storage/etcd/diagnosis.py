@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from cryptography import x509
 from grpc.aio import AioRpcError
 
-from sampan.core.task_scope import TaskScope
-from sampan.core.tls_trust import client_context, unverified_context
+from sampan.core.event_loop.task_scope import TaskScope
+from sampan.core.tls.trust import client_context, unverified_context
 from sampan.storage.etcd.certificate_faults import client_certificate_fault, server_certificate_fault
 from sampan.storage.etcd.faults import Fault, fault_of
 from sampan.storage.etcd.settings import EtcdSettings

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import grpc
 import grpc.aio
 
-from sampan.core.file_stamps import Stamps, stamps
+from sampan.core.operating_system.file_stamps import Stamps, stamps
 from sampan.rpc.proto_table import Method
 from sampan.storage.etcd.files import check_files
 from sampan.storage.etcd.settings import EtcdSettings

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from cryptography import x509
 
-from sampan.core.pem import certificates_in, private_key_in
+from sampan.core.tls.pem import certificates_in, private_key_in
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from operator import itemgetter
 
 from grpc.aio import AioRpcError
 
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.storage.broadcaster import WatchBroadcaster
 from sampan.storage.etcd.availability import PROBE_PAUSE_S
 from sampan.storage.etcd.client import BACKOFF_S, EtcdClient

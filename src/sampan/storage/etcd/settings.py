@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from sampan.core.addresses.url import split_url
 from sampan.core.settings import setting
 from sampan.core.settings.kinds import EXISTING_FILE, TEXT, list_of
-from sampan.core.url import split_url
 from sampan.storage.etcd.files import check_files
 
 PREFIX = "/registry"

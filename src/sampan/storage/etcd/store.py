@@ -14,7 +14,7 @@ from contextlib import AbstractAsyncContextManager
 from grpc.aio import AioRpcError
 
 from sampan.core.clock import monotonic
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.storage.broadcaster import BUFFER_MAX, WatchBroadcaster
 from sampan.storage.etcd import messages
 from sampan.storage.etcd.ack_batch import AckBatch

@@ -8,7 +8,7 @@ from typing import Any
 
 from grpc.aio import EOF
 
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.storage.etcd.messages import WatchRequest
 
 

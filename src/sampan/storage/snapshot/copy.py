@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sampan.core.counts import counted
+from sampan.core.numbers.counts import counted
 from sampan.storage.snapshot.format import Row, SnapshotError
 from sampan.storage.snapshot.reader import read_file
 from sampan.storage.snapshot.rows import Rows

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from sampan.core.counts import counted
+from sampan.core.numbers.counts import counted
 from sampan.storage.snapshot.draft import sync_directory
 from sampan.storage.snapshot.format import Row, SnapshotError, Summary
 from sampan.storage.snapshot.reader import read_file

@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sampan.core.json_values import contains, same
+from sampan.core.json.values import contains, same
 from sampan.core.object import Object
 from sampan.schema.structural import Schema, ValueValidations
 from sampan.testing.generated.choices import Complete, Seeded

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from sampan.client import Client, NotFound
 from sampan.client.transport import HttpResponse
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.object import Object
-from sampan.core.task_scope import TaskScope
 from sampan.testing.cluster import Cluster
 from sampan.testing.explore.plan import ABSENT, DELETIONS, REMOVED, Plan, WriteId
 from sampan.testing.object_verbs import objects_of

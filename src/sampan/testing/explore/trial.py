@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from sampan.client import TransportError, TransportTimeout
 from sampan.client.transport import HttpRequest, HttpResponse
-from sampan.core.background import background
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.background import background
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.server.request import UserInfo
 from sampan.testing.cluster import ADMIN, TEST, Cluster
 from sampan.testing.explore.contention import OTHER, Contention, is_made_by_operator

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from sampan.core.field import ErrorType, FieldError
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.object import Object
 from sampan.patch.copying import copy_json
 from sampan.schema.structural import Schema

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from sampan.core.go_text import unsupported_number
-from sampan.core.json_values import whole_number
+from sampan.core.json.values import whole_number
 from sampan.core.time import format_duration, format_micro_time, format_time
 from sampan.wire import json as wire_json
 from sampan.wire.json import DecodeError

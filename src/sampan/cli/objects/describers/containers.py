@@ -5,7 +5,7 @@ from typing import Any
 
 from sampan.cli.objects.describers.describer import Row, at, labelled, lines_of
 from sampan.cli.objects.describers.values import resource_lines, time
-from sampan.core.quantity import canonical, parse
+from sampan.core.numbers.quantity import canonical, parse
 from sampan.resource import Object
 
 _FIELD = "    "

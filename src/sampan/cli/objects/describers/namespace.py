@@ -6,7 +6,7 @@ from typing import Final
 from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, labelled, rows
 from sampan.cli.objects.describers.values import ANNOTATIONS, LABELS, NAME, NAMESPACE, conditions
 from sampan.client import ListOptions
-from sampan.core.quantity import canonical
+from sampan.core.numbers.quantity import canonical
 from sampan.resource import Object
 
 _ACCOUNT_NAME: Final = "kubernetes.io/service-account.name"

@@ -16,7 +16,7 @@ from sampan.cli.objects.describers.values import (
     time,
 )
 from sampan.client import ListOptions
-from sampan.core.quantity import Quantity
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.quota.pod_usage import pod_limits, pod_requests
 from sampan.core.quota.usage import ZERO, Usage, add, amounts
 from sampan.resource import Object

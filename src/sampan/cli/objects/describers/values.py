@@ -8,7 +8,7 @@ from sampan.cli.objects.describers.describer import Query, Row, Section, Subject
 from sampan.client import ListOptions
 from sampan.core.clock import utc_now
 from sampan.core.label_selectors import selector_text
-from sampan.core.quantity import canonical
+from sampan.core.numbers.quantity import canonical
 from sampan.core.time import age, human_duration, parse_time
 from sampan.resource import Object
 

@@ -21,7 +21,7 @@ from sampan.cli.objects.describers.values import (
     pods_of,
 )
 from sampan.client import ListOptions
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.label_selectors import selector_text
 from sampan.resource import Object
 

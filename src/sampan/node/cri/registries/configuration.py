@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from sampan.core.url import split_url
+from sampan.core.addresses.url import split_url
 from sampan.node.cri.registries.rewriting import Rule
 from sampan.resource.view import view_of
 from sampan.wire import yaml

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.resource import Object
 
 Operation = dict[str, Any]

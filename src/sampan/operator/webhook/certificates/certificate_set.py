@@ -7,7 +7,7 @@ from typing import Final
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-from sampan.core.certificates import KeyPair, PrivateKey, read_key_pair
+from sampan.core.tls.certificates import KeyPair, PrivateKey, read_key_pair
 
 CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"

@@ -14,7 +14,7 @@ from itertools import chain
 
 from cryptography import x509
 
-from sampan.core.certificates import (
+from sampan.core.tls.certificates import (
     BACKDATE,
     KeyPair,
     covers,

@@ -8,8 +8,8 @@ from functools import partial
 from typing import ClassVar, Final
 
 from sampan.core.field import Path, duplicate, invalid, required
-from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1035_label_errors, dns1123_subdomain_errors
 from sampan.registry.columns.cells import EMPTY, NAME, UNSET, column, count, integer
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.admissionregistration.rules import (

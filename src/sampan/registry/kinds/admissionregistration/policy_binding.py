@@ -3,8 +3,8 @@
 from typing import Final
 
 from sampan.core.field import Path, duplicate, forbidden, invalid, required
-from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import path_segment_errors
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import EMPTY, NAME, UNSET, at, column, selector_or_none
 from sampan.registry.definition import Column

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from sampan.core.field import Path, duplicate, invalid, required, too_many
-from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import path_segment_errors
 from sampan.registry.rules.fields import Errors, check_label_selector, check_qualified_name, not_supported
 from sampan.schema.cel import CelCompileError, Program
 from sampan.schema.cel.admission import Expressions, Inputs

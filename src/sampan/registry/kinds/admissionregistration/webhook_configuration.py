@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from sampan.core.domains import fully_qualified_name_errors
 from sampan.core.field import Path, duplicate, invalid, required
-from sampan.core.names import dns1035_label_errors
 from sampan.core.object import Object
+from sampan.core.validation.domains import fully_qualified_name_errors
+from sampan.core.validation.names import dns1035_label_errors
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import NAME, count, integer
 from sampan.registry.definition import Column

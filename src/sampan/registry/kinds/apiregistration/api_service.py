@@ -5,10 +5,10 @@ from typing import ClassVar, Final
 
 from sampan.core.clock import utc_now
 from sampan.core.field import Path, invalid, quote, required
-from sampan.core.names import dns1035_label_errors, dns1123_subdomain_errors, path_segment_errors
 from sampan.core.object import Object
 from sampan.core.time import format_time
-from sampan.core.value_rules import port_number_errors
+from sampan.core.validation.names import dns1035_label_errors, dns1123_subdomain_errors, path_segment_errors
+from sampan.core.validation.values import port_number_errors
 from sampan.registry.columns.cells import EMPTY, NAME, column
 from sampan.registry.kind import Kind
 from sampan.registry.rules.fields import Errors, not_supported

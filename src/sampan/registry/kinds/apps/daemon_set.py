@@ -3,8 +3,8 @@
 from typing import Final
 
 from sampan.core.field import Path, invalid, required
-from sampan.core.integers import integer_or
-from sampan.core.json_values import same
+from sampan.core.json.values import same
+from sampan.core.numbers.integers import integer_or
 from sampan.core.object import Object
 from sampan.registry.columns.cells import (
     EMPTY,

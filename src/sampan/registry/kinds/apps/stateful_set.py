@@ -3,8 +3,8 @@
 from typing import Final
 
 from sampan.core.field import Path, forbidden, invalid, required
-from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_label_errors
 from sampan.registry.columns.cells import NAME, column, container_columns
 from sampan.registry.columns.workloads import ready_of_desired
 from sampan.registry.kind import Kind

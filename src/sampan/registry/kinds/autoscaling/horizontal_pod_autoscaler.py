@@ -3,8 +3,8 @@
 from typing import Final
 
 from sampan.core.field import Path, forbidden, invalid, required
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.object import Object
-from sampan.core.quantity import Quantity
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import NAME, Cell, at, column
 from sampan.registry.definition import Column

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.gvk import GroupVersion
-from sampan.core.names import path_segment_errors
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.object import Object
-from sampan.core.quantity import Quantity
+from sampan.core.validation.names import path_segment_errors
 from sampan.registry.kinds.pod_spec.resources import check_container_resource_name
 from sampan.registry.rules.fields import Errors, check_label, not_supported
 

@@ -6,7 +6,7 @@ Source: pkg/apis/autoscaling/v1/conversion.go (1.36).
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sampan.core import quantity
+from sampan.core.numbers import quantity
 from sampan.core.object import Object
 
 _ZERO = "0"

@@ -6,7 +6,7 @@ Source: pkg/apis/batch/validation/validation.go (1.36).
 from collections.abc import Iterator
 
 from sampan.core.field import quote
-from sampan.core.integers import parse_integer
+from sampan.core.numbers.integers import parse_integer
 
 Interval = tuple[int, int]
 

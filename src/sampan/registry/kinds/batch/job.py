@@ -4,8 +4,8 @@ import copy
 from typing import Final
 
 from sampan.core.field import Path, invalid, required
-from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object, set_or_drop
+from sampan.core.validation.names import dns1123_label_errors
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import EMPTY, NAME, column, condition_is_true, container_columns, selector_column
 from sampan.registry.definition import Column

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from sampan.core.domains import domain_prefixed_path_errors
 from sampan.core.field import (
     OMIT_VALUE,
     Path,
@@ -14,6 +13,7 @@ from sampan.core.field import (
     too_many,
 )
 from sampan.core.object import Object
+from sampan.core.validation.domains import domain_prefixed_path_errors
 from sampan.registry.kinds.batch.indexes import count_indexes
 from sampan.registry.kinds.pod_spec import templates
 from sampan.registry.rules.counts import check_counts

@@ -4,7 +4,7 @@ from typing import Final
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, too_long
 from sampan.core.object import Object
-from sampan.core.value_rules import config_map_key_errors
+from sampan.core.validation.values import config_map_key_errors
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.rules.fields import NOWHERE

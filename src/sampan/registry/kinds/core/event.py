@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final, TypedDict
 
 from sampan.core.field import FieldError, Path, invalid, required
-from sampan.core.names import dns1123_subdomain_errors, path_segment_errors, qualified_name_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_subdomain_errors, path_segment_errors, qualified_name_errors
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import EMPTY, Cell, at, column, name_of
 from sampan.registry.definition import Column

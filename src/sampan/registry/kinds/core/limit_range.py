@@ -4,8 +4,8 @@ import uuid
 from typing import Final
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
-from sampan.core.names import qualified_name_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import qualified_name_errors
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.resources import (
     check_container_resource_name,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from sampan.core.field import FieldError, Path, invalid
-from sampan.core.metadata import validate_standard_finalizer
-from sampan.core.names import dns1123_label_errors, qualified_name_errors
 from sampan.core.object import Object
+from sampan.core.validation.metadata import validate_standard_finalizer
+from sampan.core.validation.names import dns1123_label_errors, qualified_name_errors
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.strategy import Context, Strategy

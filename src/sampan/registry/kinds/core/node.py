@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final, TypedDict
 import msgspec
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, internal, invalid
-from sampan.core.names import label_value_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import label_value_errors
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNKNOWN, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.node_config_source import check_config_source, check_config_status

@@ -4,9 +4,9 @@ Source: pkg/apis/core/validation/validation.go validateNodeConfigSourceSpec (1.3
 """
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
-from sampan.core.value_rules import config_map_key_errors
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.core.validation.values import config_map_key_errors
 
 Errors = list[FieldError]
 

@@ -6,8 +6,8 @@ Source: pkg/registry/core/persistentvolumeclaim/strategy.go, pkg/apis/core/valid
 from typing import Final
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
-from sampan.core.names import qualified_name_errors
 from sampan.core.object import Object, set_or_drop
+from sampan.core.validation.names import qualified_name_errors
 from sampan.registry.columns.cells import EMPTY, NAME, at, column
 from sampan.registry.columns.volumes import ATTRIBUTES_CLASS, STORAGE_CLASS, VOLUME_MODE, access_modes, phase
 from sampan.registry.kind import Kind

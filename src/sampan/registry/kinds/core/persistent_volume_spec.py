@@ -6,8 +6,8 @@ Source: pkg/apis/core/validation/validation.go ValidatePersistentVolumeSpec (1.3
 import posixpath
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
-from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_label_errors
 from sampan.registry.kinds.pod_spec import volume_sources as sources
 from sampan.registry.kinds.pod_spec.persistent_volume_claim_spec import VOLUME_MODES, check_access_modes
 from sampan.registry.kinds.pod_spec.resources import check_basic_amount, check_positive_amount

@@ -6,8 +6,8 @@ Source: pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.g
 from collections.abc import Iterable
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required, too_long
-from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_label_errors
 from sampan.registry.kinds.pod_spec.annotations import validate_annotation_changes, validate_pod_annotations
 from sampan.registry.kinds.pod_spec.options import containers_of, options_for
 from sampan.registry.rules.fields import check_qualified_name, check_subdomain, not_supported

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
-from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_label_errors
 from sampan.registry.columns.cells import EMPTY, column, labels_text
 from sampan.registry.columns.workloads import replica_columns
 from sampan.registry.kind import Kind

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import serialization
 from sampan.core.field import FieldError, Path, invalid, required, too_long
 from sampan.core.go_text import MAP, unmarshal_text
 from sampan.core.object import Object
-from sampan.core.value_rules import config_map_key_errors
+from sampan.core.validation.values import config_map_key_errors
 from sampan.registry.columns.cells import NAME, at, column, count
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.config_map import SIZE_BYTES_MAX, check_immutable_data, decoded_size_bytes

@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from sampan.core.field import FieldError, Path
-from sampan.core.names import dns1035_label_errors, dns1123_label_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1035_label_errors, dns1123_label_errors
 from sampan.registry.allocation.allocators import Allocation
 from sampan.registry.allocation.service_transaction import give_back, hold, hold_changes
 from sampan.registry.allocation.services import allocate_create, allocate_update, complete_from_old

@@ -6,8 +6,8 @@ Source: pkg/apis/core/validation/validation.go validateService, ValidateServiceU
 from typing import Any
 
 from sampan.core.field import FieldError, Path, Shown, duplicate, forbidden, go_json, invalid, required
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.registry.kinds.pod_spec.handlers import PORT_RANGE, check_port
 from sampan.registry.rules.fields import check_labels, check_qualified_name, check_subdomain, not_supported
 from sampan.registry.rules.ip_addresses import check_cidr, check_endpoint_ip, check_ip, parse_ip

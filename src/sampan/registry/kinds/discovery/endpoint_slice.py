@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from sampan.core.domains import fully_qualified_domain_name_errors
 from sampan.core.field import Path, duplicate, invalid, required, too_many
-from sampan.core.json_values import same
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors, label_value_errors
+from sampan.core.json.values import same
 from sampan.core.object import Object
+from sampan.core.validation.domains import fully_qualified_domain_name_errors
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors, label_value_errors
 from sampan.registry.columns.cells import NAME, at, column, some_of
 from sampan.registry.kind import Kind
 from sampan.registry.old_versions.endpoint_slice import endpoint_slice

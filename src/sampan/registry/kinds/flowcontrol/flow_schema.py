@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
 from sampan.core.field import Path, duplicate, forbidden, invalid, required
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object, set_or_drop
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP, MANDATORY, flow_schemas

@@ -4,8 +4,8 @@ import ipaddress
 from typing import ClassVar, Final
 
 from sampan.core.field import Path, invalid, quote, required
-from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import path_segment_errors
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, column
 from sampan.registry.kind import Kind
 from sampan.registry.rules.fields import IMMUTABLE, Errors, check_immutable, check_subdomain

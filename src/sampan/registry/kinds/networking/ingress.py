@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from sampan.core.field import Path, Shown, invalid, required
-from sampan.core.names import (
+from sampan.core.object import Object
+from sampan.core.validation.names import (
     dns1035_label_errors,
     dns1123_label_errors,
     dns1123_subdomain_errors,
     path_segment_errors,
     wildcard_dns1123_subdomain_errors,
 )
-from sampan.core.object import Object
-from sampan.core.value_rules import port_name_errors, port_number_errors
+from sampan.core.validation.values import port_name_errors, port_number_errors
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column, load_balancer_text
 from sampan.registry.kind import Kind
 from sampan.registry.old_versions.ingress import ingress

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from sampan.core.domains import domain_prefixed_path_errors
 from sampan.core.field import Path, forbidden, invalid, required, too_long
-from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
+from sampan.core.validation.domains import domain_prefixed_path_errors
+from sampan.core.validation.names import dns1123_label_errors
 from sampan.registry.columns.cells import EMPTY, NONE, at, column, name_of
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.networking.ingress import check_typed_reference

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from sampan.core.field import Path, forbidden, invalid, required
-from sampan.core.integers import integer_or
+from sampan.core.numbers.integers import integer_or
 from sampan.core.object import Object
-from sampan.core.value_rules import port_name_errors, port_number_errors
+from sampan.core.validation.values import port_name_errors, port_number_errors
 from sampan.registry.columns.cells import EMPTY, NAME, column, selector_or_none
 from sampan.registry.kind import Kind
 from sampan.registry.old_versions.parts import unchanged

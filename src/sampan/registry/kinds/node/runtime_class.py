@@ -3,8 +3,8 @@
 from typing import Final
 
 from sampan.core.field import Path, duplicate, invalid, required
-from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_label_errors
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.options import STRICT_TEMPLATE

@@ -6,9 +6,9 @@ Source: pkg/apis/core/validation/validation.go (1.36).
 from collections.abc import Collection
 
 from sampan.core.field import FieldError, Path, invalid, required
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
-from sampan.core.value_rules import config_map_key_errors, relaxed_environment_variable_name_errors
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.core.validation.values import config_map_key_errors, relaxed_environment_variable_name_errors
 from sampan.registry.rules.fields import check_no_backsteps, check_qualified_name, not_supported
 from sampan.registry.rules.quantities import amount
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.object import Object
-from sampan.core.value_rules import http_header_name_errors, port_name_errors
+from sampan.core.validation.values import http_header_name_errors, port_name_errors
 from sampan.registry.kinds.pod_spec.stop_signals import LINUX_SIGNALS, WINDOWS_SIGNALS
 from sampan.registry.rules.fields import NOT_NEGATIVE, not_supported
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sampan.core.field import Path
-from sampan.core.integers import integer_or
-from sampan.core.names import label_value_errors
+from sampan.core.numbers.integers import integer_or
 from sampan.core.object import Object
+from sampan.core.validation.names import label_value_errors
 from sampan.registry.kinds.pod_spec.resources import is_whole_pages
 from sampan.registry.rules import feature_gates as gates
 

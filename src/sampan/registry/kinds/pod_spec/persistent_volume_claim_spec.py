@@ -4,8 +4,8 @@ Source: pkg/apis/core/validation/validation.go ValidatePersistentVolumeClaimSpec
 """
 
 from sampan.core.field import FieldError, Path, Shown, forbidden, invalid, required
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.registry.kinds.pod_spec.resources import check_positive_amount
 from sampan.registry.rules.fields import check_label_selector, check_required, check_subdomain, not_supported
 

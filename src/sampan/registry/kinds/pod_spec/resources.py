@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
-from sampan.core.names import dns1123_label_errors, qualified_name_errors
 from sampan.core.object import Object
-from sampan.core.pod_resources import Kind, parts_of, pod_requests
+from sampan.core.pods.resources import Kind, parts_of, pod_requests
 from sampan.core.quota.usage import Usage
+from sampan.core.validation.names import dns1123_label_errors, qualified_name_errors
 from sampan.registry.rules.fields import not_found_with_detail, not_supported
 from sampan.registry.rules.quantities import ZERO, amount, is_whole
 

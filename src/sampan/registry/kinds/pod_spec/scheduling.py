@@ -4,10 +4,15 @@ Source: pkg/apis/core/validation/validation.go (1.36).
 """
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
-from sampan.core.integers import parse_integer
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors, label_value_errors, qualified_name_errors
+from sampan.core.numbers.integers import parse_integer
 from sampan.core.object import Object
-from sampan.core.value_rules import decimal_integer_errors
+from sampan.core.validation.names import (
+    dns1123_label_errors,
+    dns1123_subdomain_errors,
+    label_value_errors,
+    qualified_name_errors,
+)
+from sampan.core.validation.values import decimal_integer_errors
 from sampan.registry.kinds.pod_spec.options import PodOptions
 from sampan.registry.rules.fields import check_label_selector, check_qualified_name, not_supported
 

@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required, too_long
-from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.registry.kinds.pod_spec.options import PodOptions, containers_with_path, host_sysctl_problem
 from sampan.registry.rules.fields import check_local_descending, not_supported
 

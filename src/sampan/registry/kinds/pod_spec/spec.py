@@ -7,8 +7,12 @@ Source: pkg/apis/core/validation/validation.go ValidatePodSpec, ValidatePodTempl
 from collections.abc import Collection
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, not_found, required, too_long
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors, dns1123_subdomain_with_underscore_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import (
+    dns1123_label_errors,
+    dns1123_subdomain_errors,
+    dns1123_subdomain_with_underscore_errors,
+)
 from sampan.registry.kinds.pod_spec.annotations import (
     check_profiles_match_annotations,
     validate_pod_annotations,

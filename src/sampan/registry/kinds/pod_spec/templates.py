@@ -4,8 +4,8 @@ Source: pkg/api/pod/{util,warnings}.go (1.36).
 """
 
 from sampan.core.field import Path
-from sampan.core.names import dns1123_label_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_label_errors
 from sampan.registry.kinds.pod_spec.defaults import default_claim_spec, default_pod_template
 from sampan.registry.kinds.pod_spec.persistent_volume_claim_spec import validate_claim_spec
 from sampan.registry.kinds.pod_spec.prepare import drop_disabled_fields

@@ -5,10 +5,10 @@ Source: pkg/apis/core/validation/validation.go (1.36).
 
 import re
 
-from sampan.core.domains import domain_prefixed_key_errors
 from sampan.core.field import FieldError, Path, invalid, required, too_long
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.core.validation.domains import domain_prefixed_key_errors
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.registry.rules.fields import (
     ANNOTATIONS_BYTES_MAX,
     check_label_selector,

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
-from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.registry.kinds.pod_spec import volume_sources as sources
 from sampan.registry.kinds.pod_spec.env import VOLUME_FIELDS, validate_field_reference, validate_resource_reference
 from sampan.registry.kinds.pod_spec.options import PodOptions

@@ -3,8 +3,8 @@
 from typing import Final
 
 from sampan.core.field import Path, invalid
-from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import path_segment_errors
 from sampan.registry.columns.cells import NAME, at, column, integer
 from sampan.registry.kind import Kind
 from sampan.registry.old_versions.disruption_budget import disruption_budget

@@ -3,8 +3,8 @@
 from typing import Final
 
 from sampan.core.field import Path, invalid, required
-from sampan.core.names import path_segment_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import path_segment_errors
 from sampan.registry.kind import Kind
 from sampan.registry.rules.fields import Errors, check_label_selector
 from sampan.registry.rules.selectors import has_invalid_selector, selector_or_none

@@ -3,8 +3,8 @@
 from typing import Final
 
 from sampan.core.field import Path, invalid, required
-from sampan.core.names import dns1123_subdomain_errors, path_segment_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_subdomain_errors, path_segment_errors
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import NAME, Cell, column
 from sampan.registry.definition import Column

@@ -1,8 +1,8 @@
 """Capacity of a device that claims may request. Source: pkg/apis/resource/validation/validation.go (1.36)."""
 
 from sampan.core.field import Path, forbidden, invalid, required, too_many
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.object import Object
-from sampan.core.quantity import Quantity
 from sampan.registry.kinds.resource.rules import check_unique
 from sampan.registry.rules.fields import Errors
 

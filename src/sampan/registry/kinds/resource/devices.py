@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from sampan.core.field import Path, forbidden, invalid, not_found, required, too_long, too_many
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.object import Object
-from sampan.core.quantity import Quantity
 from sampan.registry.kinds.pod_spec.resources import is_native
 from sampan.registry.kinds.pod_spec.scheduling import check_node_selector
 from sampan.registry.kinds.resource.capacity import check_capacity

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sampan.core.field import Path, duplicate, invalid, required, too_long, too_many
-from sampan.core.names import label_value_errors, qualified_name_errors, regex_error
 from sampan.core.object import Object
+from sampan.core.validation.names import label_value_errors, qualified_name_errors, regex_error
 from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
 from sampan.registry.rules.fields import Errors, check_label, check_subdomain, not_supported
 from sampan.wire import json

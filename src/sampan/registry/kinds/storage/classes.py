@@ -3,7 +3,7 @@
 from typing import Final
 
 from sampan.core.field import Path, duplicate, forbidden, invalid, required, too_long
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.object import Object
 from sampan.registry.columns.cells import EMPTY, NAME, at, column, name_of
 from sampan.registry.kind import Kind

@@ -4,9 +4,9 @@ from math import inf
 from typing import Final
 
 from sampan.core.field import Path, duplicate, invalid, required
-from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.object import Object
-from sampan.core.quantity import Quantity
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNSET, at, boolean, column, count, integer
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name

@@ -3,8 +3,8 @@
 from typing import ClassVar, Final
 
 from sampan.core.field import Path, forbidden, invalid, required, too_long
-from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.registry.columns.cells import NAME, at, boolean, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.persistent_volume_claim_spec import check_access_modes

@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import note_size, offloaded
 from sampan.core.go_text import MAP, unmarshal_text
 from sampan.core.gvk import canonical
-from sampan.core.json_values import with_whole_numbers
+from sampan.core.json.values import with_whole_numbers
 from sampan.core.object import Object
-from sampan.core.offload import note_size, offloaded
 from sampan.core.time import timestamp
 from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint

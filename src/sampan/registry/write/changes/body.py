@@ -10,9 +10,9 @@ import msgspec
 
 from sampan.core import errors
 from sampan.core.go_text import is_number_too_large
-from sampan.core.metadata import dedup_owner_references
+from sampan.core.numbers.quantity import refusing_escaped
 from sampan.core.object import Object
-from sampan.core.quantity import refusing_escaped
+from sampan.core.validation.metadata import dedup_owner_references
 from sampan.patch.copying import copy_json
 from sampan.registry.dialect import BUILTIN, Dialect
 from sampan.registry.endpoint import Endpoint

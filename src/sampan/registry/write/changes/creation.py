@@ -1,7 +1,7 @@
 """`Creation`: a new object. Source: apiserver pkg/endpoints/handlers/create.go (1.36)."""
 
+from sampan.core.event_loop.offload import note_size, offloaded
 from sampan.core.object import Object
-from sampan.core.offload import note_size, offloaded
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
 from sampan.registry.write.changes.body import Body, Undecoded, decode_object, undecoded, warn_of_duplicate_owners
 from sampan.registry.write.changes.options import WriteOptions

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sampan.core import errors
+from sampan.core.event_loop.offload import note_size, offloaded
 from sampan.core.field import Path, invalid
 from sampan.core.go_text import MAP, plain, unmarshal_text
 from sampan.core.gvk import GroupKind
-from sampan.core.json_values import with_whole_numbers
+from sampan.core.json.values import with_whole_numbers
 from sampan.core.object import Object
-from sampan.core.offload import note_size, offloaded
 from sampan.patch import json_patch, merge_patch, strategic_merge
 from sampan.patch.media_types import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from sampan.registry.endpoint import Endpoint

@@ -1,7 +1,7 @@
 """`Replacement`: the object of a PUT. Source: apiserver pkg/endpoints/handlers/update.go (1.36)."""
 
+from sampan.core.event_loop.offload import note_size, offloaded
 from sampan.core.object import Object
-from sampan.core.offload import note_size, offloaded
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.write.changes.body import Body, Undecoded, check_fits, decode_object, normalise, undecoded
 from sampan.registry.write.changes.options import WriteOptions

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.schema.cel.declarations import (
     LIST_CREATE_COST,
     SELECTOR_REQUIREMENT_COST,

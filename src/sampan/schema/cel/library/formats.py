@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from sampan.core import names
+from sampan.core.validation import names
 from sampan.schema.cel import times
 from sampan.schema.cel.declarations import Library, function, member, regex_cost, with_cost
 from sampan.schema.cel.errors import CelRuntimeError

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sampan.core.quantity import Format, Quantity, parse
+from sampan.core.numbers.quantity import Format, Quantity, parse
 from sampan.schema.cel.declarations import Library, first_traversal, function, member, with_cost
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.types import BOOL, DOUBLE, INT, STRING, struct

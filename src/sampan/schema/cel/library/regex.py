@@ -3,7 +3,7 @@
 import functools
 from itertools import islice
 
-from sampan.core.offload import charge
+from sampan.core.event_loop.offload import charge
 from sampan.schema.cel.declarations import Library, member, regex_traversal, with_cost
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.types import INT, STRING, list_of

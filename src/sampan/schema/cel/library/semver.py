@@ -4,7 +4,7 @@ import re
 from typing import TypeAlias
 
 from sampan.core.field import quote
-from sampan.core.integers import parse_integer
+from sampan.core.numbers.integers import parse_integer
 from sampan.schema.cel.declarations import Library, first_traversal, function, member, with_cost
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.types import BOOL, INT, STRING, struct

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sampan.core.integers import parse_integer
+from sampan.core.numbers.integers import parse_integer
 from sampan.schema.cel import operators, times
 from sampan.schema.cel.declarations import (
     Library,

@@ -6,8 +6,8 @@ Source: apiserver pkg/admission/plugin/cel/{activation,condition}.go (1.36).
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from sampan.core.event_loop.offload import offloaded
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
 from sampan.schema.cel import Budget, CelBudgetExceeded, CelRuntimeError, Program
 from sampan.schema.cel.admission import lazy_variables
 from sampan.schema.cel.budget import OUT_OF_BUDGET

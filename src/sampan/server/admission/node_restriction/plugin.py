@@ -6,9 +6,9 @@ Source: kubernetes plugin/pkg/admission/noderestriction/admission.go (1.36).
 from collections.abc import Awaitable, Callable
 from typing import ClassVar, Final
 
-from sampan.core.certificates import requested_subject
 from sampan.core.field import quote
 from sampan.core.object import Object
+from sampan.core.tls.certificates import requested_subject
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.node_restriction.labels import forbidden_changes

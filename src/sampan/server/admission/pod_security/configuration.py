@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.core.field import FieldError, Path, aggregate, duplicate, invalid
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.object import Object
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.server.admission.pod_security.policy import (
     MODES,
     PRIVILEGED_POLICY,

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from sampan.core.errors import Reason, StatusError
 from sampan.core.field import quote
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.object import Object
 from sampan.schema.structural import Schema
 from sampan.server.admission.chain import Attributes

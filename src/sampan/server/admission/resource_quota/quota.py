@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sampan.core.field import Path, aggregate, required
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.object import Object
-from sampan.core.quantity import Quantity
 from sampan.core.quota import Usage, scope_selectors
 from sampan.core.quota.usage import amounts
 

@@ -8,7 +8,7 @@ import asyncio
 from sampan.core import errors
 from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
-from sampan.core.tracing import part_of_current
+from sampan.core.telemetry.tracing import part_of_current
 from sampan.registry.rest.metadata import new_uid
 from sampan.registry.webhook.client import WebhookError
 from sampan.registry.webhook.review_body import NotDecodableError

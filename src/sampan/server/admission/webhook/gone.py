@@ -11,7 +11,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from sampan.core import errors
-from sampan.core.task_scope import TaskScope
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.server.admission.chain import Attributes
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from sampan.core import errors
 from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
 from sampan.core.field import quote
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.patch import json_patch
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.authority import Authority

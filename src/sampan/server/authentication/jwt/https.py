@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
-from sampan.core.tls_trust import client_context
+from sampan.core.tls.trust import client_context
 from sampan.http import HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
 from sampan.registry.webhook.response import RESPONSE_SIZE_BYTES_MAX, WebhookError, WebhookResponse
 from sampan.server.proxy.words import connection_text

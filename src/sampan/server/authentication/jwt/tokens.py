@@ -6,7 +6,7 @@ Source: apiserver plugin/pkg/authenticator/token/oidc/oidc.go (1.36).
 from collections.abc import Callable, Sequence
 
 from sampan.core.clock import monotonic, unix_time
-from sampan.core.offload import offloaded
+from sampan.core.event_loop.offload import offloaded
 from sampan.server.authentication.authenticator import TokenError, TokenUser
 from sampan.server.authentication.compact_jwt import issuer_of, untrusted_claims
 from sampan.server.authentication.jwt.claims import user_of

@@ -9,9 +9,9 @@ from urllib.parse import SplitResult
 
 from cryptography import x509
 
+from sampan.core.addresses.url import parse_error, split_url
 from sampan.core.field import FieldError, Path, duplicate, invalid, required, too_many
-from sampan.core.names import dns1123_subdomain_errors
-from sampan.core.url import parse_error, split_url
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.schema.cel import Program
 from sampan.server.authentication.jwt.configuration import (
     AuthenticationConfiguration,

@@ -10,7 +10,7 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
-from sampan.core.token_keys import VerifyingKey
+from sampan.core.tokens.keys import VerifyingKey
 from sampan.server.request import Request, Response
 from sampan.server.routes.routes import Routes
 

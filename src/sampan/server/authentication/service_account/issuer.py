@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sampan.core.legacy_token import legacy_token, signed
 from sampan.core.object import Object
-from sampan.core.token_keys import SigningKey
+from sampan.core.tokens.keys import SigningKey
+from sampan.core.tokens.legacy import legacy_token, signed
 from sampan.server.authentication.service_account.user import make_username
 
 WARN_ONLY_EXPIRATION_S = 60 * 60 + 7

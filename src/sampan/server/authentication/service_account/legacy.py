@@ -8,8 +8,8 @@ import hmac
 from collections.abc import Mapping
 from typing import Any
 
-from sampan.core.legacy_token import CLAIM_PREFIX, INVALID_SINCE_LABEL
 from sampan.core.object import Object
+from sampan.core.tokens.legacy import CLAIM_PREFIX, INVALID_SINCE_LABEL
 from sampan.registry.strategy import ObjectReader
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.service_account.bound import NotInCache, Valid

@@ -10,11 +10,11 @@ import jwt
 import orjson
 
 from sampan.core.clock import unix_time
+from sampan.core.event_loop.offload import offloaded
 from sampan.core.field import quote
-from sampan.core.legacy_token import LEGACY_ISSUER
 from sampan.core.object import Object
-from sampan.core.offload import offloaded
-from sampan.core.token_keys import VerifyingKey
+from sampan.core.tokens.keys import VerifyingKey
+from sampan.core.tokens.legacy import LEGACY_ISSUER
 from sampan.registry.strategy import ObjectReader
 from sampan.server.authentication.authenticator import TokenError, TokenUser, common
 from sampan.server.authentication.compact_jwt import audiences_of, untrusted_claims

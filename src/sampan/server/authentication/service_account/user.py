@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sampan.core.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.server.authentication.client_certificate import CREDENTIAL_ID
 from sampan.server.request import UserInfo
 

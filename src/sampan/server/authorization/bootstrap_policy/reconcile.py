@@ -9,7 +9,7 @@ Source: kubernetes pkg/registry/rbac/rest/storage_rbac.go, component-helpers aut
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
-from sampan.core.json_values import same
+from sampan.core.json.values import same
 from sampan.core.object import Object
 from sampan.core.policy_rules import uncovered
 from sampan.core.time import Clock

@@ -6,7 +6,7 @@ Source: kubernetes plugin/pkg/auth/authorizer/node/node_authorizer.go (1.36).
 
 from typing import Final
 
-from sampan.core.field_selectors import parse_fields
+from sampan.core.selectors.fields import parse_fields
 from sampan.server.authorization.authorizer import ALLOWED, NO_OPINION, Decision, RulesFound, Verdict
 from sampan.server.authorization.bootstrap_policy.component_roles import COMPONENT_ROLES
 from sampan.server.authorization.bootstrap_policy.grammar import rules

@@ -11,8 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from sampan.core.field import FieldError, Path, duplicate, invalid, not_supported, required, too_many
-from sampan.core.names import dns1123_subdomain_errors
 from sampan.core.time import format_duration, parse_duration
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.schema.cel import Program
 from sampan.server.authorization.webhook.conditions import ConditionCompiler
 from sampan.wire import yaml as wire_yaml

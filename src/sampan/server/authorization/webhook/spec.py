@@ -5,9 +5,9 @@ Source: apiserver plugin/pkg/authorizer/webhook/webhook.go, pkg/authorization/ce
 
 from typing import Any, Final
 
-from sampan.core.field_selectors import parse_fields
-from sampan.core.label_selector_parser import parse_labels
 from sampan.core.label_selectors import Operator
+from sampan.core.selectors.fields import parse_fields
+from sampan.core.selectors.label_parser import parse_labels
 from sampan.server.request import RequestInfo, UserInfo
 
 _OPERATORS: Final = {

@@ -2,7 +2,7 @@
 
 Concurrency: each request is a `Stream` with its own task; the connection owns and ends them. `http2_streams_max` limits
 the open streams. Tasks of streams that were reset during a write are limited to four times that number. Each turn of
-the event loop takes a few frames of a connection (`inbound.py`) and some hundred of all (`core/loop_turns.py`).
+the event loop takes a few frames of a connection (`inbound.py`) and some hundred of all (`core/event_loop/turns.py`).
 A client that sends too many control frames is disconnected (`frame_budget.py`). An unauthenticated client gets one
 response and a GOAWAY, because HTTP/2 is expensive. At shutdown the connection sends GOAWAY, completes its open streams,
 and closes when the client disconnects or after `linger_s` seconds.

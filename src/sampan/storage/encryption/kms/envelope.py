@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from google.protobuf.message import DecodeError
 
-from sampan.core.names import dns1123_subdomain_errors
+from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.storage.encryption.aes import ExtendedNonceGcm, Gcm
 from sampan.storage.encryption.kms import messages
 from sampan.storage.encryption.kms.key_service import EncryptedSource
