@@ -145,13 +145,30 @@ def pytest_fixture_setup(
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the reports of explorations and campaigns in the variables of a failed test: pytest shows a part of them."""
+    """Add to a failed test the command that explains its error, and the reports of explorations and campaigns.
+
+    The reports are in variables of the test, of which pytest shows a part.
+    """
+    if call.excinfo is not None and (text := _hint(call.excinfo.value)) not in ("", *_notes(call.excinfo.value)):
+        call.excinfo.value.add_note(text)
     report = yield
     if call.excinfo is not None and report.failed:
         found = [value for entry in call.excinfo.traceback for value in entry.locals.values()]
         titled = {id(each): (title, each) for each in found if (title := getattr(type(each), "pytest_section", None))}
         report.sections += [(title, str(each)) for title, each in titled.values()]
     return report
+
+
+def _hint(error: BaseException) -> str:
+    """Return the command that explains an error of Sampan; an empty text for other errors, without an import."""
+    if not any(each.__module__.startswith("sampan.") for each in type(error).__mro__):
+        return ""
+    text: str = import_module("sampan.core.explanations.entries").hint(error)
+    return text
+
+
+def _notes(error: BaseException) -> list[str]:
+    return getattr(error, "__notes__", [])
 
 
 def _sessions() -> Any:

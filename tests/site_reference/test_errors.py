@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from scripts.site.reference.errors import CODES, PAGE, class_of, described_exceptions, texts
+from scripts.site.reference.errors import CODES, PAGE, class_of, described_exceptions
 from scripts.site.reference.exceptions import exceptions
 
 from sampan import client, operator, testing
 from sampan.core import errors
 from sampan.core.errors import Reason, StatusError
+from sampan.core.explanations.entries import texts
 from sampan.core.field import ErrorType
 from sampan.core.gvk import GroupKind, GroupResource
 from tests.site_reference.generated import generated, headings

@@ -1,13 +1,10 @@
 """Page of the errors: reasons of the API and exceptions of the toolkit, each with its cause and its cure.
 
-The texts are in errors.toml. The names, codes and classes come from the code.
+The texts are those of `sampan errors`. The names, codes and classes come from the code.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
-from functools import cache
 from itertools import groupby
-from pathlib import Path
 from typing import Final
 
 from scripts.site.reference.exceptions import ToolkitException, exceptions
@@ -15,10 +12,10 @@ from scripts.site.reference.markdown import code, document, link, plain, table
 
 from sampan.client.errors import api_error
 from sampan.core.errors import Reason
+from sampan.core.explanations.entries import texts
 from sampan.core.field import ErrorType
 
 PAGE: Final = "reference/errors.md"
-DATA: Final = Path(__file__).parent / "errors.toml"
 CODES: Final = {
     Reason.BAD_REQUEST: 400,
     Reason.UNAUTHORIZED: 401,
@@ -42,18 +39,12 @@ CODES: Final = {
 """HTTP status of each reason. A test compares it with the functions that make errors."""
 _ABOUT: Final = """
 A failed request has a `Status` as its body. Its `reason` is one of these, and programs compare it. Clients of the
-toolkit raise the class that is named.
+toolkit raise the class that is named. `sampan errors NAME` prints an entry of this page in a terminal.
 """
 _ABOUT_CAUSES: Final = """
 An error of a field is an entry of `details.causes`: its reason, the path of the field, and a message.
 """
 Entry = Mapping[str, str]
-
-
-@cache
-def texts() -> Mapping[str, Mapping[str, Entry]]:
-    """Return the entries of errors.toml: `reasons`, `causes` and `exceptions`, each with `cause` and `cure`."""
-    return tomllib.loads(DATA.read_text())
 
 
 def class_of(reason: Reason) -> str:

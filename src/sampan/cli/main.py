@@ -16,6 +16,7 @@ from sampan.cli.plain_error import PlainError
 from sampan.cli.plugins.completion import PluginCommand, plugin_names
 from sampan.cli.plugins.run import run_plugin
 from sampan.cli.signals import orderly_end
+from sampan.core.explanations.entries import hint
 
 _COMMANDS = {
     "api-resources": "sampan.cli.objects.api_resources",
@@ -32,6 +33,7 @@ _COMMANDS = {
     "deploy": "sampan.cli.project.deploy",
     "describe": "sampan.cli.objects.describe",
     "dns": "sampan.cli.dns",
+    "errors": "sampan.cli.errors",
     "generate": "sampan.cli.generate",
     "get": "sampan.cli.objects.get",
     "images": "sampan.cli.images",
@@ -89,6 +91,7 @@ _SUMMARIES = {
     "undeploy": "Remove the operator of a project from a cluster.",
     "ci": "Run all checks of a project, as its CI does.",
     "generate": "Write manifests and code from declared types, and types from CRDs.",
+    "errors": "Explain an error: its cause and its cure.",
     "completion": "Print the completion script of a shell.",
     "plugin": "List plug-ins.",
     "version": "Show the version.",
@@ -179,6 +182,8 @@ def _run(arguments: Sequence[str] | None) -> int:
             result = cli.main(arguments, prog_name="sampan", standalone_mode=False)
     except PlainError as error:
         click.echo(error.message, err=True)
+        if error.__cause__ is not None and sys.stderr.isatty() and (text := hint(error.__cause__)):
+            click.echo(text, err=True)
         return 1
     except NoArgsIsHelpError as error:
         click.echo(error.format_message())

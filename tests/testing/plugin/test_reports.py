@@ -36,3 +36,22 @@ def test_a_passed_test_shows_no_report(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_inprocess(*FLAGS, "-rA")
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("-* exploration -*")
+
+
+FAILED = """
+from sampan.testing import NotSettled
+
+def test_it():
+    raise {}("the operator writes again and again")
+"""
+
+
+@pytest.mark.parametrize(("error", "times"), [("NotSettled", 1), ("ValueError", 0)])
+def test_an_error_of_sampan_shows_the_command_that_explains_it(
+    pytester: pytest.Pytester, error: str, times: int
+) -> None:
+    pytester.makepyfile(FAILED.format(error))
+    result = pytester.runpytest_inprocess(*FLAGS)
+    result.assert_outcomes(failed=1)
+    lines = [each for each in result.outlines if each.startswith("E ")]
+    assert sum("sampan errors NotSettled explains the error" in each for each in lines) == times
