@@ -43,7 +43,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "cli/test_storage*.py",
         "cli/test_up*.py",
         "client/test_e2e_client.py",
-        "client/test_exec_plugin.py",
+        "client/transports/test_exec_plugin.py",
         "*/test_public_names.py",
         "core/operating_system/test_child_process.py",
         "csi/*",

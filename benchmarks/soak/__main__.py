@@ -20,7 +20,7 @@ from benchmarks.soak.churn import Load
 from benchmarks.soak.processes import Cluster, cluster
 from benchmarks.soak.verdict import SAMPLES_MIN, Growth, Sample, growth, line
 from sampan.client import Client, load_config
-from sampan.client.warnings import ignore_warnings
+from sampan.client.transports.warnings import ignore_warnings
 
 
 @dataclass(frozen=True, slots=True)

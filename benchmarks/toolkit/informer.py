@@ -10,10 +10,10 @@ from pathlib import Path
 
 from benchmarks.load import Figure
 from benchmarks.toolkit.pods import PODS, SIZE_BYTES, pod, pod_list, watch_chunks
-from sampan.client.event_lines import EventLines
-from sampan.client.list_watch import ListWatch, RawEvent, RawList
 from sampan.client.options import ListOptions
-from sampan.client.raw_list import split_list
+from sampan.client.watching.event_lines import EventLines
+from sampan.client.watching.list_watch import ListWatch, RawEvent, RawList
+from sampan.client.watching.raw_list import split_list
 from sampan.informer import Deletion, InformerSettings, Ref, ReflectorSettings, SharedInformer, Transform, strip_fields
 from sampan.resource import Object
 

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from sampan.client.errors import TransportError, response_error
-from sampan.client.list_watch import RawEvent
-from sampan.client.raw_events import resource_version_of, watch_error
+from sampan.client.watching.list_watch import RawEvent
+from sampan.client.watching.raw_events import resource_version_of, watch_error
 from tests.unreadable import VALUES
 
 BODIES = [b'{"kind":' + value + b"}" for value in VALUES.values()]

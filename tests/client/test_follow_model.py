@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.client import Backoff, ListOptions, RawEvent, RawList, TransportError, api_error
-from sampan.client.follow import follow
-from sampan.client.object_head import object_head
+from sampan.client.objects.head import object_head
+from sampan.client.watching.follow import follow
 from sampan.testing import run_virtual
 from tests.client.scripted_transport import error_event, event
 

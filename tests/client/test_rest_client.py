@@ -3,8 +3,8 @@
 import pytest
 
 from sampan.client import ApiError, ListOptions, NotFound, TooManyRequests, TransportError, TransportTimeout
-from sampan.client.resource_list_watch import IDLE_MARGIN_S, ResourceListWatch
 from sampan.client.rest_client import RESTClient, resource_path
+from sampan.client.watching.resource_list_watch import IDLE_MARGIN_S, ResourceListWatch
 from sampan.core.gvk import GroupVersionResource
 from sampan.resource import ResourceInfo
 from tests.client.scripted_transport import (

@@ -10,11 +10,12 @@ import pytest
 
 from sampan.client.config import Config, ExecConfig, load_config
 from sampan.client.errors import ConfigError
-from sampan.client.http import HttpSettings, TlsOptions
 from sampan.client.identity import Impersonation
 from sampan.client.stack import connect_transport, credential_source
 from sampan.client.transport import HttpRequest
-from sampan.client.warnings import Warning
+from sampan.client.transports.warnings import Warning
+from sampan.http.settings import HttpSettings
+from sampan.http.tls import TlsOptions
 from tests.client.http.certificates import Authority
 from tests.client.http.scripted import Peer, ReceivedRequest, recording, scripted
 

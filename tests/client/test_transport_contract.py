@@ -12,9 +12,11 @@ import pytest
 
 from sampan.client.config import Config
 from sampan.client.errors import TransportError, TransportTimeout
-from sampan.client.http import HttpTransport, ServerAddress, TlsOptions
 from sampan.client.stack import connect_transport
 from sampan.client.transport import HttpRequest, Transport
+from sampan.http.address import ServerAddress
+from sampan.http.tls import TlsOptions
+from sampan.http.transport import HttpTransport
 from sampan.server.connections.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
 from sampan.testing.in_process import InProcessTransport

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from sampan.client import Client, Forbidden, TransportError
-from sampan.client.discovery import Discovered, discover
+from sampan.client.discovery.discover import Discovered, discover
 from sampan.client.transport import HttpRequest
 from sampan.controllers import garbage_collector
 from sampan.controllers.garbage_collector.graph import Graph

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from sampan.client.errors import ApiError, api_error
-from sampan.client.list_watch import RawEvent, RawList
 from sampan.client.options import ListOptions
+from sampan.client.watching.list_watch import RawEvent, RawList
 from sampan.core.gvk import GroupVersionResource
 from sampan.informer import Deletion, InformerSettings, Ref, ReflectorSettings, SharedInformer, last_known
 from sampan.resource import Object, ObjectType, ResourceInfo, dynamic

@@ -9,7 +9,7 @@ import pytest
 
 from sampan.client import Client
 from sampan.client.errors import TransportError, api_error
-from sampan.client.list_watch import RawEvent
+from sampan.client.watching.list_watch import RawEvent
 from sampan.informer import InformerSettings, ReflectorSettings, SharedInformer, WatchFailure
 from sampan.resource import Object
 from sampan.testing.virtual_time import run_virtual, settle, virtual_time

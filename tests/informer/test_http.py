@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.client.backoff import Backoff
+from sampan.client.retries.backoff import Backoff
 from sampan.informer import InformerSettings, ReflectorSettings, SharedInformer
 from sampan.testing.virtual_time import settle
 from sampan.wire import json

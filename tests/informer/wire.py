@@ -8,8 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from sampan.client.client import Client
 from sampan.client.errors import ApiError
-from sampan.client.http import HttpTransport, ServerAddress
 from sampan.client.options import ListOptions
+from sampan.http.address import ServerAddress
+from sampan.http.transport import HttpTransport
 from sampan.wire import json
 from tests.informer.server import FakeServer
 

@@ -19,7 +19,7 @@ WITH_URLSPLIT = {
     "storage/encryption/kms/service.py",
     "storage/etcd/diagnosis.py",
     "storage/etcd/endpoint.py",
-    "client/redirects.py",
+    "client/transports/redirects.py",
     # Targets of requests and links in documents, which contain no line breaks or are not requested:
     "operator/http/exchange.py",
     "schema/formats.py",

@@ -11,8 +11,11 @@ from typing import Any
 import grpc
 import pytest
 
-from sampan.client.http import HttpSettings, HttpTransport, ServerAddress, TlsOptions
 from sampan.client.transport import HttpRequest
+from sampan.http.address import ServerAddress
+from sampan.http.settings import HttpSettings
+from sampan.http.tls import TlsOptions
+from sampan.http.transport import HttpTransport
 from sampan.registry.webhook.client import HttpsWebhook
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
 from sampan.registry.webhook.services import Place

@@ -12,7 +12,7 @@ from prometheus_client.core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from scripts.site.reference.server import logical_server
 
-from sampan.client.request_counts import RequestCounts
+from sampan.client.transports.request_counts import RequestCounts
 from sampan.controllers.garbage_collector.garbage_collector import GarbageCollector
 from sampan.loops.context import ControllerContext
 from sampan.node.server.cadvisor import cadvisor_metrics

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from sampan.client import ClientError, connect
-from sampan.client.manifests import ManifestError, read_manifests
+from sampan.client.objects.manifests import ManifestError, read_manifests
 from sampan.core.gvk import GroupVersion
 from sampan.generate.clients import client_files
 from sampan.generate.crds import crd_files

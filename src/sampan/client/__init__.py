@@ -10,9 +10,8 @@
 """
 
 from sampan.client.apply_diff import ApplyDiff
-from sampan.client.backoff import Backoff
-from sampan.client.blocking import BlockingClient
-from sampan.client.blocking_resource_client import BlockingResourceClient
+from sampan.client.blocking.client import BlockingClient
+from sampan.client.blocking.resource_client import BlockingResourceClient
 from sampan.client.client import Client
 from sampan.client.conditions import (
     Condition,
@@ -28,8 +27,8 @@ from sampan.client.conditions import (
 from sampan.client.config import Config, ConfigOverrides, in_cluster_config, load_config
 from sampan.client.connect import connect
 from sampan.client.create_or_update import OperationResult, create_or_patch, create_or_update
-from sampan.client.decoding import Undecoded, guarded
-from sampan.client.discovery import Discovered, discover
+from sampan.client.discovery.discover import Discovered, discover
+from sampan.client.discovery.rest_mapper import ResourceName, RESTMapper
 from sampan.client.errors import (
     AlreadyExists,
     ApiError,
@@ -62,23 +61,24 @@ from sampan.client.errors import (
 )
 from sampan.client.field_ownership import applied_fields, upgrade_managed_fields
 from sampan.client.identity import Impersonation
-from sampan.client.list_watch import ListWatch, RawEvent, RawList
-from sampan.client.object_list import ObjectList
+from sampan.client.objects.decoding import Undecoded, guarded
+from sampan.client.objects.page import ObjectList
+from sampan.client.objects.partial_metadata import PartialObjectMetadata
+from sampan.client.objects.scale import Scale
 from sampan.client.options import DeleteOptions, ListOptions, WriteOptions
-from sampan.client.pager import list_all, list_pages
-from sampan.client.partial_metadata import PartialObjectMetadata
 from sampan.client.patch import ApplyPatch, JsonPatch, MergePatch, Patch, StrategicMergePatch, merge_patch_between
 from sampan.client.resource_client import ResourceClient
 from sampan.client.rest_client import RESTClient
-from sampan.client.rest_mapper import ResourceName, RESTMapper
-from sampan.client.retry import RetryPolicy
-from sampan.client.retry_on_conflict import CONFLICT_BACKOFF, SLOW_CONFLICT_BACKOFF, retry_on_conflict
-from sampan.client.scale import Scale
+from sampan.client.retries.backoff import Backoff
+from sampan.client.retries.on_conflict import CONFLICT_BACKOFF, SLOW_CONFLICT_BACKOFF, retry_on_conflict
+from sampan.client.retries.retry import RetryPolicy
 from sampan.client.stack import connect_transport
 from sampan.client.subresource_client import SubresourceClient
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
 from sampan.client.wait import wait_for
-from sampan.client.watch import WatchEvent
+from sampan.client.watching.list_watch import ListWatch, RawEvent, RawList
+from sampan.client.watching.pager import list_all, list_pages
+from sampan.client.watching.watch import WatchEvent
 
 __all__ = [
     "CONFLICT_BACKOFF",

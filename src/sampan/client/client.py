@@ -12,16 +12,16 @@ from types import TracebackType
 from typing import Self, TypeVar, overload
 
 from sampan.client.config import Config
-from sampan.client.discovery import discover
+from sampan.client.discovery.discover import discover
+from sampan.client.discovery.rest_mapper import ResourceName, RESTMapper
 from sampan.client.options import FieldValidation, WriteOptions
-from sampan.client.request_counts import RequestCounts
 from sampan.client.resource_client import ResourceClient
 from sampan.client.resource_endpoint import ResourceEndpoint
 from sampan.client.rest_client import REQUEST_TIMEOUT_S, RESTClient
-from sampan.client.rest_mapper import ResourceName, RESTMapper
 from sampan.client.stack import connect_transport
 from sampan.client.transport import Transport
-from sampan.client.warnings import WarningHandler
+from sampan.client.transports.request_counts import RequestCounts
+from sampan.client.transports.warnings import WarningHandler
 from sampan.resource import Object, ObjectType, ResourceInfo, dynamic, object_type
 
 T = TypeVar("T")

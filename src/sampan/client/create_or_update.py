@@ -18,7 +18,7 @@ from sampan.client.errors import AlreadyExists, Conflict, NotFound
 from sampan.client.patch import MergePatch, merge_patch_between
 from sampan.client.resource_client import ResourceClient
 from sampan.client.resource_endpoint import names_of
-from sampan.client.retry_on_conflict import retry_on
+from sampan.client.retries.on_conflict import retry_on
 from sampan.core.json.values import same
 from sampan.resource import Object
 

@@ -5,20 +5,20 @@ from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar
 
 from sampan.client.apply_diff import ApplyDiff
-from sampan.client.decoding import decoded, decoded_all
 from sampan.client.errors import NotFound, Undecodable
-from sampan.client.follow import WATCH_BACKOFF, follow
-from sampan.client.object_head import object_head
-from sampan.client.object_list import ObjectList
+from sampan.client.objects.decoding import decoded, decoded_all
+from sampan.client.objects.head import object_head
+from sampan.client.objects.page import ObjectList
+from sampan.client.objects.partial_metadata import ACCEPT, ACCEPT_LIST, PartialObjectMetadata, partial_metadata
+from sampan.client.objects.scale import Scale, scale_of
 from sampan.client.options import DeleteOptions, ListOptions, WriteOptions
-from sampan.client.pager import PAGE_SIZE, list_all, list_pages
-from sampan.client.partial_metadata import ACCEPT, ACCEPT_LIST, PartialObjectMetadata, partial_metadata
 from sampan.client.patch import ApplyPatch, Patch
 from sampan.client.resource_endpoint import ResourceEndpoint, names_of
-from sampan.client.resource_list_watch import ResourceListWatch
-from sampan.client.scale import Scale, scale_of
 from sampan.client.subresource_client import SubresourceClient
-from sampan.client.watch import WatchEvent, decoded_events, one_by_one
+from sampan.client.watching.follow import WATCH_BACKOFF, follow
+from sampan.client.watching.pager import PAGE_SIZE, list_all, list_pages
+from sampan.client.watching.resource_list_watch import ResourceListWatch
+from sampan.client.watching.watch import WatchEvent, decoded_events, one_by_one
 from sampan.resource import Object, ObjectType, ResourceInfo, dynamic
 from sampan.wire import json
 

@@ -7,7 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from sampan.client.config.config import Config
-from sampan.client.credentials import (
+from sampan.client.errors import ConfigError
+from sampan.client.identity import IdentityTransport
+from sampan.client.retries.retry import RetryingTransport, RetryPolicy
+from sampan.client.transport import Transport
+from sampan.client.transports.credentials import (
     CertificateFiles,
     Credentials,
     CredentialSource,
@@ -15,15 +19,11 @@ from sampan.client.credentials import (
     StaticCredentials,
     TokenFile,
 )
-from sampan.client.errors import ConfigError
-from sampan.client.exec_plugin import ExecPlugin, cluster_info
-from sampan.client.identity import IdentityTransport
-from sampan.client.rate_limit import RateLimit, RateLimitingTransport
-from sampan.client.redirects import RedirectsTransport
-from sampan.client.request_counts import CountingTransport, RequestCounts
-from sampan.client.retry import RetryingTransport, RetryPolicy
-from sampan.client.transport import Transport
-from sampan.client.warnings import WarningHandler, WarningsTransport
+from sampan.client.transports.exec_plugin import ExecPlugin, cluster_info
+from sampan.client.transports.rate_limit import RateLimit, RateLimitingTransport
+from sampan.client.transports.redirects import RedirectsTransport
+from sampan.client.transports.request_counts import CountingTransport, RequestCounts
+from sampan.client.transports.warnings import WarningHandler, WarningsTransport
 from sampan.http.address import ProxyAddress, ServerAddress
 from sampan.http.settings import HttpSettings
 from sampan.http.transport import HttpTransport

@@ -2,7 +2,7 @@
 
 from typing import Generic, TypeVar
 
-from sampan.client.decoding import decoded
+from sampan.client.objects.decoding import decoded
 from sampan.client.options import WriteOptions
 from sampan.client.patch import Patch
 from sampan.client.resource_endpoint import ResourceEndpoint

@@ -12,10 +12,10 @@ from typing import Protocol, TypeVar
 
 from sampan.client.conditions import Condition
 from sampan.client.errors import Expired, WaitTimeout
-from sampan.client.follow import RESTART_INTERVAL_S, Retries, follow, list_with_retries
-from sampan.client.list_watch import ListWatch
-from sampan.client.object_head import object_head
+from sampan.client.objects.head import object_head
 from sampan.client.options import ListOptions
+from sampan.client.watching.follow import RESTART_INTERVAL_S, Retries, follow, list_with_retries
+from sampan.client.watching.list_watch import ListWatch
 from sampan.resource import Object, ResourceInfo
 from sampan.wire import json
 

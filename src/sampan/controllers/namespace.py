@@ -11,7 +11,7 @@ import datetime as dt
 from typing import Any, Final
 
 from sampan.client import Conflict, NotFound
-from sampan.client.retry_on_conflict import retry_on_conflict
+from sampan.client.retries.on_conflict import retry_on_conflict
 from sampan.controllers.namespace_conditions import Findings, conditions_after
 from sampan.controllers.namespace_content import NamespaceContent
 from sampan.core.time import parse_time, timestamp

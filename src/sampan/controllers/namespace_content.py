@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from sampan.client import Client, ClientError, DeleteOptions, MethodNotAllowed, NotFound
-from sampan.client.discovery import Discovered, discover
-from sampan.client.rest_mapper import preferred
+from sampan.client.discovery.discover import Discovered, discover
+from sampan.client.discovery.rest_mapper import preferred
 from sampan.controllers.namespace_conditions import Findings
 from sampan.core.time import Clock
 from sampan.loops.resources import PODS

@@ -9,9 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from sampan.core.label_selectors import Selector, selector_from_labels
-from sampan.informer.indexer import NAMESPACE_INDEX
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
+from sampan.informer.store.indexer import NAMESPACE_INDEX
 from sampan.loops.views import Pod
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from sampan.client.partial_metadata import PartialObjectMetadata
+from sampan.client.objects.partial_metadata import PartialObjectMetadata
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.resources import ENDPOINT_SLICES, SERVICES

@@ -9,18 +9,15 @@ async with asyncio.TaskGroup() as tasks:
     network = informer.lister().namespaced("prod").get("backbone")
 """
 
-from sampan.informer.delta import Batch, Delta, DeltaType, Queue, ReflectorStore
-from sampan.informer.delta_fifo import DeltaFIFO
 from sampan.informer.factory import Scope, SharedInformerFactory
 from sampan.informer.group import GroupRegistration, InformerGroup
 from sampan.informer.handler import EventHandler, EventHandlerFuncs, FilteringEventHandler
-from sampan.informer.in_order_queue import InOrderQueue
-from sampan.informer.index import IndexFailed, IndexFunction
-from sampan.informer.indexer import NAMESPACE_INDEX, Indexer
 from sampan.informer.informer import Informer, InformerRegistration, InformerStore
 from sampan.informer.key import join_key, split_key
-from sampan.informer.lister import Lister, NamespaceLister, ReadableStore
 from sampan.informer.metrics import InformerMetrics
+from sampan.informer.queues.delta import Batch, Delta, DeltaType, Queue, ReflectorStore
+from sampan.informer.queues.delta_fifo import DeltaFIFO
+from sampan.informer.queues.in_order_queue import InOrderQueue
 from sampan.informer.ref import (
     DeletedFinalStateUnknown,
     Deletion,
@@ -30,13 +27,16 @@ from sampan.informer.ref import (
     last_known,
     strip_managed_fields,
 )
-from sampan.informer.reflector import Reflector
+from sampan.informer.reflector.reflector import Reflector
+from sampan.informer.reflector.watch_failure import WatchErrorHandler, WatchFailure, log_watch_error
 from sampan.informer.registration import Registration
 from sampan.informer.settings import InformerSettings, ReflectorSettings
 from sampan.informer.shared_informer import InformerStopped, SharedInformer
+from sampan.informer.store.index import IndexFailed, IndexFunction
+from sampan.informer.store.indexer import NAMESPACE_INDEX, Indexer
+from sampan.informer.store.lister import Lister, NamespaceLister, ReadableStore
 from sampan.informer.sync import Syncable, wait_for_cache_sync
 from sampan.informer.transform import Transform, TransformError, strip_fields, transform_objects
-from sampan.informer.watch_failure import WatchErrorHandler, WatchFailure, log_watch_error
 
 __all__ = [
     "NAMESPACE_INDEX",

@@ -6,12 +6,12 @@ Source: client-go tools/cache/controller.go `processDeltas`, `processReplacedAll
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
-from sampan.informer.delta import Batch, Delta, DeltaType
 from sampan.informer.freshness import Freshness
-from sampan.informer.indexer import Indexer
 from sampan.informer.metrics import InformerMetrics
+from sampan.informer.queues.delta import Batch, Delta, DeltaType
 from sampan.informer.ref import DeletedFinalStateUnknown, Deletion, Ref, last_known
 from sampan.informer.registration import Registration
+from sampan.informer.store.indexer import Indexer
 from sampan.informer.version import older
 
 T = TypeVar("T")

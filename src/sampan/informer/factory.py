@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar, overload
 
-from sampan.client.partial_metadata import PartialObjectMetadata
+from sampan.client.objects.partial_metadata import PartialObjectMetadata
 from sampan.informer.group import InformerGroup
 from sampan.informer.settings import InformerSettings
 from sampan.informer.shared_informer import SharedInformer

@@ -13,13 +13,13 @@ from typing import Final, Generic, TypeVar
 
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.informer.handler import EventHandler
-from sampan.informer.index import IndexFunction
-from sampan.informer.indexer import NAMESPACE_INDEX
 from sampan.informer.key import split_key
-from sampan.informer.lister import Lister
 from sampan.informer.ref import Ref
 from sampan.informer.registration import Registration
 from sampan.informer.shared_informer import InformerStopped, SharedInformer
+from sampan.informer.store.index import IndexFunction
+from sampan.informer.store.indexer import NAMESPACE_INDEX
+from sampan.informer.store.lister import Lister
 from sampan.informer.sync import wait_for_cache_sync
 from sampan.resource.object_type import ObjectType
 

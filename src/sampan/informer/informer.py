@@ -3,8 +3,8 @@
 from typing import Protocol, TypeVar
 
 from sampan.informer.handler import EventHandler
-from sampan.informer.index import IndexFunction
-from sampan.informer.lister import Lister, ReadableStore
+from sampan.informer.store.index import IndexFunction
+from sampan.informer.store.lister import Lister, ReadableStore
 from sampan.resource.object_type import ObjectType
 
 T = TypeVar("T")

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from sampan.client.backoff import Backoff
-from sampan.client.idle_limit import IDLE_S, IDLE_WITHOUT_BOOKMARKS_S
-from sampan.client.retry_delay import BACKOFF_RESET_S
+from sampan.client.retries.backoff import Backoff
+from sampan.client.retries.delay import BACKOFF_RESET_S
+from sampan.client.watching.idle_limit import IDLE_S, IDLE_WITHOUT_BOOKMARKS_S
 
 LIST_WATCH_BACKOFF: Final = Backoff(0.8, factor=2.0, jitter=1.0, cap_s=30.0)
 """Delays after failed lists and watches. Source: client-go tools/cache/reflector.go (1.36)."""

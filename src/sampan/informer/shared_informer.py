@@ -9,22 +9,22 @@ import asyncio
 from collections.abc import Collection, Mapping
 from typing import Final, Generic, TypeVar
 
-from sampan.client.list_watch import ListWatch
+from sampan.client.watching.list_watch import ListWatch
 from sampan.informer.applier import Applier
-from sampan.informer.delta import Batch, Delta, DeltaType, Queue
-from sampan.informer.delta_fifo import DeltaFIFO
 from sampan.informer.handler import EventHandler
-from sampan.informer.in_order_queue import InOrderQueue
-from sampan.informer.index import IndexFunction
-from sampan.informer.indexer import Indexer
-from sampan.informer.lister import Lister
 from sampan.informer.metrics import InformerMetrics
+from sampan.informer.queues.delta import Batch, Delta, DeltaType, Queue
+from sampan.informer.queues.delta_fifo import DeltaFIFO
+from sampan.informer.queues.in_order_queue import InOrderQueue
 from sampan.informer.ref import RefReader
-from sampan.informer.reflector import Reflector
+from sampan.informer.reflector.reflector import Reflector
+from sampan.informer.reflector.watch_failure import WatchErrorHandler, WatchFailure
 from sampan.informer.registration import Registration
 from sampan.informer.settings import InformerSettings
+from sampan.informer.store.index import IndexFunction
+from sampan.informer.store.indexer import Indexer
+from sampan.informer.store.lister import Lister
 from sampan.informer.transform import Transform
-from sampan.informer.watch_failure import WatchErrorHandler, WatchFailure
 from sampan.resource.object_type import ObjectType
 
 T = TypeVar("T")

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from sampan.client.errors import AlreadyExists, Conflict, NotFound
 from sampan.informer.key import join_key
-from sampan.informer.lister import Lister
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
+from sampan.informer.store.lister import Lister
 from sampan.informer.version import older
 from sampan.operator.selection import Selection
 from sampan.resource import meta

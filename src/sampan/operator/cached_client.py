@@ -17,14 +17,14 @@ from typing import Any, Final, TypeVar, overload
 
 from sampan.client.client import Client
 from sampan.client.errors import NotFound, api_error
-from sampan.client.object_list import ObjectList
+from sampan.client.objects.page import ObjectList
+from sampan.client.objects.partial_metadata import PartialObjectMetadata
 from sampan.client.options import DeleteOptions, ListOptions, WriteOptions
-from sampan.client.pager import PAGE_SIZE
-from sampan.client.partial_metadata import PartialObjectMetadata
 from sampan.client.patch import Patch
 from sampan.client.resource_client import ResourceClient
 from sampan.client.resource_endpoint import ResourceEndpoint, names_of
 from sampan.client.subresource_client import SubresourceClient
+from sampan.client.watching.pager import PAGE_SIZE
 from sampan.core.errors import not_found
 from sampan.informer.group import InformerGroup
 from sampan.informer.key import join_key, split_key

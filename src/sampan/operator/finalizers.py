@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from sampan.client.errors import Conflict, NotFound
 from sampan.client.patch import MergePatch
 from sampan.client.resource_client import ResourceClient
-from sampan.client.retry_on_conflict import retry_on_conflict
+from sampan.client.retries.on_conflict import retry_on_conflict
 from sampan.operator.request import Result
 from sampan.resource import meta
 

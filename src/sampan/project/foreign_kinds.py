@@ -6,7 +6,7 @@ This module is separate, because the catalogue of Kubernetes' kinds and the clie
 from pathlib import Path
 from typing import Any
 
-from sampan.client.manifests import ManifestError, read_manifests
+from sampan.client.objects.manifests import ManifestError, read_manifests
 from sampan.project.create import layout
 from sampan.project.errors import ProjectError
 from sampan.project.names import check_kind, check_version, is_version

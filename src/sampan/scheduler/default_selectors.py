@@ -11,8 +11,8 @@ import msgspec
 
 from sampan.core.label_selectors import Selector, selector_from_label_selector, selector_from_labels
 from sampan.core.recent import Recent
-from sampan.informer.indexer import NAMESPACE_INDEX, Indexer
 from sampan.informer.ref import Ref
+from sampan.informer.store.indexer import NAMESPACE_INDEX, Indexer
 from sampan.resource.view import view_decoder
 from sampan.scheduler.pod_info import PodInfo
 

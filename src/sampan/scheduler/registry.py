@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sampan.client.client import Client
 from sampan.core.time import Clock
-from sampan.informer.indexer import Indexer
+from sampan.informer.store.indexer import Indexer
 from sampan.operator.events import EventRecorder
 from sampan.scheduler.default_selectors import DefaultSelectors
 from sampan.scheduler.extender.extenders import Extenders

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from sampan.http.address import ServerAddress
 from sampan.http.transport import HttpTransport
-from sampan.informer.indexer import Indexer
 from sampan.informer.registration import Registration
+from sampan.informer.store.indexer import Indexer
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import (
     CSI_DRIVERS,

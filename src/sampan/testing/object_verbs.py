@@ -23,7 +23,7 @@ from sampan.client import (
     StrategicMergePatch,
     UnsupportedMediaType,
 )
-from sampan.client.manifests import ManifestError, parse, read_manifests
+from sampan.client.objects.manifests import ManifestError, parse, read_manifests
 from sampan.client.options import Propagation
 from sampan.client.patch import MergePatch, Patch
 from sampan.resource import Object, ObjectType, ResourceInfo, object_type

@@ -18,7 +18,7 @@ from typing import Any, Final
 import pytest
 
 from sampan.client import ClientError, ConfigError
-from sampan.client.manifests import ManifestError
+from sampan.client.objects.manifests import ManifestError
 from sampan.testing.awaited import NotAwaited
 from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions

@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
-from sampan.client.warnings import parse_warnings
+from sampan.client.transports.warnings import parse_warnings
 from sampan.server.request import Handler, Request, RequestInfo, Response
 from sampan.server.request_info import TargetCache
 from sampan.testing.checked_rights import Checked, rights_checked

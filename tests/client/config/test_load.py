@@ -11,8 +11,8 @@ import yaml
 
 from sampan.client.config import Config, ConfigOverrides, ExecConfig, load_config
 from sampan.client.errors import ConfigError
-from sampan.client.http import TlsOptions
 from sampan.client.identity import Impersonation
+from sampan.http.tls import TlsOptions
 
 SERVER = "https://example.org:6443"
 

@@ -8,8 +8,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from sampan.client.http import HttpSettings, HttpTransport, ServerAddress, TlsOptions
 from sampan.client.transport import HttpRequest
+from sampan.http.address import ServerAddress
+from sampan.http.settings import HttpSettings
+from sampan.http.tls import TlsOptions
+from sampan.http.transport import HttpTransport
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 GET = HttpRequest("GET", "/x")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.client.http import ServerAddress
+from sampan.http.address import ServerAddress
 
 
 @pytest.mark.parametrize(

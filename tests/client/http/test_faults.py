@@ -7,8 +7,10 @@ import socket
 import pytest
 
 from sampan.client.errors import TransportError, TransportTimeout
-from sampan.client.http import HttpSettings, HttpTransport, ServerAddress
 from sampan.client.transport import HttpRequest
+from sampan.http.address import ServerAddress
+from sampan.http.settings import HttpSettings
+from sampan.http.transport import HttpTransport
 from tests.client.http.scripted import GET, OK, STREAM, Peer, Script, responds, responds_once, scripted
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from sampan.client.errors import TransportError, TransportTimeout
-from sampan.client.http import HttpSettings, TlsOptions
 from sampan.client.transport import HttpRequest
+from sampan.http.settings import HttpSettings
+from sampan.http.tls import TlsOptions
 from tests.client.http.certificates import Authority
 from tests.client.http.scripted import GET, OK, STREAM, Peer, ReceivedRequest, responds, scripted, until
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from sampan.client.errors import TransportError
-from sampan.client.http import HttpTransport, ProxyAddress, ServerAddress, TlsOptions
+from sampan.http.address import ProxyAddress, ServerAddress
+from sampan.http.tls import TlsOptions
+from sampan.http.transport import HttpTransport
 from tests.client.http.certificates import Authority
 from tests.client.http.scripted import GET, OK, Peer, ReceivedRequest, Scripted, recording, responds, scripted
 

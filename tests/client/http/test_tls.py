@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from sampan.client.errors import TransportError
-from sampan.client.http import ClientCertificate, HttpSettings, TlsOptions
 from sampan.client.transport import HttpRequest
+from sampan.http.settings import HttpSettings
+from sampan.http.tls import ClientCertificate, TlsOptions
 from tests.client.http.certificates import Authority
 from tests.client.http.scripted import GET, OK, Peer, responds, scripted
 

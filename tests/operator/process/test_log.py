@@ -50,7 +50,7 @@ def test_a_controller_and_a_logger_have_separate_levels(capsys: pytest.CaptureFi
     logging.getLogger("harbour").debug("controller")
     CURRENT_RECONCILE.reset(token)
     logging.getLogger("harbour").info("dropped")
-    logging.getLogger("sampan.client.watch").info("logger")
-    logging.getLogger("sampan.client.watch").debug("dropped")
+    logging.getLogger("sampan.client.watching.watch").info("logger")
+    logging.getLogger("sampan.client.watching.watch").debug("dropped")
     logging.getLogger("other").warning("base")
     assert [line["msg"] for line in lines(capsys)] == ["controller", "logger", "base"]

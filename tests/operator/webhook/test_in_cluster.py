@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sampan.client import Client, ListOptions, MergePatch, WriteOptions, condition_is, exists, json_path, wait_for
-from sampan.client.backoff import Backoff
 from sampan.client.errors import InternalError
-from sampan.client.retry_on_conflict import retry_on
+from sampan.client.retries.backoff import Backoff
+from sampan.client.retries.on_conflict import retry_on
 from sampan.core.gvk import GroupVersionResource
 from sampan.operator.cache_options import NamespaceSelector
 from sampan.operator.manager import Manager, ManagerOptions

@@ -24,7 +24,7 @@ from sampan.app.loops.settings import LoopSettings, NodeSettings
 from sampan.app.loops.shared_settings import bundled
 from sampan.app.loops.storage_driver import connected_driver
 from sampan.client import Client, Config, ConfigError, load_config
-from sampan.client.warnings import ignore_warnings
+from sampan.client.transports.warnings import ignore_warnings
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.telemetry.log import configure_logging

@@ -12,7 +12,7 @@ from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import explain, on_server
 from sampan.cli.objects.targets import ObjectTarget, TargetError, display_name, target_for
 from sampan.client import ApiError, Client
-from sampan.client.manifests import read_manifests
+from sampan.client.objects.manifests import read_manifests
 from sampan.core.operating_system.terminal import uses_colours
 from sampan.resource import Object, meta
 from sampan.wire import json

@@ -19,7 +19,7 @@ from sampan.cli.objects.output import print_object
 from sampan.cli.objects.session import on_server
 from sampan.cli.objects.table import TablePrinter
 from sampan.client import Client, ClientError, Forbidden, MethodNotAllowed, NotFound
-from sampan.client.rest_mapper import preferred
+from sampan.client.discovery.rest_mapper import preferred
 from sampan.core.clock import utc_now
 from sampan.core.operating_system.terminal import uses_colours
 from sampan.core.time import age

@@ -7,7 +7,7 @@ import click
 from sampan.cli.objects.session import on_server
 from sampan.cli.objects.table import TablePrinter
 from sampan.client import Client
-from sampan.client.rest_mapper import preferred
+from sampan.client.discovery.rest_mapper import preferred
 from sampan.core.operating_system.terminal import uses_colours
 from sampan.resource import ResourceInfo
 

@@ -9,7 +9,7 @@ from sampan.cli.objects.output import print_object, without_managed_fields
 from sampan.cli.objects.session import explain, on_server
 from sampan.cli.objects.targets import ObjectTarget, display_name, target_for
 from sampan.client import ApiError, ApplyPatch, Client, Conflict, NoMatch, NotFound, WriteOptions
-from sampan.client.manifests import read_manifests
+from sampan.client.objects.manifests import read_manifests
 from sampan.client.options import FieldValidation
 from sampan.resource import Object, meta
 

@@ -9,7 +9,7 @@ from click.shell_completion import CompletionItem
 
 from sampan.cli.objects.session import Where
 from sampan.client import Client, ClientError, ListOptions
-from sampan.client.rest_mapper import preferred
+from sampan.client.discovery.rest_mapper import preferred
 
 _TIMEOUT_S = 2.0
 _NAMES_MAX = 200

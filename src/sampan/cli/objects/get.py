@@ -15,10 +15,10 @@ from sampan.cli.objects.sorting import sorted_by
 from sampan.cli.objects.table import TablePrinter
 from sampan.cli.objects.targets import ObjectTarget, TargetError, targets_in, targets_of, type_name
 from sampan.client import ApiError, Client, ListOptions, NotFound
-from sampan.client.follow import follow
-from sampan.client.pager import PAGE_SIZE
-from sampan.client.resource_list_watch import ResourceListWatch
-from sampan.client.watch import decoded_events
+from sampan.client.watching.follow import follow
+from sampan.client.watching.pager import PAGE_SIZE
+from sampan.client.watching.resource_list_watch import ResourceListWatch
+from sampan.client.watching.watch import decoded_events
 from sampan.core.operating_system.terminal import uses_colours
 from sampan.resource import Object, dynamic
 from sampan.wire import json

@@ -25,7 +25,7 @@ from sampan.client import (
     load_config,
 )
 from sampan.client.identity import Impersonation
-from sampan.client.warnings import Warning, ignore_warnings
+from sampan.client.transports.warnings import Warning, ignore_warnings
 from sampan.core.errors import Reason
 
 _OPTIONS = (

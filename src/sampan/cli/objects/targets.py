@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sampan.client import Client, ListOptions, NoMatch, ResourceClient
-from sampan.client.manifests import read_manifests
+from sampan.client.objects.manifests import read_manifests
 from sampan.client.rest_client import resource_path
 from sampan.core.suggestions import closest
 from sampan.resource import Object, ResourceInfo, meta

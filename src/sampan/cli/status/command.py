@@ -15,7 +15,7 @@ from sampan.cli.status.data import DataStatus, faults_of, read_data_status
 from sampan.cli.status.server import ServerStatus, read_server_status
 from sampan.cli.status.text import lines_of
 from sampan.client import Client, ClientError, ConfigError, load_config
-from sampan.client.warnings import ignore_warnings
+from sampan.client.transports.warnings import ignore_warnings
 from sampan.wire.yaml_emit import encode
 
 _TIMEOUT_S = 10.0

@@ -11,7 +11,7 @@ from sampan.cli.plain_error import PlainError
 from sampan.cli.progress import progress_bar
 from sampan.cli.test_server.python_file import members_of
 from sampan.client import ClientError
-from sampan.client.manifests import ManifestError
+from sampan.client.objects.manifests import ManifestError
 from sampan.testing.explore import Finding, PlanError, Scenario, explore, read_replay, replay, shrink
 from sampan.testing.explore.explorer import PLANS_MAX, ReferenceFailed
 from sampan.testing.loop_sets import UnknownLoop

@@ -14,8 +14,8 @@ from typing import Final
 from prometheus_client import Counter
 
 from sampan.client import ClientError
-from sampan.client.discovery import discover
-from sampan.client.rest_mapper import RESTMapper
+from sampan.client.discovery.discover import discover
+from sampan.client.discovery.rest_mapper import RESTMapper
 from sampan.controllers.garbage_collector.deletion import Deletion
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.identity import Identity, OwnerRef

@@ -14,13 +14,13 @@ from sampan.client import (
     StrategicMergePatch,
     UnsupportedMediaType,
 )
+from sampan.client.discovery.rest_mapper import RESTMapper
+from sampan.client.objects.partial_metadata import PartialObjectMetadata
 from sampan.client.options import ListOptions, Propagation
-from sampan.client.pager import PAGE_SIZE, list_all
-from sampan.client.partial_metadata import PartialObjectMetadata
 from sampan.client.patch import Patch
 from sampan.client.resource_client import ResourceClient
-from sampan.client.rest_mapper import RESTMapper
-from sampan.client.retry_on_conflict import retry_on_conflict
+from sampan.client.retries.on_conflict import retry_on_conflict
+from sampan.client.watching.pager import PAGE_SIZE, list_all
 from sampan.controllers.garbage_collector.identity import Identity, State, StateReader, state_of
 from sampan.core.gvk import GroupVersionResource
 from sampan.operator.request import RetryLater

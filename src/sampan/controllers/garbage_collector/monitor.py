@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from sampan.client import Client, Forbidden, MethodNotAllowed, NotFound
-from sampan.client.partial_metadata import partial_metadata
+from sampan.client.objects.partial_metadata import partial_metadata
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.identity import StateReader
-from sampan.informer.delta import DeltaType
-from sampan.informer.in_order_queue import InOrderQueue
+from sampan.informer.queues.delta import DeltaType
+from sampan.informer.queues.in_order_queue import InOrderQueue
 from sampan.informer.ref import Ref, RefReader, last_known
-from sampan.informer.reflector import Reflector
+from sampan.informer.reflector.reflector import Reflector
+from sampan.informer.reflector.watch_failure import WatchFailure, log_watch_error
 from sampan.informer.settings import ReflectorSettings
-from sampan.informer.watch_failure import WatchFailure, log_watch_error
 from sampan.resource import ResourceInfo
 
 _log: Final = logging.getLogger("sampan.controller.garbage-collector")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from sampan.client import Client
-from sampan.client.discovery import Discovered
-from sampan.client.rest_mapper import preferred
+from sampan.client.discovery.discover import Discovered
+from sampan.client.discovery.rest_mapper import preferred
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.monitor import Monitor
 from sampan.core.gvk import GroupResource, GroupVersionResource

@@ -15,8 +15,8 @@ from sampan.controllers.status import status_of, write_status
 from sampan.core.numbers.quantity import Quantity
 from sampan.core.quota import Usage, add, evaluator_for, scope_selectors
 from sampan.core.quota.usage import ZERO, amounts, most
-from sampan.informer.indexer import NAMESPACE_INDEX
 from sampan.informer.ref import Ref
+from sampan.informer.store.indexer import NAMESPACE_INDEX
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, RESOURCE_QUOTAS, SERVICES
 from sampan.loops.views import POD_VIEW, Pod

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sampan.client import NoMatch
-from sampan.informer.indexer import NAMESPACE_INDEX
 from sampan.informer.ref import Ref
+from sampan.informer.store.indexer import NAMESPACE_INDEX
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import CONFIG_MAPS, REPLICATION_CONTROLLERS, RESOURCE_QUOTAS, SECRETS
 from sampan.operator.handlers import EnqueueHandler, MapFunction

@@ -14,8 +14,8 @@ from sampan.controllers.service_load_balancer.balancer import (
 )
 from sampan.controllers.service_load_balancer.facts import BALANCER_NODE_VIEW
 from sampan.controllers.service_load_balancer.host_ports import HOST_PORT_POD_VIEW, index_host_ports
-from sampan.informer.indexer import Indexer
 from sampan.informer.ref import Ref
+from sampan.informer.store.indexer import Indexer
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import ENDPOINT_SLICES, NODES, SERVICES
 from sampan.loops.views import POD_VIEW

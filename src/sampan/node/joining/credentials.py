@@ -61,7 +61,7 @@ class NodeCredentials:
         _replace(ca, ca_pem)
         self.write_certificate(certificate)
         named = {"name": "cluster", "cluster": {"server": server, "certificate-authority": str(ca.absolute())}}
-        # The node reads these files again when they change (`client/credentials.py`).
+        # The node reads these files again when they change (`client/transports/credentials.py`).
         files = dict.fromkeys(("client-certificate", "client-key"), str(self._certificate.absolute()))
         content = {
             "apiVersion": "v1",

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final
 
 from sampan.client import Client, ClientError, Config, ListOptions
-from sampan.client.backoff import Backoff
+from sampan.client.retries.backoff import Backoff
 from sampan.client.stack import credential_source
 from sampan.core.addresses.dial import AddressNotAllowed, check_address
 from sampan.core.event_loop.task_scope import TaskScope

@@ -20,10 +20,10 @@ from inspect import isawaitable
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from sampan.client.backoff import Backoff
 from sampan.client.client import Client
 from sampan.client.config import Config
-from sampan.client.retry_delay import RetryDelay
+from sampan.client.retries.backoff import Backoff
+from sampan.client.retries.delay import RetryDelay
 from sampan.operator.clusters.providers import ClusterProvider
 from sampan.operator.controller import FailingObject
 from sampan.operator.error_text import one_line, traceback_of

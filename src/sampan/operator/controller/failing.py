@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sampan.core.time import format_time
-from sampan.informer.index import Unindexed
+from sampan.informer.store.index import Unindexed
 from sampan.operator.error_text import one_line
 from sampan.wire import json
 

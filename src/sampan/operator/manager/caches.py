@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sampan.client.partial_metadata import PartialObjectMetadata
+from sampan.client.objects.partial_metadata import PartialObjectMetadata
 from sampan.core.gvk import GroupVersionResource
 from sampan.informer.factory import Scope, SharedInformerFactory
 from sampan.informer.group import InformerGroup

@@ -9,7 +9,7 @@ from itertools import accumulate
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 
-from sampan.client.request_counts import DURATION_BUCKETS, RequestCounts
+from sampan.client.transports.request_counts import DURATION_BUCKETS, RequestCounts
 
 
 class ClientCollector:

@@ -21,7 +21,7 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 
 from sampan.client.client import Client
-from sampan.client.partial_metadata import PartialObjectMetadata
+from sampan.client.objects.partial_metadata import PartialObjectMetadata
 from sampan.client.transport import Transport
 from sampan.informer.factory import SharedInformerFactory
 from sampan.informer.informer import Informer

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from sampan.client.backoff import Backoff
 from sampan.client.client import Client
 from sampan.client.errors import ClientError, Forbidden, NotFound
 from sampan.client.options import WriteOptions
 from sampan.client.patch import ApplyPatch, Patch
 from sampan.client.resource_client import ResourceClient
+from sampan.client.retries.backoff import Backoff
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.webhook.certificates import CertificateSource
 from sampan.operator.webhook.change_handler import changes

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from sampan.client import ApiError, Client, ClientError, NotFound
-from sampan.client.manifests import ManifestError, read_manifests
+from sampan.client.objects.manifests import ManifestError, read_manifests
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.operator import Manager, ManagerOptions
 from sampan.operator.webhook import WebhookServer

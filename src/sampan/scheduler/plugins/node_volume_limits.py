@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 
-from sampan.informer.indexer import Indexer
+from sampan.informer.store.indexer import Indexer
 from sampan.resource.view import view_decoder
 from sampan.scheduler.cache.arrays import Ints
 from sampan.scheduler.framework.cycle import Cycle

@@ -4,7 +4,7 @@ from typing import Any
 
 from sampan.core.label_selectors import Selector
 from sampan.core.pods.node_affinity import term_selects
-from sampan.informer.indexer import Indexer
+from sampan.informer.store.indexer import Indexer
 from sampan.scheduler.framework.cycle import Unschedulable
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.views import Labels

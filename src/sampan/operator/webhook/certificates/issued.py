@@ -10,8 +10,8 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
-from sampan.client.backoff import Backoff
 from sampan.client.errors import ClientError
+from sampan.client.retries.backoff import Backoff
 from sampan.core.time import Clock
 from sampan.operator.rights import Right
 from sampan.operator.webhook.certificates.certificate_set import CertificateSet, read_set

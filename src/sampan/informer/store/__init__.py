@@ -1,0 +1,1 @@
+"""Store of an informer: `indexer.py` has the objects and their indexes, `lister.py` reads them."""
