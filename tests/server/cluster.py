@@ -24,6 +24,7 @@ from sampan.server.audit.audit import Audit
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
+from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.filters.tracing import Tracer
 from sampan.server.loops.kubernetes_service import KubernetesService
 from sampan.server.proxy.upstreams import ProxySettings
@@ -250,6 +251,7 @@ async def served(
     components: Components = ELSEWHERE,
     allocators: Allocators | None = None,
     resource_metrics: ResourceMetricsSettings | None = None,
+    dashboard: DashboardSettings | None = None,
 ) -> AsyncIterator[Api]:
     """A server that has started; ends with the block. It also accepts the tokens of `identity`.
 
@@ -281,8 +283,10 @@ async def served(
             tracer=tracer,
             components=components,
             resource_metrics=resource_metrics or ResourceMetricsSettings(),
+            dashboard=dashboard,
         ),
         server_address=lambda: "127.0.0.1:6443",
+        certified_names=lambda: ("127.0.0.1", "localhost", "*.example.com", "::1"),
     )
     service = KubernetesService(cluster.endpoint, cluster.clock, port=6443)
     upkeep = layer.upkeep(server)

@@ -25,8 +25,14 @@ def proxy_settings(settings: UpSettings, credentials: Credentials) -> ProxySetti
         KubeletConnection(_NoNodes(), kubelet)
     except (OSError, ValueError) as error:  # ssl.SSLError is a subclass of OSError
         raise StartError(f"cannot use the files of the kubelet client: {error}") from error
-    allow = settings.proxy_allow_loopback
-    return ProxySettings(kubelet, _on_loopback(listen_address(settings)) if allow is None else allow)
+    allow, sandboxed = settings.proxy_allow_loopback, serves_dashboard(settings)
+    return ProxySettings(kubelet, is_local(settings) if allow is None else allow, sandboxed)
+
+
+def serves_dashboard(settings: UpSettings) -> bool:
+    """Return True if the server has the dashboard: by default only for users of this machine."""
+    enabled = settings.dashboard.enabled
+    return is_local(settings) if enabled is None else enabled
 
 
 class _NoNodes:
@@ -34,8 +40,9 @@ class _NoNodes:
         return None
 
 
-def _on_loopback(bind: str) -> bool:
+def is_local(settings: UpSettings) -> bool:
     """Return True if only this machine can reach the server. A proxy then gives its clients no additional access."""
+    bind = listen_address(settings)
     try:
         return ipaddress.ip_address(bind).is_loopback
     except ValueError:

@@ -48,6 +48,7 @@ from sampan.core.tls.cipher_suites import NAMES as SUITE_NAMES
 from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.connections.unread import UnreadLimits
+from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.proxy.kubelet import KubeletSettings
 from sampan.server.shared_settings import cors_allowed_origins_setting, hsts_directives_setting, profiling_setting
@@ -62,6 +63,7 @@ LOOPS: Final = "Control loops and nodes"
 AUTHORIZATION: Final = "Authorization"
 ADMISSION: Final = "Admission"
 TLS: Final = "TLS and HTTP"
+DASHBOARD: Final = "Dashboard"
 ENCRYPTION: Final = "Encryption at rest"
 BACKENDS: Final = "Kubelets and aggregated APIs"
 NETWORKS: Final = "Service networks"
@@ -291,6 +293,7 @@ class UpSettings:
     cors_allowed_origins: tuple[str, ...] = cors_allowed_origins_setting(group=TLS)
     hsts_directives: tuple[str, ...] = hsts_directives_setting(group=TLS)
 
+    dashboard: DashboardSettings = nested(DashboardSettings, group=DASHBOARD)
     audit: AuditSettings = nested(AuditSettings, prefix="audit-", group="Audit")
     flow_control: FlowControlSettings = nested(FlowControlSettings, group="Flow control")
 

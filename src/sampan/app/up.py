@@ -36,7 +36,7 @@ from sampan.app.loops_child import LoopsChild, command_of, components_of, proces
 from sampan.app.observability import Observability
 from sampan.app.parts import Parts
 from sampan.app.presence import Presence
-from sampan.app.proxy import proxy_settings
+from sampan.app.proxy import is_local, proxy_settings, serves_dashboard
 from sampan.app.read_only import run_read_only
 from sampan.app.refused_start import nothing_left_if_refused
 from sampan.app.service_ranges import allocators_of, compare_ranges
@@ -57,12 +57,15 @@ from sampan.server.loops.api_servers.identity_lease import ServerName
 from sampan.server.loops.kubernetes_service import KubernetesService
 from sampan.server.metrics.security import SecurityMetrics
 from sampan.server.pki.directory import (
+    ADMIN_GROUPS,
+    ADMIN_USER,
     Credentials,
     prepare_credentials,
     prepare_serving,
     write_private,
 )
 from sampan.server.pki.kubeconfig import kubeconfig
+from sampan.server.request import UserInfo
 from sampan.server.tls.serving import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
 from sampan.server.tls.sni import CertKey, name_to_request
 from sampan.server.verbs.components import Components
@@ -105,7 +108,14 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
     how = replace(how, faults=parts.faults and parts.faults(cluster))
     authorizers = authorizers_of(settings, cluster, authentication.metrics)
     accepted = authentication.authenticators
-    api = ApiServer(cluster, accepted, authorizers, settings=how, server_address=lambda: address)
+    api = ApiServer(
+        cluster,
+        accepted,
+        authorizers,
+        settings=how,
+        server_address=lambda: address,
+        certified_names=lambda: tls.certified_names,
+    )
     http = _http_server(settings, api)
     ready = asyncio.Event()
     presence = Presence(settings, cluster, _own_address(settings, bound), authentication.keys)
@@ -136,6 +146,8 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
                 await http.start(sock, tls.context)
                 await api.begin()
                 announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
+                if api.dashboard is not None and is_local(settings):
+                    announce(api.dashboard.link_line(address, UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)))
                 beside = Component("next to the server", partial(parts.beside, api, credentials.admin_token))
                 # They end before the server, so that they can still write their results.
                 async with running((*processes_of(settings, loops), beside)):
@@ -145,10 +157,11 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
 
 
 def _clients(api: ApiServer) -> tuple[Component, ...]:
-    """Return what connects to other servers."""
+    """Return what connects to other servers, and the sessions of browsers."""
     return (
         Component("upstreams", api.upstreams.run),
         Component("resource metrics", api.scraper.run, restart=True),
+        *(() if api.dashboard is None else (Component("dashboard", api.dashboard.run),)),
     )
 
 
@@ -223,6 +236,7 @@ def _api_settings(
         request_headers=authentication.request_headers,
         security_metrics=authentication.metrics,
         audit=observability.audit,
+        dashboard=settings.dashboard if serves_dashboard(settings) else None,
         tracer=observability.tracer,
     )
 

@@ -17,7 +17,8 @@ from sampan.core.settings.configuration import Configuration
 def up_command(configuration: Configuration) -> int:
     """Run a Kubernetes API server.
 
-    Prints one line when it is ready. The data directory then has a kubeconfig and admin.token, both with all rights.
+    Prints a line when it is ready. The data directory then has a kubeconfig and admin.token, both with all rights.
+    On a loopback address it also prints a link, which opens the dashboard with all rights, once within 10 minutes.
     """
     settings = server_settings(configuration)
     up(settings, partial(_announce, settings.data))
@@ -25,9 +26,9 @@ def up_command(configuration: Configuration) -> int:
 
 
 def _announce(data: Path, line: str) -> None:
-    """Print the line of a ready server, and on a terminal the next commands."""
+    """Print a line of a ready server, and on a terminal the next commands after the first one."""
     click.echo(line)
-    if sys.stdout.isatty():
+    if sys.stdout.isatty() and line.startswith("ready "):
         kubeconfig = shlex.quote(str((data / "kubeconfig").absolute()))
         click.echo(
             f"next, in another terminal: export KUBECONFIG={kubeconfig}; kubectl get nodes (Ctrl-C ends the server)"

@@ -1,7 +1,7 @@
 """`ApiServer`: the request handler of one cluster, with filters, discovery, health and metrics. No network I/O."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -29,6 +29,8 @@ from sampan.server.authorization.modes import default_authorizers, rbac_of
 from sampan.server.authorization.observed import AuthorizationObserver, observed
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.connections.unread import UnreadBytes, UnreadLimits
+from sampan.server.dashboard.dashboard import Dashboard
+from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.discovery.handler import Discovery
 from sampan.server.filters.deadline import Deadlines
 from sampan.server.filters.tracing import Tracer
@@ -87,6 +89,8 @@ class ApiServerSettings:
     """Records requests. The caller runs it."""
     security_metrics: SecurityMetrics = field(default_factory=SecurityMetrics)
     """Metrics that authenticators and authorizers share."""
+    dashboard: DashboardSettings | None = None
+    """The web page at /dashboard/; None: there is none. The caller runs `ApiServer.dashboard`."""
     tracer: Tracer | None = None
     """Collects spans. The caller closes it."""
     proxy: ProxySettings = field(default_factory=ProxySettings)
@@ -122,7 +126,9 @@ class ApiServer:
         *,
         settings: ApiServerSettings | None = None,
         server_address: Callable[[], str] = str,
+        certified_names: Callable[[], Collection[str]] = tuple,
     ) -> None:
+        """`certified_names` returns the names and IP addresses in the serving certificates."""
         settings = settings or ApiServerSettings()
         self.cluster = cluster
         self.lifecycle = Lifecycle()
@@ -149,6 +155,9 @@ class ApiServer:
         self.scraper = Scraper(cluster.reader, self.upstreams, cluster.offload, settings.resource_metrics)
         self.routes = Routes(self._resources(settings))
         self.flow_control = FlowControl(cluster, settings.flow_control)
+        self.dashboard: Dashboard | None = None
+        if settings.dashboard is not None:
+            self.dashboard = Dashboard(settings.dashboard, authenticators, certified_names)
         self._add_routes(settings)
         authenticator = UnionAuthenticator(authenticators, anonymous=settings.anonymous)
         self.handler = build_chain(self.aggregator.filter(self.routes.handle), self._parts(settings, authenticator))
@@ -160,8 +169,9 @@ class ApiServer:
 
     def _parts(self, settings: ApiServerSettings, authenticator: UnionAuthenticator) -> ChainParts:
         """Return the dependencies of the filters."""
+        dashboard = self.dashboard
         return ChainParts(
-            authenticator,
+            authenticator if dashboard is None else dashboard.authenticator(authenticator),
             self.authorizer,
             self.lifecycle,
             self.metrics,
@@ -172,6 +182,7 @@ class ApiServer:
             settings.request_headers,
             self.flow_control.filter,
             settings.audit,
+            None if dashboard is None else dashboard.filter,
             settings.tracer,
             settings.faults,
         )
@@ -232,6 +243,8 @@ class ApiServer:
         if settings.profiling:
             Profiling().install(routes)
         self.flow_control.install(routes, self.metrics.registry)
+        if self.dashboard is not None:
+            self.dashboard.install(routes)
         index = index_handler(self._paths)
         routes.add("/", index, listed=False)
         routes.add("/index.html", index, listed=False)

@@ -51,6 +51,8 @@ class ChainParts:
     """Decides which requests run now."""
     audit: Audit | None = None
     """Records requests; None: no audit."""
+    dashboard: Filter | None = None
+    """Serves the dashboard's page, and finds the sessions of browsers; None: there is no dashboard."""
     tracer: Tracer | None = None
     """Collects spans; None: no tracing."""
     faults: Filter | None = None
@@ -75,6 +77,7 @@ def build_chain(route: Handler, parts: ChainParts) -> Handler:
             ]
         ),
         parts.deadlines.filter,
+        *([parts.dashboard] if parts.dashboard is not None else []),
         with_authentication(
             parts.authenticator, parts.metrics.access, parts.request_headers, failed_authentication(parts.audit)
         ),

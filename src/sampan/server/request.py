@@ -121,6 +121,16 @@ class WireRequest(msgspec.Struct, frozen=True, eq=False):
         return values[0] if values else default
 
 
+class BrowserSession(Protocol):
+    """Session of a browser that is logged in to the dashboard."""
+
+    ended: bool
+    """True if its cookie is no longer valid."""
+
+    def hold(self, end: Callable[[], object]) -> Callable[[], None]:
+        """Call `end` when the session ends, at once if it has ended. Return a function that cancels this."""
+
+
 class Seat(Protocol):
     """Seat of flow control that a response holds while it is written."""
 
@@ -184,6 +194,8 @@ class Request(msgspec.Struct, eq=False):
     """True if the client disconnected before it sent the whole request."""
     span: Span | None = None
     """Span of the request; None until a step is recorded."""
+    session: BrowserSession | None = None
+    """Session whose cookie the request has, if its page sent it; perhaps one that has ended. None for other clients."""
 
     def begin_span(self) -> Span:
         """Return the request's span, and make it the current one of this task."""

@@ -34,7 +34,8 @@ def with_priority_and_fairness(controller: FlowController) -> Filter:
             watching = request.info.verb == "watch"
             if user is None or (request.wire.long_running and not watching):
                 return await handler(request)
-            flow, level, request.response_headers = classify(user, request.info)
+            flow, level, headers = classify(user, request.info)
+            request.response_headers += headers
             work = estimate(request, level.seats_max, flow.stats)
             flow.stats.seats.observe(work.initial_seats)
             queue_set = level.queue_set

@@ -27,7 +27,7 @@ from sampan.core.tls.cipher_suites import use_suites
 from sampan.core.tls.trust import trust
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
 from sampan.server.tls.client_ca_names import name_client_cas
-from sampan.server.tls.sni import CertKey, ServerNames, names_in
+from sampan.server.tls.sni import CertKey, ServerNames, hosts_in, names_in
 
 _log = logging.getLogger("sampan.tls")
 
@@ -79,7 +79,8 @@ class ServingTls:
         self._seen = self._signature()
         self._warned: object = None
         self.verifier = ClientCertificateVerifier(self._authorities())
-        self._names, self._default = self._load()
+        self._names, self._default, self.certified_names = self._load()
+        """`certified_names`: names and IP addresses in the serving certificates."""
         self.context = self._listening_context()
 
     def reload(self) -> bool:
@@ -92,7 +93,7 @@ class ServingTls:
             return False
         try:
             authorities = self._authorities()
-            names, default = self._load()
+            names, default, certified = self._load()
         except (OSError, ValueError) as error:
             # Once for each state of the files, not at every poll.
             if signature != self._warned:
@@ -103,7 +104,7 @@ class ServingTls:
                 )
             return False
         # All were read without an error: certificates and CAs are replaced together, or not at all.
-        self._seen, self._names, self._default = signature, names, default
+        self._seen, self._names, self._default, self.certified_names = signature, names, default, certified
         self.verifier.replace(authorities)
         _log.info("reloaded serving certificates and client CAs")
         return True
@@ -175,12 +176,15 @@ class ServingTls:
 
     # --- files
 
-    def _load(self) -> tuple[ServerNames[ssl.SSLContext], ssl.SSLContext]:
-        entries = []
+    def _load(self) -> tuple[ServerNames[ssl.SSLContext], ssl.SSLContext, frozenset[str]]:
+        """Return the contexts by server name, the default one, and the names and addresses in all certificates."""
+        entries, serving = [], self._settings.serving
+        certified = set(hosts_in(x509.load_pem_x509_certificate(serving.certificate.read_bytes())))
         for pair in self._settings.sni:
             certificate = x509.load_pem_x509_certificate(pair.certificate.read_bytes())
             entries.append((self._context(pair), pair.names, names_in(certificate)))
-        return ServerNames(entries), self._context(self._settings.serving)
+            certified.update(pair.names, hosts_in(certificate))
+        return ServerNames(entries), self._context(serving), frozenset(certified)
 
     def _authorities(self) -> list[x509.Certificate]:
         return [ca for file in self._settings.client_ca_files for ca in read_authorities(file.read_bytes(), file)]

@@ -55,6 +55,15 @@ def names_in(certificate: x509.Certificate) -> list[str]:
     return names + alternatives.get_values_for_type(x509.DNSName)
 
 
+def hosts_in(certificate: x509.Certificate) -> list[str]:
+    """Return the names in a certificate, and its IP addresses."""
+    try:
+        alternatives = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return names_in(certificate)
+    return names_in(certificate) + [str(address) for address in alternatives.get_values_for_type(x509.IPAddress)]
+
+
 def name_to_request(certificate: x509.Certificate, host: str) -> str:
     """Return the server name that clients must request from `host` for this certificate.
 

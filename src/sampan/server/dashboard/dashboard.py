@@ -1,0 +1,131 @@
+"""`Dashboard`: the filter that serves the page and its logins, and finds the session of each request.
+
+It runs before authentication: the page is for clients without a user. All other requests pass on, with their session.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from sampan.core.errors import StatusError
+from sampan.server.authentication.authenticator import Authenticator
+from sampan.server.authentication.union import UnionAuthenticator
+from sampan.server.dashboard.administration import PATH as SESSIONS
+from sampan.server.dashboard.administration import Administration
+from sampan.server.dashboard.authenticator import CredentialVerifier, SessionAuthenticator
+from sampan.server.dashboard.ending import end_with
+from sampan.server.dashboard.files import PageFiles
+from sampan.server.dashboard.headers import COMMON, FILE_POLICY, NO_STORE, TO_SESSIONS
+from sampan.server.dashboard.links import LoginLinks
+from sampan.server.dashboard.login import Logins
+from sampan.server.dashboard.origin import (
+    ServedHosts,
+    cookie_name,
+    cookie_value,
+    is_from_page,
+    is_own_socket,
+)
+from sampan.server.dashboard.sessions import Sessions
+from sampan.server.dashboard.settings import DashboardSettings
+from sampan.server.proxy.browsers import COOKIE_PREFIX
+from sampan.server.request import Handler, Request, Response, UserInfo
+from sampan.server.routes.routes import Routes
+from sampan.server.status import status_response
+
+PATH: Final = "/dashboard/"
+STATIC: Final = "/dashboard/static/"
+SESSION: Final = "/dashboard/session"
+
+
+class Dashboard:
+    """Page, sessions and logins of one server. `run` must be running."""
+
+    def __init__(
+        self,
+        settings: DashboardSettings,
+        authenticators: Sequence[Authenticator],
+        certified: Callable[[], Collection[str]],
+    ) -> None:
+        """`authenticators` verify the credentials of logins; `certified` returns the names of the serving
+        certificates.
+        """
+        self.sessions = Sessions(settings)
+        self.links = LoginLinks()
+        self.files = PageFiles()
+        self._hosts = ServedHosts(certified, settings.hosts)
+        self._verifier = CredentialVerifier(UnionAuthenticator(authenticators, anonymous=None))
+        self._logins = Logins(self.sessions, self.links, self._verifier)
+        self._administration = Administration(self.sessions)
+
+    async def run(self) -> None:
+        """End sessions in time until cancelled."""
+        await self.sessions.run()
+
+    def link_line(self, address: str, user: UserInfo) -> str:
+        """Return a line with a link that logs a browser in as this user, once. `address` is HOST:PORT."""
+        link = f"https://{address}/dashboard/login#{self.links.create(user)}"
+        return f"dashboard {link} (valid once, for 10 minutes)"
+
+    def install(self, routes: Routes) -> None:
+        """Add the paths that pass authentication and authorization."""
+        routes.add(SESSIONS, self._administration.handle, listed=False)
+        routes.add_prefix(f"{SESSIONS}/", self._administration.handle)
+
+    def authenticator(self, others: Authenticator) -> Authenticator:
+        """Return an authenticator of sessions, and of all other requests by `others`."""
+        return SessionAuthenticator(others, self._verifier)
+
+    def filter(self, handler: Handler) -> Handler:
+        """Serve the page and its logins, and give each request its session."""
+
+        async def filter_(request: Request) -> Response:
+            path = request.wire.path
+            own = _is_public(path)
+            if not own and COOKIE_PREFIX not in request.headers.get("cookie", ""):
+                return await handler(request)
+            self._find_session(request, own=own)
+            if own:
+                return await self._serve(request)
+            response = await handler(request)
+            if request.session is not None:
+                end_with(request.session, response)
+            return response
+
+        return filter_
+
+    def _find_session(self, request: Request, *, own: bool) -> None:
+        """Set `request.session` if the request is one of the page. Raises `StatusError` 421 for another host."""
+        is_page = is_from_page(request) or is_own_socket(request)
+        if own or is_page:
+            self._hosts.check(request)
+        value = cookie_value(request, cookie_name(request)) if is_page else ""
+        if value and not _is_proxied(request):
+            request.session = self.sessions.use(value)
+            request.response_headers = (*request.response_headers, *TO_SESSIONS)
+
+    async def _serve(self, request: Request) -> Response:
+        """Return the response of a path that needs no user. Errors have the headers of the page too."""
+        path = request.wire.path
+        try:
+            if path == PATH[:-1]:
+                return Response(308, content_type="", headers=[*COMMON, NO_STORE, (b"Location", PATH.encode())])
+            if path.startswith(STATIC):
+                return self.files.file(request, path.removeprefix(STATIC))
+            if path == SESSION:
+                return await self._logins.handle(request)
+            return self.files.shell(request)
+        except StatusError as error:
+            response = status_response(error, request)
+            response.headers += [*COMMON, FILE_POLICY, NO_STORE]
+            return response
+
+
+def _is_public(path: str) -> bool:
+    """Return True for a path that needs no user."""
+    if not path.startswith(PATH):
+        return path == PATH[:-1]
+    return path != SESSIONS and not path.startswith(f"{SESSIONS}/")
+
+
+def _is_proxied(request: Request) -> bool:
+    """Return True for a request to a Pod, a Service or a node: it gets no session."""
+    return "proxy" in (request.info.verb, request.info.subresource)

@@ -1,0 +1,192 @@
+"""`Logins`: /dashboard/session, where a page shows its user, logs in and logs out.
+
+These requests have no user, so they pass neither authorization nor flow control. At most `CHECKS_MAX` credentials are
+verified at a time.
+"""
+
+import base64
+import binascii
+import datetime as dt
+from typing import Any, Final
+
+import orjson
+
+from sampan.core.errors import (
+    StatusError,
+    bad_request,
+    forbidden,
+    method_not_allowed,
+    too_many_requests,
+    unauthorized,
+    unsupported_media_type,
+)
+from sampan.core.gvk import GroupResource
+from sampan.core.time import format_time
+from sampan.server.dashboard.authenticator import CredentialVerifier
+from sampan.server.dashboard.headers import COMMON, FILE_POLICY, NO_STORE
+from sampan.server.dashboard.links import LoginLinks
+from sampan.server.dashboard.origin import cookie_name, is_from_page
+from sampan.server.dashboard.sessions import Credentials, Session, Sessions
+from sampan.server.request import Headers, Request, Response, UserInfo
+from sampan.server.routes.version import GIT_VERSION
+
+CHECKS_MAX: Final = 16
+FEATURES: Final = ("namespaces",)
+"""Abilities of this server that the page may use."""
+_BODY_BYTES_MAX: Final = 64 << 10
+_SESSION: Final = GroupResource("", "dashboard/session")
+_OTHER_SITE: Final = "only the dashboard's page may send this request"
+
+
+class Logins:
+    """Handler of the path."""
+
+    def __init__(
+        self, sessions: Sessions, links: LoginLinks, verifier: CredentialVerifier, more: tuple[str, ...] = ()
+    ) -> None:
+        """`more` are further ways to log in: `oidc`."""
+        self._sessions = sessions
+        self._links = links
+        self._verifier = verifier
+        self._more = more
+        self._checks = 0
+
+    async def handle(self, request: Request) -> Response:
+        """Return the session, begin or end one. Raises `StatusError`: 400, 401, 403, 405, 415, 429."""
+        method = request.wire.method
+        if method in ("GET", "HEAD"):
+            return await self._show(request)
+        if not is_from_page(request):
+            raise forbidden(_SESSION, "", _OTHER_SITE)
+        if method == "POST":
+            return await self._log_in(request)
+        if method == "DELETE":
+            return self._log_out(request)
+        raise method_not_allowed()
+
+    async def _show(self, request: Request) -> Response:
+        session = request.session
+        if isinstance(session, Session) and not session.ended:
+            try:
+                user = await self._verifier.verify(request, session.credentials)
+            except StatusError:
+                self._sessions.end(session)
+            else:
+                return _json(200, self._document(session, user))
+        return _json(401, {"logins": await self._ways(request)})
+
+    async def _log_in(self, request: Request) -> Response:
+        """Begin a session with a new cookie, whatever cookie the request has."""
+        if not request.headers.get("content-type", "").startswith("application/json"):
+            raise unsupported_media_type("the body must be application/json")
+        credentials = self._credentials(request, await request.wire.read_body(_BODY_BYTES_MAX))
+        if self._checks >= CHECKS_MAX:
+            raise too_many_requests("too many logins at this moment; try again later", 1)
+        self._checks += 1
+        try:
+            user = await self._verifier.verify(request, credentials)
+        finally:
+            self._checks -= 1
+        return self.begin(request, credentials, user, 201)
+
+    def begin(self, request: Request, credentials: Credentials, user: UserInfo, status: int) -> Response:
+        """Return the response with the cookie of a new session. The session of the old cookie ends."""
+        if isinstance(request.session, Session):
+            self._sessions.end(request.session)
+        value, session = self._sessions.begin(
+            credentials,
+            user,
+            until=expiry_of(credentials.token),
+            address=request.wire.client_address,
+            agent=request.headers.get("user-agent", ""),
+        )
+        age = max(round(session.expires - session.began), 0)
+        response = _json(status, self._document(session, user))
+        response.headers.append(_cookie(request, value, age))
+        return response
+
+    def _log_out(self, request: Request) -> Response:
+        if isinstance(request.session, Session):
+            self._sessions.end(request.session)
+        response = _json(204, None)
+        response.headers.append(_cookie(request, "", 0))
+        return response
+
+    def _credentials(self, request: Request, body: bytes) -> Credentials:
+        """Return the credential in a body. **Raises** `StatusError`: 400, 401."""
+        try:
+            found: Any = orjson.loads(body)
+        except ValueError:
+            raise bad_request("the body is not JSON") from None
+        match found:
+            case {"token": str(token), **more} if not more:
+                token = token.strip()
+                if not token or not token.isascii() or token.split() != [token]:
+                    raise unauthorized()
+                return Credentials(token=token)
+            case {"link": str(code), **more} if not more:
+                user = self._links.take(code)
+                if user is None:
+                    raise unauthorized()
+                return Credentials(user=user)
+            case {"certificate": True, **more} if not more:
+                if request.wire.client_certificate is None:
+                    raise unauthorized()
+                return _certificate_of(request)
+        raise bad_request('the body must be {"token": …}, {"link": …} or {"certificate": true}')
+
+    async def _ways(self, request: Request) -> list[str]:
+        """Return the logins that can work for this client."""
+        ways = ["token", *(["link"] if self._links else []), *self._more]
+        if request.wire.client_certificate is not None:
+            try:
+                await self._verifier.verify(request, _certificate_of(request))
+            except StatusError:
+                return ways
+            ways.append("certificate")
+        return ways
+
+    def _document(self, session: Session, user: UserInfo) -> dict[str, Any]:
+        return {
+            "user": {"username": user.name, "groups": list(user.groups)},
+            "expires": time_text(session.expires),
+            "idleExpires": time_text(self._sessions.idle_expires(session)),
+            "server": {"version": GIT_VERSION, "features": list(FEATURES)},
+        }
+
+
+def expiry_of(token: str) -> float | None:
+    """Return when a token expires, in seconds since the epoch; None if it is no JWT or does not expire.
+
+    Its signature is not verified here: an authenticator has accepted the token.
+    """
+    parts = token.split(".")
+    if len(parts) != 3:
+        return None
+    try:
+        claims = orjson.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+        expiry = claims.get("exp") if isinstance(claims, dict) else None
+        return float(expiry) if isinstance(expiry, int | float) else None
+    except (binascii.Error, ValueError):
+        return None
+
+
+def time_text(seconds: float) -> str:
+    """Return a time in RFC 3339, from seconds since the epoch."""
+    return format_time(dt.datetime.fromtimestamp(seconds, dt.UTC))
+
+
+def _certificate_of(request: Request) -> Credentials:
+    return Credentials(certificate=request.wire.client_certificate, intermediates=request.wire.client_intermediates)
+
+
+def _cookie(request: Request, value: str, age_s: int) -> tuple[bytes, bytes]:
+    text = f"{cookie_name(request)}={value}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age={age_s}"
+    return b"Set-Cookie", text.encode()
+
+
+def _json(status: int, value: object) -> Response:
+    headers: Headers = [*COMMON, FILE_POLICY, NO_STORE]
+    if value is None:
+        return Response(status, content_type="", headers=headers)
+    return Response(status, orjson.dumps(value), headers=headers)

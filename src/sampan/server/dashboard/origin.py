@@ -1,0 +1,76 @@
+"""Requests of the dashboard's page, and the host names of this server.
+
+Browsers send cookies with requests that other pages cause. So a cookie is valid only with what other pages cannot
+send: a header of the page's scripts and the browser's own metadata, or for a WebSocket the exact origin.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from sampan.core.errors import Reason, StatusError
+from sampan.server.proxy.browsers import COOKIE_PREFIX
+from sampan.server.request import Request
+from sampan.server.websocket import wants_websocket
+
+PAGE_HEADER: Final = "x-sampan-page"
+
+
+def is_from_page(request: Request) -> bool:
+    """Return True for a request of a script of a page of this origin."""
+    headers = request.headers
+    return headers.get(PAGE_HEADER) == "1" and headers.get("sec-fetch-site") == "same-origin"
+
+
+def is_own_socket(request: Request) -> bool:
+    """Return True for a WebSocket that a page of this origin opens."""
+    headers = request.headers
+    own = f"https://{headers.get('host', '')}"
+    site = headers.get("sec-fetch-site", "same-origin")
+    return wants_websocket(request) and headers.get("origin") == own and site == "same-origin"
+
+
+def cookie_name(request: Request) -> str:
+    """Return the name of the session's cookie. It contains the port, because cookies of one host have no port."""
+    port = request.headers.get("host", "").rpartition("]")[2].partition(":")[2]
+    return f"{COOKIE_PREFIX}-{port}" if port and port.isdecimal() and port != "443" else COOKIE_PREFIX
+
+
+def cookie_value(request: Request, name: str) -> str:
+    """Return the value of a cookie; empty if the request does not have exactly one of this name."""
+    cookies = request.headers.get("cookie", "")
+    if name not in cookies:
+        return ""
+    pairs = [pair.strip().partition("=") for pair in cookies.split(";")]
+    values = [value for found, _, value in pairs if found == name]
+    return values[0] if len(values) == 1 else ""
+
+
+class ServedHosts:
+    """Host names of this server. A request for another one comes from a page of another site.
+
+    An attacker's DNS server can give the attacker's name the address of this server, and so let a page of the attacker
+    read the responses.
+    """
+
+    def __init__(self, certified: Callable[[], Collection[str]], more: Collection[str] = ()) -> None:
+        """`certified` returns the names and IP addresses in the serving certificates."""
+        self._certified = certified
+        self._more = frozenset(name.lower() for name in more)
+
+    def check(self, request: Request) -> None:
+        """Raise `StatusError` 421 for another host."""
+        host = host_of(request.headers.get("host", ""))
+        names = {name.lower() for name in self._certified()} | self._more
+        _, dot, parent = host.partition(".")
+        if host not in names and not (dot and parent and f"*.{parent}" in names):
+            raise StatusError(
+                Reason.UNKNOWN, 421, "this server has no such host name: see the option --dashboard-hosts"
+            )
+
+
+def host_of(header: str) -> str:
+    """Return the host in a `Host` header, in lower case, without port and brackets."""
+    header = header.strip().lower()
+    if header.startswith("["):
+        return header[1:].partition("]")[0]
+    return header.partition(":")[0].rstrip(".")

@@ -1,0 +1,1 @@
+"""The dashboard's server: page, logins, sessions, and attacks against them."""
