@@ -10,6 +10,7 @@ _SECRETS: Final = "/registry/secrets/"
 _MASKED: Final = frozenset(
     {"uid", "resourceVersion", "creationTimestamp", "generation", "observedGeneration", "managedFields"}
     | {"podIP", "podIPs"}  # A node gives them to its Pods in the order in which they come.
+    | {"endpoints.kubernetes.io/last-change-trigger-time"}  # It is there if the last change came from a Pod.
 )
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 GONE: Final = object()
@@ -17,13 +18,17 @@ GONE: Final = object()
 
 
 def masked(value: Any) -> Any:
-    """Return a value without the fields that differ in each run: uids, versions and times."""
+    """Return a value without the fields that differ in each run: uids, versions and times.
+
+    Annotations that are empty without these are omitted.
+    """
     if isinstance(value, dict):
-        return {
+        fields = {
             key: "set" if key == "deletionTimestamp" else masked(_by_type(each) if key == "conditions" else each)
             for key, each in value.items()
             if key not in _MASKED
         }
+        return {key: each for key, each in fields.items() if key != "annotations" or each}
     if isinstance(value, list):
         return [masked(each) for each in value]
     return _TIME.sub("<time>", value) if isinstance(value, str) else value

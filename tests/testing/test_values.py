@@ -1,0 +1,19 @@
+"""Values of objects in a form in which runs can be compared."""
+
+import pytest
+
+from sampan.testing.values import lines_of, masked
+
+TRIGGER = {"endpoints.kubernetes.io/last-change-trigger-time": "2030-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize("kept", [{}, {"note": "dry goods"}], ids=["alone", "beside another"])
+def test_the_trigger_time_of_endpoints_is_no_difference(kept: dict[str, str]) -> None:
+    first = {"metadata": {"name": "web", "annotations": {**kept, **TRIGGER}}}
+    second = {"metadata": {"name": "web", **({"annotations": kept} if kept else {})}}
+    assert list(lines_of("/registry/endpointslices/default/web", masked(first), masked(second))) == []
+
+
+def test_another_annotation_is_a_difference() -> None:
+    first, second = {"metadata": {"annotations": {"note": "dry goods"}}}, {"metadata": {}}
+    assert list(lines_of("/registry/x", masked(first), masked(second))) == ["x.metadata.annotations: missing"]
