@@ -15,7 +15,7 @@ PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 SLOW := process or explore or e2e
 FAST := -m "not ($(SLOW))" --ignore=tests/style
 
-.PHONY: clients cluster constraints up demo test test-rest test-all fuzz check docs docs-update screenshots reference pictures translations bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean
+.PHONY: clients cluster constraints up demo test test-rest test-all fuzz check docs docs-update web web-check screenshots reference pictures translations bench loop-fuzz soak robustness attack conformance conformance-sample kinds kinds-report release install-check first-minutes clean
 
 # What a server needs, with nodes for containers and etcd.
 $(VENV)/.server: pyproject.toml hatch_build.py
@@ -78,6 +78,14 @@ check: $(VENV)/.ready
 # The documentation site in build/site. ARGS=--serve: serve it on 127.0.0.1 as well.
 docs: $(VENV)/.ready
 	@$(BIN)/python -m scripts.site $(ARGS)
+
+# The page at /dashboard/, from web/, with the sizes of its files. Needs Node.js and npm.
+web: $(VENV)/.ready
+	@$(BIN)/python -m scripts.web $(ARGS)
+
+# Types of the page's JavaScript.
+web-check: $(VENV)/.ready
+	@$(BIN)/python -m scripts.web --check
 
 # Pictures of the site for README (docs/pictures), by Debian's Chromium.
 screenshots: $(VENV)/.ready

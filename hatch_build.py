@@ -9,12 +9,17 @@ The file: three sections, each a little-endian uint32 length and a zlib stream.
 2. definitions: JSON objects, concatenated, without descriptions
 3. descriptions: JSON objects `{"": of the type, field: of the field}`, concatenated
 Run `python hatch_build.py` to write it by hand.
+
+The hook also builds the web page of the server, from `web/`, if there are Node.js and its packages. Otherwise it prints
+what is missing, and the server reports at `/dashboard/` how to build the page.
 """
 
 import importlib.metadata
 import json
 import re
 import struct
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -23,6 +28,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 VERSION_FILE = "src/sampan/core/kubernetes_version.py"
 TARGET = "src/sampan/registry/data/schemas.bin"
+PAGE = "src/sampan/server/dashboard/static"
 _VERSION = re.compile(r'^KUBERNETES_VERSION\b.* = "([\d.]+)"', re.MULTILINE)
 _REF = "#/$defs/"
 _OPENAPI_REF = "#/definitions/"
@@ -54,7 +60,8 @@ class CustomBuildHook(BuildHookInterface[Any]):
         except importlib.metadata.PackageNotFoundError:
             if not (Path(self.root) / TARGET).exists():
                 raise
-        build_data["artifacts"].append("/" + TARGET)
+        build_page(Path(self.root))
+        build_data["artifacts"] += ["/" + TARGET, f"/{PAGE}/*"]
 
 
 def build(root: Path) -> None:
@@ -63,6 +70,13 @@ def build(root: Path) -> None:
     fields = json.loads((data / "fields.json").read_text())
     defaults = json.loads((data / "defaults.json").read_text())
     (root / TARGET).write_bytes(packed(normalized(_source(kubernetes_version(root))), fields, defaults))
+
+
+def build_page(root: Path) -> None:
+    """Build the web page. An unbuilt or older page is no error: the server works without it."""
+    if not (root / "web").is_dir():
+        return
+    subprocess.run([sys.executable, "-m", "scripts.web", "--quiet"], cwd=root, check=False)
 
 
 def normalized(source: dict[str, Json]) -> dict[str, Json]:

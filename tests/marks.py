@@ -47,6 +47,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "*/test_public_names.py",
         "core/operating_system/test_child_process.py",
         "csi/*",
+        "dashboard/*",
         "examples/*",
         "generate/test_clients.py",
         "generate/test_models.py",

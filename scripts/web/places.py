@@ -1,0 +1,15 @@
+"""Paths of the page: its sources, and what the build writes."""
+
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+TARGET: Final = "src/sampan/server/dashboard/static"
+"""Folder of the built page, from the root of the repository. Git ignores it, the wheel contains it."""
+META: Final = "meta.json"
+SHELL: Final = "index.html"
+NOTICE: Final = "NOTICE-web.txt"
+ICON: Final = "scripts/site/theme/sampan.svg"
+"""The sign of the project, from the root of the repository."""
+ENTRIES: Final = {"style": "styles/main.css", "early": "early.js", "main": "main.js"}
+"""Placeholders of `web/index.html`, and the sources that they stand for."""

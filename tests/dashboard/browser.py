@@ -1,0 +1,86 @@
+"""`Browser`: Debian's Chromium with the page. It refuses other hosts, and records violations of the CSP and errors."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import playwright.sync_api as playwright
+
+from tests.machines.packages import require_program
+
+_ARGUMENTS: Final = [
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+VIOLATIONS: Final = """
+addEventListener("securitypolicyviolation", (event) => {
+  console.error(`CSP ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+});
+"""
+
+
+@dataclass
+class Browser:
+    """A running browser, and what went wrong in its pages."""
+
+    chromium: playwright.Browser
+    address: str
+    faults: list[str] = field(default_factory=list)
+    """Requests to other hosts, violations of the CSP, and uncaught errors."""
+
+    @contextmanager
+    def context(self, *, width: int = 1440, height: int = 900, theme: str = "light", **options: Any) -> Iterator[Any]:
+        """Open a new context: without cookies and storage of others. `theme` is that of the system."""
+        context = self.chromium.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if theme == "dark" else "light",
+            reduced_motion="reduce",
+            ignore_https_errors=True,
+            locale=options.pop("locale", "en-GB"),
+            **options,
+        )
+        context.set_default_timeout(10_000)
+        context.add_init_script(VIOLATIONS)
+        context.route("**/*", self._route)
+        try:
+            yield context
+        finally:
+            context.close()
+
+    @contextmanager
+    def page(self, path: str = "", **options: Any) -> Iterator[playwright.Page]:
+        """Open a page below `/dashboard/` in a new context."""
+        with self.context(**options) as context:
+            page = context.new_page()
+            page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+            page.on("console", self._console)
+            page.goto(f"{self.address}/dashboard/{path}")
+            yield page
+
+    def _route(self, route: playwright.Route) -> None:
+        if route.request.url.startswith((self.address, "data:")):
+            route.continue_()
+        else:
+            self.faults.append(f"foreign host: {route.request.url}")
+            route.abort()
+
+    def _console(self, message: playwright.ConsoleMessage) -> None:
+        if "CSP" in message.text or "Content Security Policy" in message.text:
+            self.faults.append(message.text)
+
+
+@contextmanager
+def browser(address: str) -> Iterator[Browser]:
+    """Start the browser. Skip the test if it is not there and cannot be installed."""
+    require_program("chromium")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(
+            executable_path="/usr/bin/chromium",
+            args=_ARGUMENTS,
+        )
+        try:
+            yield Browser(chromium, address)
+        finally:
+            chromium.close()

@@ -1,0 +1,128 @@
+/** Page of one object of any kind: overview, YAML, events. It follows the object. */
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { html } from "../frame/html.js";
+import { Icon } from "../frame/icons.js";
+import { screen } from "../frame/screen.js";
+import { Empty, Loading } from "../frame/states.js";
+import { apiPath, pluralTitle } from "../discovery/kinds.js";
+import { Forbidden, Refused } from "../rights/refused.js";
+import { go, query, setQuery } from "../routes/location.js";
+import { listAddress } from "../routes/routes.js";
+import { session } from "../session/session.js";
+import { Reflector } from "../table/reflector.js";
+import { t } from "../texts/catalogue.js";
+import { CommandsMenu } from "./commands_menu.js";
+import { EventsView } from "./events_view.js";
+import { objectActions } from "./object_actions.js";
+import { ObjectStore } from "./object_store.js";
+import { objectLevel } from "./object_health.js";
+import { Overview } from "./overview.js";
+import { Related } from "./related.js";
+import { YamlView } from "./yaml_view.js";
+
+const TABS = ["overview", "yaml", "events"];
+
+/** @param {{ route: { group: string, version: string, plural: string, namespace: string, object: string } }} props */
+export function ObjectPage({ route }) {
+  const kind = session.discovery.find(route);
+  if (!kind) return session.discovery.loaded.value ? html`<${Empty} icon="box" title=${t("app.not_found")} hint=${t("app.not_found_hint")} />` : html`<${Loading} />`;
+  return html`<${KindObject} key=${`${kind.plural}.${kind.group}`} kind=${kind} namespace=${route.namespace} name=${route.object} />`;
+}
+
+/** @param {{ kind: import("../discovery/kinds.js").Kind, namespace: string, name: string }} props */
+function KindObject({ kind, namespace, name }) {
+  const store = useMemo(() => new ObjectStore(), []);
+  const listed = useSignal(false);
+  const refused = useSignal(/** @type {any} */ (null));
+  useEffect(() => {
+    const stop = new AbortController();
+    follow(kind, namespace, name, store, stop.signal, { listed, refused });
+    return () => stop.abort();
+  }, []);
+  const present = useComputed(() => [...store.objects.value.values()][0] ?? null);
+  const object = useComputed(() => present.value ?? [...store.deleted.value.values()].at(-1) ?? null);
+  const related = useMemo(() => new Related(kind, namespace, object), []);
+  useEffect(() => related.start(), []);
+  const list = listAddress(kind, namespace ? { ns: namespace } : {});
+  useEffect(() => {
+    objectActions.value = {
+      tab: (each) => setQuery({ tab: each === "overview" ? "" : each }),
+      back: () => go(list),
+    };
+    return () => {
+      objectActions.value = null;
+    };
+  }, []);
+  useSignalEffect(() => {
+    screen.value = { title: `${name} · ${kind.kind}`, kind, command: "" };
+  });
+  if (refused.value?.code === 403) return html`<${Forbidden} error=${refused.value} kind=${kind} verb="get" namespace=${namespace} />`;
+  if (refused.value && !object.value) return html`<${Refused} error=${refused.value} />`;
+  if (!object.value && listed.value && !refused.value) {
+    return html`<${Empty} icon="box" title=${t("detail.gone", { kind: kind.kind, name })} hint=${t("detail.gone_hint")}>
+      <a class="button" href=${list}>${t("detail.back", { kind: pluralTitle(kind) })}</a><//>`;
+  }
+  if (!object.value) return html`<${Loading} />`;
+  return html`<${Shown} kind=${kind} object=${object.value} deleted=${present.value === null} related=${related} list=${list} />`;
+}
+
+/**
+ * @param {import("../discovery/kinds.js").Kind} kind
+ * @param {string} namespace
+ * @param {string} name
+ * @param {ObjectStore} store
+ * @param {AbortSignal} stop
+ * @param {{ listed: import("@preact/signals").Signal<boolean>, refused: import("@preact/signals").Signal<any> }} state
+ */
+function follow(kind, namespace, name, store, stop, { listed, refused }) {
+  const finish = store.finish.bind(store);
+  store.finish = () => {
+    finish();
+    listed.value = true;
+  };
+  const options = {
+    transport: session.transport,
+    connection: session.connection,
+    path: apiPath(kind, namespace),
+    accept: "application/json",
+    selectors: { fieldSelector: `metadata.name=${name}` },
+    store,
+    onRefused: (/** @type {any} */ error) => (refused.value = error),
+  };
+  return new Reflector(options).run(stop);
+}
+
+/** @param {{ kind: import("../discovery/kinds.js").Kind, object: any, deleted: boolean, related: Related, list: string }} props */
+function Shown({ kind, object, deleted, related, list }) {
+  const tab = TABS.includes(query.value.get("tab") ?? "") ? query.value.get("tab") : "overview";
+  const level = objectLevel(object);
+  const { name, namespace = "" } = object.metadata;
+  const keyed = (/** @type {KeyboardEvent} */ event) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (!step) return;
+    const next = TABS[(TABS.indexOf(tab ?? "") + step + TABS.length) % TABS.length];
+    setQuery({ tab: next === "overview" ? "" : next });
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return html`<article class="object" aria-labelledby="page-title">
+    <header class="toolbar object-head">
+      <a class="crumb" translate="no" href=${list}><${Icon} name="back" />${pluralTitle(kind)}</a>
+      <div class="title-line">
+        <h1 id="page-title" translate="no">${name}</h1>
+        ${level !== "neutral" && html`<span class=${`health pill ${level}`}><${Icon} name=${level} />${t(`health.${level}`)}</span>`}
+        <div class="spacer" />
+        <${CommandsMenu} kind=${kind} namespace=${namespace} name=${name} />
+      </div>
+      ${deleted && html`<p class="banner" role="status"><${Icon} name="warn" /><strong>${t("detail.deleted")}</strong> ${t("detail.deleted_hint")}</p>`}
+      <div class="tabs" role="tablist" aria-label=${t("detail.tabs")} onKeyDown=${keyed}>
+        ${TABS.map((each) => html`<button type="button" role="tab" id=${`tab-${each}`} key=${each} aria-selected=${each === tab} aria-controls="view"
+          tabindex=${each === tab ? 0 : -1} onClick=${() => setQuery({ tab: each === "overview" ? "" : each })}>${t(`detail.tab.${each}`)}
+          ${each === "events" && related.warnings.value > 0 && html`<span class="badge" translate="no">${related.warnings.value}</span>`}</button>`)}
+      </div>
+    </header>
+    <div id="view" role="tabpanel" class="object-scroll" aria-labelledby=${`tab-${tab}`} tabindex="0">
+      ${tab === "yaml" ? html`<${YamlView} object=${object} />` : tab === "events" ? html`<${EventsView} related=${related} object=${object} />` : html`<${Overview} kind=${kind} object=${object} related=${related} />`}
+    </div>
+  </article>`;
+}

@@ -1,0 +1,54 @@
+/** Overview of an object: problems, conditions, what it owns, metadata, and its fields as a tree. */
+import { html } from "../frame/html.js";
+import { Icon } from "../frame/icons.js";
+import { t } from "../texts/catalogue.js";
+import { Age } from "../time/age.js";
+import { conditionLevel, conditionsOf, problemsOf } from "./object_health.js";
+import { Metadata } from "./metadata.js";
+import { OwnedTable } from "./owned_table.js";
+import { FieldTree } from "./field_tree.js";
+import { ProblemLine } from "./problem_line.js";
+import { useSchema } from "../schema/use_schema.js";
+
+const METADATA = new Set(["apiVersion", "kind", "metadata"]);
+const OWNED_PROBLEMS_MAX = 5;
+
+/** @param {{ kind: import("../discovery/kinds.js").Kind, object: any, related: import("./related.js").Related }} props */
+export function Overview({ kind, object, related }) {
+  const schema = useSchema(kind);
+  const problems = problemsOf(object);
+  const owned = related.owned.value.filter((each) => each.health.problem || each.health.level === "bad").slice(0, OWNED_PROBLEMS_MAX);
+  const conditions = conditionsOf(object);
+  const fields = Object.keys(object).filter((name) => !METADATA.has(name));
+  const count = problems.length + owned.length;
+  return html`<div class="overview">
+    ${count > 0 && html`<section class="problems" aria-labelledby="problems-title">
+      <h2 id="problems-title"><${Icon} name="bad" />${t("detail.problems", { count })}</h2>
+      <ul role="list">
+        ${problems.map((problem, i) => html`<li key=${i}><${ProblemLine} problem=${problem} /></li>`)}
+        ${owned.map((each) => html`<li key=${each.row.uid}><${ProblemLine} owned=${each} /></li>`)}
+      </ul>
+    </section>`}
+    ${conditions.length > 0 && html`<section><h2>${t("detail.conditions")}</h2><${Conditions} conditions=${conditions} generation=${object.metadata.generation} /></section>`}
+    <${OwnedTable} related=${related} />
+    <section><h2>${t("detail.metadata")}</h2><${Metadata} object=${object} namespace=${object.metadata.namespace ?? ""} /></section>
+    ${fields.map((name) => html`<section key=${name}><h2 class="field-title" translate="no">${name}</h2>
+      <${FieldTree} object=${object} name=${name} schema=${schema} /></section>`)}
+  </div>`;
+}
+
+/** @param {{ conditions: any[], generation: number | undefined }} props */
+function Conditions({ conditions, generation }) {
+  return html`<div class="table-frame"><table class="plain">
+    <thead><tr><th scope="col">${t("detail.condition")}</th><th scope="col">${t("detail.status")}</th><th scope="col">${t("detail.reason")}</th>
+      <th scope="col">${t("detail.message")}</th><th scope="col">${t("detail.since")}</th></tr></thead>
+    <tbody>${conditions.map((condition) => {
+      const level = conditionLevel(condition);
+      const old = condition.observedGeneration !== undefined && generation !== undefined && condition.observedGeneration < generation;
+      return html`<tr key=${condition.type}><th scope="row" translate="no">${condition.type}</th>
+        <td><span class=${`health ${level}`}><${Icon} name=${level} /><span class="visually-hidden">${t(`health.${level}`)}</span><span translate="no">${condition.status}</span></span></td>
+        <td translate="no">${condition.reason ?? ""}</td>
+        <td class="message" translate="no">${condition.message ?? ""}${old && html` <span class="soft">(${t("detail.observed")} ${condition.observedGeneration})</span>`}</td>
+        <td><${Age} at=${condition.lastTransitionTime ?? condition.lastUpdateTime} /></td></tr>`;
+    })}</tbody></table></div>`;
+}

@@ -1,0 +1,105 @@
+/** `Discovery`: the kinds of the server. They follow new CRDs and APIServices without a reload. */
+import { computed, signal } from "@preact/signals";
+import { kindsOf, sectionsOf } from "./kinds.js";
+
+const ACCEPT =
+  "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/** What changes the kinds. */
+const SOURCES = [
+  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+  "/apis/apiregistration.k8s.io/v1/apiservices",
+];
+const SETTLE_MS = 150;
+const POLL_MS = 10_000;
+
+export class Discovery {
+  /** @param {import("../transport/fetch_transport.js").Transport} transport */
+  constructor(transport) {
+    this.transport = transport;
+    /** @type {import("@preact/signals").Signal<import("./kinds.js").Kind[]>} */
+    this.kinds = signal([]);
+    this.sections = computed(() => sectionsOf(this.kinds.value));
+    this.loaded = signal(false);
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    this.text = "";
+  }
+
+  /**
+   * Follow the kinds until the signal aborts.
+   * @param {AbortSignal} stop
+   */
+  async run(stop) {
+    await this.load(stop);
+    await Promise.all(SOURCES.map((path) => this.#follow(path, stop)));
+  }
+
+  /** @param {AbortSignal} [stop] */
+  async load(stop) {
+    const lists = await Promise.all(
+      ["/api", "/apis"].map((path) => this.transport.json(path, { accept: ACCEPT, signal: stop })),
+    );
+    const text = JSON.stringify(lists);
+    if (text !== this.text) {
+      this.text = text;
+      this.kinds.value = kindsOf(lists);
+    }
+    this.loaded.value = true;
+  }
+
+  /**
+   * Return a kind, or undefined if the server has none there.
+   * @param {{ group: string, plural: string, version?: string }} id
+   */
+  find({ group, plural }) {
+    return this.kinds.value.find((each) => each.group === group && each.plural === plural);
+  }
+
+  /**
+   * Return the kind of an object, or undefined.
+   * @param {string} apiVersion
+   * @param {string} kind
+   */
+  ofObject(apiVersion, kind) {
+    const group = apiVersion.includes("/") ? apiVersion.split("/")[0] : "";
+    return this.kinds.value.find((each) => each.group === group && each.kind === kind);
+  }
+
+  /**
+   * Load again after each change of a resource; without the right to watch it, from time to time.
+   * @param {string} path
+   * @param {AbortSignal} stop
+   */
+  async #follow(path, stop) {
+    while (!stop.aborted) {
+      try {
+        const list = await this.transport.json(`${path}?limit=1`, { accept: METADATA.replace("Metadata", "MetadataList"), signal: stop });
+        const from = encodeURIComponent(list.metadata?.resourceVersion ?? "");
+        await this.transport.stream(`${path}?watch=1&resourceVersion=${from}`, METADATA, () => this.#later(stop), stop);
+      } catch {
+        if (stop.aborted) return;
+        await pause(POLL_MS, stop);
+      }
+      this.#later(stop);
+      await pause(SETTLE_MS, stop);
+    }
+  }
+
+  /** @param {AbortSignal} stop */
+  #later(stop) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.load(stop).catch(() => {}), SETTLE_MS);
+  }
+}
+
+/**
+ * @param {number} ms
+ * @param {AbortSignal} stop
+ */
+export function pause(ms, stop) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    stop.addEventListener("abort", () => (clearTimeout(timer), resolve(undefined)), { once: true });
+  });
+}

@@ -1,0 +1,4 @@
+/** Whether the help about keys is open. */
+import { signal } from "@preact/signals";
+
+export const helpOpen = signal(false);

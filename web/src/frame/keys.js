@@ -1,0 +1,80 @@
+/** Keys of the page, as in k9s where they do not fight the browser. They can be changed, and rest while one types. */
+import { signal } from "@preact/signals";
+import { objectActions } from "../details/object_actions.js";
+import { rowActions } from "../lists/row_actions.js";
+import { paletteOpen } from "../palette/open.js";
+import { helpOpen } from "./help_open.js";
+
+const STORED = "sampan-keys";
+/** Keys by action. @type {Record<string, string>} */
+export const DEFAULT_KEYS = {
+  palette: ":", help: "?", filter: "/", next: "j", previous: "k", first: "g", last: "G", open: "o",
+  describe: "d", yaml: "y", events: "e", copy: "c",
+};
+export const keys = signal(storedKeys());
+
+function storedKeys() {
+  try {
+    const stored = JSON.parse(localStorage.getItem(STORED) ?? "{}");
+    return { ...DEFAULT_KEYS, ...Object.fromEntries(Object.keys(DEFAULT_KEYS).flatMap((name) => (typeof stored[name] === "string" ? [[name, stored[name]]] : []))) };
+  } catch {
+    return DEFAULT_KEYS;
+  }
+}
+
+/**
+ * Set the key of an action; without arguments all keys as they were at first.
+ * @param {string} [action]
+ * @param {string} [key]
+ */
+export function setKey(action, key) {
+  if (!action || !key) {
+    keys.value = DEFAULT_KEYS;
+    localStorage.removeItem(STORED);
+    return;
+  }
+  keys.value = { ...keys.value, [action]: key };
+  localStorage.setItem(STORED, JSON.stringify(keys.value));
+}
+
+/** @type {Record<string, () => void>} */
+const ACTIONS = {
+  palette: () => (paletteOpen.value = true),
+  help: () => (helpOpen.value = true),
+  filter: () => document.getElementById("filter")?.focus(),
+  next: () => rowActions.peek()?.next(),
+  previous: () => rowActions.peek()?.previous(),
+  first: () => rowActions.peek()?.first(),
+  last: () => rowActions.peek()?.last(),
+  open: () => rowActions.peek()?.open(),
+  describe: () => objectActions.peek()?.tab("overview"),
+  yaml: () => objectActions.peek()?.tab("yaml"),
+  events: () => objectActions.peek()?.tab("events"),
+  copy: () => /** @type {HTMLElement | null} */ (document.querySelector('[data-action="copy"]'))?.click(),
+};
+
+/** Listen to keys of the whole page. */
+export function startKeys() {
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      paletteOpen.value = !paletteOpen.peek();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
+    if (paletteOpen.peek() || helpOpen.peek()) return;
+    if (event.key === "Escape") {
+      objectActions.peek()?.back();
+      return;
+    }
+    const action = Object.keys(ACTIONS).find((name) => keys.peek()[name] === event.key);
+    if (!action) return;
+    event.preventDefault();
+    ACTIONS[action]();
+  });
+}
+
+/** @param {EventTarget | null} target */
+function isTyping(target) {
+  return target instanceof HTMLElement && (target.matches("input:not([type=radio], [type=checkbox]), textarea, select") || target.isContentEditable);
+}

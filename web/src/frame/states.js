@@ -1,0 +1,21 @@
+/** States of a page without content: loading, empty. */
+import { html } from "./html.js";
+import { Icon } from "./icons.js";
+import { t } from "../texts/catalogue.js";
+
+export function Loading() {
+  return html`<div class="state loading" role="status">
+    <div class="skeleton" aria-hidden="true"><i /><i /><i /><i /><i /></div>
+    <span class="visually-hidden">${t("app.loading")}</span>
+  </div>`;
+}
+
+/** @param {{ icon: string, title: string, hint?: string, children?: any }} props */
+export function Empty({ icon, title, hint = "", children = null }) {
+  return html`<div class="state empty">
+    <div class="empty-icon"><${Icon} name=${icon} /></div>
+    <h2>${title}</h2>
+    ${hint && html`<p>${hint}</p>`}
+    ${children && html`<div class="empty-actions">${children}</div>`}
+  </div>`;
+}

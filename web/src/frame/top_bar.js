@@ -1,0 +1,63 @@
+/** Bar at the top: the menu of a phone, the search, and the menu of the user. */
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { paletteOpen } from "../palette/palette.js";
+import { BASE } from "../routes/location.js";
+import { session } from "../session/session.js";
+import { LANGUAGES, instantFormat, language, t, useLanguage } from "../texts/catalogue.js";
+import { helpOpen } from "./help.js";
+import { html } from "./html.js";
+import { Icon, Logo } from "./icons.js";
+import { reportError } from "./notices.js";
+import { useOutside } from "./outside.js";
+import { THEMES, theme, useTheme } from "./theme.js";
+
+/** @param {{ menu: import("@preact/signals").Signal<boolean> }} props */
+export function TopBar({ menu }) {
+  return html`<header class="top">
+    <button type="button" class="icon-button menu-button" aria-label=${t("app.menu")} aria-expanded=${menu.value} aria-controls="kinds"
+      onClick=${() => (menu.value = !menu.value)}><${Icon} name=${menu.value ? "close" : "menu"} /></button>
+    <a class="brand" href=${BASE} aria-label=${`${t("app.name")}: ${t("app.home")}`}><${Logo} /><span>${t("app.name")}</span></a>
+    <button type="button" class="search-button" onClick=${() => (paletteOpen.value = true)}>
+      <${Icon} name="search" /><span>${t("palette.open")}</span><kbd translate="no">${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
+    </button>
+    <button type="button" class="icon-button keys-button" aria-label=${t("keys.help")} title=${t("keys.help")} onClick=${() => (helpOpen.value = true)}>
+      <${Icon} name="keys" /></button>
+    <${UserMenu} />
+  </header>`;
+}
+
+function UserMenu() {
+  const open = useSignal(false);
+  const root = useRef(/** @type {HTMLDivElement | null} */ (null));
+  useOutside(root, open);
+  const name = session.login.value?.user.username ?? "";
+  return html`<div class="picker" ref=${root}>
+    <button type="button" class="user-button" aria-haspopup="dialog" aria-expanded=${open.value} onClick=${() => (open.value = !open.value)}>
+      <${Icon} name="user" /><span class="visually-hidden">${t("app.user")}:</span><span class="user-name ellipsis" translate="no">${name}</span>
+    </button>
+    ${open.value && html`<${UserPanel} />`}
+  </div>`;
+}
+
+function UserPanel() {
+  const login = session.login.value;
+  if (!login) return null;
+  const groups = (login.user.groups ?? []).join(", ");
+  const expires = login.expires ?? login.idleExpires;
+  return html`<div class="popover user-panel" role="dialog" aria-label=${t("app.user")}>
+    <p class="user-full" translate="no">${login.user.username}</p>
+    ${groups && html`<p class="soft small-text">${t("app.groups", { groups })}</p>`}
+    ${expires && html`<p class="soft small-text">${t("app.expires", { time: instantFormat().format(Date.parse(expires)) })}</p>`}
+    <fieldset><legend>${t("theme.label")}</legend><div class="segments">
+      ${THEMES.map((name) => html`<label key=${name}><input type="radio" name="theme" checked=${theme.value === name} onChange=${() => useTheme(name)} />
+        <span>${t(`theme.${name}`)}</span></label>`)}
+    </div></fieldset>
+    <fieldset><legend>${t("language.label")}</legend><div class="segments">
+      ${Object.entries(LANGUAGES).map(([tag, name]) => html`<label key=${tag}><input type="radio" name="language" checked=${language.value === tag}
+        onChange=${() => useLanguage(tag, { keep: true })} /><span translate="no" lang=${tag}>${name}</span></label>`)}
+    </div></fieldset>
+    <button type="button" class="button wide-button" onClick=${() => session.leave().catch(reportError)}><${Icon} name="exit" />${t("app.logout")}</button>
+    ${login.server?.version && html`<p class="soft small-text" translate="no">Sampan ${login.server.version}</p>`}
+  </div>`;
+}

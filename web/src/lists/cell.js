@@ -1,0 +1,35 @@
+/** One cell of a list. */
+import { html } from "../frame/html.js";
+import { Icon } from "../frame/icons.js";
+import { t } from "../texts/catalogue.js";
+import { Age } from "../time/age.js";
+import { textOf } from "../table/columns.js";
+
+const EMPTY = new Set(["", "<none>", "<unset>"]);
+
+/**
+ * @param {{ row: import("../table/store.js").Row, column: import("../table/columns.js").ListColumn,
+ *   health: import("../health/row_health.js").Health, href: string, position: number }} props
+ */
+export function Cell({ row, column, health, href, position }) {
+  const text = textOf(row, column);
+  const common = { role: "gridcell", "aria-colindex": position + 1 };
+  if (column.kind === "name") {
+    return html`<div ...${common} class="cell cell-name">
+      <a href=${href} tabindex="-1" translate="no" title=${text}>${text}</a>
+    </div>`;
+  }
+  if (column.kind === "age") return html`<div ...${common} class="cell cell-age"><${Age} at=${row.metadata.creationTimestamp} /></div>`;
+  if (column.index >= 0 && column.index === health.column && health.level !== "neutral") {
+    return html`<div ...${common} class="cell">
+      <span class=${`health ${health.level}`} title=${text}>
+        <${Icon} name=${health.level} /><span class="visually-hidden">${t(`health.${health.level}`)}</span>
+        <span class="ellipsis" translate="no">${health.text && column.kind === "text" && !text ? health.text : text}</span>
+      </span>
+    </div>`;
+  }
+  if (EMPTY.has(text)) return html`<div ...${common} class="cell none">–</div>`;
+  return html`<div ...${common} class=${column.numeric ? "cell cell-number" : "cell"} translate="no" title=${text.length > 12 ? text : null}>
+    <span class="ellipsis">${text}</span>
+  </div>`;
+}

@@ -1,0 +1,117 @@
+/** Head of a list: its title and count, the filter with its chips, and what the list shows. */
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { CopyButton } from "../frame/copy.js";
+import { html } from "../frame/html.js";
+import { Icon } from "../frame/icons.js";
+import { pluralTitle } from "../discovery/kinds.js";
+import { withoutTerm } from "../filter/parse.js";
+import { listCommand } from "../kubectl/commands.js";
+import { query, setQuery } from "../routes/location.js";
+import { t } from "../texts/catalogue.js";
+import { NamespacePicker } from "./namespace_picker.js";
+
+/** Time in milliseconds after the last key until the filter is in the address. */
+const SETTLE_MS = 120;
+
+/**
+ * @param {{ kind: import("../discovery/kinds.js").Kind, view: import("./view.js").ListView,
+ *   source: import("./source.js").ListSource, terms: import("../filter/parse.js").Term[], unknown: string[] }} props
+ */
+export function Toolbar({ kind, view, source, terms, unknown }) {
+  const hasWide = view.store.columns.value.some((column) => (column.priority ?? 0) > 0);
+  const problems = query.value.get("problems") === "1";
+  const wide = query.value.get("wide") === "1";
+  return html`<header class="toolbar">
+    <div class="title-line">
+      <h1 id="page-title" translate="no">${pluralTitle(kind)}</h1>
+      <${Count} view=${view} />
+      <div class="spacer" />
+      <${CopyButton} text=${() => listCommand(kind, query.value)} label=${t("list.copy")} action="copy" />
+    </div>
+    <div class="filter-line">
+      ${kind.namespaced && html`<${NamespacePicker} />`}
+      <${FilterBox} />
+      <button type="button" class="toggle" aria-pressed=${problems} title=${t("list.problems_hint")}
+        onClick=${() => setQuery({ problems: problems ? "" : "1" })}>
+        <${Icon} name="warn" />${t("list.problems")}
+        ${view.problemCount.value > 0 && html`<span class="badge" translate="no">${view.problemCount.value}</span>`}
+      </button>
+      ${hasWide && html`<button type="button" class="toggle wide-toggle" aria-pressed=${wide} onClick=${() => setQuery({ wide: wide ? "" : "1" })}>
+        <${Icon} name="columns" />${t("list.wide")}
+      </button>`}
+    </div>
+    <${Chips} terms=${terms} unknown=${unknown} />
+    ${view.stoppedAfter.value > 0 && html`<p class="hint warn" role="status">${t("filter.error.time", { count: view.stoppedAfter.value })}</p>`}
+    ${source.allowed.value?.incomplete && html`<p class="hint warn" role="status">${t("namespace.incomplete")}</p>`}
+  </header>`;
+}
+
+/** @param {{ view: import("./view.js").ListView }} props */
+function Count({ view }) {
+  const shown = view.rows.value.length;
+  const total = view.total.value;
+  const left = view.store.left.value;
+  if (left > 0) return html`<span class="count">${t("list.loading_more", { count: total, left })}</span>`;
+  return html`<span class="count">${shown === total ? t("list.count", { count: total }) : t("list.count_of", { count: shown, total })}</span>`;
+}
+
+function FilterBox() {
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  const open = useSignal(false);
+  const text = query.value.get("q") ?? "";
+  useEffect(() => {
+    if (input.current && document.activeElement !== input.current) input.current.value = text;
+  }, [text]);
+  const changed = () => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setQuery({ q: input.current?.value.trim() ?? "" }), SETTLE_MS);
+  };
+  const keyed = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Escape" && event.key !== "Enter") return;
+    event.preventDefault();
+    event.stopPropagation();
+    clearTimeout(timer.current);
+    if (event.key === "Escape" && input.current) input.current.value = "";
+    setQuery({ q: input.current?.value.trim() ?? "" });
+    input.current?.blur();
+  };
+  return html`<div class="filter-box">
+    <${Icon} name="filter" />
+    <input ref=${input} id="filter" type="search" autocomplete="off" spellcheck=${false} aria-label=${t("list.filter")}
+      placeholder=${t("list.filter_placeholder")} onInput=${changed} onKeyDown=${keyed} />
+    <button type="button" class="icon-button small" aria-expanded=${open.value} aria-label=${t("list.filter_help")}
+      title=${t("list.filter_help")} onClick=${() => (open.value = !open.value)}><span aria-hidden="true">?</span></button>
+    ${open.value && html`<${FilterHelp} onClose=${() => (open.value = false)} />`}
+  </div>`;
+}
+
+const FORMS = [
+  ["web", "word"], ["app=web", "label"], ["spec.nodeName=n1", "field"], ["ns:prod", "namespace"],
+  ["status:Running", "status"], ["age<1h", "age"], ["col:Ready!=True", "column"], ["/^web-\\d+$/", "regex"],
+];
+
+/** @param {{ onClose: () => void }} props */
+function FilterHelp({ onClose }) {
+  return html`<div class="popover filter-help" onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Escape" && onClose()}>
+    <dl>${FORMS.map(([example, key]) => html`<dt key=${key}><code translate="no">${example}</code></dt><dd>${t(`filter.form.${key}`)}</dd>`)}</dl>
+  </div>`;
+}
+
+/** @param {{ terms: import("../filter/parse.js").Term[], unknown: string[] }} props */
+function Chips({ terms, unknown }) {
+  if (terms.length === 0) return null;
+  const remove = (/** @type {number} */ index) => setQuery({ q: withoutTerm(query.peek().get("q") ?? "", index) });
+  return html`<ul class="chips" role="list">
+    ${terms.map((term, i) => {
+      const error = term.type === "error" ? t(`filter.error.${term.error}`, { text: term.source })
+        : term.type === "column" && unknown.includes(term.column) ? t("filter.error.column", { text: term.column }) : "";
+      return html`<li key=${i} class=${error ? "chip wrong" : `chip ${term.type}`}>
+        <code translate="no">${term.source}</code>
+        <button type="button" aria-label=${t("list.remove_chip", { text: term.source })} onClick=${() => remove(i)}><${Icon} name="close" /></button>
+        ${error && html`<span class="chip-error" role="alert">${error}</span>`}
+      </li>`;
+    })}
+  </ul>`;
+}

@@ -1,0 +1,29 @@
+/** What the user may do to an object, from SelfSubjectAccessReviews. Answers are kept for ten seconds. */
+import { session } from "../session/session.js";
+
+const PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const KEPT_MS = 10_000;
+const KEPT_MAX = 500;
+/** @type {Map<string, { at: number, answer: Promise<boolean> }>} */
+const answers = new Map();
+
+/**
+ * Return whether the user may do something.
+ * @param {{ group: string, version: string, plural: string }} kind
+ * @param {string} namespace
+ * @param {string} name
+ * @param {string} verb
+ * @param {string} [subresource]
+ */
+export function isAllowed({ group, version, plural }, namespace, name, verb, subresource = "") {
+  const resourceAttributes = { group, version, resource: plural, subresource, namespace, name, verb };
+  const key = JSON.stringify([session.login.peek()?.user.username, resourceAttributes]);
+  const kept = answers.get(key);
+  if (kept && Date.now() - kept.at < KEPT_MS) return kept.answer;
+  if (answers.size >= KEPT_MAX) answers.clear();
+  const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: { resourceAttributes } };
+  const answer = session.transport.json(PATH, { method: "POST", body }).then((review) => Boolean(review.status?.allowed));
+  answers.set(key, { at: Date.now(), answer });
+  answer.catch(() => answers.delete(key));
+  return answer;
+}

@@ -1,0 +1,67 @@
+/** Routes of the page: `list/GROUP/VERSION/RESOURCE` and `object/GROUP/VERSION/RESOURCE[/NAMESPACE]/NAME`. */
+import { BASE, withQuery } from "./location.js";
+
+/** Name of the group "" in addresses. */
+export const CORE = "core";
+
+/**
+ * @typedef {{ name: "home" } | { name: "login" } | { name: "missing" }
+ *   | { name: "list", group: string, version: string, plural: string }
+ *   | { name: "object", group: string, version: string, plural: string, namespace: string, object: string }} Route
+ */
+
+/** Names of all routes, for the tests that visit each of them. */
+export const ROUTE_NAMES = ["home", "login", "list", "object", "missing"];
+
+/**
+ * Return the route of a path.
+ * @param {string} path
+ * @returns {Route}
+ */
+export function routeOf(path) {
+  const parts = path.split("?")[0].slice(BASE.length).split("/").filter(Boolean).map(decoded);
+  if (!path.startsWith(BASE.slice(0, -1))) return { name: "missing" };
+  if (parts.length === 0) return { name: "home" };
+  const [first, group, version, plural, ...rest] = parts;
+  if (first === "login" && parts.length === 1) return { name: "login" };
+  if (plural === undefined) return { name: "missing" };
+  const resource = { group: group === CORE ? "" : group, version, plural };
+  if (first === "list" && rest.length === 0) return { name: "list", ...resource };
+  if (first === "object" && (rest.length === 1 || rest.length === 2)) {
+    const [namespace, object] = rest.length === 2 ? rest : ["", rest[0]];
+    return { name: "object", ...resource, namespace, object };
+  }
+  return { name: "missing" };
+}
+
+/** @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** @typedef {{ group: string, version: string, plural: string }} ResourceId */
+
+/**
+ * Return the address of a list.
+ * @param {ResourceId} kind
+ * @param {Record<string, string>} [parameters]
+ */
+export function listAddress({ group, version, plural }, parameters = {}) {
+  return withQuery(`${BASE}list/${[group || CORE, version, plural].map(encodeURIComponent).join("/")}`, parameters);
+}
+
+/**
+ * Return the address of an object.
+ * @param {ResourceId} kind
+ * @param {string} namespace empty for objects of the cluster
+ * @param {string} name
+ * @param {Record<string, string>} [parameters]
+ */
+export function objectAddress({ group, version, plural }, namespace, name, parameters = {}) {
+  const parts = [group || CORE, version, plural, ...(namespace ? [namespace] : []), name];
+  return withQuery(`${BASE}object/${parts.map(encodeURIComponent).join("/")}`, parameters);
+}

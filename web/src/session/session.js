@@ -1,0 +1,106 @@
+/** `session`: the user, the transport and what the whole page shares. It is the only global object. */
+import { signal } from "@preact/signals";
+import { Discovery } from "../discovery/discovery.js";
+import { now } from "../time/clock.js";
+import { Connection } from "../transport/connection.js";
+import { FetchTransport } from "../transport/fetch_transport.js";
+import { Multiplexed } from "../transport/multiplexed.js";
+
+const PATH = "/dashboard/session";
+
+/**
+ * @typedef {{ user: { username: string, groups?: string[] }, expires?: string | null, idleExpires?: string,
+ *   server?: { version?: string, features?: string[] } }} Login
+ */
+
+class Session {
+  constructor() {
+    /** "unknown" until the server has answered. @type {import("@preact/signals").Signal<"unknown" | "in" | "out" | "unreachable">} */
+    this.state = signal("unknown");
+    /** @type {import("@preact/signals").Signal<Login | null>} */
+    this.login = signal(null);
+    /** Ways to log in that the server offers. */
+    this.logins = signal(["token"]);
+    /** True after a login that has ended. */
+    this.expired = signal(false);
+    /** @type {import("../transport/fetch_transport.js").Transport} */
+    this.transport = new FetchTransport(() => this.ended());
+    this.connection = new Connection(now);
+    this.discovery = new Discovery(this.transport);
+    this.stop = new AbortController();
+  }
+
+  /** Find out who the user is. */
+  async begin() {
+    try {
+      this.entered(await this.transport.json(PATH));
+    } catch (error) {
+      const { code, status } = /** @type {any} */ (error);
+      if (code === 401) {
+        this.logins.value = status.logins ?? this.logins.value;
+        this.state.value = "out";
+      } else {
+        this.state.value = "unreachable";
+      }
+    }
+  }
+
+  /**
+   * Log in with a token, a one-time link or a certificate. Raises `StatusError`.
+   * @param {{ token: string } | { link: string } | { certificate: true }} credential
+   */
+  async enter(credential) {
+    this.entered(await this.transport.json(PATH, { method: "POST", body: credential }));
+  }
+
+  async leave() {
+    await this.transport.json(PATH, { method: "DELETE" });
+    this.expired.value = false;
+    this.#out();
+  }
+
+  /** @param {Login} login */
+  entered(login) {
+    this.login.value = login;
+    this.expired.value = false;
+    this.stop = new AbortController();
+    this.#useFeatures(new Set(login.server?.features ?? []));
+    this.state.value = "in";
+    this.discovery.run(this.stop.signal).catch(() => {});
+  }
+
+  /** The server no longer accepts the session. */
+  ended() {
+    if (this.state.peek() !== "in") return;
+    this.expired.value = true;
+    this.#out();
+    this.begin();
+  }
+
+  /** @param {string} feature */
+  has(feature) {
+    return this.login.value?.server?.features?.includes(feature) ?? false;
+  }
+
+  #out() {
+    this.stop.abort();
+    this.login.value = null;
+    this.state.value = "out";
+  }
+
+  /** @param {Set<string>} features */
+  #useFeatures(features) {
+    const fetching = new FetchTransport(() => this.ended());
+    this.transport = fetching;
+    if (features.has("stream")) {
+      const multiplexed = new Multiplexed(() => new WebSocket(`wss://${location.host}/dashboard/stream`));
+      this.transport = {
+        json: (path, options) => fetching.json(path, options),
+        stream: (path, accept, onDocuments, stop) => multiplexed.stream(path, accept, onDocuments, stop),
+      };
+    }
+    this.discovery = new Discovery(this.transport);
+  }
+}
+
+export const session = new Session();

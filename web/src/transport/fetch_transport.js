@@ -1,0 +1,86 @@
+/** Requests with `fetch`: the cookie of the session authenticates them, together with the page's header. */
+import { ConnectionLost, statusErrorOf } from "./errors.js";
+
+export const PAGE_HEADERS = { "X-Sampan-Page": "1" };
+
+/**
+ * @typedef {{ method?: string, accept?: string, body?: unknown, signal?: AbortSignal }} RequestOptions
+ * @typedef {(documents: any[]) => void} OnDocuments
+ * @typedef {{ json: (path: string, options?: RequestOptions) => Promise<any>,
+ *   stream: (path: string, accept: string, onDocuments: OnDocuments, signal: AbortSignal) => Promise<void> }} Transport
+ * A transport sends requests. `stream` passes on the documents of a watch in batches; it returns when the response ends.
+ */
+
+/** @implements {Transport} */
+export class FetchTransport {
+  /** @param {() => void} onUnauthorized called when the session has ended */
+  constructor(onUnauthorized) {
+    this.onUnauthorized = onUnauthorized;
+  }
+
+  /**
+   * @param {string} path
+   * @param {RequestOptions} [options]
+   */
+  async json(path, options = {}) {
+    const response = await this.#send(path, options);
+    try {
+      return response.status === 204 ? null : await response.json();
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      throw new ConnectionLost(String(error));
+    }
+  }
+
+  /**
+   * @param {string} path
+   * @param {string} accept
+   * @param {OnDocuments} onDocuments
+   * @param {AbortSignal} signal
+   */
+  async stream(path, accept, onDocuments, signal) {
+    const response = await this.#send(path, { accept, signal });
+    const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+    const decoder = new TextDecoder();
+    let rest = "";
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
+        rest = lines.pop() ?? "";
+        const documents = lines.filter((line) => line !== "").map((line) => JSON.parse(line));
+        if (documents.length) onDocuments(documents);
+      }
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw new ConnectionLost(String(error));
+    }
+  }
+
+  /**
+   * @param {string} path
+   * @param {RequestOptions} options
+   */
+  async #send(path, { method = "GET", accept = "application/json", body, signal }) {
+    /** @type {Record<string, string>} */
+    const headers = { Accept: accept, ...PAGE_HEADERS };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    let response;
+    try {
+      response = await fetch(path, {
+        method,
+        headers,
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal,
+        credentials: "same-origin",
+      });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new ConnectionLost(String(error));
+    }
+    if (response.ok) return response;
+    if (response.status === 401) this.onUnauthorized();
+    throw await statusErrorOf(response);
+  }
+}
