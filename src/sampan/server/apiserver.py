@@ -30,6 +30,8 @@ from sampan.server.authorization.observed import AuthorizationObserver, observed
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.connections.unread import UnreadBytes, UnreadLimits
 from sampan.server.dashboard.dashboard import Dashboard
+from sampan.server.dashboard.namespaces import ReviewAuthorizer, serving_namespaces
+from sampan.server.dashboard.roles import SuggestedRoles
 from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.discovery.handler import Discovery
 from sampan.server.filters.deadline import Deadlines
@@ -137,7 +139,8 @@ class ApiServer:
         """Started by the process if this server is alone on the event loop."""
         self.deadlines = Deadlines(settings.flow_control.request_timeout_s, after_idle=self.loop_watch.note_request)
         configured = default_authorizers(cluster.reader) if authorizers is None else authorizers
-        self.authorizer = observed([MastersAuthorizer(), *configured], settings.authorizations)
+        reviews = [ReviewAuthorizer()] if settings.dashboard is not None else []
+        self.authorizer = observed([MastersAuthorizer(), *reviews, *configured], settings.authorizations)
         self.metrics = ServerMetrics(
             self.deadlines.under_way,
             store=cluster.measures.store,
@@ -157,7 +160,8 @@ class ApiServer:
         self.flow_control = FlowControl(cluster, settings.flow_control)
         self.dashboard: Dashboard | None = None
         if settings.dashboard is not None:
-            self.dashboard = Dashboard(settings.dashboard, authenticators, certified_names)
+            roles = SuggestedRoles(rbac_of(configured, cluster.reader).rules_of)
+            self.dashboard = Dashboard(settings.dashboard, authenticators, certified_names, roles)
         self._add_routes(settings)
         authenticator = UnionAuthenticator(authenticators, anonymous=settings.anonymous)
         self.handler = build_chain(self.aggregator.filter(self.routes.handle), self._parts(settings, authenticator))
@@ -211,6 +215,8 @@ class ApiServer:
     def _resources(self, settings: ApiServerSettings) -> Handler:
         """Return the handler of all resources that this server serves itself."""
         handler = resource_handler(self.cluster, self.admission, self.shared)
+        if settings.dashboard is not None:
+            handler = serving_namespaces(handler, self.cluster.reader, self.authorizer)
         return serving_metrics(handler, self.cluster, self.scraper) if settings.resource_metrics.enabled else handler
 
     def _register_metrics(self, settings: ApiServerSettings) -> None:

@@ -11,3 +11,7 @@ class MastersAuthorizer:
 
     async def authorize(self, user: UserInfo, info: RequestInfo) -> Verdict:
         return ALLOWED if MASTERS in user.groups else NO_OPINION
+
+    def namespaces_of(self, user: UserInfo) -> tuple[str, ...]:
+        """Return no namespaces: the rights are for the whole cluster."""
+        return ()

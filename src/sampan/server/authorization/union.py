@@ -1,8 +1,9 @@
 """`UnionAuthorizer`: tries authorizers in order. The first one that allows or denies decides."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from sampan.server.authorization.authorizer import Authorizer, Decision, RuleResolver, RulesFound, Verdict
+from sampan.server.authorization.namespaces import NamespaceResolver
 from sampan.server.request import RequestInfo, UserInfo
 
 _Key = tuple[str, str, str]
@@ -44,6 +45,16 @@ class UnionAuthorizer:
             any(each.incomplete for each in found),
             tuple(error for each in found for error in each.errors),
         )
+
+    def namespaces_of(self, user: UserInfo) -> Collection[str] | None:
+        """Return the only namespaces in which an authorizer may allow something; None if they can be any."""
+        found: set[str] = set()
+        for authorizer in self._authorizers:
+            namespaces = authorizer.namespaces_of(user) if isinstance(authorizer, NamespaceResolver) else None
+            if namespaces is None:
+                return None
+            found.update(namespaces)
+        return found
 
 
 def _keys(title: tuple[str, str] | None) -> tuple[_Key | None, _Key | None]:

@@ -24,6 +24,7 @@ from sampan.server.dashboard.origin import (
     is_from_page,
     is_own_socket,
 )
+from sampan.server.dashboard.roles import SuggestedRoles
 from sampan.server.dashboard.sessions import Sessions
 from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.proxy.browsers import COOKIE_PREFIX
@@ -44,10 +45,12 @@ class Dashboard:
         settings: DashboardSettings,
         authenticators: Sequence[Authenticator],
         certified: Callable[[], Collection[str]],
+        roles: SuggestedRoles,
     ) -> None:
         """`authenticators` verify the credentials of logins; `certified` returns the names of the serving
-        certificates.
+        certificates; `roles` names a role for a refused request.
         """
+        self._roles = roles
         self.sessions = Sessions(settings)
         self.links = LoginLinks()
         self.files = PageFiles()
@@ -85,9 +88,15 @@ class Dashboard:
             self._find_session(request, own=own)
             if own:
                 return await self._serve(request)
-            response = await handler(request)
-            if request.session is not None:
-                end_with(request.session, response)
+            if request.session is None:
+                return await handler(request)
+            try:
+                response = await handler(request)
+            except StatusError as error:
+                if error.code != 403:
+                    raise
+                raise self._roles.add_to(error, request.info) from None
+            end_with(request.session, response)
             return response
 
         return filter_

@@ -4,6 +4,7 @@ The admission plug-in NodeRestriction limits writes further, because it has the 
 Source: kubernetes plugin/pkg/auth/authorizer/node/node_authorizer.go (1.36).
 """
 
+from collections.abc import Collection
 from typing import Final
 
 from sampan.core.selectors.fields import parse_fields
@@ -72,6 +73,10 @@ class NodeAuthorizer:
         if is_node(user):
             return RulesFound(incomplete=True, errors=("node authorizer does not support user rule resolution",))
         return RulesFound()
+
+    def namespaces_of(self, user: UserInfo) -> Collection[str] | None:
+        """Return no namespaces for users that are not kubelets; None for kubelets."""
+        return None if is_node(user) else ()
 
     def _related(self, node: str, info: RequestInfo) -> Verdict:
         if not info.name:

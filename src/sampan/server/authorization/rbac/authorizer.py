@@ -5,6 +5,7 @@ cache miss costs a few lookups for each binding of the user.
 Source: kubernetes plugin/pkg/auth/authorizer/rbac/rbac.go (1.36).
 """
 
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from sampan.core.policy_rules import Rule, path_rule_allows
@@ -69,6 +70,11 @@ class RbacAuthorizer:
         bindings = self._index.bindings(user, namespace)
         rules = tuple(rule for binding in bindings for rule in binding.role.rules or ())
         return RulesFound(rules, False, tuple(ref.missing_text() for ref in _missing(bindings)))
+
+    def namespaces_of(self, user: UserInfo) -> Collection[str] | None:
+        """Return the namespaces with a RoleBinding of the user."""
+        self._index.refresh()
+        return self._index.namespaces_of(user)
 
     def missing_roles(self, user: UserInfo, namespace: str) -> list[RoleRef]:
         """Return the roles that are bound to a user but do not exist."""

@@ -80,6 +80,15 @@ class RbacIndex:
             found += [by_key[key] for key in sorted(by_key)]
         return found
 
+    def namespaces_of(self, user: UserInfo) -> set[str]:
+        """Return the namespaces that have a binding of a user."""
+        subjects = subjects_of(user)
+        return {
+            namespace
+            for namespace, bound in self._scopes.items()
+            if namespace and any(subject in bound for subject in subjects)
+        }
+
     def _role(self, ref: RoleRef) -> CompiledRole:
         role = self._roles.get(ref)
         if role is None:
