@@ -12,8 +12,8 @@ import pytest
 from sampan.core.time import SystemClock
 from sampan.node.cri import CriClient
 from sampan.node.cri.garbage import CriGarbage
-from sampan.node.cri.observer import CriSettings
 from sampan.node.cri.runtime import CriRuntime
+from sampan.node.cri.settings import CriSettings
 from sampan.node.garbage.collector import GarbageCollector
 from sampan.node.garbage.images import ImagePolicy
 from sampan.node.views import Pod

@@ -4,45 +4,31 @@ Starts and stops update the memory (`pods.py`) at once. Everything else (a conta
 detected by a list call each second, or by the runtime's events.
 
 Concurrency: `run` owns the lists, the events, the checks of the runtime's status, the rotation of logs, the tasks of
-`_spawn`.
+`spawn`.
 Source: kubelet pkg/kubelet/pleg/generic.go, pkg/kubelet/kuberuntime/kuberuntime_container.go (1.36).
 """
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from sampan.core.time import Clock
 from sampan.node.beneath import open_file
-from sampan.node.cri.cgroups import PodCgroups
 from sampan.node.cri.client import CriClient
-from sampan.node.cri.container_config import (
-    CONTAINER_NAME,
-    MESSAGE_PATH,
-    MESSAGE_POLICY,
-    log_path,
-    message_file,
-)
+from sampan.node.cri.container_config import CONTAINER_NAME, MESSAGE_PATH, MESSAGE_POLICY, message_file
 from sampan.node.cri.container_log import rotate
 from sampan.node.cri.errors import CriError
-from sampan.node.cri.guard import NO_GUARD, NetworkGuard
 from sampan.node.cri.health import RuntimeHealth
+from sampan.node.cri.log_files import LogFiles
 from sampan.node.cri.messages import AnyMessage
 from sampan.node.cri.pods import CriPod, CriPods, Run, merge_sandboxes
-from sampan.node.cri.pull import Credentials, NoCredentials
 from sampan.node.cri.records import container_record
-from sampan.node.cri.registries.configuration import Registries
-from sampan.node.cri.resolver import ClusterDns
 from sampan.node.cri.sandbox_config import INSTANCE, POD_UID
-from sampan.node.cri.user_namespaces import UserNamespaces
 from sampan.node.process.log_reader import log_tail
 from sampan.node.runtime import ContainerRecord
-from sampan.node.sessions import InterfaceUsage, Usage
-from sampan.node.views import Pod
 from sampan.operator.request import RetryLater
 
 RELIST_S: Final = 1.0
@@ -53,31 +39,6 @@ RETRY_S: Final = 1.0
 _MESSAGE_BYTES_MAX: Final = 4096
 _LOG_MESSAGE_BYTES_MAX: Final = 2048
 _LOG_MESSAGE_LINES_MAX: Final = 80
-_log = logging.getLogger("sampan.node")
-
-
-@dataclass(frozen=True, slots=True)
-class CriSettings:
-    """Settings of a node with a CRI runtime."""
-
-    root: Path
-    """Directory of the agent."""
-    host_ips: tuple[str, ...]
-    logs: PurePosixPath
-    """Directory of the logs of all Pods."""
-    instance: str = ""
-    """Id of the agent, which only removes the Pods that it has made itself."""
-    cgroup_root: str = "/"
-    memory_bytes: int = 0
-    """Memory of the node."""
-
-
-async def _no_registries() -> Registries:
-    return Registries()
-
-
-async def _same_name(runtime_class: str) -> str:
-    return runtime_class
 
 
 class CriObserver:
@@ -86,53 +47,38 @@ class CriObserver:
     def __init__(
         self,
         client: CriClient,
-        settings: CriSettings,
+        root: Path,
+        log_files: LogFiles,
         *,
         clock: Clock,
         changed: Callable[[str], None],
-        dns: Callable[[], ClusterDns] = ClusterDns,
-        credentials: Credentials | None = None,
-        handler_of: Callable[[str], Awaitable[str]] = _same_name,
-        report: Callable[[Pod, str, str], None] = lambda pod, reason, text: None,
-        guard: NetworkGuard = NO_GUARD,
-        registries: Callable[[], Awaitable[Registries]] = _no_registries,
     ) -> None:
         """`changed` is called with the key of a Pod whose containers or sandbox have changed.
 
-        `handler_of` returns the handler of a RuntimeClass. `dns` returns the cluster's DNS as it is now. `report`
-        writes a warning as an event of a Pod. `guard` protects the networks of Pods. `registries` returns mirrors and
-        credentials of the node.
+        `root`: directory of the agent, for the files with termination messages.
         """
         self.health = RuntimeHealth(client.socket)
+        self.pods = CriPods()
+        self.changed = changed
         self._client = client
-        self._settings = replace(settings, root=settings.root.absolute())
+        self._root = root
+        self._log_files = log_files
         self._clock = clock
-        self._changed = changed
-        self._dns = dns
-        self._handler_of = handler_of
-        self._credentials: Credentials = credentials or NoCredentials()
-        self._registries = registries
-        self._report = report
-        self._guard = guard
-        self._cgroups = PodCgroups()
-        self._user_namespaces = UserNamespaces()
-        self._pods = CriPods()
         self._group: asyncio.TaskGroup | None = None
         self._is_running = asyncio.Event()
         self._wake = asyncio.Event()
         self._has_events = False
-        self._stats: tuple[float, dict[str, dict[str, Usage]]] = (0.0, {})
-        self._network_stats: tuple[float, dict[str, tuple[InterfaceUsage, ...]]] = (0.0, {})
 
-    @property
-    def version(self) -> str:
-        """Name and version of the runtime; without a version before it is connected."""
-        return self.health.version
+    async def wait_running(self) -> None:
+        """Wait until the Pods of the runtime are in memory."""
+        await self._is_running.wait()
 
-    @property
-    def applies_resources(self) -> bool:
-        """True: the runtime enforces requests and limits with cgroups."""
-        return True
+    def spawn(self, work: Coroutine[None, None, None], name: str) -> asyncio.Task[None]:
+        """Run work until it ends or the agent shuts down. Raises `RetryLater` during the shutdown."""
+        if self._group is None:
+            work.close()
+            raise RetryLater("the node agent is shutting down")
+        return self._group.create_task(work, name=name)
 
     # ---- tasks
 
@@ -166,9 +112,10 @@ class CriObserver:
     async def _check_status(self) -> None:
         while True:
             await asyncio.sleep(STATUS_S if self.health.problem == "" else RETRY_S)
-            await self._update_health()
+            await self.update_health()
 
-    async def _update_health(self) -> None:
+    async def update_health(self) -> None:
+        """Read the conditions of the runtime now."""
         try:
             self.health.reported(await self._client.status())
         except CriError as error:
@@ -204,7 +151,7 @@ class CriObserver:
                     return
             await asyncio.sleep(STATUS_S)
 
-    # ---- what the runtime has
+    # ---- state of the runtime
 
     async def _relist(self) -> None:
         """Update the memory from lists of all sandboxes and containers."""
@@ -213,18 +160,18 @@ class CriObserver:
         of_pod: dict[str, list[AnyMessage]] = {}
         for each in sandboxes:
             uid = each.labels.get(POD_UID, each.metadata.uid)
-            pod = self._pods.add(uid, each.metadata.namespace, each.metadata.name)
+            pod = self.pods.add(uid, each.metadata.namespace, each.metadata.name)
             pod.instance = each.annotations.get(INSTANCE, pod.instance)
             of_pod.setdefault(uid, []).append(each)
         runs: dict[str, list[AnyMessage]] = {}
         for each in containers:
             runs.setdefault(each.labels.get(POD_UID, ""), []).append(each)
-        for pod in self._pods:
+        for pod in self.pods:
             changed = merge_sandboxes(pod, of_pod.get(pod.uid, ()), began)
             changed |= await self._merge_runs(pod, runs.get(pod.uid, ()), began)
             if changed:
                 pod.update()
-                self._changed(pod.key)
+                self.changed(pod.key)
 
     async def _merge_runs(self, pod: CriPod, listed: Iterable[AnyMessage], began: float) -> bool:
         found = {each.id: each for each in listed}
@@ -235,11 +182,11 @@ class CriObserver:
         # The status of each container is an extra call, so only changed states cause one.
         stale = [id for id, each in found.items() if id not in pod.runs or pod.runs[id].state != each.state]
         for id in stale:
-            await self._refresh(pod, id)
+            await self.refresh(pod, id)
         return bool(gone or stale)
 
-    async def _refresh(self, pod: CriPod, id: str) -> Run | None:
-        """Read the status of one container."""
+    async def refresh(self, pod: CriPod, id: str) -> Run | None:
+        """Read the status of one container into the memory. Return None if the runtime no longer has it."""
         try:
             status = await self._client.container_status(id)
         except CriError as error:
@@ -264,12 +211,12 @@ class CriObserver:
         """Return the termination message that the container wrote to its file or, by policy, the end of its log."""
         data = b""
         if annotations.get(MESSAGE_PATH):
-            path = message_file(self._settings.root, pod.uid, record.name, record.restart_count)
+            path = message_file(self._root, pod.uid, record.name, record.restart_count)
             with contextlib.suppress(OSError), open_file(path) as file:
                 data = file.read(_MESSAGE_BYTES_MAX)
         wants_log = record.exit_code != 0 and annotations.get(MESSAGE_POLICY) == "FallbackToLogsOnError"
         if not data and wants_log:
-            path = self._log_file(pod, record.name, record.restart_count)
+            path = self._log_files.file(pod, record.name, record.restart_count)
             data = log_tail(path, lines_max=_LOG_MESSAGE_LINES_MAX, bytes_max=_LOG_MESSAGE_BYTES_MAX)
         return data.decode(errors="replace")
 
@@ -278,28 +225,11 @@ class CriObserver:
     async def _rotate_logs(self) -> None:
         while True:
             await asyncio.sleep(ROTATE_S)
-            for known in self._pods:
+            for known in self.pods:
                 for run in list(known.runs.values()):
                     if run.record is not None and run.record.is_running:
-                        path = self._log_file(known, run.name, run.record.restart_count)
+                        path = self._log_files.file(known, run.name, run.record.restart_count)
                         # The runtime has the old file open, and writes to it until a call makes it reopen.
                         if await asyncio.to_thread(rotate, path, self._clock.now()):
                             with contextlib.suppress(CriError):
                                 await self._client.reopen_container_log(run.id)
-
-    def _log_directory(self, known: CriPod) -> Path:
-        return Path(self._settings.logs) / f"{known.namespace}_{known.name}_{known.uid}"
-
-    def log_directory_of(self, pod: Pod, container: str) -> Path:
-        """Return the directory of a container's logs."""
-        metadata = pod.metadata
-        return Path(self._settings.logs) / f"{metadata.namespace}_{metadata.name}_{metadata.uid}" / container
-
-    def _log_file(self, known: CriPod, container: str, restart_count: int) -> Path:
-        return self._log_directory(known) / log_path(container, restart_count)
-
-    def _spawn(self, work: Coroutine[None, None, None], name: str) -> asyncio.Task[None]:
-        if self._group is None:
-            work.close()
-            raise RetryLater("the node agent is shutting down")
-        return self._group.create_task(work, name=name)

@@ -20,12 +20,12 @@ from sampan.node.cri.errors import CriError
 from sampan.node.cri.garbage import CriGarbage
 from sampan.node.cri.guard import NO_GUARD, NetworkGuard
 from sampan.node.cri.network import FollowNodes, PodNetwork
-from sampan.node.cri.observer import CriSettings
 from sampan.node.cri.published import PublishedNetworks
 from sampan.node.cri.pull import PullSecrets
 from sampan.node.cri.registries.registry_file import DEFAULT, RegistryFile
 from sampan.node.cri.resolver import ClusterDns
 from sampan.node.cri.runtime import CriRuntime
+from sampan.node.cri.settings import CriSettings
 from sampan.node.environment.services import SERVICE_VIEW
 from sampan.node.eviction.manager import EvictionManager
 from sampan.node.eviction.meter import MachineMeter

@@ -1,15 +1,21 @@
-"""Usage of containers and networks, from CRI's statistics.
+"""`CriUsage`: usage of containers and networks, from CRI's statistics.
 
 Source: cri-api pkg/apis/runtime/v1/api.proto ContainerStats, PodSandboxStats (1.36).
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
+from sampan.node.cri.client import CriClient
+from sampan.node.cri.container_config import CONTAINER_NAME
 from sampan.node.cri.errors import CriError, RuntimeUnavailable
+from sampan.node.cri.pods import CriPods
 from sampan.node.cri.sandbox_config import POD_UID
 from sampan.node.sessions import InterfaceUsage, Usage
 from sampan.rpc.proto_files import AnyMessage
+
+_STATS_S: Final = 1.0
 
 
 class StatsClient(Protocol):
@@ -18,6 +24,44 @@ class StatsClient(Protocol):
     async def list_pod_sandbox_stats(self) -> Sequence[AnyMessage]: ...
 
     async def pod_sandbox_stats(self, sandbox_id: str) -> AnyMessage: ...
+
+
+class CriUsage:
+    """Usage of a node's Pods, read at most once a second for all of them."""
+
+    def __init__(self, client: CriClient, pods: CriPods) -> None:
+        self._client = client
+        self._pods = pods
+        self._stats: tuple[float, dict[str, dict[str, Usage]]] = (0.0, {})
+        self._network_stats: tuple[float, dict[str, tuple[InterfaceUsage, ...]]] = (0.0, {})
+
+    async def usage(self, uid: str) -> Mapping[str, Usage]:
+        """Return CPU time and working set of the Pod's running containers."""
+        now = asyncio.get_running_loop().time()
+        if now - self._stats[0] > _STATS_S:
+            found: dict[str, dict[str, Usage]] = {}
+            for each in await self._client.list_container_stats():
+                labels, container = each.attributes.labels, each.attributes.id
+                known = self._pods.get(labels.get(POD_UID, ""))
+                run = known.runs.get(container) if known is not None else None
+                # The runtime also lists containers that have ended, with the name of their successor.
+                if run is None or run.record is None or not run.record.is_running:
+                    continue
+                found.setdefault(labels.get(POD_UID, ""), {})[labels.get(CONTAINER_NAME, "")] = container_usage(each)
+            self._stats = (now, found)
+        return self._stats[1].get(uid, {})
+
+    async def network_usage(self, uid: str) -> Sequence[InterfaceUsage]:
+        """Return the traffic of the Pod's network interfaces; none if the runtime does not measure it."""
+        now = asyncio.get_running_loop().time()
+        if now - self._network_stats[0] > _STATS_S:
+            self._network_stats = (now, await read_networks(self._client, self._running_sandboxes()))
+        return self._network_stats[1].get(uid, ())
+
+    def _running_sandboxes(self) -> Mapping[str, str]:
+        """Return the sandboxes of Pods by their UIDs."""
+        newest = {pod.uid: pod.newest for pod in self._pods}
+        return {uid: sandbox.id for uid, sandbox in newest.items() if sandbox is not None and sandbox.is_ready}
 
 
 def container_usage(stats: AnyMessage) -> Usage:

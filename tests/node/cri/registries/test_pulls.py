@@ -6,10 +6,10 @@ import grpc
 import pytest
 
 from sampan.node.cri.errors import cri_error
+from sampan.node.cri.images import CriImages
 from sampan.node.cri.messages import message
 from sampan.node.cri.registries.configuration import Registries, read_registries
 from sampan.node.cri.registries.pulls import own, rewritten
-from sampan.node.cri.streams import CriStreams
 from sampan.node.runtime import ImageError
 from sampan.node.views import Pod
 
@@ -91,8 +91,8 @@ async def test_credentials_are_tried_by_image_name_with_containerd_only(runtime:
     async def registries() -> Registries:
         return REGISTRIES
 
-    streams: Any = CriStreams.__new__(CriStreams)
-    streams._client, streams._credentials, streams._registries = Runtime(), Credentials(), registries
+    client: Any = Runtime()
+    images = CriImages(client, Credentials(), registries)
     with pytest.raises(ImageError):
-        await streams.pull_image(Pod(), "docker.io/team/app")
+        await images.pull_image(Pod(), "docker.io/team/app")
     assert users == expected
