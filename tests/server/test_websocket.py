@@ -22,7 +22,7 @@ from sampan.server.authentication.websocket_token import PREFIX, WebSocketTokenA
 from sampan.server.connections.listener import HttpServer
 from sampan.server.filters.error_responses import with_error_responses
 from sampan.server.request import Handler, Request, Response
-from sampan.server.verbs.watch_websocket import split_delimited
+from sampan.server.verbs.watch.websocket import split_delimited
 from sampan.server.websocket import MESSAGES_PER_TURN, accept, send_stream
 from sampan.wire.websocket import MESSAGE_BYTES_MAX, SLICE_BYTES_MAX, WebSocket
 from tests.properties import SHARED_FIXTURES, examples

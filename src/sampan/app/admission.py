@@ -11,7 +11,7 @@ from sampan.app.errors import StartError
 from sampan.app.settings import UpSettings
 from sampan.core.object import Object
 from sampan.server.admission.configuration import ADMISSION
-from sampan.server.admission.plugins import NAMES
+from sampan.server.admission.order import NAMES
 from sampan.server.admission.settings import NODE_RESTRICTION, SERVICE_ACCOUNT, AdmissionSettings, check_names
 from sampan.wire import yaml
 

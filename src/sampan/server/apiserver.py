@@ -10,9 +10,9 @@ from sampan.core.gvk import GroupResource
 from sampan.registry.cluster import Cluster
 from sampan.server.admission.chain import AdmissionChain, configuring
 from sampan.server.admission.change_detector import ChangeDetector
-from sampan.server.admission.plugins import default_plugins
+from sampan.server.admission.order import default_plugins
+from sampan.server.admission.plugins.rbac_escalation import RbacEscalation
 from sampan.server.admission.policy.param_rights import ParamRights
-from sampan.server.admission.rbac_escalation import RbacEscalation
 from sampan.server.admission.settings import AdmissionSettings
 from sampan.server.aggregation.aggregator import Aggregator
 from sampan.server.aggregation.settings import AggregationSettings

@@ -18,8 +18,7 @@ from sampan.server.request import BY_REQUEST_INFO, BY_ROUTE, NOT_COUNTED, Handle
 from sampan.server.status import not_found_page, not_produced
 from sampan.server.trace.handle import PARAMETER as TRACE
 from sampan.server.trace.handle import traced
-from sampan.server.verbs.authorize_create import check_not_terminating
-from sampan.server.verbs.connections import CONNECTIONS
+from sampan.server.verbs.connect.subresources import CONNECTIONS
 from sampan.server.verbs.create import create
 from sampan.server.verbs.delete import delete, delete_collection
 from sampan.server.verbs.get import get
@@ -29,7 +28,8 @@ from sampan.server.verbs.scale import get_scale, patch_scale, update_scale
 from sampan.server.verbs.scope import Scope, Shared, context_of
 from sampan.server.verbs.subresources import SUBRESOURCES, VIRTUAL
 from sampan.server.verbs.update import update
-from sampan.server.verbs.watch_websocket import watch
+from sampan.server.verbs.watch.websocket import watch
+from sampan.server.verbs.write.authorize_create import check_not_terminating
 from sampan.storage.records import CacheReset
 from sampan.storage.store import FutureRevision
 from sampan.wire.negotiation import parse_accept

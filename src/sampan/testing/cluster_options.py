@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sampan.server.admission.plugins import NAMES
+from sampan.server.admission.order import NAMES
 from sampan.server.admission.settings import NODE_RESTRICTION, SERVICE_ACCOUNT, AdmissionSettings, check_names
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.storage.memory import MemoryStore

@@ -11,7 +11,7 @@ from cryptography.x509.oid import NameOID
 
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
-from sampan.server.admission.plugins import NAMES, ORDER
+from sampan.server.admission.order import NAMES, ORDER
 from sampan.server.admission.settings import OFF, AdmissionSettings, check_names
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.storage.memory import MemoryStore

@@ -18,7 +18,7 @@ from sampan.server.connections.listener import HttpServer
 from sampan.server.connections.settings import HttpSettings
 from sampan.server.connections.unread import OVERHEAD_BYTES, UnreadBytes, UnreadLimits, account_of
 from sampan.server.request import Request, Response, UserInfo, WireRequest
-from sampan.server.verbs.pieces import slices
+from sampan.server.verbs.representations.pieces import slices
 from tests.server.http2_client import running
 from tests.server.tls_files import Files, make_files
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from sampan.server.flow_control.queue_set import QueueSet, Queuing
-from sampan.server.flow_control.ticket import Flow, FlowStats, Ticket, Work
+from sampan.server.flow_control.queues.queue_set import QueueSet, Queuing
+from sampan.server.flow_control.queues.ticket import Flow, FlowStats, Ticket, Work
 
 
 class Clock:

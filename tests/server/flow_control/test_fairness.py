@@ -4,9 +4,9 @@ import heapq
 import itertools
 from collections.abc import Callable
 
-from sampan.server.flow_control.dealer import deal, hash_flow
-from sampan.server.flow_control.queue_set import QueueSet, Queuing
-from sampan.server.flow_control.ticket import Flow, FlowStats, Ticket, Work
+from sampan.server.flow_control.queues.dealer import deal, hash_flow
+from sampan.server.flow_control.queues.queue_set import QueueSet, Queuing
+from sampan.server.flow_control.queues.ticket import Flow, FlowStats, Ticket, Work
 from tests.server.flow_control.sets import Clock
 
 SERVICE_S = 0.01

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sampan.server.flow_control.queue_set import HeldSeat, QueueSet, Queuing
-from sampan.server.flow_control.ticket import ONE_SEAT, Flow, FlowStats, Ticket
+from sampan.server.flow_control.queues.queue_set import HeldSeat, QueueSet, Queuing
+from sampan.server.flow_control.queues.ticket import ONE_SEAT, Flow, FlowStats, Ticket
 
 
 class Level:

@@ -10,8 +10,8 @@ from sampan.registry.kinds.flowcontrol.bootstrap import AUTO_UPDATE
 from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.filter import with_priority_and_fairness
 from sampan.server.flow_control.flow_control import FlowControl
+from sampan.server.flow_control.queues.ticket import Work
 from sampan.server.flow_control.settings import FlowControlSettings
-from sampan.server.flow_control.ticket import Work
 from sampan.server.loops.flow_control import ensure_flow_control
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target

@@ -148,7 +148,7 @@ def routed(monkeypatch: pytest.MonkeyPatch) -> str:
     """Return an address of Pods that is routed to this machine, because endpoints may not be on loopback."""
     address = "10.1.2.3"
     monkeypatch.setattr(
-        "sampan.server.verbs.proxies.check_address", lambda text, **_: text.replace(address, "127.0.0.1")
+        "sampan.server.verbs.connect.proxies.check_address", lambda text, **_: text.replace(address, "127.0.0.1")
     )
     return address
 

@@ -9,7 +9,7 @@ import pytest
 
 from sampan.core.object import Object
 from sampan.registry.write.write import Write
-from sampan.server.verbs.write import RequestGate
+from sampan.server.verbs.write.write import RequestGate
 from tests.server.authorization.caches import RBAC, binding, role, rule, user
 from tests.server.cluster import CONTENT_TYPES, Api, ApiResponse, served
 from tests.server.custom_resources import CRDS, GROUP, SHIRTS, crd, shirt, version

@@ -1,9 +1,9 @@
 """Caches forget what no client uses: the encoded forms of objects that were requested once."""
 
-from sampan.server.verbs import messages
-from sampan.server.verbs.bodies import KEPT_S, ListTail
-from sampan.server.verbs.messages import MessageCache, MessageKey
-from sampan.server.verbs.tables import ROW_AGE_MAX_S, RowCache
+from sampan.server.verbs.representations import messages
+from sampan.server.verbs.representations.bodies import KEPT_S, ListTail
+from sampan.server.verbs.representations.messages import MessageCache, MessageKey
+from sampan.server.verbs.representations.tables import ROW_AGE_MAX_S, RowCache
 from sampan.storage.records import Record
 from tests.server.cluster import served
 

@@ -5,8 +5,8 @@ import gzip
 import pytest
 
 from sampan.server.request import Response
-from sampan.server.verbs.bodies import JOINED_BYTES_MAX
-from sampan.server.verbs.pieces import PIECE_BYTES
+from sampan.server.verbs.representations.bodies import JOINED_BYTES_MAX
+from sampan.server.verbs.representations.pieces import PIECE_BYTES
 from tests.server.cluster import served
 from tests.server.verbs.objects import CONFIG_MAPS
 

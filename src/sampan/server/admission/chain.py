@@ -19,7 +19,7 @@ from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
 from sampan.registry.endpoint import Endpoint
 from sampan.server.admission.coverage import covers
-from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.admission.metrics.metrics import AdmissionMetrics
 from sampan.server.request import UserInfo
 
 OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")

@@ -10,7 +10,7 @@ from sampan.registry.webhook.client import Webhook
 from sampan.registry.webhook.credentials import WebhookCredentials
 from sampan.registry.webhook.target import WebhookTarget
 from sampan.server.admission.matching.subject import Surroundings
-from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.admission.metrics.metrics import AdmissionMetrics
 from sampan.server.admission.policy.mutating import MutatingAdmissionPolicy
 from sampan.server.admission.policy.validating import ValidatingAdmissionPolicy
 from sampan.server.admission.webhook.caller import Caller

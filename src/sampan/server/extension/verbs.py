@@ -17,7 +17,7 @@ from sampan.server.media import media_of, written
 from sampan.server.request import Handler, Request, RequestInfo, Response
 from sampan.server.status import not_found_page
 from sampan.server.verbs.options import list_options
-from sampan.server.verbs.respond import include_object, not_acceptable
+from sampan.server.verbs.representations.respond import include_object, not_acceptable
 from sampan.wire import json as wire_json
 from sampan.wire.partial import partial_bytes
 from sampan.wire.table import column_definitions, row, row_with_metadata, table_bytes

@@ -22,14 +22,14 @@ from sampan.registry.write.own import Edit, UpdateOptions, update
 from sampan.registry.write.write import Part
 from sampan.server.flow_control.borrowing import ADJUSTMENT_PERIOD_S, rebalance
 from sampan.server.flow_control.configuration import CATCH_ALL, Configuration, digest
-from sampan.server.flow_control.dealer import deal, hash_flow
 from sampan.server.flow_control.dropped_requests import DroppedRequests
-from sampan.server.flow_control.estimator import WorkEstimator
-from sampan.server.flow_control.object_stats import CachedObjectStats
+from sampan.server.flow_control.estimation.estimator import WorkEstimator
+from sampan.server.flow_control.estimation.object_stats import CachedObjectStats
+from sampan.server.flow_control.estimation.watch_counts import WatchCounts
 from sampan.server.flow_control.priority_level import PriorityLevel
+from sampan.server.flow_control.queues.dealer import deal, hash_flow
+from sampan.server.flow_control.queues.ticket import Flow, FlowStats
 from sampan.server.flow_control.settings import FlowControlSettings
-from sampan.server.flow_control.ticket import Flow, FlowStats
-from sampan.server.flow_control.watch_counts import WatchCounts
 from sampan.server.loops.flow_control import dangling_condition
 from sampan.server.request import RequestInfo, UserInfo
 from sampan.storage.cache import WatchCache

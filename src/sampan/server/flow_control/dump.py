@@ -11,7 +11,7 @@ from sampan.core.clock import monotonic, utc_now
 from sampan.core.time import format_duration
 from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.priority_level import PriorityLevel
-from sampan.server.flow_control.ticket import Ticket
+from sampan.server.flow_control.queues.ticket import Ticket
 from sampan.server.request import Request, Response
 from sampan.server.routes.routes import Routes
 from sampan.server.status import text_response

@@ -11,10 +11,10 @@ from functools import partial
 from typing import Final
 
 from sampan.server.flow_control.controller import FlowController
-from sampan.server.flow_control.queue_set import HeldSeat, QueueSet
+from sampan.server.flow_control.estimation.watch_counts import WatchCounts
+from sampan.server.flow_control.queues.queue_set import HeldSeat, QueueSet
+from sampan.server.flow_control.queues.ticket import Ticket
 from sampan.server.flow_control.refusal import too_many_requests
-from sampan.server.flow_control.ticket import Ticket
-from sampan.server.flow_control.watch_counts import WatchCounts
 from sampan.server.flow_control.writing import release_when_written
 from sampan.server.request import Filter, Handler, Request, Response
 

@@ -10,8 +10,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 
 from sampan.server.flow_control.controller import FlowController
 from sampan.server.flow_control.priority_level import PriorityLevel
-from sampan.server.flow_control.ticket import FlowHistogram, FlowStats, Ticket
-from sampan.server.flow_control.usage import MEASURES
+from sampan.server.flow_control.queues.ticket import FlowHistogram, FlowStats, Ticket
+from sampan.server.flow_control.queues.usage import MEASURES
 from sampan.server.instruments.histogram import cumulative
 from sampan.server.metrics.server import is_mutating
 

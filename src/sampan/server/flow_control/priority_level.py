@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Final
 
 from sampan.core.object import Object
-from sampan.server.flow_control.demand import DemandStats
-from sampan.server.flow_control.queue_set import EXEMPT, REJECT, Later, QueueSet, Queuing
+from sampan.server.flow_control.queues.demand import DemandStats
+from sampan.server.flow_control.queues.queue_set import EXEMPT, REJECT, Later, QueueSet, Queuing
 
 _SEATS_PERCENT_MAX: Final = 0.15
 """Maximum part of a level's seats that one request may hold."""

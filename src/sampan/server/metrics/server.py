@@ -14,7 +14,7 @@ from prometheus_client.exposition import generate_latest
 from sampan.core.gvk import GroupResource
 from sampan.registry.store_measures import BUCKETS as REQUEST_BUCKETS
 from sampan.registry.store_measures import StoreMeasures
-from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.admission.metrics.metrics import AdmissionMetrics
 from sampan.server.authorization.authorizer import DecisionCounting
 from sampan.server.connections.handshakes import Handshakes
 from sampan.server.connections.unread import UnreadBytes

@@ -17,7 +17,7 @@ from sampan.server.openapi.operations import (
     object_parameters,
     operation_id,
 )
-from sampan.server.verbs.connections import CONNECTIONS
+from sampan.server.verbs.connect.subresources import CONNECTIONS
 
 _ANY_METHOD = ("delete", "get", "head", "options", "patch", "post", "put")
 _STREAM_METHODS = ("get", "post")

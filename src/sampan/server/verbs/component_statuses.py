@@ -19,9 +19,9 @@ from sampan.server.request import Response
 from sampan.server.verbs.components import CONTROLLER_MANAGER, SCHEDULER
 from sampan.server.verbs.list import acceptable_for_list
 from sampan.server.verbs.options import ListOptions, list_options
-from sampan.server.verbs.respond import include_object, not_acceptable
+from sampan.server.verbs.representations.respond import include_object, not_acceptable
+from sampan.server.verbs.representations.tables import Tabler
 from sampan.server.verbs.scope import Scope
-from sampan.server.verbs.tables import Tabler
 from sampan.storage.store import StoreError
 from sampan.wire import json as wire_json
 from sampan.wire.negotiation import MediaType

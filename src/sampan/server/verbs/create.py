@@ -8,11 +8,11 @@ from sampan.registry.write.request import track
 from sampan.registry.write.runner import run
 from sampan.registry.write.write import Kind
 from sampan.server.request import Response
-from sampan.server.verbs.body import body_of
 from sampan.server.verbs.options import write_options
-from sampan.server.verbs.respond import object_response
+from sampan.server.verbs.representations.respond import object_response
 from sampan.server.verbs.scope import Scope
-from sampan.server.verbs.write import write_of
+from sampan.server.verbs.write.body import body_of
+from sampan.server.verbs.write.write import write_of
 
 
 async def create(scope: Scope) -> Response:

@@ -10,13 +10,13 @@ from sampan.registry.write.changes.recognition import type_fault
 from sampan.registry.write.runner import run
 from sampan.registry.write.write import Write
 from sampan.server.request import Response
-from sampan.server.verbs.body import BODY_SIZE_BYTES_MAX
-from sampan.server.verbs.delete_parameters import DeleteParameters, delete_parameters
 from sampan.server.verbs.list import acceptable_for_list, page_response, query_of, read_page
 from sampan.server.verbs.options import list_options
-from sampan.server.verbs.respond import dict_response, object_response, success_status
+from sampan.server.verbs.representations.respond import dict_response, object_response, success_status
 from sampan.server.verbs.scope import Scope
-from sampan.server.verbs.write import deletion_of
+from sampan.server.verbs.write.body import BODY_SIZE_BYTES_MAX
+from sampan.server.verbs.write.delete_parameters import DeleteParameters, delete_parameters
+from sampan.server.verbs.write.write import deletion_of
 
 
 async def delete(scope: Scope) -> Response:

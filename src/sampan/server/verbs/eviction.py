@@ -33,13 +33,13 @@ from sampan.registry.write.deletion import check_object
 from sampan.registry.write.own import UpdateOptions, delete, update
 from sampan.registry.write.write import Part
 from sampan.server.request import Response
-from sampan.server.verbs.admit import attributes_of
-from sampan.server.verbs.body import decoded_kind
-from sampan.server.verbs.delete_parameters import DeleteParameters, delete_parameters
 from sampan.server.verbs.options import write_options
-from sampan.server.verbs.respond import dict_response, resource_version_of
+from sampan.server.verbs.representations.respond import dict_response, resource_version_of
 from sampan.server.verbs.scope import Scope
-from sampan.server.verbs.write import terms_of
+from sampan.server.verbs.write.admit import attributes_of
+from sampan.server.verbs.write.body import decoded_kind
+from sampan.server.verbs.write.delete_parameters import DeleteParameters, delete_parameters
+from sampan.server.verbs.write.write import terms_of
 
 TRIES_MAX: Final = 20
 _EVICTION: Final = GroupVersionKind("policy", "v1", "Eviction")

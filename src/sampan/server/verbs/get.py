@@ -2,7 +2,7 @@
 
 from sampan.core import errors
 from sampan.server.request import Response
-from sampan.server.verbs.respond import object_response
+from sampan.server.verbs.representations.respond import object_response
 from sampan.server.verbs.revision import revision_of_read, wait_not_older
 from sampan.server.verbs.scope import Scope
 

@@ -15,15 +15,15 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.store import ResourceStore
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
-from sampan.server.verbs.bodies import CACHED_BYTES_MAX, JOINED_BYTES_MAX, ListTail, Pieces
-from sampan.server.verbs.messages import Messages
 from sampan.server.verbs.options import ListOptions, list_options
-from sampan.server.verbs.pieces import joined, list_pieces, record_sizes
-from sampan.server.verbs.respond import include_object, not_acceptable
+from sampan.server.verbs.representations.bodies import CACHED_BYTES_MAX, JOINED_BYTES_MAX, ListTail, Pieces
+from sampan.server.verbs.representations.messages import Messages
+from sampan.server.verbs.representations.pieces import joined, list_pieces, record_sizes
+from sampan.server.verbs.representations.respond import include_object, not_acceptable
+from sampan.server.verbs.representations.tables import ROW_AGE_MAX_S, Tabler
 from sampan.server.verbs.revision import revision_of_list, wait_not_older
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.selection import Selection, selection_of
-from sampan.server.verbs.tables import ROW_AGE_MAX_S, Tabler
 from sampan.storage.cache import WatchCache
 from sampan.storage.records import Page, Record
 from sampan.storage.store import Compacted, FutureRevision

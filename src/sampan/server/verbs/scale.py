@@ -23,12 +23,12 @@ from sampan.registry.write.runner import run
 from sampan.registry.write.write import Change, Kind, Write
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
-from sampan.server.verbs.admit import admit_part, validate_part
-from sampan.server.verbs.body import decoded_as, decoded_kind, read_value
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.patch import patch_type_of
 from sampan.server.verbs.scope import Scope
-from sampan.server.verbs.write import RequestGate, write_of
+from sampan.server.verbs.write.admit import admit_part, validate_part
+from sampan.server.verbs.write.body import decoded_as, decoded_kind, read_value
+from sampan.server.verbs.write.write import RequestGate, write_of
 from sampan.wire import json as wire_json
 from sampan.wire.table import scale_table
 

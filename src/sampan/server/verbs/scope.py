@@ -18,11 +18,11 @@ from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.metrics.watches import WatchMetrics
 from sampan.server.proxy.upstreams import ProxyUpstreams
 from sampan.server.request import Request
-from sampan.server.verbs.bodies import ListBodies
 from sampan.server.verbs.bookmark_times import BookmarkTimes
 from sampan.server.verbs.components import ELSEWHERE, Components
-from sampan.server.verbs.messages import MessageCache
-from sampan.server.verbs.tables import RowCache
+from sampan.server.verbs.representations.bodies import ListBodies
+from sampan.server.verbs.representations.messages import MessageCache
+from sampan.server.verbs.representations.tables import RowCache
 
 
 @dataclass(frozen=True, slots=True)

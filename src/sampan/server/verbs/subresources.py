@@ -20,24 +20,24 @@ from sampan.registry.write.own import update as update_directly
 from sampan.registry.write.write import Part
 from sampan.server.authorization.union import aggregated
 from sampan.server.request import Response
-from sampan.server.verbs.access_reviews import (
-    local_subject_access_review,
-    self_subject_access_review,
-    self_subject_rules_review,
-    subject_access_review,
-)
-from sampan.server.verbs.admit import admit, binding_attributes, validate
-from sampan.server.verbs.body import decoded_kind
 from sampan.server.verbs.component_statuses import get_component_status, list_component_statuses
 from sampan.server.verbs.eviction import create_eviction
 from sampan.server.verbs.get import get
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.patch import patch
-from sampan.server.verbs.respond import dict_response
+from sampan.server.verbs.representations.respond import dict_response
+from sampan.server.verbs.reviews.access_reviews import (
+    local_subject_access_review,
+    self_subject_access_review,
+    self_subject_rules_review,
+    subject_access_review,
+)
+from sampan.server.verbs.reviews.token_request import create_token
+from sampan.server.verbs.reviews.token_review import create_token_review, user_info
 from sampan.server.verbs.scope import Scope
-from sampan.server.verbs.token_request import create_token
-from sampan.server.verbs.token_review import create_token_review, user_info
 from sampan.server.verbs.update import update
+from sampan.server.verbs.write.admit import admit, binding_attributes, validate
+from sampan.server.verbs.write.body import decoded_kind
 
 Verb = Callable[[Scope], Awaitable[Response]]
 

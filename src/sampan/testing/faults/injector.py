@@ -12,7 +12,7 @@ from typing import Any
 
 from sampan.core.errors import Reason, StatusError
 from sampan.server.request import Handler, Request, Response
-from sampan.server.verbs.watch_frames import error_frame
+from sampan.server.verbs.watch.frames import error_frame
 from sampan.testing.faults.plan import (
     REASONS,
     Crash,

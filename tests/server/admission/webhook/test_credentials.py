@@ -11,7 +11,7 @@ from sampan.registry.webhook.client import HttpsWebhook
 from sampan.registry.webhook.target import target_of
 from sampan.server.admission.dynamic_admission import DynamicAdmission, validating_webhooks
 from sampan.server.admission.matching.subject import Surroundings
-from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.admission.metrics.metrics import AdmissionMetrics
 from sampan.server.admission.webhook.validating import ValidatingAdmissionWebhook
 from sampan.server.authorization.masters import MastersAuthorizer
 from sampan.storage.memory import MemoryStore

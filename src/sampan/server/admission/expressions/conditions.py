@@ -12,8 +12,8 @@ from sampan.core.object import Object
 from sampan.schema.cel import Budget, CelCompileError
 from sampan.schema.cel.admission import Expressions
 from sampan.schema.cel.types import BOOL
-from sampan.server.admission.condition_metrics import RecordEvaluation, ignore_evaluation
 from sampan.server.admission.expressions.activation import CONDITIONS_COST_MAX, Activation, Compiled, OutOfBudget
+from sampan.server.admission.metrics.conditions import RecordEvaluation, ignore_evaluation
 from sampan.server.authorization.union import aggregated
 
 

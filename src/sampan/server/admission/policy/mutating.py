@@ -18,7 +18,7 @@ from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.expressions.conditions import ConditionsFailed
 from sampan.server.admission.matching.forms import Forms
 from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings
-from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.admission.metrics.metrics import AdmissionMetrics
 from sampan.server.admission.policy.mutations import MutatingPolicy, MutationFailed
 from sampan.server.admission.policy.params import ConfigurationError, Params
 from sampan.server.admission.policy.policy import Binding, Bound, Policies

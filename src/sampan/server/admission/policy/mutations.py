@@ -16,8 +16,8 @@ from sampan.schema.cel.native import to_json
 from sampan.schema.cel.types import CelType, list_of, struct
 from sampan.schema.structural import Schema
 from sampan.server.admission.expressions.activation import POLICY_COST_MAX, Activation, Compiled, OutOfBudget
+from sampan.server.admission.metrics.policies import type_of_failure
 from sampan.server.admission.policy.policy import Policy
-from sampan.server.admission.policy_metrics import type_of_failure
 
 
 class MutationFailed(Exception):

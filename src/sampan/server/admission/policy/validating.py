@@ -12,7 +12,7 @@ from sampan.server.admission.expressions.activation import Activation, request_o
 from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.matching.forms import Forms
 from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings
-from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.admission.metrics.metrics import AdmissionMetrics
 from sampan.server.admission.policy.params import ConfigurationError, Params
 from sampan.server.admission.policy.policy import Binding, Bound, Policies
 from sampan.server.admission.policy.validations import Outcome, ValidatingPolicy, ValidationDecision

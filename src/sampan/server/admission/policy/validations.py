@@ -12,11 +12,11 @@ from sampan.core.object import Object
 from sampan.schema.cel import Budget, CelCompileError
 from sampan.schema.cel.types import BOOL, NULL, STRING, CelType
 from sampan.schema.cel.values import type_name
-from sampan.server.admission.condition_metrics import RecordEvaluation, ignore_evaluation
 from sampan.server.admission.expressions.activation import POLICY_COST_MAX, Activation, Compiled, OutOfBudget
 from sampan.server.admission.expressions.conditions import ConditionsFailed
+from sampan.server.admission.metrics.conditions import RecordEvaluation, ignore_evaluation
+from sampan.server.admission.metrics.policies import type_of_failure
 from sampan.server.admission.policy.policy import Policy
-from sampan.server.admission.policy_metrics import type_of_failure
 
 _MESSAGE_BYTES_MAX = 5 * 1024
 

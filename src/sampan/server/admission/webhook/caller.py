@@ -18,7 +18,7 @@ from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.expressions.conditions import ConditionsFailed
 from sampan.server.admission.matching.forms import Forms, Versioned
 from sampan.server.admission.matching.subject import Equivalent, Subject
-from sampan.server.admission.metrics import AdmissionMetrics
+from sampan.server.admission.metrics.metrics import AdmissionMetrics
 from sampan.server.admission.webhook.errors import CallFailed, Denial, Rejected, dry_run_unsupported
 from sampan.server.admission.webhook.gone import ClientGoneError, refuse_abandoned, unless_gone
 from sampan.server.admission.webhook.hook import Connect, Hook

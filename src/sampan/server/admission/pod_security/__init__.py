@@ -1,5 +1,0 @@
-"""PodSecurity: restricts the access of Pods to their Node, with the levels of the Pod Security Standards."""
-
-from sampan.server.admission.pod_security.plugin import PodSecurity
-
-__all__ = ["PodSecurity"]

@@ -1,5 +1,0 @@
-"""ResourceQuota: limits the objects and resources of a namespace."""
-
-from sampan.server.admission.resource_quota.plugin import ResourceQuota
-
-__all__ = ["ResourceQuota"]
