@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 from benchmarks.load import Figure
 from benchmarks.server import running
@@ -95,7 +96,7 @@ async def _node(client: Client, name: str) -> None:
     await nodes.status.patch(name, MergePatch({"status": status}))
 
 
-def _deployment(replicas: int) -> Object:
+def _deployment(replicas: int) -> Any:
     requests = {"cpu": "100m", "memory": "64Mi"}
     container = {"name": "c", "image": "i", "resources": {"requests": requests}}
     return {

@@ -20,7 +20,7 @@ from tests.controllers.test_replica_set import LABELS, template
 LOOPS = (deployment.set_up, replica_set.set_up)
 
 
-def deploy(count: int, **spec: object) -> Object:
+def deploy(count: int, **spec: object) -> Any:
     """A Deployment."""
     selector = {"matchLabels": LABELS}
     return {
@@ -173,7 +173,7 @@ async def test_a_paused_deployment_is_scaled_but_not_rolled_out() -> None:
 
 
 def test_a_progressing_condition_without_time_is_overdue() -> None:
-    unset = {"type": "Progressing", "status": "True", "lastUpdateTime": None, "lastTransitionTime": None}
+    unset: Any = {"type": "Progressing", "status": "True", "lastUpdateTime": None, "lastTransitionTime": None}
     now = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     assert overdue_s(deploy(1, progressDeadlineSeconds=600), {"conditions": [unset]}, now) == 0
 
@@ -232,7 +232,7 @@ async def test_after_kill_and_restart_nothing_is_created_twice() -> None:
         assert (len(await c.all(REPLICA_SETS)), len(await c.all(PODS))) == (1, 10)
 
 
-def _set(name: str, size: int, available: int, *, desired: int = 10, made: int = 0) -> Object:
+def _set(name: str, size: int, available: int, *, desired: int = 10, made: int = 0) -> Any:
     annotations = {
         "deployment.kubernetes.io/desired-replicas": str(desired),
         "deployment.kubernetes.io/max-replicas": str(desired + 3),
@@ -245,7 +245,7 @@ def _set(name: str, size: int, available: int, *, desired: int = 10, made: int =
     }
 
 
-def _wanting(count: int, surge: object, unavailable: object) -> Object:
+def _wanting(count: int, surge: object, unavailable: object) -> Any:
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}
     return {"metadata": {}, "spec": {"replicas": count, "strategy": rolling}, "status": {}}
 
@@ -280,7 +280,7 @@ def test_the_new_replica_set_grows_within_the_surge(there: int, new: int, expect
     ids=["to the limit", "no new yet", "not available yet", "all available", "unhealthy first", "oldest first"],
 )
 def test_old_replica_sets_shrink_as_far_as_availability_allows(
-    old: list[Object], new: Object, expected: dict[str, int]
+    old: list[Any], new: Any, expected: dict[str, int]
 ) -> None:
     assert shrunk(_wanting(10, 3, 2), old, new) == expected
 
@@ -297,7 +297,7 @@ def test_old_replica_sets_shrink_as_far_as_availability_allows(
     ids=["one set", "up", "down", "saturated", "to nothing"],
 )
 def test_scaling_during_a_rollout_is_proportional(
-    count: int, old: list[Object], new: Object, expected: dict[str, int]
+    count: int, old: list[Any], new: Any, expected: dict[str, int]
 ) -> None:
     assert resized(_wanting(count, 3, 2), old, new) == expected
 
@@ -310,7 +310,7 @@ def test_the_hash_label_does_not_make_templates_differ() -> None:
 
 
 def test_annotations_are_copied_except_internal_ones() -> None:
-    made = {
+    made: Any = {
         "metadata": {"annotations": {"x": "y", REVISION: "9", "kubectl.kubernetes.io/last-applied-configuration": "z"}}
     }
     assert new_annotations(made, {REVISION: "1"}, 3) == {

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ LABELS = {"app": "a"}
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
-def template(**metadata: object) -> Object:
+def template(**metadata: object) -> Any:
     """A template of one container."""
     return {"metadata": {"labels": LABELS, **metadata}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 

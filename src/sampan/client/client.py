@@ -22,7 +22,7 @@ from sampan.client.stack import connect_transport
 from sampan.client.transport import Transport
 from sampan.client.transports.request_counts import RequestCounts
 from sampan.client.transports.warnings import WarningHandler
-from sampan.resource import Object, ObjectType, ResourceInfo, dynamic, object_type
+from sampan.resource import Object, ObjectType, ResourceInfo, TypedResource, dynamic, object_type
 
 T = TypeVar("T")
 
@@ -103,6 +103,9 @@ class Client:
     def through(self, wrap: Callable[[Transport], Transport]) -> "Client":
         """Return a client whose transport wraps the transport of this client. Close only one of the two clients."""
         return self._like_this(wrap(self.rest.transport))
+
+    @overload
+    def resource(self, what: TypedResource[T], *, namespace: str | None = None) -> ResourceClient[T]: ...  # type: ignore[overload-overlap]  # both are dicts
 
     @overload
     def resource(self, what: ResourceInfo, *, namespace: str | None = None) -> ResourceClient[Object]: ...

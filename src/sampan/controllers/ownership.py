@@ -5,7 +5,7 @@ Source: kube-controller-manager pkg/controller/controller_ref_manager.go, contro
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from sampan.client import Conflict, Invalid, NotFound, StrategicMergePatch
@@ -54,7 +54,7 @@ def has_other_controller(ref: Ref[Any], kind: str) -> bool:
 
 
 def owners_of_pods(
-    owner: ResourceInfo, owners: SharedInformer[Object], selector: Callable[[Object], Selector]
+    owner: ResourceInfo, owners: SharedInformer[T], selector: Callable[[T], Selector]
 ) -> MapFunction[Any]:
     """Return a function that maps a Pod to its controlling owner.
 
@@ -102,7 +102,7 @@ class Owned(Generic[T]):
         return await self._objects.by_index(CONTROLLER_INDEX, meta(owner).uid)
 
     async def claim(
-        self, owner: Object, selector: Selector, *, passes: Callable[[T], bool] = lambda _: True
+        self, owner: Mapping[str, Any], selector: Selector, *, passes: Callable[[T], bool] = lambda _: True
     ) -> list[T]:
         """Adopt matching orphans, release objects that no longer match, and return the objects now controlled.
 
@@ -133,7 +133,7 @@ class Owned(Generic[T]):
         results = await asyncio.gather(*(self._adopt(owner, obj) for obj in adopted))
         return claimed + [obj for obj in results if obj is not None]
 
-    async def _check_owner(self, owner: Object) -> None:
+    async def _check_owner(self, owner: Mapping[str, Any]) -> None:
         """Check on the server that the owner exists.
 
         The cached owner may be gone, and objects it adopted would then be deleted with it.
@@ -146,7 +146,7 @@ class Owned(Generic[T]):
         if meta(fresh).uid != metadata.uid or meta(fresh).deletion_timestamp is not None:
             raise OwnerGone(f"{owner.get('kind')} {metadata.namespace}/{metadata.name} is gone or being deleted")
 
-    async def _adopt(self, owner: Object, obj: T) -> T | None:
+    async def _adopt(self, owner: Mapping[str, Any], obj: T) -> T | None:
         """Make the owner the controller of an object; None if the object is gone.
 
         Raises `ApiError` if another controller adopted it first.
@@ -157,7 +157,7 @@ class Owned(Generic[T]):
         except NotFound:
             return None
 
-    async def _release(self, owner: Object, obj: T) -> None:
+    async def _release(self, owner: Mapping[str, Any], obj: T) -> None:
         """Remove the owner reference. Do nothing if the object is gone or was replaced by one of the same name."""
         with contextlib.suppress(NotFound, Conflict, Invalid):
             reference = {"$patch": "delete", "uid": meta(owner).uid}

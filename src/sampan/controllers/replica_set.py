@@ -146,7 +146,7 @@ class ReplicaController:
         return related
 
     def _status(self, owner: Object, pods: Sequence[Pod], failure: ClientError | None, now: dt.datetime) -> Object:
-        status = status_of(owner)
+        status: Object = status_of(owner)
         min_ready_s = _min_ready_s(owner)
         labels = selector_from_labels((owner["spec"]["template"].get("metadata") or {}).get("labels"))
         counts = {

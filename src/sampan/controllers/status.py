@@ -1,7 +1,7 @@
 """Status writes: patches with only the changed fields, and conditions in the form of the workload APIs."""
 
-from collections.abc import Iterator
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, TypeVar, cast
 
 from sampan.client import ResourceClient, merge_patch_between
 from sampan.core.json.values import same
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 async def write_status(
-    client: ResourceClient[T], obj: Object, status: Object, *, optimistic_lock: bool | None = None
+    client: ResourceClient[T], obj: Mapping[str, Any], status: Mapping[str, Any], *, optimistic_lock: bool | None = None
 ) -> T | None:
     """Write a status that was computed from the object as read. Return None if the status has not changed.
 
@@ -36,23 +36,24 @@ async def write_status(
     return await where.status.patch(metadata.name, patch)
 
 
-def _changed(before: Object, status: Object) -> Iterator[Any]:
+def _changed(before: Mapping[str, Any], status: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the new values of the fields that differ."""
     return (value for key, value in status.items() if key not in before or not same(before[key], value))
 
 
-def status_of(obj: Object) -> Object:
-    """Return a copy of the object's status that the caller may change."""
-    status: Object = copy_json(obj.get("status") or {})
-    return status
+def status_of(obj: Mapping[str, Any]) -> Any:
+    """Return a copy of the object's status that the caller may change. Its type is that of the kind's status."""
+    return copy_json(obj.get("status") or {})
 
 
-def find_status_condition(status: Object, type: str) -> Object | None:
+def find_status_condition(status: Mapping[str, Any], type: str) -> Object | None:
     """Return the condition of a type, or None."""
     return next((condition for condition in status.get("conditions") or () if condition.get("type") == type), None)
 
 
-def set_status_condition(status: Object, condition: Object, clock: Clock, *, update_time: bool = False) -> bool:
+def set_status_condition(
+    status: Mapping[str, Any], condition: Mapping[str, Any], clock: Clock, *, update_time: bool = False
+) -> bool:
     """Set a condition (`type`, `status`, `reason`, `message`); return False if status and reason are unchanged.
 
     The transition time changes only with the condition's status. With `update_time` the condition also gets
@@ -70,14 +71,28 @@ def set_status_condition(status: Object, condition: Object, clock: Clock, *, upd
     if update_time:
         new["lastUpdateTime"] = now
     others = [each for each in status.get("conditions") or () if each.get("type") != condition["type"]]
-    status["conditions"] = [*others, new]
+    _changeable(status)["conditions"] = [*others, new]
     return True
 
 
-def remove_status_condition(status: Object, type: str) -> None:
+def remove_status_condition(status: Mapping[str, Any], type: str) -> None:
     """Remove the condition of a type from a status."""
     others = [each for each in status.get("conditions") or () if each.get("type") != type]
     if others:
-        status["conditions"] = others
+        _changeable(status)["conditions"] = others
     else:
-        status.pop("conditions", None)
+        _changeable(status).pop("conditions", None)
+
+
+def set_counts(status: Mapping[str, Any], counts: Mapping[str, Any], *, always: Collection[str] = ()) -> None:
+    """Set the counts that are not 0 or in `always`, and remove the other ones from a status."""
+    for name, count in counts.items():
+        if count or name in always:
+            _changeable(status)[name] = count
+        else:
+            _changeable(status).pop(name, None)
+
+
+def _changeable(status: Mapping[str, Any]) -> Object:
+    # Statuses are dicts; a type of sampan.kinds is compatible with Mapping only.
+    return cast(Object, status)

@@ -1,7 +1,7 @@
 """`ControllerContext`: the dependencies and settings that every control loop gets."""
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeVar, cast, overload
 
 from sampan.core.time import Clock
 from sampan.informer.shared_informer import SharedInformer
@@ -10,7 +10,9 @@ from sampan.loops.load_balancer import LoadBalancerOptions
 from sampan.loops.pod_ranges import PodRange
 from sampan.operator.events import EventRecorder
 from sampan.operator.manager import Manager
-from sampan.resource import ObjectType, ResourceInfo
+from sampan.resource import ObjectType, ResourceInfo, TypedResource
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,12 @@ class ControllerContext:
 
     load_balancer: LoadBalancerOptions | None = None
     """Settings of the addresses of Services of type LoadBalancer. None: they get none."""
+
+    @overload
+    def informer(self, kind: TypedResource[T] | ObjectType[T]) -> SharedInformer[T]: ...
+
+    @overload
+    def informer(self, kind: ResourceInfo | ObjectType[Any]) -> SharedInformer[Any]: ...
 
     def informer(self, kind: ResourceInfo | ObjectType[Any]) -> SharedInformer[Any]:
         """Return the shared informer of a kind, or of a view of it."""

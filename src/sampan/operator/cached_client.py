@@ -34,7 +34,7 @@ from sampan.operator.kind_cache import KindCache
 from sampan.operator.namespace_caches import NamespaceCaches
 from sampan.operator.request import Request
 from sampan.operator.selection import Selection
-from sampan.resource import Object, ObjectType, ResourceInfo, dynamic, object_type
+from sampan.resource import Object, ObjectType, ResourceInfo, TypedResource, dynamic, object_type
 
 T = TypeVar("T")
 
@@ -302,6 +302,9 @@ class CachedClient:
     def is_cached(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> bool:
         """Return True if a kind is read from a cache."""
         return resource_info(what) in self._caches
+
+    @overload
+    def resource(self, what: TypedResource[T], *, namespace: str | None = None) -> CachedResourceClient[T]: ...  # type: ignore[overload-overlap]  # both are dicts
 
     @overload
     def resource(self, what: ResourceInfo, *, namespace: str | None = None) -> CachedResourceClient[Object]: ...

@@ -30,7 +30,7 @@ from sampan.resource.declare import (
     plural_of,
     resource,
 )
-from sampan.resource.info import ResourceInfo
+from sampan.resource.info import ResourceInfo, TypedResource
 from sampan.resource.meta import Metadata, ObjectMeta, OwnerReference, meta
 from sampan.resource.object_type import Object, ObjectType, dynamic
 
@@ -49,6 +49,7 @@ __all__ = [
     "ResourceInfo",
     "Rule",
     "Scale",
+    "TypedResource",
     "atomic",
     "declaration",
     "doc",

@@ -1,8 +1,13 @@
 """`ResourceInfo`: the properties of a resource that a client needs for requests."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +45,11 @@ class ResourceInfo:
             root = f"{root}/namespaces/{namespace}"
         parts = [part for part in (root, resource, name, subresource) if part]
         return "/".join(parts)
+
+
+class TypedResource(ResourceInfo, Generic[T]):
+    """ResourceInfo with the type of its objects, for type checkers: `TypedResource[apps_v1.Deployment]`.
+
+    There are no instances: at run time, a value is a plain `ResourceInfo`. Clients, informers and listers of it have
+    dicts of type `T`.
+    """

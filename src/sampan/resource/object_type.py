@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
-from sampan.resource.info import ResourceInfo
+from sampan.resource.info import ResourceInfo, TypedResource
 from sampan.wire import json
 
 T = TypeVar("T")
@@ -32,6 +32,14 @@ class ObjectType(Generic[T]):
             object.__setattr__(self, "encode_update", self.encode)
 
 
-def dynamic(info: ResourceInfo) -> ObjectType[Object]:
+@overload
+def dynamic(info: TypedResource[T]) -> ObjectType[T]: ...  # type: ignore[overload-overlap]  # both are dicts
+
+
+@overload
+def dynamic(info: ResourceInfo) -> ObjectType[Object]: ...
+
+
+def dynamic(info: ResourceInfo) -> ObjectType[Any]:
     """Return the object type of any resource, with dicts as objects."""
     return ObjectType(info, json.decode, json.encode)

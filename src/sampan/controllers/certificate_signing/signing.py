@@ -54,7 +54,8 @@ class SigningController:
 
     def _signed(self, csr: Object) -> Object:
         """Return the status with a certificate, or with the condition Failed."""
-        spec, status = csr["spec"], status_of(csr)
+        spec = csr["spec"]
+        status: Object = status_of(csr)
         try:
             x509_request = request_of(csr)
             reason = fault(csr, x509_request)

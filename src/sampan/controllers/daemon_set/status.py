@@ -28,7 +28,7 @@ def status(state: DaemonSetState, collisions: int) -> Object:
         "numberAvailable": available,
         "numberUnavailable": len(state.desired) - available,
     }
-    new = status_of(state.daemon_set)
+    new: Object = status_of(state.daemon_set)
     for name, count in counts.items():
         if count or name in _ALWAYS_SET:
             new[name] = count

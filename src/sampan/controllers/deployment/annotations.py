@@ -3,11 +3,14 @@
 Source: kube-controller-manager pkg/controller/deployment/util/deployment_util.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from sampan.core.numbers.integers import integer_or
-from sampan.resource import Object, meta
+from sampan.kinds import apps_v1
+from sampan.resource import meta
 
 REVISION: Final = "deployment.kubernetes.io/revision"
 REVISION_HISTORY: Final = "deployment.kubernetes.io/revision-history"
@@ -19,22 +22,22 @@ _OWN: Final = frozenset([_LAST_APPLIED, REVISION, REVISION_HISTORY, DESIRED_REPL
 _HISTORY_LENGTH_MAX: Final = 2000
 
 
-def revision_of(obj: Object) -> int:
+def revision_of(obj: apps_v1.Deployment | apps_v1.ReplicaSet) -> int:
     """Return the revision in the annotations of a Deployment or ReplicaSet; 0 if it is missing or malformed."""
     return _number(meta(obj).annotations.get(REVISION)) or 0
 
 
-def max_revision(replica_sets: Iterable[Object]) -> int:
+def max_revision(replica_sets: Iterable[apps_v1.ReplicaSet]) -> int:
     """Return the highest revision of the ReplicaSets; 0 without any."""
     return max(map(revision_of, replica_sets), default=0)
 
 
-def desired_replicas(replica_set: Object) -> int | None:
+def desired_replicas(replica_set: apps_v1.ReplicaSet) -> int | None:
     """Return the replicas that the Deployment had when the ReplicaSet was last scaled."""
     return _number(meta(replica_set).annotations.get(DESIRED_REPLICAS))
 
 
-def max_replicas(replica_set: Object) -> int | None:
+def max_replicas(replica_set: apps_v1.ReplicaSet) -> int | None:
     """Return the most replicas the Deployment could have when the ReplicaSet was last scaled."""
     return _number(meta(replica_set).annotations.get(MAX_REPLICAS))
 
@@ -44,7 +47,7 @@ def size_annotations(desired: int, most: int) -> dict[str, str]:
     return {DESIRED_REPLICAS: str(desired), MAX_REPLICAS: str(most)}
 
 
-def new_annotations(deployment: Object, present: Mapping[str, str], revision: int) -> dict[str, str]:
+def new_annotations(deployment: apps_v1.Deployment, present: Mapping[str, str], revision: int) -> dict[str, str]:
     """Return the annotations of the new ReplicaSet: the Deployment's, its revision and its earlier revisions."""
     copied = {key: value for key, value in meta(deployment).annotations.items() if key not in _OWN}
     annotations = {**present, **copied}

@@ -6,6 +6,8 @@ conflict the Deployment is reconciled again.
 Source: kube-controller-manager pkg/controller/deployment/{deployment_controller,sync,rolling,recreate}.go (1.36).
 """
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -46,6 +48,7 @@ from sampan.controllers.status import find_status_condition, write_status
 from sampan.core.json.values import same
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.informer.ref import Ref
+from sampan.kinds import apps_v1
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import DEPLOYMENTS, REPLICA_SETS
 from sampan.loops.views import POD_VIEW, Pod
@@ -75,7 +78,7 @@ class DeploymentController:
         client = context.manager.client
         self._deployments = client.resource(DEPLOYMENTS, namespace="")
         self._replica_sets = client.resource(REPLICA_SETS, namespace="")
-        self._owned: Owned[Object] = Owned(context, dynamic(REPLICA_SETS), DEPLOYMENTS)
+        self._owned: Owned[apps_v1.ReplicaSet] = Owned(context, dynamic(REPLICA_SETS), DEPLOYMENTS)
         self._pods: Owned[Pod] = Owned(context, POD_VIEW, REPLICA_SETS)
         self._recorder = context.recorder(NAME)
 
@@ -137,7 +140,9 @@ class DeploymentController:
 
     # The three ways: scale or pause, rolling update, recreate.
 
-    async def _resize(self, deployment: Object, sets: Sequence[Object], status: Object) -> Result | None:
+    async def _resize(
+        self, deployment: apps_v1.Deployment, sets: Sequence[apps_v1.ReplicaSet], status: apps_v1.DeploymentStatus
+    ) -> Result | None:
         """Scale a Deployment, or handle a paused one. No template is rolled out."""
         state = _state(deployment, sets)
         state = await self._revise(state, status)
@@ -147,7 +152,9 @@ class DeploymentController:
         await self._write_status(deployment, deployment_status.counted(state, status, self._clock))
         return None
 
-    async def _roll(self, deployment: Object, sets: Sequence[Object], status: Object) -> Result | None:
+    async def _roll(
+        self, deployment: apps_v1.Deployment, sets: Sequence[apps_v1.ReplicaSet], status: apps_v1.DeploymentStatus
+    ) -> Result | None:
         state = await self._with_new(_state(deployment, sets), status)
         if state.new is None:
             return None
@@ -158,11 +165,13 @@ class DeploymentController:
         else:
             smaller = shrunk(deployment, state.old, new)
             state = await self._size(state, smaller)
-            if not smaller and _is_done(deployment):
+            if not smaller and deployment_status.is_done(deployment):
                 await self._clean_up(deployment, state.old)
         return await self._write_progress(state, status)
 
-    async def _recreate(self, deployment: Object, sets: Sequence[Object], status: Object) -> Result | None:
+    async def _recreate(
+        self, deployment: apps_v1.Deployment, sets: Sequence[apps_v1.ReplicaSet], status: apps_v1.DeploymentStatus
+    ) -> Result | None:
         state = await self._revise(_state(deployment, sets), status)
         alive = {meta(each).name: 0 for each in state.old if desired(each)}
         if alive:
@@ -173,7 +182,7 @@ class DeploymentController:
         if state.new is None:
             return None
         state = await self._size(state, {meta(state.new).name: desired(deployment)})
-        if _is_done(deployment):
+        if deployment_status.is_done(deployment):
             await self._clean_up(deployment, state.old)
         return await self._write_progress(state, status)
 
@@ -190,14 +199,14 @@ class DeploymentController:
 
     # Changing.
 
-    async def _with_new(self, state: DeploymentState, status: Object) -> DeploymentState:
+    async def _with_new(self, state: DeploymentState, status: apps_v1.DeploymentStatus) -> DeploymentState:
         """Return the state with the new ReplicaSet, which is created if it does not exist.
 
         If the creation fails temporarily, the result has no new ReplicaSet, and a later reconciliation retries.
         """
         return await (self._revise(state, status) if state.new is not None else self._create(state, status))
 
-    async def _revise(self, state: DeploymentState, status: Object) -> DeploymentState:
+    async def _revise(self, state: DeploymentState, status: apps_v1.DeploymentStatus) -> DeploymentState:
         """Give the new ReplicaSet, if there is one, the newest revision and the Deployment's annotations."""
         deployment, new = state.deployment, state.new
         if new is None:
@@ -214,7 +223,7 @@ class DeploymentController:
             deployment_status.progressing(deployment, status, "FoundNewReplicaSet", text, self._clock)
         return DeploymentState(deployment, state.old, new)
 
-    async def _create(self, state: DeploymentState, status: Object) -> DeploymentState:
+    async def _create(self, state: DeploymentState, status: apps_v1.DeploymentStatus) -> DeploymentState:
         deployment = state.deployment
         made = _new_replica_set(state)
         name, count = meta(made).name, desired(made)
@@ -238,7 +247,9 @@ class DeploymentController:
         deployment_status.progressing(deployment, status, "NewReplicaSetCreated", text, self._clock)
         return DeploymentState(deployment, state.old, new)
 
-    async def _resolve_conflict(self, state: DeploymentState, name: str, status: Object) -> DeploymentState:
+    async def _resolve_conflict(
+        self, state: DeploymentState, name: str, status: apps_v1.DeploymentStatus
+    ) -> DeploymentState:
         """Handle a name conflict of the new ReplicaSet.
 
         Either an earlier reconciliation created it and was interrupted, or the name belongs to another template.
@@ -269,7 +280,9 @@ class DeploymentController:
         new = changed.get(meta(state.new).uid, state.new) if state.new is not None else None
         return DeploymentState(state.deployment, old, new)
 
-    async def _scale(self, deployment: Object, replica_set: Object, size: int, *, note: bool) -> Object:
+    async def _scale(
+        self, deployment: apps_v1.Deployment, replica_set: apps_v1.ReplicaSet, size: int, *, note: bool
+    ) -> apps_v1.ReplicaSet:
         before, name = desired(replica_set), meta(replica_set).name
         total = desired(deployment)
         noted = size_annotations(total, total + max_surge(deployment))
@@ -283,13 +296,13 @@ class DeploymentController:
             self._recorder.normal(deployment, "ScalingReplicaSet", text)
         return scaled
 
-    async def _patch(self, replica_set: Object, change: Object) -> Object:
+    async def _patch(self, replica_set: apps_v1.ReplicaSet, change: Object) -> apps_v1.ReplicaSet:
         metadata = meta(replica_set)
         lock = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
         patch = MergePatch({**change, "metadata": {**(change.get("metadata") or {}), **lock}})
         return await self._replica_sets.in_namespace(metadata.namespace).patch(metadata.name, patch)
 
-    async def _clean_up(self, deployment: Object, old: Sequence[Object]) -> None:
+    async def _clean_up(self, deployment: apps_v1.Deployment, old: Sequence[apps_v1.ReplicaSet]) -> None:
         """Delete the oldest ReplicaSets beyond the revision history limit, if they have no Pods left."""
         limit = deployment["spec"].get("revisionHistoryLimit")
         if limit is None or limit == _ALL_REVISIONS:
@@ -309,7 +322,7 @@ class DeploymentController:
 
     # Status.
 
-    def _note_pause(self, deployment: Object, status: Object) -> None:
+    def _note_pause(self, deployment: apps_v1.Deployment, status: apps_v1.DeploymentStatus) -> None:
         """Record a pause or its end in the condition Progressing.
 
         The progress deadline does not apply to a paused Deployment.
@@ -323,7 +336,7 @@ class DeploymentController:
         text = f"Deployment is {word.lower()}"
         deployment_status.progressing(deployment, status, f"Deployment{word}", text, self._clock)
 
-    async def _mark_revision(self, deployment: Object, revision: int) -> Object:
+    async def _mark_revision(self, deployment: apps_v1.Deployment, revision: int) -> apps_v1.Deployment:
         """Write the revision to the Deployment for users. A status patch keeps its generation unchanged.
 
         Return the Deployment for later writes: the new version, unless another client has changed its status.
@@ -335,7 +348,7 @@ class DeploymentController:
         marked = await deployments.status.patch(meta(deployment).name, patch)
         return marked if same(marked.get("status"), deployment.get("status")) else deployment
 
-    async def _write_progress(self, state: DeploymentState, status: Object) -> Result | None:
+    async def _write_progress(self, state: DeploymentState, status: apps_v1.DeploymentStatus) -> Result | None:
         """Write the status of a rollout, and requeue the Deployment at its progress deadline."""
         deployment = state.deployment
         await self._write_status(deployment, deployment_status.rolled_out(state, status, self._clock))
@@ -344,25 +357,19 @@ class DeploymentController:
             return None
         return Result(left_s + 1.0)
 
-    async def _write_status(self, deployment: Object, status: Object) -> None:
+    async def _write_status(self, deployment: apps_v1.Deployment, status: apps_v1.DeploymentStatus) -> None:
         try:
             await write_status(self._deployments, deployment, status)
         except NotFound:
             return
 
 
-def _state(deployment: Object, sets: Sequence[Object]) -> DeploymentState:
+def _state(deployment: apps_v1.Deployment, sets: Sequence[apps_v1.ReplicaSet]) -> DeploymentState:
     new = find_new(deployment["spec"]["template"], sets)
     return DeploymentState(deployment, [each for each in sets if each is not new], new)
 
 
-def _is_done(deployment: Object) -> bool:
-    """Return True if the last status reported a complete rollout."""
-    status = {"observedGeneration": 0, **(deployment.get("status") or {})}
-    return deployment_status.is_complete(deployment, status)
-
-
-def _new_replica_set(state: DeploymentState) -> Object:
+def _new_replica_set(state: DeploymentState) -> apps_v1.ReplicaSet:
     deployment = state.deployment
     spec = deployment["spec"]
     collisions = (deployment.get("status") or {}).get("collisionCount")
@@ -372,7 +379,7 @@ def _new_replica_set(state: DeploymentState) -> Object:
     selector.setdefault("matchLabels", {})[HASH_LABEL] = hashed
     total = desired(deployment)
     annotations = new_annotations(deployment, {}, max_revision(state.old) + 1)
-    made: Object = {
+    made: apps_v1.ReplicaSet = {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
         "metadata": {

@@ -3,13 +3,16 @@
 Source: kube-controller-manager pkg/controller/deployment/{sync,rolling}.go, util/deployment_util.go (1.36).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from sampan.controllers.deployment.annotations import desired_replicas, max_replicas
 from sampan.core.numbers.int_or_string import scaled_value
-from sampan.resource import Object, meta
+from sampan.kinds import apps_v1
+from sampan.resource import meta
 
 Sizes = dict[str, int]
 """New `spec.replicas` by the name of the ReplicaSet."""
@@ -17,23 +20,27 @@ Sizes = dict[str, int]
 _ROLLING: Final = "RollingUpdate"
 
 
-def desired(obj: Object) -> int:
+def desired(obj: apps_v1.Deployment | apps_v1.ReplicaSet) -> int:
     """Return `spec.replicas` of a Deployment or ReplicaSet; 1 if it is absent."""
     replicas = obj["spec"].get("replicas")
-    return 1 if replicas is None else int(replicas)
+    return 1 if replicas is None else replicas
 
 
-def status_count(replica_set: Object, field: str) -> int:
+def status_count(
+    replica_set: apps_v1.ReplicaSet,
+    field: Literal["replicas", "readyReplicas", "availableReplicas", "observedGeneration"],
+) -> int:
     """Return a number from a ReplicaSet's status; 0 if it is absent."""
-    return int((replica_set.get("status") or {}).get(field) or 0)
+    status = replica_set.get("status")
+    return status.get(field) or 0 if status else 0
 
 
-def is_rolling(deployment: Object) -> bool:
+def is_rolling(deployment: apps_v1.Deployment) -> bool:
     """Return True if the strategy is RollingUpdate."""
-    return bool((deployment["spec"].get("strategy") or {}).get("type", _ROLLING) == _ROLLING)
+    return (deployment["spec"].get("strategy") or {}).get("type", _ROLLING) == _ROLLING
 
 
-def _limits(deployment: Object) -> tuple[int, int]:
+def _limits(deployment: apps_v1.Deployment) -> tuple[int, int]:
     """Return `maxSurge` and `maxUnavailable` as numbers of Pods."""
     rolling = (deployment["spec"].get("strategy") or {}).get("rollingUpdate") or {}
     total = desired(deployment)
@@ -43,29 +50,29 @@ def _limits(deployment: Object) -> tuple[int, int]:
     return (surge, unavailable) if surge or unavailable else (0, 1)
 
 
-def max_surge(deployment: Object) -> int:
+def max_surge(deployment: apps_v1.Deployment) -> int:
     """Return the highest number of Pods above the desired number."""
     return _limits(deployment)[0] if is_rolling(deployment) else 0
 
 
-def max_unavailable(deployment: Object) -> int:
+def max_unavailable(deployment: apps_v1.Deployment) -> int:
     """Return the highest number of desired Pods that may be unavailable."""
     if not is_rolling(deployment):
         return 0
     return min(_limits(deployment)[1], desired(deployment))
 
 
-def active(replica_sets: Sequence[Object]) -> list[Object]:
+def active(replica_sets: Sequence[apps_v1.ReplicaSet]) -> list[apps_v1.ReplicaSet]:
     """Return the ReplicaSets with a size above 0."""
     return [each for each in replica_sets if desired(each) > 0]
 
 
-def by_age(replica_set: Object) -> tuple[str, str]:
+def by_age(replica_set: apps_v1.ReplicaSet) -> tuple[str, str]:
     """Sort key by age, oldest first."""
     return meta(replica_set).creation_timestamp or "", meta(replica_set).name
 
 
-def new_size(deployment: Object, every: Sequence[Object], new_desired: int) -> int:
+def new_size(deployment: apps_v1.Deployment, every: Sequence[apps_v1.ReplicaSet], new_desired: int) -> int:
     """Return the next size of the new ReplicaSet, within the surge.
 
     `every` are all ReplicaSets, including the new one.
@@ -79,7 +86,7 @@ def new_size(deployment: Object, every: Sequence[Object], new_desired: int) -> i
     return new_desired + min(room, total - new_desired) if room > 0 else new_desired
 
 
-def shrunk(deployment: Object, old: Sequence[Object], new: Object) -> Sizes:
+def shrunk(deployment: apps_v1.Deployment, old: Sequence[apps_v1.ReplicaSet], new: apps_v1.ReplicaSet) -> Sizes:
     """Return smaller sizes for old ReplicaSets.
 
     Unhealthy Pods are removed first, then as many healthy ones as availability allows.
@@ -109,7 +116,7 @@ def shrunk(deployment: Object, old: Sequence[Object], new: Object) -> Sizes:
     return {meta(each).name: sizes[meta(each).name] for each in ordered if sizes[meta(each).name] != desired(each)}
 
 
-def is_saturated(deployment: Object, new: Object | None) -> bool:
+def is_saturated(deployment: apps_v1.Deployment, new: apps_v1.ReplicaSet | None) -> bool:
     """Return True if the new ReplicaSet alone has all desired Pods, and they are available."""
     total = desired(deployment)
     return (
@@ -120,13 +127,13 @@ def is_saturated(deployment: Object, new: Object | None) -> bool:
     )
 
 
-def is_scaling(deployment: Object, every: Sequence[Object]) -> bool:
+def is_scaling(deployment: apps_v1.Deployment, every: Sequence[apps_v1.ReplicaSet]) -> bool:
     """Return True if the desired number has changed since the ReplicaSets were last scaled."""
     sizes = (desired_replicas(each) for each in active(every))
     return any(size is not None and size != desired(deployment) for size in sizes)
 
 
-def resized(deployment: Object, old: Sequence[Object], new: Object | None) -> Sizes:
+def resized(deployment: apps_v1.Deployment, old: Sequence[apps_v1.ReplicaSet], new: apps_v1.ReplicaSet | None) -> Sizes:
     """Return the sizes after scaling the Deployment.
 
     One active ReplicaSet gets all replicas; several active ReplicaSets share them in proportion.
@@ -144,7 +151,7 @@ def resized(deployment: Object, old: Sequence[Object], new: Object | None) -> Si
     return _proportional(deployment, alive)
 
 
-def _proportional(deployment: Object, alive: Sequence[Object]) -> Sizes:
+def _proportional(deployment: apps_v1.Deployment, alive: Sequence[apps_v1.ReplicaSet]) -> Sizes:
     total = desired(deployment)
     allowed = total + max_surge(deployment) if total else 0
     change = allowed - sum(map(desired, alive))
@@ -167,7 +174,7 @@ def _proportional(deployment: Object, alive: Sequence[Object]) -> Sizes:
     return sizes
 
 
-def _fraction(deployment: Object, replica_set: Object) -> int:
+def _fraction(deployment: apps_v1.Deployment, replica_set: apps_v1.ReplicaSet) -> int:
     """Return the change that keeps a ReplicaSet's share of the whole."""
     total = desired(deployment)
     if not total:

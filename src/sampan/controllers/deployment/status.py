@@ -3,51 +3,64 @@
 Source: kube-controller-manager pkg/controller/deployment/{sync,progress}.go (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, cast
 
 from sampan.controllers.deployment.sizes import desired, max_unavailable, status_count
 from sampan.controllers.status import (
     find_status_condition,
     remove_status_condition,
+    set_counts,
     set_status_condition,
     status_of,
 )
 from sampan.core.time import Clock, add_seconds, parse_time
-from sampan.resource import Object, meta
+from sampan.kinds import apps_v1
+from sampan.resource import meta
 
 PROGRESSING: Final = "Progressing"
 AVAILABLE: Final = "Available"
 REPLICA_FAILURE: Final = "ReplicaFailure"
 NEW_AVAILABLE: Final = "NewReplicaSetAvailable"
 TIMED_OUT: Final = "ProgressDeadlineExceeded"
+_Count = Literal["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas"]
 _NONE: Final = 2**31 - 1
-_COUNTS: Final = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas")
+_COUNTS: Final[Sequence[_Count]] = (
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "unavailableReplicas",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class DeploymentState:
     """A Deployment and its ReplicaSets, as one reconciliation reads them."""
 
-    deployment: Object
-    old: Sequence[Object]
-    new: Object | None
+    deployment: apps_v1.Deployment
+    old: Sequence[apps_v1.ReplicaSet]
+    new: apps_v1.ReplicaSet | None
 
     @property
-    def every(self) -> list[Object]:
+    def every(self) -> list[apps_v1.ReplicaSet]:
         """All ReplicaSets of the Deployment."""
         return [*self.old, *([self.new] if self.new is not None else [])]
 
 
-def deadline_s(deployment: Object) -> int | None:
+def deadline_s(deployment: apps_v1.Deployment) -> int | None:
     """Return the progress deadline in seconds; None if there is none."""
     seconds = deployment["spec"].get("progressDeadlineSeconds")
     return None if seconds is None or seconds == _NONE else int(seconds)
 
 
-def progressing(deployment: Object, status: Object, reason: str, message: str, clock: Clock) -> None:
+def progressing(
+    deployment: apps_v1.Deployment, status: apps_v1.DeploymentStatus, reason: str, message: str, clock: Clock
+) -> None:
     """Set the condition Progressing, if the Deployment has a progress deadline."""
     if deadline_s(deployment) is None:
         return
@@ -57,22 +70,18 @@ def progressing(deployment: Object, status: Object, reason: str, message: str, c
     _set(status, {"type": PROGRESSING, "status": state, "reason": reason, "message": message}, clock)
 
 
-def counted(state: DeploymentState, status: Object, clock: Clock) -> Object:
+def counted(state: DeploymentState, status: apps_v1.DeploymentStatus, clock: Clock) -> apps_v1.DeploymentStatus:
     """Update the counts and the condition Available."""
     deployment, every = state.deployment, state.every
     available = sum(status_count(each, "availableReplicas") for each in every)
-    counts = {
+    counts: apps_v1.DeploymentStatus = {
         "replicas": sum(status_count(each, "replicas") for each in every),
         "updatedReplicas": status_count(state.new, "replicas") if state.new is not None else 0,
         "readyReplicas": sum(status_count(each, "readyReplicas") for each in every),
         "availableReplicas": available,
         "unavailableReplicas": max(0, sum(map(desired, every)) - available),
     }
-    for name, count in counts.items():
-        if count:
-            status[name] = count
-        else:
-            status.pop(name, None)
+    set_counts(status, counts)
     status["observedGeneration"] = meta(deployment).generation
     enough = available >= desired(deployment) - max_unavailable(deployment)
     reason = "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable"
@@ -81,7 +90,7 @@ def counted(state: DeploymentState, status: Object, clock: Clock) -> Object:
     return status
 
 
-def rolled_out(state: DeploymentState, status: Object, clock: Clock) -> Object:
+def rolled_out(state: DeploymentState, status: apps_v1.DeploymentStatus, clock: Clock) -> apps_v1.DeploymentStatus:
     """Update the status of a Deployment during or after a rollout, including progress and failures."""
     before = state.deployment.get("status") or {}
     counted(state, status, clock)
@@ -90,7 +99,9 @@ def rolled_out(state: DeploymentState, status: Object, clock: Clock) -> Object:
     return status
 
 
-def _progress(state: DeploymentState, before: Object, status: Object, clock: Clock) -> None:
+def _progress(
+    state: DeploymentState, before: apps_v1.DeploymentStatus, status: apps_v1.DeploymentStatus, clock: Clock
+) -> None:
     deployment = state.deployment
     if deadline_s(deployment) is None:
         remove_status_condition(status, PROGRESSING)
@@ -114,15 +125,21 @@ def _progress(state: DeploymentState, before: Object, status: Object, clock: Clo
         progressing(deployment, status, TIMED_OUT, f"{name} has timed out progressing.", clock)
 
 
-def is_complete(deployment: Object, status: Object) -> bool:
+def is_complete(deployment: apps_v1.Deployment, status: apps_v1.DeploymentStatus) -> bool:
     """Return True if all Pods have the new template and are available."""
     total = desired(deployment)
-    counts = (status.get(name, 0) for name in ("updatedReplicas", "replicas", "availableReplicas"))
+    counts = (status.get("updatedReplicas", 0), status.get("replicas", 0), status.get("availableReplicas", 0))
     return all(count == total for count in counts) and status["observedGeneration"] >= meta(deployment).generation
 
 
-def _has_progressed(before: Object, now: Object) -> bool:
-    was, is_ = ({name: int(status.get(name) or 0) for name in _COUNTS} for status in (before, now))
+def is_done(deployment: apps_v1.Deployment) -> bool:
+    """Return True if the last status reported a complete rollout."""
+    status: apps_v1.DeploymentStatus = {"observedGeneration": 0, **(deployment.get("status") or {})}
+    return is_complete(deployment, status)
+
+
+def _has_progressed(before: apps_v1.DeploymentStatus, now: apps_v1.DeploymentStatus) -> bool:
+    was, is_ = ({name: status.get(name) or 0 for name in _COUNTS} for status in (before, now))
     return (
         is_["updatedReplicas"] > was["updatedReplicas"]
         or is_["replicas"] - is_["updatedReplicas"] < was["replicas"] - was["updatedReplicas"]
@@ -131,7 +148,7 @@ def _has_progressed(before: Object, now: Object) -> bool:
     )
 
 
-def overdue_s(deployment: Object, status: Object, now: dt.datetime) -> float | None:
+def overdue_s(deployment: apps_v1.Deployment, status: apps_v1.DeploymentStatus, now: dt.datetime) -> float | None:
     """Return the seconds until the progress deadline, 0 after it; None if no progress is expected."""
     limit_s = deadline_s(deployment)
     condition = find_status_condition(status, PROGRESSING)
@@ -144,7 +161,7 @@ def overdue_s(deployment: Object, status: Object, now: dt.datetime) -> float | N
     return max(0.0, (add_seconds(since, limit_s) - now).total_seconds())
 
 
-def _failures(state: DeploymentState, status: Object) -> None:
+def _failures(state: DeploymentState, status: apps_v1.DeploymentStatus) -> None:
     """Copy the condition ReplicaFailure from a ReplicaSet, the new one first, or remove it from the status."""
     for replica_set in [*([state.new] if state.new is not None else []), *state.old]:
         found = find_status_condition(replica_set.get("status") or {}, REPLICA_FAILURE)
@@ -153,15 +170,17 @@ def _failures(state: DeploymentState, status: Object) -> None:
             present = find_status_condition(status, REPLICA_FAILURE)
             if present is None or any(present.get(field) != found.get(field) for field in ("status", "reason")):
                 remove_status_condition(status, REPLICA_FAILURE)
-                status.setdefault("conditions", []).append({**found, "lastUpdateTime": since})
+                copied = cast("apps_v1.DeploymentCondition", {**found, "lastUpdateTime": since})
+                status.setdefault("conditions", []).append(copied)
             return
     remove_status_condition(status, REPLICA_FAILURE)
 
 
-def _set(status: Object, condition: Object, clock: Clock) -> None:
+def _set(status: apps_v1.DeploymentStatus, condition: apps_v1.DeploymentCondition, clock: Clock) -> None:
     set_status_condition(status, condition, clock, update_time=True)
 
 
-def copied(deployment: Object) -> Object:
+def copied(deployment: apps_v1.Deployment) -> apps_v1.DeploymentStatus:
     """Return a copy of the status that the caller may change."""
-    return status_of(deployment)
+    status: apps_v1.DeploymentStatus = status_of(deployment)
+    return status

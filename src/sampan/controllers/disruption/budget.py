@@ -80,7 +80,7 @@ def status_after(
 
     Without expected Pods no eviction is allowed: the first Pods could appear before the next reconciliation.
     """
-    status = status_of(budget)
+    status: Object = status_of(budget)
     allowed = max(healthy - desired, 0) if expected > 0 else 0
     generation = meta(budget).generation
     status |= {
@@ -101,7 +101,7 @@ def status_after(
 
 def status_of_failure(budget: Object, message: str, clock: Clock) -> Object:
     """Return the status after a failure to compute the numbers: no eviction is allowed."""
-    status = status_of(budget)
+    status: Object = status_of(budget)
     numbers = ("currentHealthy", "desiredHealthy", "expectedPods")
     status |= {**{name: status.get(name, 0) for name in numbers}, "disruptionsAllowed": 0}
     _set_allowed(status, ("False", "SyncFailed"), message, clock)

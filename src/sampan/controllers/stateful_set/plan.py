@@ -177,7 +177,7 @@ def status(state: StatefulSetState) -> Object:
     # Only a complete update changes the current revision: until then a rollback must find the old one.
     if is_rolling and counts["updatedReplicas"] == counts["readyReplicas"] == counts["replicas"] == desired:
         counts["currentReplicas"], current_name = desired, update_name
-    new = status_of(state.stateful_set)
+    new: Object = status_of(state.stateful_set)
     for name, count in counts.items():
         if count or name in ("replicas", "availableReplicas"):
             new[name] = count
