@@ -9,12 +9,12 @@ from typing import Any
 
 import orjson
 
-from sampan.node.container_view import Container
 from sampan.node.environment.fields import PodPlace
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions, ResizeError
 from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Unsupported, Usage
 from sampan.node.tasks import Tasks
-from sampan.node.views import NODE_POD_VIEW, Pod
+from sampan.node.views.container import Container
+from sampan.node.views.pod import NODE_POD_VIEW, Pod
 
 EPOCH = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from sampan.node.container_view import Container, HttpGetAction
 from sampan.node.probes.grpc import probe_grpc
 from sampan.node.probes.http import HttpFailed, http_get_of, probe_http, send
 from sampan.node.probes.tcp import probe_tcp
 from sampan.node.process.ports import connect
+from sampan.node.views.container import Container, HttpGetAction
 from tests.dialling import FORBIDDEN, SPELLINGS, loopback_only
 
 __all__ = ["loopback_only"]

@@ -8,7 +8,7 @@ from sampan.node.environment.environment import environment_of, host_name
 from sampan.node.environment.fields import PodPlace, field_value, formatted, resource_value
 from sampan.node.environment.services import Service, ServicePort, ServiceSpec, at, service_environment
 from sampan.node.references import ConfigMap, Missing, Secret
-from sampan.node.volume_sources import ResourcePath
+from sampan.node.views.volume_sources import ResourcePath
 from sampan.resource import ObjectMeta
 from tests.node.scripted import detailed, place_of
 

@@ -8,10 +8,10 @@ import pytest
 from sampan.client import DeleteOptions
 from sampan.core.time import format_time
 from sampan.loops.resources import LEASES, NODES, PODS
-from sampan.node.addresses import PodAddresses
-from sampan.node.extended_resources import allocatable_change
+from sampan.node.node_object.extended_resources import allocatable_change
+from sampan.node.node_object.pod_addresses import PodAddresses
 from sampan.node.runtime import ImageError
-from sampan.node.simulated import SimulatedRuntime
+from sampan.node.simulated.runtime import SimulatedRuntime
 from sampan.resource import Object
 from sampan.testing.virtual_time import virtual_time
 from tests.client.connected import connected

@@ -205,7 +205,7 @@ _AGENT = """
 import asyncio, sys
 from pathlib import Path
 from sampan.node.process.launch import Launcher, Program
-from sampan.node.process.stdio import open_stdio
+from sampan.node.process.streams.stdio import open_stdio
 from sampan.node.sessions import Streams
 from sampan.node.process.instance import instance_of
 from sampan.node.tmpfs import TmpfsMounts

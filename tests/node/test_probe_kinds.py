@@ -11,11 +11,11 @@ import h2.connection
 import h2.events
 import pytest
 
-from sampan.node.container_view import Container, ContainerPort, Header, HttpGetAction
 from sampan.node.probes.grpc import probe_grpc
 from sampan.node.probes.http import http_get_of, probe_http
 from sampan.node.probes.ports import resolve_port
 from sampan.node.probes.tcp import probe_tcp
+from sampan.node.views.container import Container, ContainerPort, Header, HttpGetAction
 
 Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

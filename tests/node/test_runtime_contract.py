@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from sampan.core.time import SystemClock
-from sampan.node.addresses import PodAddresses
-from sampan.node.container_view import Container
+from sampan.node.node_object.pod_addresses import PodAddresses
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions, Runtime
 from sampan.node.sessions import ContainerConfig
-from sampan.node.simulated import SimulatedRuntime
-from sampan.node.views import Pod, PodSpec
+from sampan.node.simulated.runtime import SimulatedRuntime
+from sampan.node.views.container import Container
+from sampan.node.views.pod import Pod, PodSpec
 from sampan.resource import ObjectMeta
 from tests.node.process.running import node as process_node
 from tests.node.process.running import sh

@@ -7,7 +7,7 @@ import pytest
 
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import NODES, PODS
-from sampan.node.node_object import NodeAddress
+from sampan.node.node_object.content import NodeAddress
 from sampan.node.nodes import ProcessNode, SimulatedNodes
 from sampan.node.set_up import set_up
 from sampan.resource import Object

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from sampan.node.annotations import script_of
+from sampan.node.simulated.annotations import script_of
 
 
 @pytest.mark.parametrize(

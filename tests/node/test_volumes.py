@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampan.node.container_view import VolumeMount
 from sampan.node.references import Missing
-from sampan.node.volume_sources import DownwardApi, DownwardFile, FieldPath, KeyToPath, Projection
+from sampan.node.views.container import VolumeMount
+from sampan.node.views.volume_sources import DownwardApi, DownwardFile, FieldPath, KeyToPath, Projection
 from sampan.node.volumes.atomic_writer import File, write_files
 from sampan.node.volumes.host_path import prepare_host_path
 from sampan.node.volumes.mounts import MountedVolume, MountError, mounts_of

@@ -8,7 +8,7 @@ WITH_URLSPLIT = {
     "app/join.py",
     "cli/tokens/command.py",
     "controllers/certificate_signing/serving.py",
-    "node/cri/streaming.py",
+    "node/cri/streams/streaming.py",
     "node/environment/services.py",
     "node/probes/http.py",
     "registry/webhook/target.py",

@@ -6,7 +6,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from sampan.node.runtime import Runtime
 from sampan.node.sessions import Streams
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 
 OUTPUT_BYTES_MAX: Final = 10 * 1024
 """Output beyond this size is read and dropped."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sampan.core.time import Clock
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from sampan.operator.events import EventBroadcaster, EventRecorder
 from sampan.operator.events.event import ObjectReference
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from sampan.client import Config
 from sampan.node.eviction.thresholds import EvictionPolicy
 from sampan.node.garbage.images import ImagePolicy
-from sampan.node.heartbeats import RENEW_S
 from sampan.node.joining.credentials import NodeCredentials
-from sampan.node.node_object import NodeAddress, NodeShape
+from sampan.node.node_object.content import NodeAddress, NodeShape
+from sampan.node.node_object.heartbeats import RENEW_S
 from sampan.node.shutdown.policy import ShutdownPolicy
 from sampan.node.shutdown.signal import ShutdownSignal
 

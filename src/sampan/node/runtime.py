@@ -24,9 +24,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from sampan.node.container_view import Container
 from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Usage
-from sampan.node.views import Pod
+from sampan.node.views.container import Container
+from sampan.node.views.pod import Pod
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,42 +18,42 @@ from sampan.informer.shared_informer import SharedInformer
 from sampan.loops.context import ControllerContext
 from sampan.loops.resources import SERVICES
 from sampan.loops.views import NODE_VIEW, POD_VIEW
-from sampan.node.addresses import PodAddresses, pod_cidr
-from sampan.node.admission import NodeAdmission, NodeFacts
-from sampan.node.claim import NodeClaim
-from sampan.node.container_support import NoSupport
+from sampan.node.admission.checks import NodeAdmission, NodeFacts
+from sampan.node.admission.node_state import NodeState
+from sampan.node.admission.sysctls import AllowedSysctls
+from sampan.node.containers.process_support import ProcessSupport
+from sampan.node.containers.support import NoSupport
 from sampan.node.csi.lazy import LazyCsi
 from sampan.node.csi.parts import CsiParts
 from sampan.node.environment.services import SERVICE_VIEW, Service, at
 from sampan.node.eviction.manager import EvictionManager
 from sampan.node.eviction.meter import MachineMeter
-from sampan.node.extended_resources import ExtendedResources
 from sampan.node.garbage.images import ImageInStore
-from sampan.node.heartbeats import Health, Heartbeats, Member
-from sampan.node.host import host_shape
-from sampan.node.images import Images
 from sampan.node.joining.credentials import NodeCredentials
 from sampan.node.joining.serving import ServingCertificate
 from sampan.node.local_path.deleter import LocalDeleter
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
-from sampan.node.node_object import NodeAddress, NodeShape, host_ip
-from sampan.node.node_state import NodeState
+from sampan.node.node_object.claim import NodeClaim
+from sampan.node.node_object.content import NodeAddress, NodeShape, host_ip
+from sampan.node.node_object.extended_resources import ExtendedResources
+from sampan.node.node_object.heartbeats import Health, Heartbeats, Member
+from sampan.node.node_object.host import host_shape
+from sampan.node.node_object.pod_addresses import PodAddresses, pod_cidr
+from sampan.node.node_object.pod_cidrs import NodePodCidrs
 from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
-from sampan.node.pod_agent import PodAgent
-from sampan.node.pod_cidrs import NodePodCidrs
-from sampan.node.pod_worker import PodWorker
+from sampan.node.pods.agent import PodAgent
+from sampan.node.pods.images import Images
+from sampan.node.pods.worker import PodWorker
 from sampan.node.process import Images as ProcessImages
 from sampan.node.process import ProcessRuntime
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
-from sampan.node.process_support import ProcessSupport
 from sampan.node.references import References
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.server import NodeServer
 from sampan.node.server.usage import ReadVolumeStats, no_volume_stats
-from sampan.node.simulated import SimulatedRuntime
-from sampan.node.simulated_events import FewPodsEvents, SimulatedSupport
-from sampan.node.sysctls import AllowedSysctls
+from sampan.node.simulated.events import FewPodsEvents, SimulatedSupport
+from sampan.node.simulated.runtime import SimulatedRuntime
 from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.node.tunnel.set_up import NO_TUNNELS, TunnelSettings, add_tunnels

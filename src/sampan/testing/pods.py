@@ -6,7 +6,7 @@
 
 A rule applies to Pods that are created after it. If several rules match, the last one applies. Names match a pattern of
 the shell; a generated name (`web-7d4b9-x2x8w`) matches by its prefix too. Rules become annotations of the Pod, as
-`sampan.node.annotations` describes them.
+`sampan.node.simulated.annotations` describes them.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from sampan.client.transport import HttpRequest
-from sampan.node.annotations import (
+from sampan.node.simulated.annotations import (
     COMPLETE_AFTER,
     EXIT_CODE,
     FAIL_AFTER,

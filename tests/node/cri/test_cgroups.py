@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sampan.node.cri.cgroups import PodCgroups, missing_controllers
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from tests.node.scripted import detailed
 
 PATH = "/kubepods/podx"

@@ -16,7 +16,7 @@ from sampan.node.cri.runtime import CriRuntime
 from sampan.node.cri.settings import CriSettings
 from sampan.node.garbage.collector import GarbageCollector
 from sampan.node.garbage.images import ImagePolicy
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from tests.node.cri.containerd import IMAGE, PAUSE, cgroup_parent, containerd, missing
 from tests.node.cri.test_client import container_config, ended, sandbox_config
 

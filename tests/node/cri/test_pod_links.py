@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from sampan.loops.pod_networks import PodNetworkOf
-from sampan.node.cri import network
-from sampan.node.cri.attachments import read_attachments
-from sampan.node.cri.network import PodNetwork, network_configuration
+from sampan.node.cri.network import pod_network as network
+from sampan.node.cri.network.attachments import read_attachments
+from sampan.node.cri.network.pod_network import PodNetwork, network_configuration
 from tests.machines import Machine, lan, missing
 
 PLUGINS = Path("/usr/lib/cni")

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import grpc
 import pytest
 
+from sampan.node.cri.configuration.sandbox import POD_UID
 from sampan.node.cri.errors import RuntimeUnavailable, cri_error
 from sampan.node.cri.messages import message
-from sampan.node.cri.sandbox_config import POD_UID
 from sampan.node.cri.usage import container_usage, interface_usages, read_networks
 from sampan.node.sessions import InterfaceUsage, Usage
 from sampan.rpc.proto_files import AnyMessage

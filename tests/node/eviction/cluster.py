@@ -6,22 +6,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sampan.loops.context import ControllerContext
-from sampan.node.addresses import PodAddresses, pod_cidr
-from sampan.node.container_support import NoSupport
+from sampan.node.admission.node_state import NodeState
+from sampan.node.containers.support import NoSupport
 from sampan.node.eviction.manager import EvictionManager
 from sampan.node.eviction.meter import MachineMeter
 from sampan.node.eviction.pressure import Signals, SignalValue
 from sampan.node.eviction.thresholds import EvictionPolicy, eviction_thresholds
-from sampan.node.heartbeats import Member
-from sampan.node.images import Images
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
-from sampan.node.node_object import NodeShape
-from sampan.node.node_state import NodeState
-from sampan.node.pod_agent import PodAgent
-from sampan.node.pod_worker import PodWorker
+from sampan.node.node_object.content import NodeShape
+from sampan.node.node_object.heartbeats import Member
+from sampan.node.node_object.pod_addresses import PodAddresses, pod_cidr
+from sampan.node.pods.agent import PodAgent
+from sampan.node.pods.images import Images
+from sampan.node.pods.worker import PodWorker
 from sampan.node.set_up import NodeParts, add_agent, add_heartbeats
-from sampan.node.simulated import SimulatedRuntime
+from sampan.node.simulated.runtime import SimulatedRuntime
 from sampan.operator.events import CoreEventSink, EventBroadcaster
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, working

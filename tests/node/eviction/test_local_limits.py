@@ -11,7 +11,7 @@ from sampan.loops.resources import PODS
 from sampan.node.eviction.local_limits import exceeded, has_limits
 from sampan.node.eviction.meter import disk_use
 from sampan.node.eviction.ranking import ContainerUse, DiskUse, PodUse
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from sampan.testing.virtual_time import virtual_time
 from tests.node.cluster import condition, create
 from tests.node.eviction.cluster import pressed

@@ -16,7 +16,7 @@ from sampan.node.network_policy.pods import PodFacts
 from sampan.node.network_policy.policy import compiled
 from sampan.node.network_policy.views import POLICY_VIEW, NetworkPolicy
 from sampan.node.runtime import SandboxError
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from sampan.resource import ObjectMeta
 from tests.node.network_policy.interpreter import PolicyTable
 from tests.node.network_policy.oracle import Connection

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from sampan.core.time import SystemClock
-from sampan.node.container_view import Container
 from sampan.node.process import Images, Isolation, ProcessRuntime
 from sampan.node.process.isolation import namespaces_work
 from sampan.node.process.launch import Launcher
 from sampan.node.runtime import ContainerRecord, LogOptions
 from sampan.node.sessions import ContainerConfig, Mount, Session
-from sampan.node.views import Pod, PodSpec
+from sampan.node.views.container import Container
+from sampan.node.views.pod import Pod, PodSpec
 from sampan.resource import ObjectMeta
 
 MAIN = Container("main", "app:1")

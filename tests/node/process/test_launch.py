@@ -17,7 +17,7 @@ import pytest
 from sampan.node.process.launch import Launcher, LaunchError, Program, View, _Launch, _spec
 from sampan.node.process.proc import process_stat, processes
 from sampan.node.process.process import Process
-from sampan.node.process.stdio import Stdio, open_stdio
+from sampan.node.process.streams.stdio import Stdio, open_stdio
 from sampan.node.sessions import Mount, Streams
 from tests.node.process.running import has_namespaces, host_programs, sh
 

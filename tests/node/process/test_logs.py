@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampan.node.process.log_file import FILES_MAX, LINE_BYTES_MAX, LogFile, log_files
-from sampan.node.process.log_reader import log_tail, read_log
+from sampan.node.process.logs.log_file import FILES_MAX, LINE_BYTES_MAX, LogFile, log_files
+from sampan.node.process.logs.log_reader import log_tail, read_log
 from sampan.node.runtime import LogOptions
 from tests.properties import SHARED_FIXTURES, examples
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sampan.node.container_view import Container
 from sampan.node.process import Isolation
-from sampan.node.process.output import BUFFER_BYTES_MAX, Output
+from sampan.node.process.streams.output import BUFFER_BYTES_MAX, Output
 from sampan.node.sessions import Streams
+from sampan.node.views.container import Container
 from tests.node.process.running import Node, node, output, pod, sh
 from tests.node.process.test_containers import isolation, no_more
 

@@ -15,7 +15,7 @@ import pytest
 from sampan.node.beneath import detach_all_below, open_directory, opened, remove_tree, walk
 from sampan.node.cri.container_log import rotate
 from sampan.node.eviction.meter import disk_use
-from sampan.node.process.log_reader import log_tail
+from sampan.node.process.logs.log_reader import log_tail
 from sampan.node.volumes.atomic_writer import File, write_files
 from sampan.node.volumes.mounts import MountError
 from sampan.node.volumes.ownership import give_to_group

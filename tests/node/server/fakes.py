@@ -4,11 +4,11 @@ import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from sampan.node.container_view import Container
 from sampan.node.runtime import ContainerRecord, LogOptions
 from sampan.node.server.hosted import HostedPod
 from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Unsupported, Usage
-from sampan.node.views import Pod, PodSpec
+from sampan.node.views.container import Container
+from sampan.node.views.pod import Pod, PodSpec
 from sampan.resource import ObjectMeta
 
 MEASURED_S = 1767323100.25

@@ -20,7 +20,7 @@ from sampan.node.runtime import Runtime
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.server import NodeServer
 from sampan.node.server.usage import ReadVolumeStats, no_volume_stats
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from tests.node.server.fakes import POD, FakeRuntime, hosted
 
 _DAY = dt.timedelta(days=1)

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from sampan.node.shutdown.policy import Stage, shutdown_policy
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 
 CRITICAL = 2_000_000_000
 

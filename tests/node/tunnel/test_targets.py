@@ -5,12 +5,12 @@ from typing import Any, cast
 
 import pytest
 
-from sampan.node.container_view import Container, ContainerPort
 from sampan.node.node_home import NodeHome
 from sampan.node.runtime import Runtime
 from sampan.node.server.hosted import HostedPod
 from sampan.node.tunnel.targets import TunnelTargets
-from sampan.node.views import Pod, PodSpec
+from sampan.node.views.container import Container, ContainerPort
+from sampan.node.views.pod import Pod, PodSpec
 from sampan.resource import ObjectMeta
 from sampan.streams.errors import StreamRefused
 from sampan.streams.splice import Splice

@@ -32,12 +32,12 @@ from sampan.dns.set_up import set_up as set_up_dns
 from sampan.informer.settings import InformerSettings
 from sampan.loops.context import ControllerContext
 from sampan.loops.informers import FROM_THE_NEWEST_STATE, NEXT_TO_THE_SERVER
-from sampan.node.claim import NodeTaken
 from sampan.node.eviction.thresholds import HARD, EvictionPolicy
 from sampan.node.joining.rotation import CertificateRotation
-from sampan.node.node_object import NodeAddress
+from sampan.node.node_object.claim import NodeTaken
+from sampan.node.node_object.content import NodeAddress
+from sampan.node.node_object.other_address import second_address
 from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
-from sampan.node.other_address import second_address
 from sampan.node.runtime_socket import NoRuntime, runtime_socket
 from sampan.node.set_up import set_up as set_up_nodes
 from sampan.node.shutdown.inhibitor import has_systemd

@@ -38,8 +38,8 @@ from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.dns.settings import DnsSettings
 from sampan.loops.defaults import LEGACY_TOKEN_CLEAN_UP_PERIOD_S
 from sampan.loops.load_balancer import LoadBalancerOptions
+from sampan.node.admission.sysctls import AllowedSysctls
 from sampan.node.joining.credentials import NodeCredentials
-from sampan.node.sysctls import AllowedSysctls
 
 USAGE_ERROR = 2
 """Exit code of a process that would fail in the same way if it were started again."""

@@ -14,9 +14,9 @@ from typing import Final
 
 from sampan.core.numbers.resource_amounts import amounts
 from sampan.core.pods.resources import Kind, PodParts, pod_limits, pod_requests
-from sampan.node.container_view import Resources
-from sampan.node.cri.resources import CPU_PERIOD_US, SHARES_MAX, SHARES_MIN, cpu_quota_us, cpu_shares
-from sampan.node.views import Pod
+from sampan.node.cri.configuration.resources import CPU_PERIOD_US, SHARES_MAX, SHARES_MIN, cpu_quota_us, cpu_shares
+from sampan.node.views.container import Resources
+from sampan.node.views.pod import Pod
 
 ROOT: Final = Path("/sys/fs/cgroup")
 _REQUIRED: Final = ("cpu", "memory", "pids")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.node.beneath import open_beneath, open_directory, opened
-from sampan.node.process.log_file import FILE_BYTES_MAX, FILES_MAX, log_files
+from sampan.node.process.logs.log_file import FILE_BYTES_MAX, FILES_MAX, log_files
 
 _POLL_S: Final = 0.2
 

@@ -10,25 +10,25 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from sampan.core.numbers.resource_amounts import amounts
-from sampan.node.container_view import Container
 from sampan.node.cri.client import CriClient
-from sampan.node.cri.container_config import Start, container_config, hosts_file
+from sampan.node.cri.configuration.container import Start, container_config, hosts_file
+from sampan.node.cri.configuration.resources import linux_resources, oom_score
+from sampan.node.cri.configuration.sandbox import sandbox_config
 from sampan.node.cri.errors import CriError
-from sampan.node.cri.hosts import hosts_content
-from sampan.node.cri.images import CriImages
 from sampan.node.cri.log_files import LogFiles
 from sampan.node.cri.messages import AnyMessage
+from sampan.node.cri.network.hosts import hosts_content
 from sampan.node.cri.observer import RETRY_S, CriObserver
 from sampan.node.cri.pods import CriPod, Run
-from sampan.node.cri.resources import linux_resources, oom_score
-from sampan.node.cri.sandbox_config import sandbox_config
+from sampan.node.cri.registries.images import CriImages
 from sampan.node.cri.sandboxes import CriSandboxes
 from sampan.node.cri.settings import CriSettings
 from sampan.node.cri.usage import CriUsage
 from sampan.node.environment.fields import PodPlace
 from sampan.node.runtime import ContainerRecord, NotCreated, ResizeError
 from sampan.node.sessions import ContainerConfig
-from sampan.node.views import Pod
+from sampan.node.views.container import Container
+from sampan.node.views.pod import Pod
 
 _log = logging.getLogger("sampan.node")
 

@@ -8,11 +8,11 @@ import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence, Set
 
 from sampan.node.cri.client import CriClient
-from sampan.node.cri.container_config import CONTAINER_NAME
+from sampan.node.cri.configuration.container import CONTAINER_NAME
+from sampan.node.cri.configuration.sandbox import POD_UID
 from sampan.node.cri.errors import CriError
 from sampan.node.cri.messages import AnyMessage, value
 from sampan.node.cri.runtime import CriRuntime
-from sampan.node.cri.sandbox_config import POD_UID
 from sampan.node.eviction.meter import disk_of
 from sampan.node.garbage.containers import (
     ContainerInStore,

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from sampan.node.beneath import remove_tree
-from sampan.node.cri.bridge import BRIDGE
 from sampan.node.cri.cgroups import ROOT as CGROUPS
 from sampan.node.cri.client import CriClient
+from sampan.node.cri.configuration.sandbox import INSTANCE, POD_NAME, POD_NAMESPACE, POD_UID
 from sampan.node.cri.messages import AnyMessage
-from sampan.node.cri.network import remove_network
-from sampan.node.cri.sandbox_config import INSTANCE, POD_NAME, POD_NAMESPACE, POD_UID
+from sampan.node.cri.network.bridge import BRIDGE
+from sampan.node.cri.network.pod_network import remove_network
 from sampan.node.network_policy.enforcer import remove_rules
 from sampan.node.programs import run
 

@@ -5,9 +5,9 @@ Source: kubelet pkg/kubelet/kuberuntime/helpers.go BuildPodLogsDirectory (1.36).
 
 from pathlib import Path
 
-from sampan.node.cri.container_config import log_path
+from sampan.node.cri.configuration.container import log_path
 from sampan.node.cri.pods import CriPod
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 
 
 class LogFiles:

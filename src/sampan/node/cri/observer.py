@@ -18,7 +18,8 @@ from typing import Final
 from sampan.core.time import Clock
 from sampan.node.beneath import open_file
 from sampan.node.cri.client import CriClient
-from sampan.node.cri.container_config import CONTAINER_NAME, MESSAGE_PATH, MESSAGE_POLICY, message_file
+from sampan.node.cri.configuration.container import CONTAINER_NAME, MESSAGE_PATH, MESSAGE_POLICY, message_file
+from sampan.node.cri.configuration.sandbox import INSTANCE, POD_UID
 from sampan.node.cri.container_log import rotate
 from sampan.node.cri.errors import CriError
 from sampan.node.cri.health import RuntimeHealth
@@ -26,8 +27,7 @@ from sampan.node.cri.log_files import LogFiles
 from sampan.node.cri.messages import AnyMessage
 from sampan.node.cri.pods import CriPod, CriPods, Run, merge_sandboxes
 from sampan.node.cri.records import container_record
-from sampan.node.cri.sandbox_config import INSTANCE, POD_UID
-from sampan.node.process.log_reader import log_tail
+from sampan.node.process.logs.log_reader import log_tail
 from sampan.node.runtime import ContainerRecord
 from sampan.operator.request import RetryLater
 

@@ -19,23 +19,23 @@ from pathlib import Path
 from sampan.core.time import Clock
 from sampan.node.beneath import remove_tree
 from sampan.node.cri.client import CriClient
+from sampan.node.cri.configuration.sandbox import cgroup_parent
 from sampan.node.cri.containers import CriContainers
 from sampan.node.cri.errors import CriError
-from sampan.node.cri.guard import NO_GUARD, NetworkGuard
-from sampan.node.cri.images import CriImages
 from sampan.node.cri.log_files import LogFiles
+from sampan.node.cri.network.guard import NO_GUARD, NetworkGuard
+from sampan.node.cri.network.resolver import ClusterDns
 from sampan.node.cri.observer import STATUS_S, CriObserver
 from sampan.node.cri.pods import CriPod, addresses_of
-from sampan.node.cri.pull import Credentials, NoCredentials
 from sampan.node.cri.registries.configuration import Registries
-from sampan.node.cri.resolver import ClusterDns
-from sampan.node.cri.sandbox_config import cgroup_parent
+from sampan.node.cri.registries.images import CriImages
+from sampan.node.cri.registries.pull_secrets import Credentials, NoCredentials
 from sampan.node.cri.sandboxes import CriSandboxes
 from sampan.node.cri.settings import CriSettings
-from sampan.node.cri.streams import CriStreams
+from sampan.node.cri.streams.cri_streams import CriStreams
 from sampan.node.cri.usage import CriUsage
-from sampan.node.status_records import lost, status_records
-from sampan.node.views import Pod
+from sampan.node.pods.status_records import lost, status_records
+from sampan.node.views.pod import Pod
 from sampan.node.volumes.removal import remove_pod
 
 _log = logging.getLogger("sampan.node")

@@ -13,21 +13,21 @@ from typing import Final
 from sampan.node.beneath import remove_tree
 from sampan.node.cri.cgroups import PodCgroups
 from sampan.node.cri.client import CriClient
-from sampan.node.cri.container_config import hosts_file, pod_directory
+from sampan.node.cri.configuration.container import hosts_file, pod_directory
+from sampan.node.cri.configuration.sandbox import SandboxPlace, cgroup_parent, sandbox_config
+from sampan.node.cri.configuration.user_namespaces import UserNamespaces, release, unsupported
 from sampan.node.cri.errors import CriError
-from sampan.node.cri.guard import NetworkGuard
-from sampan.node.cri.hosts import fully_qualified
 from sampan.node.cri.log_files import LogFiles
+from sampan.node.cri.network.guard import NetworkGuard
+from sampan.node.cri.network.hosts import fully_qualified
+from sampan.node.cri.network.resolver import ClusterDns, dns_message, node_resolver, pod_resolver
 from sampan.node.cri.observer import CriObserver
 from sampan.node.cri.pods import CriPod, Sandbox, addresses_of
-from sampan.node.cri.resolver import ClusterDns, dns_message, node_resolver, pod_resolver
-from sampan.node.cri.sandbox_config import SandboxPlace, cgroup_parent, sandbox_config
 from sampan.node.cri.settings import CriSettings
-from sampan.node.cri.user_namespaces import UserNamespaces, release, unsupported
 from sampan.node.environment.fields import PodPlace
 from sampan.node.references import Missing, Unreadable
 from sampan.node.runtime import SandboxError
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 
 _NETWORK_RETRY_S: Final = 0.5
 

@@ -13,36 +13,37 @@ from sampan.loops.context import ControllerContext
 from sampan.loops.defaults import CLUSTER_CIDR
 from sampan.loops.pod_networks import NETWORK_NODE_VIEW
 from sampan.loops.resources import SERVICES
-from sampan.node.claim import NodeClaim
+from sampan.node.admission.node_state import NodeState
+from sampan.node.admission.sysctls import AllowedSysctls
 from sampan.node.cri.cgroups import missing_controllers
 from sampan.node.cri.client import CriClient
 from sampan.node.cri.errors import CriError
 from sampan.node.cri.garbage import CriGarbage
-from sampan.node.cri.guard import NO_GUARD, NetworkGuard
-from sampan.node.cri.network import FollowNodes, PodNetwork
-from sampan.node.cri.published import PublishedNetworks
-from sampan.node.cri.pull import PullSecrets
+from sampan.node.cri.network.guard import NO_GUARD, NetworkGuard
+from sampan.node.cri.network.pod_network import FollowNodes, PodNetwork
+from sampan.node.cri.network.published import PublishedNetworks
+from sampan.node.cri.network.resolver import ClusterDns
+from sampan.node.cri.registries.pull_secrets import PullSecrets
 from sampan.node.cri.registries.registry_file import DEFAULT, RegistryFile
-from sampan.node.cri.resolver import ClusterDns
 from sampan.node.cri.runtime import CriRuntime
 from sampan.node.cri.settings import CriSettings
 from sampan.node.environment.services import SERVICE_VIEW
 from sampan.node.eviction.manager import EvictionManager
 from sampan.node.eviction.meter import MachineMeter
 from sampan.node.garbage.collector import GarbageCollector
-from sampan.node.heartbeats import Heartbeats, Member
-from sampan.node.host import host_shape
 from sampan.node.local_path.deleter import LocalDeleter
 from sampan.node.network_policy.enforcer import PolicyEnforcer, remove_rules
 from sampan.node.network_policy.set_up import set_up_policies
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
-from sampan.node.node_object import NodeShape
-from sampan.node.node_state import NodeState
+from sampan.node.node_object.claim import NodeClaim
+from sampan.node.node_object.content import NodeShape
+from sampan.node.node_object.heartbeats import Heartbeats, Member
+from sampan.node.node_object.host import host_shape
+from sampan.node.node_object.pod_cidrs import NodePodCidrs
 from sampan.node.nodes import CriNode
-from sampan.node.pod_agent import PodAgent
-from sampan.node.pod_cidrs import NodePodCidrs
-from sampan.node.pod_worker import PodWorker
+from sampan.node.pods.agent import PodAgent
+from sampan.node.pods.worker import PodWorker
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.references import References
 from sampan.node.set_up import (
@@ -55,7 +56,6 @@ from sampan.node.set_up import (
 )
 from sampan.node.shutdown.inhibitor import Inhibitor, has_systemd
 from sampan.node.shutdown.node_shutdown import NodeShutdown
-from sampan.node.sysctls import AllowedSysctls
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.node.tunnel.set_up import TunnelSettings
 from sampan.operator.events import CoreEventSink, EventBroadcaster

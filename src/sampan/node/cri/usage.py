@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 from sampan.node.cri.client import CriClient
-from sampan.node.cri.container_config import CONTAINER_NAME
+from sampan.node.cri.configuration.container import CONTAINER_NAME
+from sampan.node.cri.configuration.sandbox import POD_UID
 from sampan.node.cri.errors import CriError, RuntimeUnavailable
 from sampan.node.cri.pods import CriPods
-from sampan.node.cri.sandbox_config import POD_UID
 from sampan.node.sessions import InterfaceUsage, Usage
 from sampan.rpc.proto_files import AnyMessage
 

@@ -12,7 +12,7 @@ from sampan.core.time import format_time
 from sampan.csi.messages import AnyMessage, message, value
 from sampan.node.csi.drivers import MULTI_WRITER, Driver
 from sampan.node.references import CsiDriver, References, SecretReference
-from sampan.node.volume_sources import TokenProjection
+from sampan.node.views.volume_sources import TokenProjection
 from sampan.node.volumes.csi import CsiVolume
 from sampan.node.volumes.tokens import Tokens
 

@@ -6,9 +6,9 @@ Source: pkg/kubelet/kubelet_pods.go `makeEnvironmentVariables` (1.36).
 from collections.abc import Mapping
 
 from sampan.core.pods.expansion import expand, from_mappings
-from sampan.node.container_view import Container, EnvFrom, EnvVarSource, KeyRef
 from sampan.node.environment.fields import PodPlace, field_value, resource_value
 from sampan.node.references import Missing, References
+from sampan.node.views.container import Container, EnvFrom, EnvVarSource, KeyRef
 
 
 async def environment_of(

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sampan.core.numbers.quantity import Quantity, parse
-from sampan.node.views import Pod
-from sampan.node.volume_sources import ResourcePath
+from sampan.node.views.pod import Pod
+from sampan.node.views.volume_sources import ResourcePath
 
 _ESCAPES: Final = {
     "\a": "\\a",

@@ -8,9 +8,9 @@ from typing import Final
 
 from sampan.core.numbers.quantity import Quantity, parse
 from sampan.core.pods.resources import PodParts, pod_limits
-from sampan.node.container_view import Container
 from sampan.node.eviction.ranking import PodUse
-from sampan.node.views import Pod
+from sampan.node.views.container import Container
+from sampan.node.views.pod import Pod
 
 STORAGE: Final = "ephemeral-storage"
 

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from sampan.core.time import Clock
+from sampan.node.admission.node_state import NodeState
 from sampan.node.eviction.local_limits import exceeded, has_limits
 from sampan.node.eviction.meter import Meter
 from sampan.node.eviction.pressure import Pressure, Signals, advanced, met, reclaims_disk
 from sampan.node.eviction.ranking import eviction_text, ranked
 from sampan.node.eviction.thresholds import CONDITIONS, RESOURCES, EvictionPolicy, Threshold
-from sampan.node.forced_end import ForcedEnd
 from sampan.node.garbage.collector import GarbageCollector
-from sampan.node.node_state import NodeState
+from sampan.node.pods.forced_end import ForcedEnd
 from sampan.node.server.hosted import HostedPod
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from sampan.operator.error_text import one_line, retry_level, traceback_of
 
 PERIOD_S: Final = 10.0

@@ -9,15 +9,15 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, Protocol
 
+from sampan.node.admission.demand import demand_of
+from sampan.node.admission.node_state import is_critical
 from sampan.node.beneath import opened, walk
-from sampan.node.demand import demand_of
 from sampan.node.eviction.pressure import Signals, SignalValue
 from sampan.node.eviction.ranking import ContainerUse, DiskUse, PodUse
 from sampan.node.eviction.thresholds import IMAGE_FS, IMAGE_INODES, MEMORY, NODE_FS, NODE_INODES, PIDS
 from sampan.node.garbage.images import Disk
-from sampan.node.node_state import is_critical
 from sampan.node.server.hosted import HostedPod
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 
 _BLOCK_BYTES: Final = 512
 _PROC: Final = Path("/proc")

@@ -31,7 +31,7 @@ from sampan.node.network_policy.rules import TABLE
 from sampan.node.network_policy.views import POLICY_VIEW, NetworkPolicy
 from sampan.node.programs import run as run_program
 from sampan.node.runtime import SandboxError
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from sampan.wire.json import UNREADABLE
 
 _log = logging.getLogger("sampan.node")

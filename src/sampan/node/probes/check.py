@@ -7,7 +7,6 @@ import asyncio
 
 from sampan.core.pods.expansion import expand, from_mappings
 from sampan.node.commands import run_in_container
-from sampan.node.container_view import Container, Probe
 from sampan.node.environment.fields import PodPlace
 from sampan.node.probes.grpc import probe_grpc
 from sampan.node.probes.http import http_get_of, probe_http
@@ -16,6 +15,7 @@ from sampan.node.probes.ports import resolve_port
 from sampan.node.probes.tcp import probe_tcp
 from sampan.node.runtime import Runtime
 from sampan.node.sessions import Unsupported
+from sampan.node.views.container import Container, Probe
 
 
 async def check(runtime: Runtime, place: PodPlace, container: Container, probe: Probe) -> Outcome:

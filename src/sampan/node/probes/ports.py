@@ -1,6 +1,6 @@
 """Ports by number or name. Source: kubernetes pkg/probe/util.go `ResolveContainerPort` (1.36)."""
 
-from sampan.node.container_view import Container
+from sampan.node.views.container import Container
 
 
 def resolve_port(port: int | str, container: Container) -> int:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sampan.node.container_view import Container, Probe
 from sampan.node.environment.fields import PodPlace
 from sampan.node.node_events import NodeEvents
 from sampan.node.probes.check import check
 from sampan.node.probes.outcome import Outcome, ProbeError
 from sampan.node.runtime import ContainerRecord, Runtime
 from sampan.node.tasks import Tasks
-from sampan.node.views import Pod
+from sampan.node.views.container import Container, Probe
+from sampan.node.views.pod import Pod
 
 Kind = Literal["Startup", "Readiness", "Liveness"]
 _TRIES = 3

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from sampan.node.image_name import check_image_name
+from sampan.node.pods.image_name import check_image_name
 from sampan.node.runtime import ImageError
 
 HOST: Final = "host"

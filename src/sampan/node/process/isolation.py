@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from sampan.node.beneath import remove_tree
 from sampan.node.process.launch import Launcher, LaunchError, Program, View
-from sampan.node.process.stdio import open_stdio
+from sampan.node.process.streams.stdio import open_stdio
 from sampan.node.sessions import Streams
 
 Isolation = Literal["auto", "namespaces", "none"]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sampan.node.process.process import Process
-from sampan.node.process.stdio import Stdio
+from sampan.node.process.streams.stdio import Stdio
 from sampan.node.sessions import Mount
 
 _LAUNCHER: Final = str(Path(__file__).with_name("launcher.py"))

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Final
 
 from sampan.core.event_loop.task_scope import TaskScope
-from sampan.node.process.output import Output
-from sampan.node.process.pipes import ReadEnd
 from sampan.node.process.process import Process
 from sampan.node.process.running import RunningContainer
-from sampan.node.process.stdio import Stdio
+from sampan.node.process.streams.output import Output
+from sampan.node.process.streams.pipes import ReadEnd
+from sampan.node.process.streams.stdio import Stdio
 from sampan.node.sessions import Streams
 
 _LINGER_S: Final = 0.3

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from sampan.node.pods.status_records import KILLED_REASON
 from sampan.node.process.proc import boot_id, kill_family, kill_marked
 from sampan.node.process.state import StateDirectories, StoredContainer, StoredSandbox
 from sampan.node.runtime import ContainerRecord
-from sampan.node.status_records import KILLED_REASON
 
 _KILLED: Final = 137
 _MESSAGE: Final = "the node agent ended while the container was running"

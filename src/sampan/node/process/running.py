@@ -10,12 +10,12 @@ from typing import Final
 
 from sampan.node.process.images import Image
 from sampan.node.process.launch import Program
-from sampan.node.process.log_file import LogFile
-from sampan.node.process.output import AttachedClients
-from sampan.node.process.pipes import ReadEnd
+from sampan.node.process.logs.log_file import LogFile
 from sampan.node.process.proc import handles_signal, kill_marked
 from sampan.node.process.process import Process
-from sampan.node.process.stdio import Stdio
+from sampan.node.process.streams.output import AttachedClients
+from sampan.node.process.streams.pipes import ReadEnd
+from sampan.node.process.streams.stdio import Stdio
 
 _DRAIN_S: Final = 2.0
 """Time to wait for the output of a container that has ended, if another process has its streams open."""

@@ -22,12 +22,12 @@ from typing import Final
 
 from sampan.core.time import Clock
 from sampan.node.beneath import open_file
-from sampan.node.container_view import Container
+from sampan.node.pods.status_records import lost, status_records
 from sampan.node.process.images import Image, Images
 from sampan.node.process.isolation import Isolation, namespaces_work
 from sampan.node.process.launch import Launcher, LaunchError
-from sampan.node.process.log_file import LogFile
-from sampan.node.process.log_reader import log_tail, read_log
+from sampan.node.process.logs.log_file import LogFile
+from sampan.node.process.logs.log_reader import log_tail, read_log
 from sampan.node.process.ports import connect
 from sampan.node.process.proc import boot_id, process_stat
 from sampan.node.process.process_sessions import AttachSession, ExecSession, FailedSession
@@ -35,13 +35,13 @@ from sampan.node.process.program import Desired, exec_program, message_file, pro
 from sampan.node.process.recovery import recover
 from sampan.node.process.running import RunningContainer
 from sampan.node.process.state import StateDirectories, StoredContainer, StoredSandbox
-from sampan.node.process.stdio import open_stdio
+from sampan.node.process.streams.stdio import open_stdio
 from sampan.node.process.usage import UsageMeter
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
 from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Usage
-from sampan.node.status_records import lost, status_records
 from sampan.node.tmpfs import TmpfsMounts
-from sampan.node.views import Pod
+from sampan.node.views.container import Container
+from sampan.node.views.pod import Pod
 
 NAME: Final = "process"
 START_ERROR: Final = 128

@@ -13,7 +13,7 @@ import msgspec
 
 from sampan.node.beneath import remove_tree
 from sampan.node.runtime import ContainerRecord
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from sampan.node.volumes.removal import remove_pod
 from sampan.wire.json import UNREADABLE
 

@@ -34,7 +34,7 @@ from sampan.node.server.usage import (
     summary,
 )
 from sampan.node.sessions import Session, Usage
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from sampan.operator.http import AnyResponse, Request, Response
 
 _log = logging.getLogger("sampan.node")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sampan.node.runtime import Runtime
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 
 FindPod = Callable[[str, str], tuple[Pod, Runtime] | None]
 """Returns a Pod and its runtime by namespace and name."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from sampan.core.time import parse_time
 from sampan.node.runtime import LogOptions, Runtime
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from sampan.operator.http import AnyResponse, Request, Response, StreamedResponse
 
 Query = Mapping[str, Sequence[str]]

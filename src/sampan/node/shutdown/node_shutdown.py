@@ -10,13 +10,13 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
+from sampan.node.admission.node_state import NodeState
 from sampan.node.eviction.manager import Pods
-from sampan.node.forced_end import ForcedEnd
-from sampan.node.node_state import NodeState
+from sampan.node.pods.forced_end import ForcedEnd
 from sampan.node.shutdown.inhibitor import Inhibitor
 from sampan.node.shutdown.policy import ShutdownPolicy, Stage, names_of
 from sampan.node.shutdown.signal import ShutdownSignal
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 
 REASON: Final = "Terminated"
 MESSAGE: Final = "Pod was terminated in response to imminent node shutdown."

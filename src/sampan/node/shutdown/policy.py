@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
-from sampan.node.node_state import CRITICAL
-from sampan.node.views import Pod
+from sampan.node.admission.node_state import CRITICAL
+from sampan.node.views.pod import Pod
 
 _MINIMUM_S = 1.0
 

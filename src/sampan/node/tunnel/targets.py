@@ -15,7 +15,7 @@ from sampan.core.addresses.dial import check_address, create_connection
 from sampan.http.dial import keep_alive
 from sampan.node.node_home import NodeHome
 from sampan.node.server.hosted import HostedPod
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from sampan.streams.errors import StreamRefused
 from sampan.streams.splice import Splice
 from sampan.streams.tunnels import KUBELET, split_target

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sampan.node.references import Claim, Missing, PersistentVolume, References
-from sampan.node.views import Pod
-from sampan.node.volume_sources import Volume
+from sampan.node.views.pod import Pod
+from sampan.node.views.volume_sources import Volume
 
 
 @dataclass(frozen=True, slots=True)

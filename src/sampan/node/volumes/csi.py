@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from sampan.node.references import Claim, Missing, PersistentVolume, SecretReference
-from sampan.node.views import Pod
-from sampan.node.volume_sources import Volume
+from sampan.node.views.pod import Pod
+from sampan.node.views.volume_sources import Volume
 from sampan.node.volumes.mounts import MountedVolume
 
 PLUGIN: Final = "kubernetes.io~csi"

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sampan.client import ApiError, Client, ClientError, ListOptions
 from sampan.node.references import CONFIG_MAP_VIEW, SECRET_VIEW
 from sampan.node.tasks import Tasks
-from sampan.node.volume_sources import Projection, Volume
+from sampan.node.views.volume_sources import Projection, Volume
 from sampan.resource import ObjectType
 
 Reference = tuple[str, str, str]

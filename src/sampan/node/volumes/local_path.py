@@ -6,7 +6,7 @@ from typing import Final
 from sampan.loops.local_path import DRIVER, NODE, PROVISIONED_BY, PROVISIONER, capacity_bytes
 from sampan.node.local_path.directories import LocalDirectories
 from sampan.node.references import Claim, PersistentVolume
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 from sampan.node.volumes.mounts import MountedVolume
 from sampan.node.volumes.ownership import give_to_group
 

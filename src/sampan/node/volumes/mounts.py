@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from sampan.core.pods.expansion import expand
-from sampan.node.container_view import Container, VolumeMount
 from sampan.node.sessions import Mount
+from sampan.node.views.container import Container, VolumeMount
 from sampan.node.volumes.parts import PartError, Parts
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from sampan.node.environment.fields import PodPlace, field_value, resource_value
 from sampan.node.references import Missing, References
-from sampan.node.views import Pod
-from sampan.node.volume_sources import DownwardApi, Projected, ProjectedSource, Projection, Volume
+from sampan.node.views.pod import Pod
+from sampan.node.views.volume_sources import DownwardApi, Projected, ProjectedSource, Projection, Volume
 from sampan.node.volumes.atomic_writer import File, Payload
 from sampan.node.volumes.tokens import Tokens
 

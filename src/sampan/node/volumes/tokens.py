@@ -10,8 +10,8 @@ from sampan.client import Client, ClientError, NotFound
 from sampan.core.time import Clock, parse_time
 from sampan.loops.resources import SERVICE_ACCOUNTS
 from sampan.node.references import Missing, Unreadable
-from sampan.node.views import Pod
-from sampan.node.volume_sources import TokenProjection
+from sampan.node.views.pod import Pod
+from sampan.node.views.volume_sources import TokenProjection
 from sampan.resource import Object
 
 RENEW_AT: Final = 0.8

@@ -21,8 +21,8 @@ from sampan.node.local_path.directories import LocalDirectories
 from sampan.node.references import Missing, References, Unreadable
 from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts
-from sampan.node.views import Pod
-from sampan.node.volume_sources import EmptyDir, ImageSource, Volume
+from sampan.node.views.pod import Pod
+from sampan.node.views.volume_sources import EmptyDir, ImageSource, Volume
 from sampan.node.volumes.atomic_writer import write_files
 from sampan.node.volumes.claims import bound_volume, claimed_path
 from sampan.node.volumes.csi import CsiPort, CsiVolume, VolumeFault, claimed, inline

@@ -6,12 +6,12 @@ import grpc
 import pytest
 
 from sampan.node.cri.errors import cri_error
-from sampan.node.cri.images import CriImages
 from sampan.node.cri.messages import message
 from sampan.node.cri.registries.configuration import Registries, read_registries
+from sampan.node.cri.registries.images import CriImages
 from sampan.node.cri.registries.pulls import own, rewritten
 from sampan.node.runtime import ImageError
-from sampan.node.views import Pod
+from sampan.node.views.pod import Pod
 
 FILE = b"""
 mirrors:

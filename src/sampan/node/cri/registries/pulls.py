@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from sampan.node.cri.messages import AnyMessage, message
-from sampan.node.cri.pull import with_registry
 from sampan.node.cri.registries.configuration import Auth, Registries
 from sampan.node.cri.registries.hosts import DOCKER_HUB, DOCKER_HUB_SERVER
+from sampan.node.cri.registries.pull_secrets import with_registry
 
 CONTAINERD: Final = "containerd"
 

@@ -1,0 +1,1 @@
+"""Simulated containers: records without processes, controlled by annotations of the Pod."""
