@@ -113,4 +113,4 @@ def _compress(root: Path, files: list[Path]) -> None:
 
 
 def _facts(path: Path) -> dict[str, str]:
-    return {"type": _TYPES[path.suffix], "etag": f'"{hashlib.sha256(path.read_bytes()).hexdigest()[:32]}"'}
+    return {"type": _TYPES[path.suffix], "etag": hashlib.sha256(path.read_bytes()).hexdigest()[:32]}

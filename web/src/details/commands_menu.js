@@ -46,7 +46,7 @@ function CommandLine({ command, kind, namespace, name }) {
   const needs = t("forbidden.needs", { verb: command.verb, resource: resourceName(kind) + (command.subresource ? `/${command.subresource}` : "") });
   return html`<li><button type="button" class="command-line" aria-disabled=${!allowed.value} onClick=${copy}>
     <${Icon} name=${done.value ? "check" : allowed.value ? "copy" : "lock"} />
-    <code translate="no">${command.text}</code>
+    <code translate=${false}>${command.text}</code>
     ${!allowed.value && html`<span class="needs">${needs}</span>`}
     <span class="visually-hidden" role="status">${done.value ? t("copy.done") : ""}</span>
   </button></li>`;

@@ -32,11 +32,11 @@ function Entry({ entry, self }) {
     <span class="event-time"><${Age} at=${entry.at} /><span class="soft clock">${clockFormat().format(Date.parse(entry.at))}</span></span>
     <div class="event-body">
       <div class="event-head">
-        <strong translate=${entry.text ? null : "no"}>${entry.text ? t(entry.text, entry.values) : entry.reason}</strong>
-        ${kind && about && html`<a translate="no" href=${objectAddress(kind, about.namespace ?? "", about.name)}>${about.kind} ${about.name}</a>`}
+        <strong translate=${Boolean(entry.text)}>${entry.text ? t(entry.text, entry.values) : entry.reason}</strong>
+        ${kind && about && html`<a translate=${false} href=${objectAddress(kind, about.namespace ?? "", about.name)}>${about.kind} ${about.name}</a>`}
         ${entry.count > 1 && html`<span class="soft">${t("events.count", { count: entry.count })}</span>`}
       </div>
-      ${entry.message && html`<p translate="no">${safeMessage(entry.message)}</p>`}
+      ${entry.message && html`<p translate=${false}>${safeMessage(entry.message)}</p>`}
     </div>
   </li>`;
 }

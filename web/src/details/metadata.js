@@ -24,11 +24,11 @@ export function Metadata({ object, namespace }) {
     ${owners.length > 0 && html`<${Fact} name=${t("detail.owners")}>${owners.map((/** @type {any} */ owner) => html`<${ReferenceLink} key=${owner.uid} showKind
       reference=${{ ...owner, namespace }} />`)}<//>`}
     <${Fact} name=${t("detail.labels")}>${labels.length === 0 ? html`<span class="none">${t("detail.none")}</span>` : html`<ul class="labels" role="list">${labels.map(([name, value]) => html`<li key=${name}>
-      ${kind ? html`<a class="label" translate="no" href=${listAddress(kind, { q: labelTerm(name, String(value)), ns: namespace })}><span>${name}</span><b>${value}</b></a>` : html`<span class="label" translate="no"><span>${name}</span><b>${value}</b></span>`}</li>`)}</ul>`}<//>
+      ${kind ? html`<a class="label" translate=${false} href=${listAddress(kind, { q: labelTerm(name, String(value)), ns: namespace })}><span>${name}</span><b>${value}</b></a>` : html`<span class="label" translate=${false}><span>${name}</span><b>${value}</b></span>`}</li>`)}</ul>`}<//>
     ${annotations.length > 0 && html`<${Fact} name=${t("detail.annotations")}><ul class="annotations" role="list">${annotations.map(([name, value]) => html`<${Annotation} key=${name} name=${name} value=${String(value)} />`)}</ul><//>`}
-    ${metadata.finalizers?.length > 0 && html`<${Fact} name=${t("detail.finalizers")}><span translate="no">${metadata.finalizers.join(", ")}</span><//>`}
-    ${metadata.generation !== undefined && html`<${Fact} name=${t("detail.generation")}><span translate="no">${metadata.generation}</span><//>`}
-    <${Fact} name=${t("detail.uid")}><code translate="no">${metadata.uid}</code><//>
+    ${metadata.finalizers?.length > 0 && html`<${Fact} name=${t("detail.finalizers")}><span translate=${false}>${metadata.finalizers.join(", ")}</span><//>`}
+    ${metadata.generation !== undefined && html`<${Fact} name=${t("detail.generation")}><span translate=${false}>${metadata.generation}</span><//>`}
+    <${Fact} name=${t("detail.uid")}><code translate=${false}>${metadata.uid}</code><//>
   </dl>`;
 }
 
@@ -41,8 +41,8 @@ function Fact({ name, children }) {
 function Annotation({ name, value }) {
   const open = useSignal(false);
   const long = value.length > CUT;
-  return html`<li><span class="annotation-name" translate="no">${name}</span>
-    <span class="annotation-value" translate="no">${long && !open.value ? `${value.slice(0, CUT)}…` : value}</span>
+  return html`<li><span class="annotation-name" translate=${false}>${name}</span>
+    <span class="annotation-value" translate=${false}>${long && !open.value ? `${value.slice(0, CUT)}…` : value}</span>
     ${long && html`<button type="button" class="more" aria-expanded=${open.value} onClick=${() => (open.value = !open.value)}>${t("detail.show_all")}</button>`}
   </li>`;
 }

@@ -26,7 +26,7 @@ const TABS = ["overview", "yaml", "events"];
 /** @param {{ route: { group: string, version: string, plural: string, namespace: string, object: string } }} props */
 export function ObjectPage({ route }) {
   const kind = session.discovery.find(route);
-  if (!kind) return session.discovery.loaded.value ? html`<${Empty} icon="box" title=${t("app.not_found")} hint=${t("app.not_found_hint")} />` : html`<${Loading} />`;
+  if (!kind) return session.discovery.loaded.value ? html`<${Empty} whole icon="box" title=${t("app.not_found")} hint=${t("app.not_found_hint")} />` : html`<${Loading} />`;
   return html`<${KindObject} key=${`${kind.plural}.${kind.group}`} kind=${kind} namespace=${route.namespace} name=${route.object} />`;
 }
 
@@ -57,10 +57,10 @@ function KindObject({ kind, namespace, name }) {
   useSignalEffect(() => {
     screen.value = { title: `${name} · ${kind.kind}`, kind, command: "" };
   });
-  if (refused.value?.code === 403) return html`<${Forbidden} error=${refused.value} kind=${kind} verb="get" namespace=${namespace} />`;
+  if (refused.value?.code === 403) return html`<${Forbidden} whole error=${refused.value} kind=${kind} verb="get" namespace=${namespace} />`;
   if (refused.value && !object.value) return html`<${Refused} error=${refused.value} />`;
   if (!object.value && listed.value && !refused.value) {
-    return html`<${Empty} icon="box" title=${t("detail.gone", { kind: kind.kind, name })} hint=${t("detail.gone_hint")}>
+    return html`<${Empty} whole icon="box" title=${t("detail.gone", { kind: kind.kind, name })} hint=${t("detail.gone_hint")}>
       <a class="button" href=${list}>${t("detail.back", { kind: pluralTitle(kind) })}</a><//>`;
   }
   if (!object.value) return html`<${Loading} />`;
@@ -107,9 +107,9 @@ function Shown({ kind, object, deleted, related, list }) {
   };
   return html`<article class="object" aria-labelledby="page-title">
     <header class="toolbar object-head">
-      <a class="crumb" translate="no" href=${list}><${Icon} name="back" />${pluralTitle(kind)}</a>
+      <a class="crumb" translate=${false} href=${list}><${Icon} name="back" />${pluralTitle(kind)}</a>
       <div class="title-line">
-        <h1 id="page-title" translate="no">${name}</h1>
+        <h1 id="page-title" translate=${false}>${name}</h1>
         ${level !== "neutral" && html`<span class=${`health pill ${level}`}><${Icon} name=${level} />${t(`health.${level}`)}</span>`}
         <div class="spacer" />
         <${CommandsMenu} kind=${kind} namespace=${namespace} name=${name} />
@@ -118,7 +118,7 @@ function Shown({ kind, object, deleted, related, list }) {
       <div class="tabs" role="tablist" aria-label=${t("detail.tabs")} onKeyDown=${keyed}>
         ${TABS.map((each) => html`<button type="button" role="tab" id=${`tab-${each}`} key=${each} aria-selected=${each === tab} aria-controls="view"
           tabindex=${each === tab ? 0 : -1} onClick=${() => setQuery({ tab: each === "overview" ? "" : each })}>${t(`detail.tab.${each}`)}
-          ${each === "events" && related.warnings.value > 0 && html`<span class="badge" translate="no">${related.warnings.value}</span>`}</button>`)}
+          ${each === "events" && related.warnings.value > 0 && html`<span class="badge" translate=${false}>${related.warnings.value}</span>`}</button>`)}
       </div>
     </header>
     <div id="view" role="tabpanel" class="object-scroll" aria-labelledby=${`tab-${tab}`} tabindex="0">

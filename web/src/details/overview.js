@@ -32,23 +32,23 @@ export function Overview({ kind, object, related }) {
     ${conditions.length > 0 && html`<section><h2>${t("detail.conditions")}</h2><${Conditions} conditions=${conditions} generation=${object.metadata.generation} /></section>`}
     <${OwnedTable} related=${related} />
     <section><h2>${t("detail.metadata")}</h2><${Metadata} object=${object} namespace=${object.metadata.namespace ?? ""} /></section>
-    ${fields.map((name) => html`<section key=${name}><h2 class="field-title" translate="no">${name}</h2>
+    ${fields.map((name) => html`<section key=${name}><h2 class="field-title" translate=${false}>${name}</h2>
       <${FieldTree} object=${object} name=${name} schema=${schema} /></section>`)}
   </div>`;
 }
 
 /** @param {{ conditions: any[], generation: number | undefined }} props */
 function Conditions({ conditions, generation }) {
-  return html`<div class="table-frame"><table class="plain">
+  return html`<div class="table-frame" role="region" tabindex="0" aria-label=${t("detail.conditions")}><table class="plain">
     <thead><tr><th scope="col">${t("detail.condition")}</th><th scope="col">${t("detail.status")}</th><th scope="col">${t("detail.reason")}</th>
       <th scope="col">${t("detail.message")}</th><th scope="col">${t("detail.since")}</th></tr></thead>
     <tbody>${conditions.map((condition) => {
       const level = conditionLevel(condition);
       const old = condition.observedGeneration !== undefined && generation !== undefined && condition.observedGeneration < generation;
-      return html`<tr key=${condition.type}><th scope="row" translate="no">${condition.type}</th>
-        <td><span class=${`health ${level}`}><${Icon} name=${level} /><span class="visually-hidden">${t(`health.${level}`)}</span><span translate="no">${condition.status}</span></span></td>
-        <td translate="no">${condition.reason ?? ""}</td>
-        <td class="message" translate="no">${condition.message ?? ""}${old && html` <span class="soft">(${t("detail.observed")} ${condition.observedGeneration})</span>`}</td>
+      return html`<tr key=${condition.type}><th scope="row" translate=${false}>${condition.type}</th>
+        <td><span class=${`health ${level}`}><${Icon} name=${level} /><span class="visually-hidden">${t(`health.${level}`)}</span><span translate=${false}>${condition.status}</span></span></td>
+        <td translate=${false}>${condition.reason ?? ""}</td>
+        <td class="message" translate=${false}>${condition.message ?? ""}${old && html` <span class="soft">(${t("detail.observed")} ${condition.observedGeneration})</span>`}</td>
         <td><${Age} at=${condition.lastTransitionTime ?? condition.lastUpdateTime} /></td></tr>`;
     })}</tbody></table></div>`;
 }

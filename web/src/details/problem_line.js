@@ -10,8 +10,8 @@ import { safeMessage } from "../transport/errors.js";
 export function ProblemLine({ problem, owned }) {
   if (owned) {
     const { kind, row, status } = owned;
-    return html`<a translate="no" href=${objectAddress(kind, row.metadata.namespace ?? "", row.metadata.name)}>${kind.kind} ${row.metadata.name}</a>
-      <span translate="no"> ${status}</span>`;
+    return html`<a translate=${false} href=${objectAddress(kind, row.metadata.namespace ?? "", row.metadata.name)}>${kind.kind} ${row.metadata.name}</a>
+      <span translate=${false}> ${status}</span>`;
   }
   if (!problem) return null;
   const time = problem.at ? humanDuration((now.value - Date.parse(problem.at)) / 1000) : "";

@@ -29,9 +29,9 @@ export function ReferenceLink({ reference, showKind = false }) {
     };
   }, [path]);
   const text = showKind ? `${reference.kind} ${reference.name}` : reference.name;
-  if (!kind) return html`<span translate="no">${text}</span>`;
+  if (!kind) return html`<span translate=${false}>${text}</span>`;
   return html`<a class=${missing.value ? "reference missing" : "reference"} href=${objectAddress(kind, namespace, reference.name)}>
-    <span translate="no">${text}</span>
+    <span translate=${false}>${text}</span>
     ${missing.value && html`<span class="missing-mark"><${Icon} name="broken" />${t("detail.missing")}</span>`}
   </a>`;
 }

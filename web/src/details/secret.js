@@ -52,10 +52,10 @@ function Decoded({ value }) {
   try {
     bytes = Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
   } catch {
-    return html`<span translate="no">${value}</span>`;
+    return html`<span translate=${false}>${value}</span>`;
   }
   try {
-    return html`<span translate="no">${new TextDecoder("utf-8", { fatal: true }).decode(bytes)}</span>`;
+    return html`<span translate=${false}>${new TextDecoder("utf-8", { fatal: true }).decode(bytes)}</span>`;
   } catch {
     return html`<span class="soft">${t("secret.binary", { count: bytes.length })}</span>`;
   }

@@ -43,7 +43,7 @@ function Lines({ text }) {
   const first = Math.max(0, (Number(range.value) - 1) * OVERSCAN);
   const last = Math.min(lines.length, first + Math.ceil(height.value / LINE_HEIGHT) + 3 * OVERSCAN);
   return html`<div class="yaml-scroll" ref=${scroller} tabindex="0" role="region" aria-label="YAML" onScroll=${() => (top.value = scroller.current?.scrollTop ?? 0)}>
-    <div class="yaml-lines" translate="no" style=${{ height: `${lines.length * LINE_HEIGHT}px`, "--digits": `${String(lines.length).length}ch` }}>
+    <div class="yaml-lines" translate=${false} style=${{ height: `${lines.length * LINE_HEIGHT}px`, "--digits": `${String(lines.length).length}ch` }}>
       <pre style=${{ transform: `translateY(${first * LINE_HEIGHT}px)` }}>${lines.slice(first, last).map((line, i) => html`<div class="line" key=${first + i}><span class="number" aria-hidden="true">${first + i + 1}</span><code>${piecesOf(line).map(([type, piece]) => (type ? html`<span class=${`y-${type}`}>${piece}</span>` : piece))}</code></div>`)}</pre>
     </div>
   </div>`;

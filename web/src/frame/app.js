@@ -64,6 +64,6 @@ function Page({ route }) {
     case "object":
       return html`<${Lazy} load=${loadDetails} props=${{ route }} />`;
     default:
-      return html`<${Empty} icon="box" title=${t("app.not_found")} hint=${t("app.not_found_hint")} />`;
+      return html`<${Empty} whole icon="box" title=${t("app.not_found")} hint=${t("app.not_found_hint")} />`;
   }
 }

@@ -25,9 +25,9 @@ export function Help() {
     <dl class="keys" onKeyDown=${keyed}>
       ${Object.keys(DEFAULT_KEYS).map((name) => html`<div key=${name}><dt>${t(`keys.${name}`)}</dt><dd>
         <button type="button" class="key" aria-label=${t("keys.change", { action: t(`keys.${name}`) })} onClick=${() => (changing.value = name)}>
-          ${changing.value === name ? t("keys.press") : html`<kbd translate="no">${keys.value[name]}</kbd>`}</button>
-        ${name === "palette" && html`<kbd translate="no">Ctrl K</kbd>`}${name === "open" && html`<kbd translate="no">Enter</kbd>`}</dd></div>`)}
-      <div><dt>${t("keys.back")}</dt><dd><kbd translate="no">Esc</kbd></dd></div>
+          ${changing.value === name ? t("keys.press") : html`<kbd translate=${false}>${keys.value[name]}</kbd>`}</button>
+        ${name === "palette" && html`<kbd translate=${false}>Ctrl K</kbd>`}${name === "open" && html`<kbd translate=${false}>Enter</kbd>`}</dd></div>`)}
+      <div><dt>${t("keys.back")}</dt><dd><kbd translate=${false}>Esc</kbd></dd></div>
     </dl>
     <button type="button" class="button quiet" onClick=${() => setKey()}>${t("keys.reset")}</button>
   <//>`;

@@ -43,10 +43,10 @@ function Section({ section, current, searching }) {
   return html`<div class="side-section">
     <button type="button" class="side-head" aria-expanded=${shown} aria-controls=${id} onClick=${() => (open.value = !open.value)}>
       <${Icon} name=${shown ? "down" : "right"} />
-      ${section.group ? html`<span class="ellipsis" translate="no" title=${section.group}>${section.group}</span>` : html`<span>${t(`section.${section.id}`)}</span>`}
+      ${section.group ? html`<span class="ellipsis" translate=${false} title=${section.group}>${section.group}</span>` : html`<span>${t(`section.${section.id}`)}</span>`}
     </button>
     <ul id=${id} hidden=${!shown}>
-      ${section.kinds.map((kind) => html`<li key=${kind.plural + kind.group}><a class="side-link" translate="no" title=${kind.group || null}
+      ${section.kinds.map((kind) => html`<li key=${kind.plural + kind.group}><a class="side-link" translate=${false} title=${kind.group || null}
         href=${listAddress(kind, kind.namespaced ? { ns: namespaces } : {})}
         aria-current=${`${kind.plural}.${kind.group}` === current ? "page" : null}>${pluralTitle(kind)}</a></li>`)}
     </ul>

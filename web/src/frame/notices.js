@@ -45,10 +45,10 @@ export function noticeOf(error) {
 export function NoticeBody({ notice }) {
   return html`<div class="notice-body">
     <strong>${notice.title}</strong>
-    <p translate="no">${notice.message}</p>
-    ${notice.causes.length > 0 && html`<ul>${notice.causes.map((cause, i) => html`<li key=${i} translate="no">
+    <p translate=${false}>${notice.message}</p>
+    ${notice.causes.length > 0 && html`<ul>${notice.causes.map((cause, i) => html`<li key=${i} translate=${false}>
       ${cause.field && html`<code>${cause.field}</code>`} ${cause.message}</li>`)}</ul>`}
-    ${notice.code && html`<p class="soft"><span>${t("error.code", { code: notice.code })}</span> <span translate="no">${notice.reason ?? ""}</span></p>`}
+    ${notice.code && html`<p class="soft"><span>${t("error.code", { code: notice.code })}</span> <span translate=${false}>${notice.reason ?? ""}</span></p>`}
   </div>`;
 }
 

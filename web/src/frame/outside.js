@@ -15,7 +15,7 @@ export function useOutside(root, open) {
       if (event.key !== "Escape" || !open.peek()) return;
       event.stopPropagation();
       open.value = false;
-      /** @type {HTMLElement | null} */ (root.current?.querySelector("button"))?.focus();
+      /** @type {HTMLElement | null} */ (root.current?.querySelector("[aria-expanded]"))?.focus();
     };
     const inside = root.current;
     document.addEventListener("pointerdown", pressed);

@@ -10,11 +10,14 @@ export function Loading() {
   </div>`;
 }
 
-/** @param {{ icon: string, title: string, hint?: string, children?: any }} props */
-export function Empty({ icon, title, hint = "", children = null }) {
+/**
+ * @param {{ icon: string, title: string, hint?: string, whole?: boolean, children?: any }} props
+ * `whole`: nothing else is on the page, so the title is its heading.
+ */
+export function Empty({ icon, title, hint = "", whole = false, children = null }) {
   return html`<div class="state empty">
     <div class="empty-icon"><${Icon} name=${icon} /></div>
-    <h2>${title}</h2>
+    <${whole ? "h1" : "h2"} class="empty-title">${title}<//>
     ${hint && html`<p>${hint}</p>`}
     ${children && html`<div class="empty-actions">${children}</div>`}
   </div>`;

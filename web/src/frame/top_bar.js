@@ -19,7 +19,7 @@ export function TopBar({ menu }) {
       onClick=${() => (menu.value = !menu.value)}><${Icon} name=${menu.value ? "close" : "menu"} /></button>
     <a class="brand" href=${BASE} aria-label=${`${t("app.name")}: ${t("app.home")}`}><${Logo} /><span>${t("app.name")}</span></a>
     <button type="button" class="search-button" onClick=${() => (paletteOpen.value = true)}>
-      <${Icon} name="search" /><span>${t("palette.open")}</span><kbd translate="no">${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
+      <${Icon} name="search" /><span>${t("palette.open")}</span><kbd translate=${false}>${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
     </button>
     <button type="button" class="icon-button keys-button" aria-label=${t("keys.help")} title=${t("keys.help")} onClick=${() => (helpOpen.value = true)}>
       <${Icon} name="keys" /></button>
@@ -34,7 +34,7 @@ function UserMenu() {
   const name = session.login.value?.user.username ?? "";
   return html`<div class="picker" ref=${root}>
     <button type="button" class="user-button" aria-haspopup="dialog" aria-expanded=${open.value} onClick=${() => (open.value = !open.value)}>
-      <${Icon} name="user" /><span class="visually-hidden">${t("app.user")}:</span><span class="user-name ellipsis" translate="no">${name}</span>
+      <${Icon} name="user" /><span class="visually-hidden">${t("app.user")}:</span><span class="user-name ellipsis" translate=${false}>${name}</span>
     </button>
     ${open.value && html`<${UserPanel} />`}
   </div>`;
@@ -46,7 +46,7 @@ function UserPanel() {
   const groups = (login.user.groups ?? []).join(", ");
   const expires = login.expires ?? login.idleExpires;
   return html`<div class="popover user-panel" role="dialog" aria-label=${t("app.user")}>
-    <p class="user-full" translate="no">${login.user.username}</p>
+    <p class="user-full" translate=${false}>${login.user.username}</p>
     ${groups && html`<p class="soft small-text">${t("app.groups", { groups })}</p>`}
     ${expires && html`<p class="soft small-text">${t("app.expires", { time: instantFormat().format(Date.parse(expires)) })}</p>`}
     <fieldset><legend>${t("theme.label")}</legend><div class="segments">
@@ -55,9 +55,9 @@ function UserPanel() {
     </div></fieldset>
     <fieldset><legend>${t("language.label")}</legend><div class="segments">
       ${Object.entries(LANGUAGES).map(([tag, name]) => html`<label key=${tag}><input type="radio" name="language" checked=${language.value === tag}
-        onChange=${() => useLanguage(tag, { keep: true })} /><span translate="no" lang=${tag}>${name}</span></label>`)}
+        onChange=${() => useLanguage(tag, { keep: true })} /><span translate=${false} lang=${tag}>${name}</span></label>`)}
     </div></fieldset>
     <button type="button" class="button wide-button" onClick=${() => session.leave().catch(reportError)}><${Icon} name="exit" />${t("app.logout")}</button>
-    ${login.server?.version && html`<p class="soft small-text" translate="no">Sampan ${login.server.version}</p>`}
+    ${login.server?.version && html`<p class="soft small-text" translate=${false}>Sampan ${login.server.version}</p>`}
   </div>`;
 }

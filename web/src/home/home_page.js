@@ -43,8 +43,8 @@ function Tile({ kind }) {
     return () => stop.abort();
   }, [kind]);
   const text = count.value === undefined ? "…" : count.value === null ? "–" : numberFormat.value.format(count.value);
-  return html`<li><a class="tile" href=${listAddress(kind)}><span class="tile-count" translate="no">${text}</span>
-    <span class="tile-kind ellipsis" translate="no" title=${kind.group || null}>${pluralTitle(kind)}</span></a></li>`;
+  return html`<li><a class="tile" href=${listAddress(kind)}><span class="tile-count" translate=${false}>${text}</span>
+    <span class="tile-kind ellipsis" translate=${false} title=${kind.group || null}>${pluralTitle(kind)}</span></a></li>`;
 }
 
 function Warnings() {
@@ -69,9 +69,9 @@ function Warning({ event }) {
   const kind = session.discovery.ofObject(about.apiVersion ?? "", about.kind);
   const name = `${about.kind}/${about.name}`;
   return html`<li><${Icon} name="warn" class="warn" />
-    <span class="warning-reason" translate="no">${reason}</span>
-    ${kind ? html`<a translate="no" href=${objectAddress(kind, about.namespace ?? "", about.name)}>${name}</a>` : html`<span translate="no">${name}</span>`}
-    <span class="warning-message" translate="no">${message}</span>
+    <span class="warning-reason" translate=${false}>${reason}</span>
+    ${kind ? html`<a translate=${false} href=${objectAddress(kind, about.namespace ?? "", about.name)}>${name}</a>` : html`<span translate=${false}>${name}</span>`}
+    <span class="warning-message" translate=${false}>${message}</span>
     <span class="soft"><${Age} at=${event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp} /></span>
   </li>`;
 }

@@ -16,7 +16,7 @@ export function Cell({ row, column, health, href, position }) {
   const common = { role: "gridcell", "aria-colindex": position + 1 };
   if (column.kind === "name") {
     return html`<div ...${common} class="cell cell-name">
-      <a href=${href} tabindex="-1" translate="no" title=${text}>${text}</a>
+      <a href=${href} tabindex="-1" translate=${false} title=${text}>${text}</a>
     </div>`;
   }
   if (column.kind === "age") return html`<div ...${common} class="cell cell-age"><${Age} at=${row.metadata.creationTimestamp} /></div>`;
@@ -24,12 +24,12 @@ export function Cell({ row, column, health, href, position }) {
     return html`<div ...${common} class="cell">
       <span class=${`health ${health.level}`} title=${text}>
         <${Icon} name=${health.level} /><span class="visually-hidden">${t(`health.${health.level}`)}</span>
-        <span class="ellipsis" translate="no">${health.text && column.kind === "text" && !text ? health.text : text}</span>
+        <span class="ellipsis" translate=${false}>${health.text && column.kind === "text" && !text ? health.text : text}</span>
       </span>
     </div>`;
   }
   if (EMPTY.has(text)) return html`<div ...${common} class="cell none">–</div>`;
-  return html`<div ...${common} class=${column.numeric ? "cell cell-number" : "cell"} translate="no" title=${text.length > 12 ? text : null}>
+  return html`<div ...${common} class=${column.numeric ? "cell cell-number" : "cell"} translate=${false} title=${text.length > 12 ? text : null}>
     <span class="ellipsis">${text}</span>
   </div>`;
 }

@@ -132,7 +132,7 @@ function Header({ columns }) {
       return html`<div role="columnheader" key=${column.id} aria-colindex=${i + 1} aria-sort=${direction} class="cell">
         <button type="button" class="sort" title=${column.description || null} aria-label=${t("list.sort", { column: title })}
           onClick=${() => toggle(column.id)}>
-          <span translate=${column.title ? "no" : null}>${title}</span>
+          <span translate=${!column.title}>${title}</span>
           ${direction !== "none" && html`<${Icon} name=${direction === "ascending" ? "up" : "down"} />`}
         </button>
       </div>`;

@@ -23,7 +23,7 @@ import { ListView } from "./view.js";
 export function ListPage({ route }) {
   const kind = session.discovery.find(route);
   if (!kind) {
-    return session.discovery.loaded.value ? html`<${Empty} icon="box" title=${t("app.not_found")} hint=${t("app.not_found_hint")} />` : html`<${Loading} />`;
+    return session.discovery.loaded.value ? html`<${Empty} whole icon="box" title=${t("app.not_found")} hint=${t("app.not_found_hint")} />` : html`<${Loading} />`;
   }
   return html`<${KindList} key=${`${kind.plural}.${kind.group}`} kind=${kind} />`;
 }

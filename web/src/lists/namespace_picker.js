@@ -17,7 +17,7 @@ export function NamespacePicker() {
   return html`<div class="picker" ref=${root}>
     <button type="button" class="select" aria-haspopup="dialog" aria-expanded=${open.value} onClick=${() => (open.value = !open.value)}>
       <span class="visually-hidden">${t("namespace.label")}:</span>
-      <span class="ellipsis" translate=${chosen.length === 1 ? "no" : null}>${title}</span><${Icon} name="down" />
+      <span class="ellipsis" translate=${chosen.length !== 1}>${title}</span><${Icon} name="down" />
     </button>
     ${open.value && html`<${Choices} chosen=${chosen} onClose=${() => (open.value = false)} />`}
   </div>`;
@@ -53,7 +53,7 @@ function Choices({ chosen, onClose }) {
       ${search.value === "" && html`<label class="choice"><input type="checkbox" checked=${chosen.length === 0} onChange=${() => choose([])} />
         <span>${t("namespace.all")}</span></label>`}
       ${offered.map((name) => html`<label class="choice" key=${name}>
-        <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} /><span translate="no">${name}</span></label>`)}
+        <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} /><span translate=${false}>${name}</span></label>`)}
       ${offered.length === 0 && names !== null && search.value && html`<p class="hint">${t("namespace.none")}</p>`}
     </div>
   </div>`;

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { CopyButton } from "../frame/copy.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
+import { useOutside } from "../frame/outside.js";
 import { pluralTitle } from "../discovery/kinds.js";
 import { withoutTerm } from "../filter/parse.js";
 import { listCommand } from "../kubectl/commands.js";
@@ -24,7 +25,7 @@ export function Toolbar({ kind, view, source, terms, unknown }) {
   const wide = query.value.get("wide") === "1";
   return html`<header class="toolbar">
     <div class="title-line">
-      <h1 id="page-title" translate="no">${pluralTitle(kind)}</h1>
+      <h1 id="page-title" translate=${false}>${pluralTitle(kind)}</h1>
       <${Count} view=${view} />
       <div class="spacer" />
       <${CopyButton} text=${() => listCommand(kind, query.value)} label=${t("list.copy")} action="copy" />
@@ -35,7 +36,7 @@ export function Toolbar({ kind, view, source, terms, unknown }) {
       <button type="button" class="toggle" aria-pressed=${problems} title=${t("list.problems_hint")}
         onClick=${() => setQuery({ problems: problems ? "" : "1" })}>
         <${Icon} name="warn" />${t("list.problems")}
-        ${view.problemCount.value > 0 && html`<span class="badge" translate="no">${view.problemCount.value}</span>`}
+        ${view.problemCount.value > 0 && html`<span class="badge" translate=${false}>${view.problemCount.value}</span>`}
       </button>
       ${hasWide && html`<button type="button" class="toggle wide-toggle" aria-pressed=${wide} onClick=${() => setQuery({ wide: wide ? "" : "1" })}>
         <${Icon} name="columns" />${t("list.wide")}
@@ -60,6 +61,8 @@ function FilterBox() {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
   const open = useSignal(false);
+  const root = useRef(/** @type {HTMLDivElement | null} */ (null));
+  useOutside(root, open);
   const text = query.value.get("q") ?? "";
   useEffect(() => {
     if (input.current && document.activeElement !== input.current) input.current.value = text;
@@ -77,13 +80,13 @@ function FilterBox() {
     setQuery({ q: input.current?.value.trim() ?? "" });
     input.current?.blur();
   };
-  return html`<div class="filter-box">
+  return html`<div class="filter-box" ref=${root}>
     <${Icon} name="filter" />
     <input ref=${input} id="filter" type="search" autocomplete="off" spellcheck=${false} aria-label=${t("list.filter")}
       placeholder=${t("list.filter_placeholder")} onInput=${changed} onKeyDown=${keyed} />
     <button type="button" class="icon-button small" aria-expanded=${open.value} aria-label=${t("list.filter_help")}
       title=${t("list.filter_help")} onClick=${() => (open.value = !open.value)}><span aria-hidden="true">?</span></button>
-    ${open.value && html`<${FilterHelp} onClose=${() => (open.value = false)} />`}
+    ${open.value && html`<${FilterHelp} />`}
   </div>`;
 }
 
@@ -92,10 +95,9 @@ const FORMS = [
   ["status:Running", "status"], ["age<1h", "age"], ["col:Ready!=True", "column"], ["/^web-\\d+$/", "regex"],
 ];
 
-/** @param {{ onClose: () => void }} props */
-function FilterHelp({ onClose }) {
-  return html`<div class="popover filter-help" onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Escape" && onClose()}>
-    <dl>${FORMS.map(([example, key]) => html`<dt key=${key}><code translate="no">${example}</code></dt><dd>${t(`filter.form.${key}`)}</dd>`)}</dl>
+function FilterHelp() {
+  return html`<div class="popover filter-help">
+    <dl>${FORMS.map(([example, key]) => html`<dt key=${key}><code translate=${false}>${example}</code></dt><dd>${t(`filter.form.${key}`)}</dd>`)}</dl>
   </div>`;
 }
 
@@ -108,7 +110,7 @@ function Chips({ terms, unknown }) {
       const error = term.type === "error" ? t(`filter.error.${term.error}`, { text: term.source })
         : term.type === "column" && unknown.includes(term.column) ? t("filter.error.column", { text: term.column }) : "";
       return html`<li key=${i} class=${error ? "chip wrong" : `chip ${term.type}`}>
-        <code translate="no">${term.source}</code>
+        <code translate=${false}>${term.source}</code>
         <button type="button" aria-label=${t("list.remove_chip", { text: term.source })} onClick=${() => remove(i)}><${Icon} name="close" /></button>
         ${error && html`<span class="chip-error" role="alert">${error}</span>`}
       </li>`;

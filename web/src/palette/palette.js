@@ -66,10 +66,10 @@ function Entries({ entries, chosen, onRun }) {
   return html`<ul id="palette-list" role="listbox" ref=${list} aria-label=${t("palette.label")}>
     ${entries.map((entry, i) => html`<li key=${entry.group + entry.id} id=${`entry-${i}`} role="option" aria-selected=${i === chosen} class=${i === chosen ? "active" : ""}
       onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => onRun(entry)}>
-      <span class="entry-title ellipsis" translate=${entry.data ? "no" : null}>${entry.title}</span>
-      <span class="entry-detail ellipsis" translate="no">${entry.detail}</span>
+      <span class="entry-title ellipsis" translate=${!entry.data}>${entry.title}</span>
+      <span class="entry-detail ellipsis" translate=${false}>${entry.detail}</span>
       <span class="entry-group">${t(`palette.${entry.group}`)}</span>
-      ${entry.key && html`<kbd translate="no">${entry.key}</kbd>`}
+      ${entry.key && html`<kbd translate=${false}>${entry.key}</kbd>`}
     </li>`)}
   </ul>`;
 }

@@ -9,17 +9,17 @@ import { bindingCommand, roleFor } from "./roles.js";
 import { session } from "../session/session.js";
 import { t } from "../texts/catalogue.js";
 
-/** @param {{ error: any, kind: import("../discovery/kinds.js").Kind, verb?: string, namespace?: string }} props */
-export function Forbidden({ error, kind, verb = "list", namespace = error.namespace ?? "" }) {
+/** @param {{ error: any, kind: import("../discovery/kinds.js").Kind, verb?: string, namespace?: string, whole?: boolean }} props */
+export function Forbidden({ error, kind, verb = "list", namespace = error.namespace ?? "", whole = false }) {
   const role = roleFor(kind, verb);
   const title = t("forbidden.title", { verb, resource: resourceName(kind) });
   const where = namespace ? t("forbidden.where", { namespace }) : t("forbidden.cluster");
   const command = bindingCommand(role, session.login.value?.user.username ?? "USER", namespace);
-  return html`<${Empty} icon="lock" title=${`${title} ${where}`}>
+  return html`<${Empty} whole=${whole} icon="lock" title=${`${title} ${where}`}>
     <div class="forbidden">
       <p>${t("forbidden.role", { role })}</p>
-      <div class="command"><code translate="no">${command}</code><${CopyButton} iconOnly text=${() => command} label=${t("list.copy")} /></div>
-      <p class="soft" translate="no">${error.status.message}</p>
+      <div class="command"><code translate=${false}>${command}</code><${CopyButton} iconOnly text=${() => command} label=${t("list.copy")} /></div>
+      <p class="soft" translate=${false}>${error.status.message}</p>
     </div>
   <//>`;
 }

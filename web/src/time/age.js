@@ -57,5 +57,5 @@ export function Age({ at }) {
   const ms = at ? Date.parse(at) : NaN;
   const text = useMemo(() => computed(() => (Number.isNaN(ms) ? "" : humanDuration((now.value - ms) / 1000))), [ms]);
   if (Number.isNaN(ms)) return html`<span class="none">${t("time.never")}</span>`;
-  return html`<time datetime=${at} title=${fullInstant(ms)} translate="no">${text}</time>`;
+  return html`<time datetime=${at} title=${fullInstant(ms)} translate=${false}>${text}</time>`;
 }

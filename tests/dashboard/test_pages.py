@@ -1,0 +1,186 @@
+"""Each route in both themes and at three widths: accessible, without a scroll to the side, every text in the catalogue.
+
+Pictures of all of them are in `build/dashboard-screenshots`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+from scripts.web.places import ROOT
+
+from tests.dashboard.browser import Browser
+from tests.dashboard.samples import HOSTILE, LONG, config_map, crd, deployment
+from tests.dashboard.server import DashboardServer, picture_folder
+
+LOOPS = "chain,gc"
+NODES = 2
+BOATS: Final = "/apis/harbour.example.com/v1/namespaces/default/boats"
+WIDTHS: Final = {360: 640, 820: 1180, 1440: 900}
+THEMES: Final[Sequence[Literal["light", "dark"]]] = ("light", "dark")
+RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+ROUTES: Final[Mapping[str, tuple[str, str]]] = {
+    "home": ("", "heading:Overview"),
+    "list": ("list/core/v1/pods", "row:web"),
+    "list-filtered": ("list/apps/v1/deployments?q=app=web age>1x&wide=1", "row:web"),
+    "list-long": ("list/core/v1/configmaps", "row:a-name"),
+    "list-empty": ("list/batch/v1/cronjobs", "heading:No CronJobs"),
+    "list-crd": ("list/harbour.example.com/v1/boats?problems=1", "row:broken"),
+    "object": ("object/apps/v1/deployments/default/web", "heading:Conditions"),
+    "object-broken": ("object/harbour.example.com/v1/boats/default/broken", "heading:One problem"),
+    "object-yaml": ("object/apps/v1/deployments/default/web?tab=yaml", "region:YAML"),
+    "object-events": ("object/apps/v1/deployments/default/web?tab=events", "text:ScalingReplicaSet"),
+    "object-secret": ("object/core/v1/secrets/default/password", "button:Show key"),
+    "object-gone": ("object/core/v1/pods/default/none", "heading:Pod none does not exist"),
+    "missing": ("nowhere", "heading:Nothing is at this address"),
+}
+"""Address and what it shows, by name. A name begins with that of a route of the page."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def objects(server: DashboardServer) -> None:
+    """Create objects with usual, long, hostile and broken fields."""
+    server.create("/apis/apps/v1/namespaces/default/deployments", deployment("web"), deployment("api", replicas=3))
+    hostile = config_map("hostile", annotations={"note": HOSTILE, "long": "x" * 400})
+    server.create("/api/v1/namespaces/default/configmaps", config_map(LONG), config_map("short"), hostile)
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "password"}, "data": {"key": "aHVudGVyMg=="}}
+    server.create("/api/v1/namespaces/default/secrets", secret)
+    server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd())
+    create_boats(server)
+
+
+def create_boats(server: DashboardServer) -> None:
+    """Create custom resources: one is ready, the other is not."""
+    version = {"apiVersion": "harbour.example.com/v1", "kind": "Boat"}
+    spec = {"size": 12, "captain": HOSTILE, "crewRef": {"kind": "ConfigMap", "name": "absent"}}
+    for name, ready in (("good", "True"), ("broken", "False")):
+        for _ in range(100):
+            if server.http.post(BOATS, json={**version, "metadata": {"name": name}, "spec": spec}).status_code == 201:
+                break
+        since = "2026-01-02T03:04:05Z"
+        condition = {
+            "type": "Ready",
+            "status": ready,
+            "reason": "Leak",
+            "message": HOSTILE,
+            "lastTransitionTime": since,
+        }
+        server.patch(f"{BOATS}/{name}/status", {"status": {"conditions": [condition]}})
+
+
+def violations(page: Page, part: str = "html") -> list[str]:
+    """Return the rules that a part of a page breaks, each with the first element."""
+    options = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
+    found = Axe().run(page, context=part, options=options).response["violations"]
+    return [f"{each['id']}: {each['help']}: {each['nodes'][0]['html'][:300]}" for each in found]
+
+
+def expect_shown(page: Page, shown: str) -> None:
+    """Wait for an element: its role and the beginning of its name."""
+    role, _, name = shown.partition(":")
+    found: Any = page.get_by_text(name) if role == "text" else page.get_by_role(role, name=name)  # type: ignore[arg-type]  # from the table
+    expect(found.first).to_be_visible()
+
+
+def check_at_all_widths(page: Page, name: str, part: str = "html") -> None:
+    """Check a page, or a part, at each width in both themes, and keep pictures."""
+    for width, height in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, f"scrolls to the side at {width}"
+        for theme in THEMES:
+            page.emulate_media(color_scheme=theme)
+            page.screenshot(path=picture_folder() / f"{name}-{width}-{theme}.png")
+            assert violations(page, part) == [], (width, theme)
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_a_page_is_accessible_and_fits_each_window_in_both_themes(chromium: Browser, name: str) -> None:
+    address, shown = ROUTES[name]
+    with chromium.page(address) as page:
+        expect_shown(page, shown)
+        check_at_all_widths(page, name)
+
+
+def test_the_login_is_accessible_and_fits_each_window_in_both_themes(
+    server: DashboardServer, chromium: Browser
+) -> None:
+    server.shell.user = None
+    with chromium.page("login") as page:
+        expect_shown(page, "heading:Log in to the cluster")
+        check_at_all_widths(page, "login")
+
+
+def test_the_list_of_pages_has_every_route() -> None:
+    routes = (ROOT / "web" / "src" / "routes" / "routes.js").read_text()
+    declared = routes.partition("ROUTE_NAMES = [")[2].partition("]")[0].replace('"', "").split(", ")
+    assert {name.partition("-")[0] for name in [*ROUTES, "login"]} == set(declared)
+
+
+OVERLAYS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "palette": ("list/core/v1/pods", "Control+k", "dialog:Go to"),
+    "keys": ("list/core/v1/pods", "?", "dialog:Keys"),
+}
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_a_dialog_is_accessible_and_returns_the_focus(chromium: Browser, name: str) -> None:
+    address, key, shown = OVERLAYS[name]
+    with chromium.page(address) as page:
+        expect_shown(page, "row:web")
+        before = page.evaluate("document.activeElement.className")
+        page.keyboard.press(key)
+        expect_shown(page, shown)
+        check_at_all_widths(page, name)
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        assert page.evaluate("document.activeElement.className") == before
+
+
+@pytest.mark.parametrize("button", ["User: system:admin", "Namespaces: All namespaces", "Forms of a filter"])
+def test_a_menu_is_accessible_and_closes_with_escape(chromium: Browser, button: str) -> None:
+    with chromium.page("list/core/v1/pods") as page:
+        expect_shown(page, "row:web")
+        page.get_by_role("button", name=button).click()
+        check_at_all_widths(page, f"menu-{button.partition(':')[0].replace(' ', '-').lower()}", ".popover")
+        page.keyboard.press("Escape")
+        expect(page.locator(".popover")).to_have_count(0)
+
+
+def test_the_menu_of_a_phone_is_accessible(chromium: Browser) -> None:
+    with chromium.page("list/core/v1/pods", width=360, height=640) as page:
+        page.get_by_role("button", name="Kinds").click()
+        expect(page.get_by_role("link", name="Deployments")).to_be_visible()
+        page.screenshot(path=picture_folder() / "kinds-360-light.png")
+        assert violations(page) == []
+
+
+OUTSIDE: Final = r"""() => {
+  const outside = [];
+  const isData = (element) => element.closest('[translate="no"]') !== null;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const text = node.data.trim();
+    if (/\p{L}/u.test(text) && !text.includes("⟦") && !isData(node.parentElement)) outside.push(text);
+  }
+  for (const element of document.querySelectorAll("[aria-label], [title], [placeholder]")) {
+    for (const name of ["aria-label", "title", "placeholder"]) {
+      const text = element.getAttribute(name) ?? "";
+      const data = isData(element) || element.matches(".sort") || element.querySelector('[translate="no"]');
+      if (/\p{L}/u.test(text) && !text.includes("⟦") && !data) outside.push(`${name}: ${text}`);
+    }
+  }
+  return outside;
+}"""
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_every_text_of_a_page_is_in_the_catalogue(chromium: Browser, name: str) -> None:
+    with chromium.context() as context:
+        context.add_init_script("localStorage.setItem('sampan-language', 'qps')")
+        page = context.new_page()
+        page.goto(f"{chromium.address}/dashboard/{ROUTES[name][0]}")
+        expect(page.get_by_role("heading").first).to_be_visible()
+        page.wait_for_load_state("load")
+        assert page.evaluate(OUTSIDE) == []
