@@ -19,7 +19,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
     # With processes: servers, control loops, etcd, commands, nodes.
     "process": (
         "app/test_free_memory.py",
-        "app/test_leave.py",
+        "app/nodes/test_leave.py",
         "app/test_listen.py",
         "attack/*",
         "benchmarks/*",

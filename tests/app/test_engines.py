@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sampan.app.data_directory import check_whole
 from sampan.app.engines import ENGINES, URL_FORMS
 from sampan.app.errors import StartError
+from sampan.app.storage.data_directory import check_whole
 from sampan.storage.sqlite.restore import COPYING
 from tests.style.sources import SOURCES, name_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from sampan.app.errors import StartError
 from sampan.app.input_files import check_input_files
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.server.pki.certificates import make_ca, make_serving
 from sampan.server.proxy.kubelet import KubeletSettings
 

@@ -21,7 +21,7 @@ from sampan.app.listen import (
     own_address,
     serving_hosts,
 )
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sampan.app.engines import EtcdEngine
 from sampan.app.loops.cidr_settings import NodeCidrSettings
 from sampan.app.loops.load_balancer_settings import LoadBalancerSettings
 from sampan.app.loops_child import NETWORK_LOOPS, LoopsChild, command_of, components_of, network_command_of
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.core.telemetry.log_settings import LogSettings
 from sampan.loops.load_balancer import AddressRange
 

@@ -7,7 +7,7 @@ import pytest
 
 from sampan.app.errors import StartError
 from sampan.app.proxy import proxy_settings
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.core.tls.certificates import read_key_pair
 from sampan.server.authentication.client_certificate import certificate_user
 from sampan.server.pki.directory import Credentials, prepare_credentials

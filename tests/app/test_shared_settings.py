@@ -7,7 +7,7 @@ import pytest
 
 from sampan.app.loops.proxy_settings import ProxyRuleSettings
 from sampan.app.loops.settings import AllLoopsSettings
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.core.settings import settings_of
 from sampan.core.settings.declare import DECLARATION, Declaration
 from sampan.server.apiserver import ApiServerSettings

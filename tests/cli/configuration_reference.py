@@ -12,7 +12,7 @@ from sampan.app.loops.settings import (
     NodesSettings,
     SchedulerSettings,
 )
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.cli.apiserver_options import ACCEPTED
 from sampan.core.settings import Setting, settings_of
 

@@ -50,7 +50,7 @@ def test_help_lists_all_commands_that_are_not_hidden(capsys: pytest.CaptureFixtu
 def test_help_does_not_load_the_commands() -> None:
     check = (
         "import sys; from click.testing import CliRunner; from sampan.cli.main import cli; "
-        "CliRunner().invoke(cli, ['--help']); sys.exit('sampan.cli.up' in sys.modules)"
+        "CliRunner().invoke(cli, ['--help']); sys.exit('sampan.cli.processes.up' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 

@@ -7,17 +7,17 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.cli.apiserver_options import ACCEPTED
 from sampan.cli.config import config_command
-from sampan.cli.controllers import controllers_command
-from sampan.cli.dns import dns_command
-from sampan.cli.loops import loops_command
-from sampan.cli.node import node_command
-from sampan.cli.proxy import proxy_command
-from sampan.cli.scheduler import scheduler_command
+from sampan.cli.processes.controllers import controllers_command
+from sampan.cli.processes.dns import dns_command
+from sampan.cli.processes.loops import loops_command
+from sampan.cli.processes.node import node_command
+from sampan.cli.processes.proxy import proxy_command
+from sampan.cli.processes.scheduler import scheduler_command
+from sampan.cli.processes.up import up_command
 from sampan.cli.settings_command import SettingsCommand
-from sampan.cli.up import up_command
 from sampan.core.settings import ListOf, Setting, build, settings_of
 from sampan.core.settings.configuration import read_config_file
 from sampan.core.settings.kinds import BOOLEAN, DIRECTORY

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from cryptography import x509
 
 from sampan.app.errors import StartError
-from sampan.app.join import node_name, server_url
+from sampan.app.nodes.join import node_name, server_url
 from sampan.cli.tokens.command import token_command
 from sampan.client import ApiError, Client, Config, Forbidden, ListOptions, MergePatch, WriteOptions, load_config
 from sampan.core.clock import utc_now

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from sampan.app import main as program
-from sampan.app.settings import UpSettings
-from sampan.cli import up
+from sampan.app.settings.up import UpSettings
 from sampan.cli.main import main
+from sampan.cli.processes import up
 from sampan.core.settings import ListOf, Setting, settings_of
 
 SETTINGS = {each.name: each for each in settings_of(UpSettings())}

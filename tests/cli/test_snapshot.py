@@ -24,7 +24,7 @@ import os, signal, sys
 SIGNAL = int(sys.argv.pop(1))
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
 from pathlib import Path
-import sampan.cli.snapshot
+import sampan.cli.stores.snapshot
 from sampan.cli.main import main
 from sampan.storage.snapshot import writer
 from sampan.storage.sqlite import restore
@@ -211,6 +211,6 @@ def test_a_full_disk_is_reported_with_its_place(
     def full(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("sampan.cli.snapshot.restore", full)
+    monkeypatch.setattr("sampan.cli.stores.snapshot.restore", full)
     data = tmp_path / "data"
     assert output.format(data=data) in refused("snapshot", "restore", snapshot, "--data", data)

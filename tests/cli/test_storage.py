@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sampan.app.store_location import parse_store
+from sampan.app.storage.store_location import parse_store
 from sampan.cli.main import cli
 from sampan.storage.snapshot import Row, read_file
 from sampan.storage.sqlite import SQLiteStore
@@ -137,7 +137,7 @@ def test_a_source_that_is_not_there_is_reported(tmp_path: Path) -> None:
 
 
 def test_without_etcd_nothing_of_it_is_loaded() -> None:
-    check = "import sys, sampan.cli.snapshot, sampan.cli.storage; sys.exit('grpc' in sys.modules)"
+    check = "import sys, sampan.cli.stores.snapshot, sampan.cli.stores.storage; sys.exit('grpc' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
@@ -187,7 +187,7 @@ def test_a_full_temporary_directory_is_not_taken_for_the_target(
         raise fault
 
     asyncio.run(filled())
-    monkeypatch.setattr("sampan.app.copy.restore", full)
+    monkeypatch.setattr("sampan.app.storage.copy.restore", full)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     output = sampan("storage", "copy", "--from", etcd, "--to", etcd, code=1)
     assert output.startswith(f"Error: the temporary directory {tmp_path}/sampan-copy-")

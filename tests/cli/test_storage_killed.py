@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sampan.app.store_location import parse_store
+from sampan.app.storage.store_location import parse_store
 from sampan.storage.etcd import EtcdSettings, messages
 from sampan.storage.snapshot import SnapshotError
 from sampan.storage.snapshot.etcd_target import EtcdCopyTarget
@@ -179,7 +179,7 @@ def test_a_copy_to_a_directory_that_is_interrupted_leaves_nothing(where: str, so
 def test_a_copy_that_is_not_what_was_copied_leaves_no_store(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sampan.app.copy._compare", _differ)
+    monkeypatch.setattr("sampan.app.storage.copy._compare", _differ)
     assert "differs" in copy(source, f"sqlite:{tmp_path / 'data'}", code=1)
     assert not (tmp_path / "data" / "state.db").exists()
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.cli.apiserver_options import REFUSED
-from sampan.cli.up import up_command
+from sampan.cli.processes.up import up_command
 from sampan.core.tls.certificates import KeyPair
 from sampan.server.pki.certificates import make_ca, make_client, make_serving
 from tests.cli.server import running
@@ -70,7 +70,7 @@ KUBECTL_SUITE = (
 def settings(monkeypatch: pytest.MonkeyPatch) -> list[UpSettings]:
     """Settings of the servers. None is started."""
     reported: list[UpSettings] = []
-    monkeypatch.setattr("sampan.cli.up.up", lambda settings, announce: reported.append(settings))
+    monkeypatch.setattr("sampan.cli.processes.up.up", lambda settings, announce: reported.append(settings))
     return reported
 
 

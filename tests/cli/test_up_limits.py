@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from sampan.cli.up import up_command
+from sampan.cli.processes.up import up_command
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.cli.apiserver_options import ACCEPTED
 from sampan.core.settings import settings_of
 from sampan.core.settings.configuration import ConfigError, read_config_file

@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from sampan.app.at_rest import AtRest, Unencrypted, Upkeep
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component
+from sampan.app.storage.at_rest import AtRest, Unencrypted, Upkeep
 from sampan.registry.allocation.allocators import Allocators
 from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster

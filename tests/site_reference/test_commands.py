@@ -6,7 +6,7 @@ import click
 import pytest
 from scripts.site.reference.commands import FOLDER, PROGRAMS
 
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.cli.apiserver_options import ACCEPTED
 from sampan.cli.main import delete_api
 from sampan.core.settings import settings_of

@@ -14,15 +14,15 @@ FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 50
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "misc"}
 COMPOSITION = (
-    "app/at_rest.py",
-    "app/audit.py",
-    "app/authentication.py",
-    "app/authorization.py",
+    "app/storage/at_rest.py",
+    "app/observability/audit.py",
+    "app/access/authentication.py",
+    "app/access/authorization.py",
     "app/cluster.py",
     "app/components.py",
-    "app/encryption.py",
+    "app/storage/encryption.py",
     "app/extension.py",
-    "app/observability.py",
+    "app/observability/observers.py",
     "app/presence.py",
     "app/up.py",
     "server/apiserver.py",

@@ -5,7 +5,7 @@ from tests.style.sources import ROOT, SOURCES, text_of
 WITH_URLSPLIT = {
     "core/addresses/url.py",  # after its own checks
     # URLs that are checked when they are configured, or that this process has made:
-    "app/join.py",
+    "app/nodes/join.py",
     "cli/tokens/command.py",
     "controllers/certificate_signing/serving.py",
     "node/cri/streams/streaming.py",

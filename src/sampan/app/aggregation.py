@@ -5,7 +5,7 @@ import ssl
 from dataclasses import replace
 
 from sampan.app.errors import StartError
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.core.tls.trust import unverified_context
 from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.pki.directory import Credentials

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sampan.app.errors import StartError
 from sampan.app.listen import advertised_address, bind_socket
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 
 _BIND_REMEDIES = {
     errno.EADDRINUSE: ": stop the program that uses it, or choose another port with --port (0: a free one)",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sampan.app.errors import StartError
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.server.pki.directory import Credentials, write_private
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from cryptography import x509
 
 from sampan.app.errors import StartError
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.core.extras import import_extra
 from sampan.core.settings import settings_of
 from sampan.core.tls.certificates import covers

@@ -10,7 +10,7 @@ import uvloop
 from sampan.app.errors import StartError
 from sampan.app.free_memory import limit_fragmentation
 from sampan.app.input_files import naming_option
-from sampan.app.settings import REQUESTS_VERBOSITY, UpSettings
+from sampan.app.settings.up import REQUESTS_VERBOSITY, UpSettings
 from sampan.app.up import Announce, raise_open_files_limit, run
 from sampan.core.telemetry.log import configure_logging
 from sampan.server.admission.settings import BadConfiguration

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.registry.cluster import Cluster
 from sampan.server.apiserver import ApiServer
 from sampan.server.pki.directory import Credentials

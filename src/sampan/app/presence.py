@@ -8,7 +8,7 @@ import logging
 import socket
 from typing import Final
 
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.registry.cluster import Cluster
 from sampan.server.loops.api_servers.addresses import Address, ServerAddresses
 from sampan.server.loops.api_servers.identity_lease import IdentityLease, ServerName

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sampan.app.bound_port import listen_address
 from sampan.app.errors import StartError
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.server.pki.directory import Credentials
 from sampan.server.proxy.kubelet import KubeletConnection
 from sampan.server.proxy.upstreams import ProxySettings

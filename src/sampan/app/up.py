@@ -17,31 +17,31 @@ from functools import partial
 
 from cryptography import x509
 
-from sampan.app.admission import admission_settings
+from sampan.app.access.admission import admission_settings
+from sampan.app.access.authentication import Authentication
+from sampan.app.access.authorization import authorizers_of, keep_authorizers
 from sampan.app.aggregation import aggregation_settings
-from sampan.app.at_rest import AtRest, Layer, at_rest_of
-from sampan.app.authentication import Authentication
-from sampan.app.authorization import authorizers_of, keep_authorizers
 from sampan.app.bound_port import BoundPort, bound_port, listen_address
 from sampan.app.cert_dir import with_cert_dir
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component, running
-from sampan.app.data_directory import check_database, check_whole, note_engine
 from sampan.app.errors import StartError, unusable_directory
 from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.input_files import check_input_files
 from sampan.app.listen import client_host, serving_hosts
-from sampan.app.lock import is_absent_or_empty, locked_directory
 from sampan.app.loops_child import LoopsChild, command_of, components_of, processes_of
-from sampan.app.observability import Observability
+from sampan.app.observability.observers import Observability
 from sampan.app.parts import Parts
 from sampan.app.presence import Presence
 from sampan.app.proxy import is_local, proxy_settings, serves_dashboard
-from sampan.app.read_only import run_read_only
-from sampan.app.refused_start import nothing_left_if_refused
-from sampan.app.service_ranges import allocators_of, compare_ranges
-from sampan.app.settings import UpSettings
-from sampan.app.storage import served_store, translation_of
+from sampan.app.settings.service_ranges import allocators_of, compare_ranges
+from sampan.app.settings.up import UpSettings
+from sampan.app.storage.at_rest import AtRest, Layer, at_rest_of
+from sampan.app.storage.data_directory import check_database, check_whole, note_engine
+from sampan.app.storage.lock import is_absent_or_empty, locked_directory
+from sampan.app.storage.read_only import run_read_only
+from sampan.app.storage.refused_start import nothing_left_if_refused
+from sampan.app.storage.store import served_store, translation_of
 from sampan.core.clock import utc_now
 from sampan.registry.builtin_upgrade import BuiltinUpgrade
 from sampan.registry.builtins import Builtins

@@ -4,7 +4,7 @@ setting in Sampan. Some of them accept one value only. All others have no effect
 
 from typing import Final
 
-from sampan.app.settings import ADMISSION
+from sampan.app.settings.up import ADMISSION
 from sampan.core.settings import Kind, Setting
 from sampan.core.settings.configuration import Configuration
 from sampan.core.settings.kinds import BOOLEAN, TEXT, list_of, one_of

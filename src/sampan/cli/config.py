@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from sampan.app.config_text import config_text
+from sampan.app.settings.config_text import config_text
+from sampan.cli.processes.up_settings import UP_OPTIONS, server_settings
 from sampan.cli.settings_command import SettingsCommand
-from sampan.cli.up_settings import UP_OPTIONS, server_settings
 from sampan.core.settings.configuration import Configuration
 
 

@@ -19,7 +19,7 @@ from sampan.app.engines import ENGINES, MemoryEngine
 from sampan.app.errors import StartError
 from sampan.app.main import EXPECTED, SWITCH_INTERVAL_S, error_line
 from sampan.app.parts import Parts
-from sampan.app.settings import UpSettings, without_loops
+from sampan.app.settings.up import UpSettings, without_loops
 from sampan.app.up import raise_open_files_limit, run
 from sampan.core.telemetry.log import configure_logging
 from sampan.registry.cluster import Cluster

@@ -9,8 +9,8 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from sampan.app.service_ranges import allocators_of
-from sampan.app.settings import UpSettings
+from sampan.app.settings.service_ranges import allocators_of
+from sampan.app.settings.up import UpSettings
 from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
 from sampan.schema.builtin import Definitions

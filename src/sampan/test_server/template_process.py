@@ -11,8 +11,8 @@ import uvloop
 
 from sampan.app.engines import MemoryEngine
 from sampan.app.parts import Parts
-from sampan.app.service_ranges import allocators_of
-from sampan.app.settings import UpSettings, without_loops
+from sampan.app.settings.service_ranges import allocators_of
+from sampan.app.settings.up import UpSettings, without_loops
 from sampan.app.up import run
 from sampan.core.clock import utc_now
 from sampan.registry.builtins import Builtins

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from sampan.app.authorization import ConfiguredAuthorizer
+from sampan.app.access.authorization import ConfiguredAuthorizer
 from sampan.core.errors import StatusError
 from sampan.core.field import Path as FieldPath
 from sampan.registry.webhook.client import WebhookError

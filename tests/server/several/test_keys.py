@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sampan.app.authentication import Authentication
-from sampan.app.settings import UpSettings
+from sampan.app.access.authentication import Authentication
+from sampan.app.settings.up import UpSettings
 from sampan.registry.cluster import Cluster
 from sampan.server.loops.api_servers.identity_lease import LATELY, IdentityLease, ServerName
 from sampan.server.loops.api_servers.keys import KeyUse, ServerKeys, annotation_of, differences, keys_of

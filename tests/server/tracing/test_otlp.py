@@ -13,9 +13,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from sampan.app.errors import StartError
-from sampan.app.observability import Observability
-from sampan.app.settings import UpSettings
-from sampan.app.tracing import collector_of
+from sampan.app.observability.observers import Observability
+from sampan.app.observability.tracing import collector_of
+from sampan.app.settings.up import UpSettings
 from sampan.registry.cluster import Cluster
 from sampan.storage.memory import MemoryStore
 from tests.server.frame import MASTER, Frame, ok

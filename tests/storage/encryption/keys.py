@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from sampan.app.encryption import EncryptionUpkeep
+from sampan.app.storage.encryption import EncryptionUpkeep
 from sampan.storage.encryption.configuration import EncryptionConfiguration, parse_configuration
 from sampan.storage.encryption.providers import Providers
 from tests.server.cluster import Api

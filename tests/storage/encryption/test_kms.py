@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
-from sampan.app.encryption import Encryption
+from sampan.app.storage.encryption import Encryption
 from sampan.storage.encryption.kms.key_service import KeyStatus
 from sampan.storage.encryption.kms.provider import WRITE_MAX_S, KmsProvider
 from sampan.storage.encryption.kms.service import GrpcKeyService

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sampan.app.encryption import Encryption
+from sampan.app.storage.encryption import Encryption
 from sampan.server.metrics.encryption import EncryptionMetrics, Reloads
 from sampan.storage.encryption.kms.provider import KmsProvider
 from sampan.storage.encryption.measures import EncryptionMeasures, prefixes_of

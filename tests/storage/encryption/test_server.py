@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from sampan.app.encryption import Encryption
 from sampan.app.errors import StartError
+from sampan.app.storage.encryption import Encryption
 from sampan.storage.sqlite import SQLiteStore
 from tests.server.cluster import Api, served
 from tests.storage.encryption.keys import KEY, OTHER, content, keys, upkeep_of

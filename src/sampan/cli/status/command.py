@@ -9,7 +9,7 @@ from typing import Any
 import click
 import orjson
 
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
 from sampan.cli.plain_error import PlainError
 from sampan.cli.status.data import DataStatus, faults_of, read_data_status
 from sampan.cli.status.server import ServerStatus, read_server_status

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from cryptography import x509
 
-from sampan.app.data_directory import ENGINE_FILE, check_database, check_whole
 from sampan.app.engines import ENGINES
 from sampan.app.errors import StartError
-from sampan.app.settings import UpSettings
+from sampan.app.settings.up import UpSettings
+from sampan.app.storage.data_directory import ENGINE_FILE, check_database, check_whole
 from sampan.core.clock import utc_now
 from sampan.core.numbers.counts import counted
 from sampan.server.pki.directory import check_authorities

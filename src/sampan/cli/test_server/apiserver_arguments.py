@@ -7,10 +7,10 @@ from typing import Final
 import click
 
 from sampan.app.errors import StartError
-from sampan.app.settings import UpSettings, check
+from sampan.app.settings.up import UpSettings, check
 from sampan.cli.apiserver_options import REFUSED
+from sampan.cli.processes.up_settings import UP_OPTIONS
 from sampan.cli.settings_command import SettingsCommand
-from sampan.cli.up_settings import UP_OPTIONS
 from sampan.core.settings.configuration import Configuration
 
 

@@ -1,0 +1,1 @@
+"""Machines that join a cluster as nodes, and leave it."""

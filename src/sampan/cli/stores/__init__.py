@@ -1,0 +1,1 @@
+"""Commands that work on stores without a server: snapshots, copies and checks."""
