@@ -15,8 +15,8 @@ from sampan.client import (
     api_error,
     create_or_patch,
     create_or_update,
+    retry_on_conflict,
 )
-from sampan.client.retries import on_conflict as retry_on_conflict
 from sampan.resource import Object
 from sampan.testing import elapsed, virtual_time
 from tests.client.connected import connected

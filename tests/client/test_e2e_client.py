@@ -25,9 +25,9 @@ from sampan.client import (
     deleted,
     exists,
     json_path,
+    retry_on_conflict,
     wait_for,
 )
-from sampan.client.retries import on_conflict as retry_on_conflict
 from sampan.resource import Object, ObjectMeta
 from tests.cli.server import Server, running
 from tests.client.kinds import Network, NetworkSpec, NetworkStatus, define

@@ -7,8 +7,17 @@ from typing import Any
 
 import pytest
 
-from sampan.client import AlreadyExists, ApiError, Client, Conflict, DeleteOptions, ListOptions, MergePatch, NotFound
-from sampan.client.retries import on_conflict as retry_on_conflict
+from sampan.client import (
+    AlreadyExists,
+    ApiError,
+    Client,
+    Conflict,
+    DeleteOptions,
+    ListOptions,
+    MergePatch,
+    NotFound,
+    retry_on_conflict,
+)
 from sampan.client.watching.list_watch import RawList
 from sampan.core.gvk import GroupVersionResource
 from sampan.informer.settings import InformerSettings, ReflectorSettings

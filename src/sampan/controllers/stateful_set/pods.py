@@ -6,8 +6,7 @@ Source: kube-controller-manager pkg/controller/statefulset/stateful_pod_control.
 from functools import partial
 from typing import Final
 
-from sampan.client import AlreadyExists, ApiError, ClientError, DeleteOptions, MergePatch, NotFound
-from sampan.client.retries import on_conflict as retry_on_conflict
+from sampan.client import AlreadyExists, ApiError, ClientError, DeleteOptions, MergePatch, NotFound, retry_on_conflict
 from sampan.controllers.ownership import as_dict
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
 from sampan.controllers.stateful_set.identity import (
