@@ -24,7 +24,7 @@ from benchmarks.scale.report import store, text_table
 from benchmarks.scenarios import Scenario
 from benchmarks.tunnel import node
 from sampan.core.event_loop.task_scope import TaskScope
-from sampan.http import HttpClient, HttpRequest, HttpSettings, Tunnel, Upstream
+from sampan.http.client import HttpClient, HttpRequest, HttpSettings, Tunnel, Upstream
 from sampan.server.pki.certificates import KeyPair, make_ca, make_serving
 from sampan.streams.tunnels import NodeTunnels, NodeWay
 from sampan.wire.http1 import request_head

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 import uvloop
 
-from sampan.http import Tunnel
+from sampan.http.tunnel import Tunnel
 from sampan.streams.session import StreamSession
 from sampan.streams.splice import Splice
 

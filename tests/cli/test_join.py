@@ -22,7 +22,7 @@ from sampan.client import ApiError, Client, Config, Forbidden, ListOptions, Merg
 from sampan.core.clock import utc_now
 from sampan.core.tls.certificates import KeyPair, make_authority, make_client_certificate, make_server_certificate
 from sampan.core.tokens.bootstrap import parse_token
-from sampan.http.tls import TlsOptions
+from sampan.http.client.tls import TlsOptions
 from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE
 from sampan.loops.resources import (
     CERTIFICATE_SIGNING_REQUESTS,

@@ -25,7 +25,7 @@ from sampan.resource import Object, ResourceInfo
 from sampan.server.request import Request, Response
 from sampan.testing.in_process import InProcessTransport
 from sampan.testing.virtual_time import elapsed, virtual_time
-from tests.client.http.scripted import Peer, Script, scripted
+from tests.http.client.scripted import Peer, Script, scripted
 
 CONFIG_MAPS = ResourceInfo(GroupVersionResource("", "v1", "configmaps"), "ConfigMap", namespaced=True)
 CONFIG_MAP: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "resourceVersion": "1"}}

@@ -14,10 +14,10 @@ from sampan.client.identity import Impersonation
 from sampan.client.stack import connect_transport, credential_source
 from sampan.client.transport import HttpRequest
 from sampan.client.transports.warnings import Warning
-from sampan.http.settings import HttpSettings
-from sampan.http.tls import TlsOptions
-from tests.client.http.certificates import Authority
-from tests.client.http.scripted import Peer, ReceivedRequest, recording, scripted
+from sampan.http.client.settings import HttpSettings
+from sampan.http.client.tls import TlsOptions
+from tests.http.client.certificates import Authority
+from tests.http.client.scripted import Peer, ReceivedRequest, recording, scripted
 
 AUTHORITY = Authority()
 TLS = TlsOptions(ca_data=AUTHORITY.certificate)

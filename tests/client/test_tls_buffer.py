@@ -6,7 +6,7 @@ from asyncio import sslproto
 from types import SimpleNamespace
 from typing import Any, cast
 
-from sampan.http.dial import _TLS_BUFFER_BYTES, _shrink_buffer
+from sampan.http.client.dial import _TLS_BUFFER_BYTES, _shrink_buffer
 
 
 async def test_the_buffer_of_asyncio_shrinks_and_stays_small() -> None:

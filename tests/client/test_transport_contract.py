@@ -14,14 +14,14 @@ from sampan.client.config import Config
 from sampan.client.errors import TransportError, TransportTimeout
 from sampan.client.stack import connect_transport
 from sampan.client.transport import HttpRequest, Transport
-from sampan.http.address import ServerAddress
-from sampan.http.tls import TlsOptions
-from sampan.http.transport import HttpTransport
+from sampan.http.client.address import ServerAddress
+from sampan.http.client.tls import TlsOptions
+from sampan.http.client.transport import HttpTransport
 from sampan.server.connections.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
 from sampan.testing.in_process import InProcessTransport
 from sampan.wire.http1 import Repeated, values_of
-from tests.client.http.certificates import Authority
+from tests.http.client.certificates import Authority
 from tests.server.cluster import served
 from tests.server.frame import MASTER
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sampan.client.transport import HttpRequest, Transport
-from sampan.http.pending_response import PendingResponse
+from sampan.http.client.pending_response import PendingResponse
 
 Fault = Callable[[HttpRequest], Exception | None]
 

@@ -9,8 +9,8 @@ import pytest
 from sampan.client.client import Client
 from sampan.client.objects.partial_metadata import PartialObjectMetadata, partial_metadata
 from sampan.core.gvk import GroupVersionResource
-from sampan.http.address import ServerAddress
-from sampan.http.transport import HttpTransport
+from sampan.http.client.address import ServerAddress
+from sampan.http.client.transport import HttpTransport
 from sampan.informer import Scope, SharedInformer, SharedInformerFactory, wait_for_cache_sync
 from sampan.resource import Object, ObjectType, ResourceInfo, dynamic
 from sampan.testing.virtual_time import virtual_time

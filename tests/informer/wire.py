@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 from sampan.client.client import Client
 from sampan.client.errors import ApiError
 from sampan.client.options import ListOptions
-from sampan.http.address import ServerAddress
-from sampan.http.transport import HttpTransport
+from sampan.http.client.address import ServerAddress
+from sampan.http.client.transport import HttpTransport
 from sampan.wire import json
 from tests.informer.server import FakeServer
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sampan.http import Tunnel
+from sampan.http.tunnel import Tunnel
 from tests.server.cluster import Api, served
 from tests.server.frame import JANE, MASTER
 from tests.streams.linked import connecting

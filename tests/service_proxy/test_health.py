@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Any
 
-from sampan.operator.http import Request
+from sampan.http.server import Request
 from sampan.service_proxy.health import STALE_S, ProxyHealth
 from sampan.service_proxy.health_checks import HealthChecks
 from sampan.service_proxy.model import Model

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from sampan.core.event_loop.task_scope import TaskScope
-from sampan.http import Tunnel
+from sampan.http.tunnel import Tunnel
 from sampan.streams.errors import StreamRefused
 from sampan.streams.session import StreamSession
 from sampan.streams.splice import Splice

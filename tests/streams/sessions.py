@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from sampan.core.event_loop.task_scope import TaskScope
-from sampan.http import Tunnel
+from sampan.http.tunnel import Tunnel
 from sampan.streams.limits import DEFAULT_LIMITS, StreamLimits
 from sampan.streams.session import StreamSession
 from sampan.streams.splice import Splice

@@ -10,7 +10,7 @@ import pytest
 from h2.connection import H2Connection
 
 from sampan.core.tls.trust import client_context
-from sampan.http import Tunnel
+from sampan.http.tunnel import Tunnel
 from sampan.streams.errors import StreamRefused
 from sampan.streams.limits import StreamLimits
 from sampan.streams.session import StreamSession

@@ -21,7 +21,7 @@ WITH_URLSPLIT = {
     "storage/etcd/endpoint.py",
     "client/transports/redirects.py",
     # Targets of requests and links in documents, which contain no line breaks or are not requested:
-    "operator/http/exchange.py",
+    "http/server/exchange.py",
     "schema/formats.py",
     "server/proxy/rewrite.py",
 }

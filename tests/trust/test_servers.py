@@ -12,10 +12,10 @@ import grpc
 import pytest
 
 from sampan.client.transport import HttpRequest
-from sampan.http.address import ServerAddress
-from sampan.http.settings import HttpSettings
-from sampan.http.tls import TlsOptions
-from sampan.http.transport import HttpTransport
+from sampan.http.client.address import ServerAddress
+from sampan.http.client.settings import HttpSettings
+from sampan.http.client.tls import TlsOptions
+from sampan.http.client.transport import HttpTransport
 from sampan.registry.webhook.client import HttpsWebhook
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
 from sampan.registry.webhook.services import Place

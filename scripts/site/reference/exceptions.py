@@ -19,7 +19,7 @@ TOOLKIT: Final = (
     "sampan.test_server",
 )
 """Packages whose exceptions reach users, in the order of the page."""
-_SOURCES: Final = (*TOOLKIT, "sampan.http.errors")
+_SOURCES: Final = (*TOOLKIT, "sampan.http.client.errors")
 _BASES: Final = frozenset(
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
 )

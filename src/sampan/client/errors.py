@@ -23,7 +23,7 @@ from typing import Any, Final
 import msgspec
 
 from sampan.core.errors import Details, Reason, StatusError
-from sampan.http.errors import ClientError, TransportError, TransportTimeout
+from sampan.http.client.errors import ClientError, TransportError, TransportTimeout
 from sampan.wire.json import UNREADABLE
 
 __all__ = [

@@ -24,9 +24,9 @@ from sampan.client.transports.rate_limit import RateLimit, RateLimitingTransport
 from sampan.client.transports.redirects import RedirectsTransport
 from sampan.client.transports.request_counts import CountingTransport, RequestCounts
 from sampan.client.transports.warnings import WarningHandler, WarningsTransport
-from sampan.http.address import ProxyAddress, ServerAddress
-from sampan.http.settings import HttpSettings
-from sampan.http.transport import HttpTransport
+from sampan.http.client.address import ProxyAddress, ServerAddress
+from sampan.http.client.settings import HttpSettings
+from sampan.http.client.transport import HttpTransport
 
 
 def connect_transport(

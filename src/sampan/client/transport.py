@@ -5,7 +5,7 @@ Transports are stacked: credentials, retries and warnings are transports around 
 
 from typing import Protocol
 
-from sampan.http.request import Headers, HttpRequest, HttpResponse
+from sampan.http.client.request import Headers, HttpRequest, HttpResponse
 
 __all__ = ["Headers", "HttpRequest", "HttpResponse", "Transport"]
 

@@ -13,12 +13,12 @@ from urllib.parse import urljoin
 
 from sampan.client.config.proxy import proxy_from_environment
 from sampan.core.addresses.url import split_url
-from sampan.http.address import ProxyAddress, ServerAddress
-from sampan.http.errors import TransportError
-from sampan.http.pending_response import PendingResponse
-from sampan.http.request import Headers, HttpRequest
-from sampan.http.settings import HttpSettings
-from sampan.http.transport import HttpTransport
+from sampan.http.client.address import ProxyAddress, ServerAddress
+from sampan.http.client.errors import TransportError
+from sampan.http.client.pending_response import PendingResponse
+from sampan.http.client.request import Headers, HttpRequest
+from sampan.http.client.settings import HttpSettings
+from sampan.http.client.transport import HttpTransport
 from sampan.oci.errors import RegistryError
 
 _REDIRECTS_MAX: Final = 5

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.core.time import parse_duration
-from sampan.http.tls import TlsOptions
+from sampan.http.client.tls import TlsOptions
 from sampan.scheduler.extender.http_extender import ExtenderConfig
 from sampan.scheduler.queue.scheduling_queue import Backoff
 

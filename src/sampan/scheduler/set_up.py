@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from sampan.http.address import ServerAddress
-from sampan.http.transport import HttpTransport
+from sampan.http.client.address import ServerAddress
+from sampan.http.client.transport import HttpTransport
 from sampan.informer.registration import Registration
 from sampan.informer.store.indexer import Indexer
 from sampan.loops.context import ControllerContext

@@ -6,7 +6,7 @@ targets, so that this server cannot use it to reach anything but the node's Pods
 
 from sampan.core.errors import StatusError, bad_request, forbidden, not_found
 from sampan.core.gvk import GroupResource
-from sampan.http import Tunnel
+from sampan.http.tunnel import Tunnel
 from sampan.registry.strategy import ObjectReader
 from sampan.server.authorization.node.authorizer import node_of
 from sampan.server.proxy.headers import upgrade_of

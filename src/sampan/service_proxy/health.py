@@ -9,7 +9,7 @@ from typing import Final
 
 from sampan.core.clock import monotonic, utc_now
 from sampan.core.time import format_time
-from sampan.operator.http import Request, Response
+from sampan.http.server import Request, Response
 
 STALE_S: Final = 60.0
 """Seconds that a change may wait until its rules are written. After that, the proxy is unhealthy."""

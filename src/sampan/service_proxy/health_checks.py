@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from sampan.operator.http import HttpLimits, HttpListener, Request, Response
+from sampan.http.server import HttpLimits, HttpListener, Request, Response
 
 _log = logging.getLogger("sampan.proxy")
 

@@ -2,7 +2,7 @@
 
 import logging
 
-from sampan.operator.http import HttpLimits, HttpListener
+from sampan.http.server import HttpLimits, HttpListener
 from sampan.operator.manager import Group, Manager
 from sampan.service_proxy.errors import ServiceProxyError
 from sampan.service_proxy.kernel import Kernel

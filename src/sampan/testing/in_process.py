@@ -13,8 +13,8 @@ from sampan.client.errors import TransportError
 from sampan.client.transport import HttpRequest
 from sampan.core.errors import StatusError, request_entity_too_large
 from sampan.core.event_loop.task_scope import TaskScope
-from sampan.http.pending_response import PendingResponse
-from sampan.http.settings import HttpSettings
+from sampan.http.client.pending_response import PendingResponse
+from sampan.http.client.settings import HttpSettings
 from sampan.server.request import Handler, Request, Response, WireRequest
 from sampan.server.request_info import TargetCache
 from sampan.server.status import status_response

@@ -6,7 +6,7 @@ import pytest
 
 from sampan.client.config import Config, in_cluster_config, load_config
 from sampan.client.errors import ConfigError
-from sampan.http.tls import TlsOptions
+from sampan.http.client.tls import TlsOptions
 
 SERVICE = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 

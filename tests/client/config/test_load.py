@@ -12,7 +12,7 @@ import yaml
 from sampan.client.config import Config, ConfigOverrides, ExecConfig, load_config
 from sampan.client.errors import ConfigError
 from sampan.client.identity import Impersonation
-from sampan.http.tls import TlsOptions
+from sampan.http.client.tls import TlsOptions
 
 SERVER = "https://example.org:6443"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from sampan.client.config.proxy import proxy_from_environment
-from sampan.http.address import ServerAddress
+from sampan.http.client.address import ServerAddress
 
 PROXY = "http://proxy:3128"
 

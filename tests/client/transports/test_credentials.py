@@ -14,7 +14,7 @@ from sampan.client.transports.credentials import (
     StaticCredentials,
     TokenFile,
 )
-from sampan.http.tls import ClientCertificate
+from sampan.http.client.tls import ClientCertificate
 from sampan.testing import virtual_time
 from tests.client.fakes import FakeResponse, FakeTransport
 

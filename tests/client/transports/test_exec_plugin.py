@@ -15,7 +15,7 @@ from sampan.client.config import Config, ExecConfig
 from sampan.client.errors import CredentialError
 from sampan.client.transports.credentials import Credentials
 from sampan.client.transports.exec_plugin import ExecPlugin, cluster_info
-from sampan.http.tls import ClientCertificate, TlsOptions
+from sampan.http.client.tls import ClientCertificate, TlsOptions
 
 V1 = "client.authentication.k8s.io/v1"
 V1BETA1 = "client.authentication.k8s.io/v1beta1"

@@ -4,7 +4,7 @@ import pytest
 
 from sampan.client.transport import HttpRequest
 from sampan.client.transports.redirects import REDIRECTS_MAX, RedirectsTransport
-from sampan.http.address import ServerAddress
+from sampan.http.client.address import ServerAddress
 from tests.client.fakes import FakeResponse, FakeTransport
 
 ADDRESS = ServerAddress("https", "example.org", 443, "/k8s")

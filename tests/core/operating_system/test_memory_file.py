@@ -10,7 +10,7 @@ import pytest
 
 from sampan.core.operating_system.memory_file import memory_file
 from sampan.core.tls.certificates import make_authority
-from sampan.http.tls import ClientCertificate, load_certificate
+from sampan.http.client.tls import ClientCertificate, load_certificate
 
 
 def test_a_file_can_be_read_repeatedly_from_its_beginning() -> None:

@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection
 
 from sampan.client import Client
 from sampan.core.tls.certificates import KeyPair, make_authority, make_client_certificate
-from sampan.http.tls import ClientCertificate, load_certificate
+from sampan.http.client.tls import ClientCertificate, load_certificate
 from sampan.node.runtime import Runtime
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.server import NodeServer

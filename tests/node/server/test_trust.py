@@ -9,7 +9,7 @@ import pytest
 from sampan.client import Client
 from sampan.client.transport import Headers, HttpRequest, HttpResponse
 from sampan.core.tls.certificates import make_authority, make_client_certificate
-from sampan.http.tls import ClientCertificate, load_certificate
+from sampan.http.client.tls import ClientCertificate, load_certificate
 from sampan.node.server.trust import SubresourceAttributes, attributes_of
 from sampan.node.server.trust.review_cache import ReviewCache
 from tests.node.server.served import client_tls, node

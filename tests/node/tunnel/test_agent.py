@@ -10,7 +10,7 @@ import pytest
 
 from sampan.client import Client, Config
 from sampan.core.event_loop.task_scope import TaskScope
-from sampan.http import ServerAddress, Tunnel
+from sampan.http.client import ServerAddress, Tunnel
 from sampan.node.node_home import NodeHome
 from sampan.node.server.hosted import HostedPod
 from sampan.node.tunnel import agent as agents

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, Counter
 
 from sampan.client.client import Client
 from sampan.client.transport import HttpRequest, HttpResponse
-from sampan.operator.http import Request, Response
+from sampan.http.server import Request, Response
 from sampan.operator.manager import Manager, ManagerOptions, Probes
 from tests.operator.manager.frame import NoTransport, manager, running
 from tests.operator.refs import NETWORKS

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Gauge
 
 from sampan.client.client import Client
 from sampan.client.transport import HttpRequest
-from sampan.operator.http import Request
+from sampan.http.server import Request
 from sampan.operator.process import access
 from sampan.operator.process.access import AccessReviews
 from sampan.operator.process.metrics_server import MetricsServer

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
+from sampan.http.server import Request, Response
 from sampan.operator import FailingObject
-from sampan.operator.http import Request, Response
 from sampan.operator.process.metrics_server import MetricsServer
 
 NOW = dt.datetime(2030, 1, 1, tzinfo=dt.UTC)

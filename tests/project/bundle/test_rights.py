@@ -7,9 +7,9 @@ import pytest
 
 from sampan.client import MergePatch
 from sampan.core.gvk import GroupVersionResource
-from sampan.http.request import HttpResponse
+from sampan.http.client.request import HttpResponse
+from sampan.http.server import Request
 from sampan.operator import Manager
-from sampan.operator.http import Request
 from sampan.operator.process.metrics_server import MetricsServer
 from sampan.project.bundle.declared import differences
 from sampan.project.bundle.objects import OperatorObjects

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sampan.core.addresses.dial import create_connection
-from sampan.http import Connection
+from sampan.http.client import Connection
 from sampan.registry.webhook.client import WebhookError
 from sampan.registry.webhook.services import ServiceResolver
 from sampan.registry.webhook.target import target_of
@@ -40,7 +40,7 @@ def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
         assert host.startswith("127."), f"direct connection to {host}"
         return await create_connection(make, host, port, **options)
 
-    monkeypatch.setattr("sampan.http.dial.create_connection", connect)
+    monkeypatch.setattr("sampan.http.client.dial.create_connection", connect)
 
 
 async def kubelet(requested: ReceivedRequest) -> None:

@@ -28,7 +28,7 @@ def test_request_lines_and_status_lines_are_made_in_one_package() -> None:
 
 @pytest.mark.parametrize("pattern", [r"class \w*Pool\b.*:", r"class \w*Tunnel\b.*:"], ids=["pool", "tunnel"])
 def test_there_is_one_pool_and_one_tunnel(pattern: str) -> None:
-    assert found(pattern) <= {"http/pool.py", "http/tunnel.py"}
+    assert found(pattern) <= {"http/client/pool.py", "http/tunnel.py"}
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from sampan.core.telemetry.log import configure_logging
 from sampan.core.tls.certificates import KeyPair
 from sampan.core.tokens.bootstrap import parse_token
 from sampan.core.validation.names import dns1123_subdomain_errors
-from sampan.http.tls import TlsOptions
+from sampan.http.client.tls import TlsOptions
 from sampan.loops.resources import NODES
 from sampan.node.joining.certificate import request_certificate, user_of
 from sampan.node.joining.credentials import NodeCredentials

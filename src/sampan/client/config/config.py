@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sampan.client.identity import Impersonation
-from sampan.http.tls import TlsOptions
+from sampan.http.client.tls import TlsOptions
 
 InteractiveMode = Literal["Never", "IfAvailable", "Always"]
 

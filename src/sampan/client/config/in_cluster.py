@@ -6,8 +6,8 @@ from pathlib import Path
 from sampan.client.config.config import Config
 from sampan.client.config.proxy import proxy_from_environment
 from sampan.client.errors import ConfigError
-from sampan.http.address import ServerAddress
-from sampan.http.tls import TlsOptions
+from sampan.http.client.address import ServerAddress
+from sampan.http.client.tls import TlsOptions
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 

@@ -22,8 +22,8 @@ from sampan.client.config.proxy import proxy_from_environment
 from sampan.client.config.validate import cluster_faults, user_faults
 from sampan.client.errors import ConfigError
 from sampan.client.identity import Impersonation
-from sampan.http.address import ServerAddress
-from sampan.http.tls import TlsOptions
+from sampan.http.client.address import ServerAddress
+from sampan.http.client.tls import TlsOptions
 
 _log = logging.getLogger("sampan.client")
 

@@ -6,7 +6,7 @@ Source: golang.org/x/net/http/httpproxy/proxy.go, which client-go uses.
 import ipaddress
 from collections.abc import Mapping
 
-from sampan.http.address import ServerAddress
+from sampan.http.client.address import ServerAddress
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 from sampan.client.config.kubeconfig import Cluster, Exec, User
-from sampan.http.address import ProxyAddress
+from sampan.http.client.address import ProxyAddress
 
 EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")

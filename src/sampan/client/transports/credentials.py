@@ -16,7 +16,7 @@ from typing import Protocol
 
 from sampan.client.errors import CredentialError
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
-from sampan.http.tls import ClientCertificate
+from sampan.http.client.tls import ClientCertificate
 
 _log = logging.getLogger("sampan.client")
 

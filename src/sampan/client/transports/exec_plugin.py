@@ -19,7 +19,7 @@ from sampan.client.errors import CredentialError
 from sampan.client.transports.credentials import Credentials
 from sampan.core.operating_system.child_process import capture_output
 from sampan.core.time import Clock, SystemClock, parse_time
-from sampan.http.tls import ClientCertificate
+from sampan.http.client.tls import ClientCertificate
 from sampan.wire.http1 import fits
 from sampan.wire.json import UNREADABLE
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
-from sampan.http.address import ServerAddress
+from sampan.http.client.address import ServerAddress
 
 REDIRECTS_MAX = 10
 """Maximum number of redirects that are followed, as in Go's net/http."""

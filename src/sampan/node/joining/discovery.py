@@ -22,7 +22,7 @@ from sampan.core.tokens.bootstrap import (
     BootstrapToken,
     is_signed,
 )
-from sampan.http.tls import TlsOptions
+from sampan.http.client.tls import TlsOptions
 from sampan.loops.resources import CONFIG_MAPS
 from sampan.node.joining.ca_hash import ca_hash
 from sampan.node.joining.errors import JoinError

@@ -11,7 +11,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.core.tls.trust import unverified_context
-from sampan.http import HttpClient, HttpRequest, HttpSettings, PendingResponse, TransportError, Upstream
+from sampan.http.client import HttpClient, HttpRequest, HttpSettings, PendingResponse, TransportError, Upstream
 from sampan.node.probes.outcome import Outcome
 from sampan.node.probes.ports import join_host_port, resolve_port
 from sampan.node.views.container import Container, HttpGetAction

@@ -15,6 +15,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from sampan.core.time import Clock
+from sampan.http.server import AnyResponse, Request, Response
 from sampan.node.runtime import Runtime
 from sampan.node.server.cadvisor import cadvisor_metrics
 from sampan.node.server.hosted import FindPod, ListPods
@@ -35,7 +36,6 @@ from sampan.node.server.usage import (
 )
 from sampan.node.sessions import Session, Usage
 from sampan.node.views.pod import Pod
-from sampan.operator.http import AnyResponse, Request, Response
 
 _log = logging.getLogger("sampan.node")
 _JSON: Final = "application/json"

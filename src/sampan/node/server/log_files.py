@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from urllib.parse import quote
 
+from sampan.http.server import AnyResponse, Response, StreamedResponse
 from sampan.node.beneath import open_beneath, open_directory, opened
-from sampan.operator.http import AnyResponse, Response, StreamedResponse
 
 _READ_BYTES: Final = 1 << 16
 

@@ -8,9 +8,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import Final
 
 from sampan.core.time import parse_time
+from sampan.http.server import AnyResponse, Request, Response, StreamedResponse
 from sampan.node.runtime import LogOptions, Runtime
 from sampan.node.views.pod import Pod
-from sampan.operator.http import AnyResponse, Request, Response, StreamedResponse
 
 Query = Mapping[str, Sequence[str]]
 

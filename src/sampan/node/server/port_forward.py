@@ -12,13 +12,13 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
+from sampan.http.server import AnyResponse, Request, Response, Tunnel
 from sampan.node.server.channels import WebSocketChannels
 from sampan.node.server.conversation import converse
 from sampan.node.server.spdy import SpdyConnection, SpdyStream
 from sampan.node.server.streams import Sink, Source
 from sampan.node.server.upgrade import accept_spdy, accept_websocket, is_websocket
 from sampan.node.sessions import Connection, Unsupported
-from sampan.operator.http import AnyResponse, Request, Response, Tunnel
 from sampan.wire.websocket import ByteStream, WebSocket
 
 _log = logging.getLogger("sampan.node.server")

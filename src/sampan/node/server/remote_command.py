@@ -6,6 +6,7 @@ Source: cri-streaming pkg/streaming/remotecommand/{httpstream,websocket}.go (1.3
 import asyncio
 from typing import Final
 
+from sampan.http.server import AnyResponse, Request, Tunnel
 from sampan.node.server.channels import WebSocketChannels
 from sampan.node.server.command import OpenSession, run_command
 from sampan.node.server.conversation import converse
@@ -13,7 +14,6 @@ from sampan.node.server.spdy import SpdyConnection, SpdyStream
 from sampan.node.server.streams import CommandStreams
 from sampan.node.server.upgrade import accept_spdy, accept_websocket, is_websocket
 from sampan.node.sessions import Streams
-from sampan.operator.http import AnyResponse, Request, Tunnel
 from sampan.wire.websocket import WebSocket
 
 STREAM_CREATION_TIMEOUT_S: Final = 30.0

@@ -13,7 +13,8 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from sampan.client import Client, ClientError
 from sampan.core.time import Clock, SystemClock
 from sampan.core.tls.certificates import KeyPair
-from sampan.http.tls import ClientCertificate, load_certificate
+from sampan.http.client.tls import ClientCertificate, load_certificate
+from sampan.http.server import AnyResponse, HttpLimits, HttpListener, Request, Response
 from sampan.node.server.handlers import Handlers
 from sampan.node.server.hosted import FindPod, ListPods
 from sampan.node.server.options import NodeServerOptions
@@ -22,7 +23,6 @@ from sampan.node.server.trust import Authentication, Authorization, attributes_o
 from sampan.node.server.usage import ReadVolumeStats, host_usage, no_volume_stats
 from sampan.node.server.volume_metrics import VolumeCollector
 from sampan.node.sessions import Usage
-from sampan.operator.http import AnyResponse, HttpLimits, HttpListener, Request, Response
 
 _log = logging.getLogger("sampan.node.server")
 

@@ -8,7 +8,7 @@ from sampan.core.time import Clock
 from sampan.core.tls.certificates import make_authority, make_server_certificate
 from sampan.core.tls.cipher_suites import use_suites
 from sampan.core.tls.trust import trust
-from sampan.http.tls import ClientCertificate, load_certificate
+from sampan.http.client.tls import ClientCertificate, load_certificate
 from sampan.node.server.options import NodeServerOptions
 
 _LIFETIME: Final = dt.timedelta(days=365)

@@ -6,8 +6,8 @@ Source: streaming pkg/httpstream/{httpstream.go,spdy/upgrade.go,wsstream/conn.go
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
+from sampan.http.server import AnyResponse, Request, Response, Takeover, Tunnel
 from sampan.node.server.channels import MESSAGE_BYTES_MAX
-from sampan.operator.http import AnyResponse, Request, Response, Takeover, Tunnel
 from sampan.wire.websocket import (
     VERSION,
     BadHandshake,

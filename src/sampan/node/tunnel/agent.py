@@ -18,7 +18,7 @@ from sampan.client.retries.backoff import Backoff
 from sampan.client.stack import credential_source
 from sampan.core.addresses.dial import AddressNotAllowed, check_address
 from sampan.core.event_loop.task_scope import TaskScope
-from sampan.http import HttpRequest, HttpSettings, HttpTransport, ProxyAddress, ServerAddress, Tunnel
+from sampan.http.client import HttpRequest, HttpSettings, HttpTransport, ProxyAddress, ServerAddress, Tunnel
 from sampan.loops.resources import ENDPOINT_SLICES
 from sampan.node.tunnel.targets import TunnelTargets
 from sampan.resource import meta

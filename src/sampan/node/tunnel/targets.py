@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final, Protocol
 
 from sampan.core.addresses.dial import check_address, create_connection
-from sampan.http.dial import keep_alive
+from sampan.http.client.dial import keep_alive
 from sampan.node.node_home import NodeHome
 from sampan.node.server.hosted import HostedPod
 from sampan.node.views.pod import Pod

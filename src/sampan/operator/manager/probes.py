@@ -13,7 +13,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from sampan.operator.http import HttpLimits, HttpListener, Request, Response
+from sampan.http.server import HttpLimits, HttpListener, Request, Response
 
 _log = logging.getLogger("sampan.manager")
 

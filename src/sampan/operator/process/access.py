@@ -19,7 +19,7 @@ from sampan.client.errors import ClientError
 from sampan.core.clock import monotonic
 from sampan.core.gvk import GroupVersionResource
 from sampan.core.recent import Recent
-from sampan.operator.http import Request, Response
+from sampan.http.server import Request, Response
 from sampan.operator.rights import Right, rights_on
 from sampan.resource import Object, ResourceInfo
 

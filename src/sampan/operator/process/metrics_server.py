@@ -12,8 +12,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from sampan.http.pprof.endpoint import PREFIX, ProfileEndpoint
+from sampan.http.server import HttpLimits, HttpListener, Request, Response
 from sampan.operator.controller.failing import FailingObject, as_json
-from sampan.operator.http import HttpLimits, HttpListener, Request, Response
 from sampan.operator.process.access import AccessReviews
 from sampan.operator.rights import Right
 from sampan.operator.webhook.certificates import CertificateSource

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sampan.core.tls.cipher_suites import use_suites
 from sampan.core.tls.trust import trust
-from sampan.http.tls import ClientCertificate, load_certificate
+from sampan.http.client.tls import ClientCertificate, load_certificate
 from sampan.operator.webhook.certificates import CertificateSource
 
 

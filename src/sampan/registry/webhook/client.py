@@ -21,7 +21,7 @@ from sampan.core.clock import utc_now
 from sampan.core.field import quote
 from sampan.core.telemetry.tracing import current_span, trace_headers
 from sampan.core.tls.trust import unverified_context
-from sampan.http import BodyTooLarge, HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
+from sampan.http.client import BodyTooLarge, HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
 from sampan.registry.measures import WebhookRequests
 from sampan.registry.webhook import response as responses
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, mismatch, tls_text

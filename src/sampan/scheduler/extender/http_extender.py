@@ -12,7 +12,7 @@ import msgspec
 
 from sampan.client.errors import ClientError
 from sampan.client.transport import HttpRequest, Transport
-from sampan.http.tls import TlsOptions
+from sampan.http.client.tls import TlsOptions
 from sampan.scheduler.cache.node_table import NodeTable
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.preemption.candidate import Candidate

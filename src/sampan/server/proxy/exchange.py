@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sampan.core.event_loop.task_scope import TaskScope
-from sampan.http import Connection, HttpClient, HttpRequest, PendingResponse, TransportError, Tunnel, Upstream
+from sampan.http.client import Connection, HttpClient, HttpRequest, PendingResponse, TransportError, Tunnel, Upstream
 from sampan.server.proxy.headers import head_of
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.proxy.words import dial_text

@@ -26,8 +26,8 @@ from collections.abc import AsyncIterator
 from urllib.parse import quote
 
 from sampan.core.errors import Reason, StatusError, bad_request
-from sampan.http import ConnectionPool, HttpClient, HttpSettings, Tunnel
-from sampan.http.client import DialledOrigin
+from sampan.http.client import ConnectionPool, HttpClient, HttpSettings, Tunnel
+from sampan.http.client.client import DialledOrigin
 from sampan.server.proxy.browsers import SANDBOX, harmless, is_browser
 from sampan.server.proxy.exchange import CONNECT_TIMEOUT_S, Exchange, Outgoing, begin
 from sampan.server.proxy.headers import first, forwarded, forwarded_response, switched, upgrade_of

@@ -15,7 +15,7 @@ from sampan.core.object import Object
 from sampan.core.settings import setting
 from sampan.core.settings.kinds import CERTIFICATES_FILE, KEY_FILE, NAMES, SECONDS
 from sampan.core.tls.trust import client_context, unverified_context
-from sampan.http.dial import Way
+from sampan.http.client.dial import Way
 from sampan.streams.tunnels import NodeTunnels
 
 DEFAULT_PORT = 10250

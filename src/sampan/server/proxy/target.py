@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from sampan.core.errors import StatusError, service_unavailable
-from sampan.http import Upstream
-from sampan.http.dial import Way
+from sampan.http.client import Upstream
+from sampan.http.client.dial import Way
 
 Failure = Callable[[str], StatusError]
 """Function that returns the error for an upstream that cannot be reached or does not respond, from the dial error."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from sampan.client import TransportError
 from sampan.client.transport import HttpResponse
-from sampan.http.pending_response import PendingResponse
+from sampan.http.client.pending_response import PendingResponse
 from sampan.testing.explore.refusals import REPEATED_MAX
 
 OUTAGE_S: Final = 20.0

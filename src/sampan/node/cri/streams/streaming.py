@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from sampan.core.addresses.dial import create_connection
 from sampan.core.event_loop.task_scope import TaskScope
-from sampan.http.handshake import HandshakeFailed, switch_protocol
+from sampan.http.client.handshake import HandshakeFailed, switch_protocol
 from sampan.http.tunnel import Tunnel
 from sampan.node.server.spdy import SpdyConnection, SpdyStream
 from sampan.node.sessions import SessionFailed, Streams

@@ -10,9 +10,9 @@ from typing import Final
 from sampan.client import Client, ClientError
 from sampan.core.gvk import GroupVersionResource
 from sampan.core.time import Clock
+from sampan.http.server import Request
 from sampan.node.server.trust.review_cache import ReviewCache
 from sampan.node.server.trust.user import User, user_of_certificate, user_of_info
-from sampan.operator.http import Request
 from sampan.resource import ResourceInfo
 
 _log = logging.getLogger("sampan.node.server")

@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from sampan.core.tls.trust import client_context
-from sampan.http import HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
+from sampan.http.client import HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
 from sampan.registry.webhook.response import RESPONSE_SIZE_BYTES_MAX, WebhookError, WebhookResponse
 from sampan.server.proxy.words import connection_text
 from sampan.wire.http1 import request_head

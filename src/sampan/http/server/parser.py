@@ -5,7 +5,7 @@ Bytes that break a rule end the connection: `RequestRefused` has the response.
 
 from collections import deque
 
-from sampan.operator.http.exchange import HttpLimits, Request, Response
+from sampan.http.server.exchange import HttpLimits, Request, Response
 from sampan.wire.http1 import Limits, Malformed, RequestHead, RequestReader
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from sampan.client.errors import TransportError, TransportTimeout
 from sampan.client.transport import HttpRequest
-from sampan.http.address import ServerAddress
-from sampan.http.settings import HttpSettings
-from sampan.http.transport import HttpTransport
-from tests.client.http.scripted import GET, OK, STREAM, Peer, Script, responds, responds_once, scripted
+from sampan.http.client.address import ServerAddress
+from sampan.http.client.settings import HttpSettings
+from sampan.http.client.transport import HttpTransport
+from tests.http.client.scripted import GET, OK, STREAM, Peer, Script, responds, responds_once, scripted
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"

@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from sampan.client.transport import HttpRequest
-from sampan.http.address import ServerAddress
-from sampan.http.settings import HttpSettings
-from sampan.http.tls import TlsOptions
-from sampan.http.transport import HttpTransport
+from sampan.http.client.address import ServerAddress
+from sampan.http.client.settings import HttpSettings
+from sampan.http.client.tls import TlsOptions
+from sampan.http.client.transport import HttpTransport
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 GET = HttpRequest("GET", "/x")

@@ -6,7 +6,7 @@ import pytest
 
 from sampan.client.transport import HttpRequest
 from sampan.wire.http1 import Repeated, values_of
-from tests.client.http.scripted import GET, STREAM, ReceivedRequest, recording, responds, responds_once, scripted
+from tests.http.client.scripted import GET, STREAM, ReceivedRequest, recording, responds, responds_once, scripted
 
 PLAIN = b"HTTP/1.1 200 OK\r\n"
 ZIPPED = gzip.compress(b"ab" * 5000)

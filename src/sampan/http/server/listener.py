@@ -10,10 +10,10 @@ import logging
 import ssl
 from typing import Final
 
+from sampan.http.server.exchange import AnyResponse, HttpLimits, Request, Respond, Response, StreamedResponse, head_of
+from sampan.http.server.parser import RequestParser, RequestRefused
+from sampan.http.server.streaming import send_parts, take_over
 from sampan.http.tunnel import Tunnel
-from sampan.operator.http.exchange import AnyResponse, HttpLimits, Request, Respond, Response, StreamedResponse, head_of
-from sampan.operator.http.parser import RequestParser, RequestRefused
-from sampan.operator.http.streaming import send_parts, take_over
 from sampan.wire.http1 import CONTINUE
 
 _log = logging.getLogger("sampan.http")

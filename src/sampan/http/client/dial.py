@@ -14,11 +14,11 @@ from typing import Any, Protocol, cast
 
 from sampan.core.addresses.dial import check_port, create_connection
 from sampan.core.tls.trust import client_context
-from sampan.http.address import ProxyAddress, ServerAddress
-from sampan.http.connection import Connection
-from sampan.http.errors import TransportError, TransportTimeout
-from sampan.http.proxies import open_way
-from sampan.http.tls import TlsContexts
+from sampan.http.client.address import ProxyAddress, ServerAddress
+from sampan.http.client.connection import Connection
+from sampan.http.client.errors import TransportError, TransportTimeout
+from sampan.http.client.proxies import open_way
+from sampan.http.client.tls import TlsContexts
 from sampan.http.tunnel import Tunnel
 
 _KEEPALIVE_IDLE_S = 30

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
-from sampan.operator.http import HttpLimits, HttpListener, Request, Respond, StreamedResponse, Takeover, Tunnel
+from sampan.http.server import HttpLimits, HttpListener, Request, Respond, StreamedResponse, Takeover, Tunnel
 
 LIMITS = HttpLimits(upgrades=True)
 UPGRADE = b"POST / HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: echo\r\ncontent-length: 0\r\n\r\n"

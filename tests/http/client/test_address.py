@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.http.address import ServerAddress
+from sampan.http.client.address import ServerAddress
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sampan.client.errors import TransportError
-from sampan.http.connection import Connection
-from sampan.http.pool import ConnectionPool
-from sampan.http.settings import HttpSettings
+from sampan.http.client.connection import Connection
+from sampan.http.client.pool import ConnectionPool
+from sampan.http.client.settings import HttpSettings
 from sampan.testing import run_virtual, settle
 from tests.properties import examples
 

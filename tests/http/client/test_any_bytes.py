@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sampan.client.errors import TransportError
 from sampan.client.transport import HttpRequest
 from sampan.core.event_loop.turns import LoopTurns
-from sampan.http.connection import Connection
-from sampan.http.intake import PIECES_PER_TURN, SLICE_BYTES_MIN
-from sampan.http.pending_response import PendingResponse
-from sampan.http.settings import HttpSettings
+from sampan.http.client.connection import Connection
+from sampan.http.client.intake import PIECES_PER_TURN, SLICE_BYTES_MIN
+from sampan.http.client.pending_response import PendingResponse
+from sampan.http.client.settings import HttpSettings
 from sampan.testing import settle
 from sampan.wire.http1 import NameCache
 

@@ -8,8 +8,8 @@ import contextlib
 import logging
 from typing import Final
 
+from sampan.http.server.exchange import StreamedResponse, Takeover, head_of_stream, head_of_takeover
 from sampan.http.tunnel import Tunnel
-from sampan.operator.http.exchange import StreamedResponse, Takeover, head_of_stream, head_of_takeover
 from sampan.wire.http1 import BodyWriter
 
 _log = logging.getLogger("sampan.http")

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Protocol
 
 from sampan.core.event_loop.turns import LoopTurns
-from sampan.http.connection import Connection
-from sampan.http.errors import TransportError, TransportTimeout
-from sampan.http.intake import PIECES_PER_TURN
-from sampan.http.pending_response import PendingResponse
-from sampan.http.pool import ConnectionPool, Origin
-from sampan.http.request import HttpRequest
-from sampan.http.settings import HttpSettings
+from sampan.http.client.connection import Connection
+from sampan.http.client.errors import TransportError, TransportTimeout
+from sampan.http.client.intake import PIECES_PER_TURN
+from sampan.http.client.pending_response import PendingResponse
+from sampan.http.client.pool import ConnectionPool, Origin
+from sampan.http.client.request import HttpRequest
+from sampan.http.client.settings import HttpSettings
 from sampan.wire.http1 import NameCache
 
 REPLAYABLE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from sampan.client.errors import TransportError
-from sampan.http.address import ProxyAddress, ServerAddress
-from sampan.http.tls import TlsOptions
-from sampan.http.transport import HttpTransport
-from tests.client.http.certificates import Authority
-from tests.client.http.scripted import GET, OK, Peer, ReceivedRequest, Scripted, recording, responds, scripted
+from sampan.http.client.address import ProxyAddress, ServerAddress
+from sampan.http.client.tls import TlsOptions
+from sampan.http.client.transport import HttpTransport
+from tests.http.client.certificates import Authority
+from tests.http.client.scripted import GET, OK, Peer, ReceivedRequest, Scripted, recording, responds, scripted
 
 AUTHORITY = Authority()
 

@@ -6,9 +6,9 @@ Source: RFC 9110, section 9.3.6; RFC 1928; RFC 1929.
 import ipaddress
 from base64 import b64encode
 
-from sampan.http.address import ProxyAddress
-from sampan.http.errors import TransportError
-from sampan.http.handshake import HandshakeFailed, switch_protocol
+from sampan.http.client.address import ProxyAddress
+from sampan.http.client.errors import TransportError
+from sampan.http.client.handshake import HandshakeFailed, switch_protocol
 from sampan.http.tunnel import Tunnel
 from sampan.wire.http1 import request_head
 

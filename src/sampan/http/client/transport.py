@@ -1,14 +1,14 @@
 """`HttpTransport`: HTTP/1.1 to one server, with an optional proxy."""
 
-from sampan.http.address import ProxyAddress, ServerAddress
-from sampan.http.client import HttpClient
-from sampan.http.connection import Connection
-from sampan.http.dial import Dialer
-from sampan.http.pending_response import PendingResponse
-from sampan.http.proxies import proxy_authorization
-from sampan.http.request import HttpRequest
-from sampan.http.settings import HttpSettings
-from sampan.http.tls import ClientCertificate, TlsContexts, TlsOptions
+from sampan.http.client.address import ProxyAddress, ServerAddress
+from sampan.http.client.client import HttpClient
+from sampan.http.client.connection import Connection
+from sampan.http.client.dial import Dialer
+from sampan.http.client.pending_response import PendingResponse
+from sampan.http.client.proxies import proxy_authorization
+from sampan.http.client.request import HttpRequest
+from sampan.http.client.settings import HttpSettings
+from sampan.http.client.tls import ClientCertificate, TlsContexts, TlsOptions
 from sampan.http.tunnel import Tunnel
 from sampan.wire.http1 import request_head
 

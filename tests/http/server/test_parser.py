@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampan.operator.http.exchange import HttpLimits, Request
-from sampan.operator.http.parser import RequestParser
+from sampan.http.server.exchange import HttpLimits, Request
+from sampan.http.server.parser import RequestParser
 from sampan.server.connections.owner import HEADER_BYTES_MAX
 
 LIMITS = HttpLimits(body_bytes_max=lambda path: 1000)

@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar
 
-from sampan.http.connection import Connection
-from sampan.http.errors import TransportError
-from sampan.http.settings import HttpSettings
+from sampan.http.client.connection import Connection
+from sampan.http.client.errors import TransportError
+from sampan.http.client.settings import HttpSettings
 
 _CLOSE_TIMEOUT_S = 1.0
 

@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from sampan.http.errors import BodyTooLarge, TransportError, TransportTimeout
-from sampan.http.inflate import Inflater
-from sampan.http.request import HttpRequest
-from sampan.http.settings import HttpSettings
+from sampan.http.client.errors import BodyTooLarge, TransportError, TransportTimeout
+from sampan.http.client.inflate import Inflater
+from sampan.http.client.request import HttpRequest
+from sampan.http.client.settings import HttpSettings
 from sampan.wire.http1 import Fields, ResponseHead
 
 _INFLATE_ASIDE_BYTES = 256 << 10

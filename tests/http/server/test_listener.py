@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from sampan.core.time import SystemClock
+from sampan.http.server import HttpLimits, HttpListener, Request, Response
 from sampan.http.tunnel import Tunnel
-from sampan.operator.http import HttpLimits, HttpListener, Request, Response
 from sampan.operator.webhook.certificates import IssuedCertificates
 from sampan.operator.webhook.certificates.memory_store import MemoryStore
 from sampan.operator.webhook.serving_tls import ServingContext

@@ -8,10 +8,10 @@ import pytest
 
 from sampan.client.errors import TransportError
 from sampan.client.transport import HttpRequest
-from sampan.http.settings import HttpSettings
-from sampan.http.tls import ClientCertificate, TlsOptions
-from tests.client.http.certificates import Authority
-from tests.client.http.scripted import GET, OK, Peer, responds, scripted
+from sampan.http.client.settings import HttpSettings
+from sampan.http.client.tls import ClientCertificate, TlsOptions
+from tests.http.client.certificates import Authority
+from tests.http.client.scripted import GET, OK, Peer, responds, scripted
 
 AUTHORITY = Authority()
 OTHER = Authority("others")

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Final, cast
 
 from sampan.core.event_loop.turns import LoopTurns
-from sampan.http.errors import TransportError
-from sampan.http.intake import PIECES_PER_TURN, Intake
-from sampan.http.pending_response import PendingResponse
-from sampan.http.request import HttpRequest
-from sampan.http.settings import HttpSettings
+from sampan.http.client.errors import TransportError
+from sampan.http.client.intake import PIECES_PER_TURN, Intake
+from sampan.http.client.pending_response import PendingResponse
+from sampan.http.client.request import HttpRequest
+from sampan.http.client.settings import HttpSettings
 from sampan.http.tunnel import Tunnel
 from sampan.wire.http1 import ExchangeState, Limits, Malformed, NameCache, ResponseHead, ResponseReader, Step
 

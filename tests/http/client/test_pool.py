@@ -8,10 +8,10 @@ import pytest
 
 from sampan.client.errors import TransportError, TransportTimeout
 from sampan.client.transport import HttpRequest
-from sampan.http.settings import HttpSettings
-from sampan.http.tls import TlsOptions
-from tests.client.http.certificates import Authority
-from tests.client.http.scripted import GET, OK, STREAM, Peer, ReceivedRequest, responds, scripted, until
+from sampan.http.client.settings import HttpSettings
+from sampan.http.client.tls import TlsOptions
+from tests.http.client.certificates import Authority
+from tests.http.client.scripted import GET, OK, STREAM, Peer, ReceivedRequest, responds, scripted, until
 
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 
