@@ -12,7 +12,7 @@ import uvloop
 from tests.e2e.cri.image import APP
 
 from sampan.client import Client, ListOptions, load_config
-from sampan.loops.resources import PODS
+from sampan.component_base.resources import PODS
 from sampan.resource import Object
 
 _TIMEOUT_S = 180.0

@@ -21,8 +21,8 @@ from benchmarks.load import Figure
 from benchmarks.report import machine, report
 from benchmarks.scale.report import store, text_table
 from benchmarks.scenarios import Scenario
+from sampan.component_base.nftables.rule_thread import RuleThread
 from sampan.informer.ref import RefReader
-from sampan.loops.nftables.rule_thread import RuleThread
 from sampan.node.network_policy.enforcer import PolicyEnforcer
 from sampan.node.network_policy.pods import facts_of
 from sampan.node.network_policy.views import POLICY_POD_VIEW, POLICY_VIEW, without_the_rest

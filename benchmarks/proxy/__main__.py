@@ -22,8 +22,8 @@ from benchmarks.scale.report import text_table
 from benchmarks.scenarios import Scenario
 from benchmarks.server import NO_LOOPS, running
 from sampan.client import Client, MergePatch, load_config
+from sampan.component_base.resources import ENDPOINT_SLICES, SERVICES
 from sampan.informer import EventHandlerFuncs
-from sampan.loops.resources import ENDPOINT_SLICES, SERVICES
 from sampan.operator.manager import Manager
 from sampan.resource import Object
 from sampan.service_proxy.kernel import Kernel

@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.load import Figure
 from benchmarks.server import running
 from sampan.client import Client, MergePatch, connect
-from sampan.loops.resources import DEPLOYMENTS, NODES, PODS
+from sampan.component_base.resources import DEPLOYMENTS, NODES, PODS
 from sampan.resource import Object
 
 _AT_ONCE = 50

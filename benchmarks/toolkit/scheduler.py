@@ -13,10 +13,10 @@ from benchmarks.load import Figure
 from benchmarks.server import NO_LOOPS, running
 from sampan.client.client import Client
 from sampan.client.config import load_config
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NODES, PODS
 from sampan.core.label_selectors import Selector, selector_from_labels
 from sampan.core.time import SystemClock
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NODES, PODS
 from sampan.operator.manager import Manager
 from sampan.resource import Object
 from sampan.scheduler.algorithm import Algorithm

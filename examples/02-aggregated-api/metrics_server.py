@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from sampan.app.extension import ExtensionSettings, run_until_stopped, serve_extension
 from sampan.client import ApiError, Client, TransportError, connect
+from sampan.component_base.resources import NODES, PODS
 from sampan.core.time import format_time
-from sampan.loops.resources import NODES, PODS
 from sampan.server.extension.computed import ComputedResource
 
 Object = dict[str, Any]

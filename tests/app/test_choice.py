@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.app.loops.choice import UnknownController, chosen_controllers
+from sampan.app.controller_manager.choice import UnknownController, chosen_controllers
 
 KNOWN = ("deployment-controller", "job-controller", "namespace-controller")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sampan.app.loops.cidr_settings import NodeCidrSettings
-from sampan.loops.pod_ranges import PodRange
+from sampan.app.controller_manager.cidr_settings import NodeCidrSettings
+from sampan.component_base.pod_ranges import PodRange
 
 BOTH = ("10.0.0.0/16", "fd00:1::/48")
 

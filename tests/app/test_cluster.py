@@ -9,7 +9,7 @@ from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.strategy import Context
 from sampan.registry.write.own import delete
-from sampan.server.loops.kubernetes_service import KEEP_INTERVAL_S, KubernetesService
+from sampan.server.post_start_hooks.kubernetes_service import KEEP_INTERVAL_S, KubernetesService
 from sampan.storage.encoding import encode
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sampan.app.loops.proxy_settings import ProxyRuleSettings
-from sampan.app.loops.settings import AllLoopsSettings
+from sampan.app.controller_manager.proxy_settings import ProxyRuleSettings
+from sampan.app.controller_manager.settings import AllLoopsSettings
 from sampan.app.settings.up import UpSettings
 from sampan.core.settings import settings_of
 from sampan.core.settings.declare import DECLARATION, Declaration

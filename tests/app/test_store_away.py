@@ -11,8 +11,8 @@ from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.strategy import Context
 from sampan.registry.write.own import create, delete
-from sampan.server.loops.api_servers.addresses import Address, ServerAddresses
-from sampan.server.loops.kubernetes_service import KubernetesService
+from sampan.server.post_start_hooks.api_servers.addresses import Address, ServerAddresses
+from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import KeyValue, OutcomeUnknown, RangeResult, Revision, StoreFull, StoreUnreachable
 from sampan.testing.virtual_time import virtual_time

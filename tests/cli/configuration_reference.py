@@ -3,9 +3,9 @@
 from itertools import groupby
 from pathlib import Path
 
-from sampan.app.loops.join_settings import JoinSettings, LeaveSettings
-from sampan.app.loops.proxy_settings import ProxySettings
-from sampan.app.loops.settings import (
+from sampan.app.controller_manager.join_settings import JoinSettings, LeaveSettings
+from sampan.app.controller_manager.proxy_settings import ProxySettings
+from sampan.app.controller_manager.settings import (
     ControllersSettings,
     CsiSettings,
     DnsServerSettings,

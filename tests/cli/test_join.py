@@ -19,12 +19,8 @@ from sampan.app.errors import StartError
 from sampan.app.nodes.join import node_name, server_url
 from sampan.cli.tokens.command import token_command
 from sampan.client import ApiError, Client, Config, Forbidden, ListOptions, MergePatch, WriteOptions, load_config
-from sampan.core.clock import utc_now
-from sampan.core.tls.certificates import KeyPair, make_authority, make_client_certificate, make_server_certificate
-from sampan.core.tokens.bootstrap import parse_token
-from sampan.http.client.tls import TlsOptions
-from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE
-from sampan.loops.resources import (
+from sampan.component_base.pod_networks import CONFIG_MAP, NAMESPACE
+from sampan.component_base.resources import (
     CERTIFICATE_SIGNING_REQUESTS,
     CONFIG_MAPS,
     LEASES,
@@ -34,6 +30,10 @@ from sampan.loops.resources import (
     PODS,
     SECRETS,
 )
+from sampan.core.clock import utc_now
+from sampan.core.tls.certificates import KeyPair, make_authority, make_client_certificate, make_server_certificate
+from sampan.core.tokens.bootstrap import parse_token
+from sampan.http.client.tls import TlsOptions
 from sampan.node.joining.certificate import request_certificate, request_serving_certificate
 from sampan.node.joining.credentials import NodeCredentials
 from sampan.node.joining.discovery import Trust, discover

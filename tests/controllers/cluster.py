@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sampan.client import Client, MergePatch, NotFound, wait_for
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import EVENTS, PODS
 from sampan.core.time import Clock, SystemClock
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import EVENTS, PODS
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.resource import Object, ResourceInfo
 from tests.client.connected import connected

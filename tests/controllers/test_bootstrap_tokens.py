@@ -4,9 +4,9 @@ import datetime as dt
 from typing import Any
 
 from sampan.cli.tokens.objects import TokenOptions, cluster_info, token_secret
+from sampan.component_base.resources import CONFIG_MAPS, NAMESPACES, SECRETS
 from sampan.controllers import bootstrap_tokens
 from sampan.core.tokens.bootstrap import BootstrapToken, is_signed
-from sampan.loops.resources import CONFIG_MAPS, NAMESPACES, SECRETS
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster
 

@@ -1,7 +1,6 @@
 """Tests of all built-in loops on one manager."""
 
-from sampan.controllers.catalogue import CONTROLLERS
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     ENDPOINT_SLICES,
@@ -13,6 +12,7 @@ from sampan.loops.resources import (
     SERVICE_ACCOUNTS,
     SERVICES,
 )
+from sampan.controllers.catalogue import CONTROLLERS
 from tests.controllers.cluster import cluster
 
 LABELS = {"app": "a"}

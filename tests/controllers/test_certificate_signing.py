@@ -11,6 +11,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.controllers import certificate_signing
 from sampan.controllers.certificate_signing.approval import Approval
 from sampan.controllers.certificate_signing.approving import kinds_of
@@ -27,8 +29,6 @@ from sampan.controllers.certificate_signing.rules import (
 from sampan.controllers.status import find_status_condition
 from sampan.core.time import format_time
 from sampan.core.tls.certificates import make_authority, signed_by
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.resource import Object
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import cluster

@@ -1,8 +1,8 @@
 """Tests of ClusterRole aggregation."""
 
+from sampan.component_base.resources import CLUSTER_ROLES
 from sampan.controllers import cluster_role_aggregation
 from sampan.controllers.cluster_role_aggregation import aggregated_rules
-from sampan.loops.resources import CLUSTER_ROLES
 from sampan.resource import Object
 from tests.controllers.cluster import cluster
 

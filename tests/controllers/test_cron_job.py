@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampan.component_base.resources import CRON_JOBS, EVENTS, JOBS
 from sampan.controllers import cron_job as loop
 from sampan.controllers.cron_job.jobs import history, new_job
 from sampan.controllers.cron_job.schedule import ScheduleError, due, missed, wait_s
 from sampan.controllers.cron_job.source import JobChanged
 from sampan.core.cron import Schedule, parse_schedule
 from sampan.core.time import format_time, parse_time
-from sampan.loops.resources import CRON_JOBS, EVENTS, JOBS
 from sampan.resource import Object, meta
 from tests.client.connected import connected
 from tests.controllers.clock import SetClock

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampan.component_base.views import POD_VIEW, Node, NodeSpec, Pod, PodCondition, PodSpec, PodStatus
 from sampan.controllers.daemon_set.placement import new_pod, pinned, placement_of, target_node, template_generation
 from sampan.controllers.daemon_set.rolling import rolling_update
 from sampan.controllers.daemon_set.state import DaemonSetState, observe
@@ -14,7 +15,6 @@ from sampan.controllers.daemon_set.status import status
 from sampan.controllers.daemon_set.upkeep import upkeep
 from sampan.controllers.history import POD_HASH_LABEL
 from sampan.core.pods.tolerations import Taint
-from sampan.loops.views import POD_VIEW, Node, NodeSpec, Pod, PodCondition, PodSpec, PodStatus
 from sampan.resource import Object, ObjectMeta
 from sampan.wire import json
 

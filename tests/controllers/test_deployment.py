@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from sampan.component_base.resources import DEPLOYMENTS, PODS, REPLICA_SETS
 from sampan.controllers import deployment, replica_set
 from sampan.controllers.deployment.annotations import REVISION, new_annotations
 from sampan.controllers.deployment.sizes import max_surge, max_unavailable, new_size, resized, shrunk
 from sampan.controllers.deployment.status import overdue_s
 from sampan.controllers.deployment.templates import same_template, template_hash
 from sampan.controllers.status import find_status_condition
-from sampan.loops.resources import DEPLOYMENTS, PODS, REPLICA_SETS
 from sampan.resource import Object, meta
 from tests.controllers.cluster import WAIT_S, Working, cluster, working
 from tests.controllers.test_replica_set import LABELS, template

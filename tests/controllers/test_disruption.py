@@ -5,12 +5,7 @@ import datetime as dt
 import pytest
 
 from sampan.client import TooManyRequests
-from sampan.controllers import disruption, replica_set
-from sampan.controllers.disruption.budget import desired_healthy, disrupted, healthy, needs_scale
-from sampan.controllers.disruption.stale_condition import stale_in_s
-from sampan.controllers.status import find_status_condition
-from sampan.core.time import format_time
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     POD_DISRUPTION_BUDGETS,
@@ -18,7 +13,12 @@ from sampan.loops.resources import (
     REPLICA_SETS,
     STATEFUL_SETS,
 )
-from sampan.loops.views import Pod, PodCondition, PodStatus
+from sampan.component_base.views import Pod, PodCondition, PodStatus
+from sampan.controllers import disruption, replica_set
+from sampan.controllers.disruption.budget import desired_healthy, disrupted, healthy, needs_scale
+from sampan.controllers.disruption.stale_condition import stale_in_s
+from sampan.controllers.status import find_status_condition
+from sampan.core.time import format_time
 from sampan.resource import Object, ObjectMeta, ResourceInfo, meta
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster

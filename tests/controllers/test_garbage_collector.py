@@ -7,9 +7,9 @@ import pytest
 
 from sampan.client import Client, DeleteOptions
 from sampan.client.options import Propagation
+from sampan.component_base.resources import CLUSTER_ROLES, CONFIG_MAPS, EVENTS, NAMESPACES, PODS, SECRETS
 from sampan.controllers import garbage_collector
 from sampan.core.gvk import GroupVersionResource
-from sampan.loops.resources import CLUSTER_ROLES, CONFIG_MAPS, EVENTS, NAMESPACES, PODS, SECRETS
 from sampan.resource import Object, ResourceInfo
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, cluster, working

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from sampan.client import NotFound
+from sampan.component_base.resources import CONFIG_MAPS, SECRETS
 from sampan.controllers.garbage_collector.deletion import Deletion
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.identity import state_of
 from sampan.controllers.garbage_collector.live_objects import LiveObjects
 from sampan.controllers.garbage_collector.node import Node
-from sampan.loops.resources import CONFIG_MAPS, SECRETS
 from sampan.operator.manager import Manager
 from sampan.operator.queue import WorkQueue
 from sampan.resource import Object

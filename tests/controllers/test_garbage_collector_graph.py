@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampan.component_base.resources import PODS
 from sampan.controllers.garbage_collector.absent_owners import AbsentOwners
 from sampan.controllers.garbage_collector.alternatives import alternative_identity, partition
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.identity import Identity, OwnerRef, State, StateReader
 from sampan.controllers.garbage_collector.node import Node
-from sampan.loops.resources import PODS
 from sampan.operator.queue import WorkQueue
 from sampan.testing.virtual_time import virtual_time
 

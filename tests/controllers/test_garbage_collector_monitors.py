@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 from sampan.client import Client, Forbidden, TransportError
 from sampan.client.discovery.discover import Discovered, discover
 from sampan.client.transport import HttpRequest
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CONFIG_MAPS, SECRETS
 from sampan.controllers import garbage_collector
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.monitors import Monitors, watchable
 from sampan.core.errors import Reason
 from sampan.core.gvk import GroupVersion, GroupVersionResource
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CONFIG_MAPS, SECRETS
 from sampan.operator.queue import WorkQueue
 from sampan.resource import ResourceInfo
 from tests.client.connected import connected

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import EVENTS
 from sampan.controllers.gateway_hints import GATEWAY_CLASSES, GATEWAYS, REASON, WAIT_S, GatewayHints
 from sampan.core.gvk import GroupVersionResource
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import EVENTS
 from sampan.resource import ResourceInfo
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster

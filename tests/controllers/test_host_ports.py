@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from sampan.component_base.resources import EVENTS, PODS
+from sampan.component_base.views import POD_VIEW
 from sampan.controllers.service_load_balancer.assignment import Assigner, Balanced, NodeAddresses, Place, Port
-from sampan.loops.resources import EVENTS, PODS
-from sampan.loops.views import POD_VIEW
 from tests.controllers.cluster import WAIT_S, Working, cluster
 from tests.controllers.test_load_balancer import ONE, TWO, balancing, published, service, two_nodes
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from sampan.component_base.resources import EVENTS, INGRESS_CLASSES, INGRESSES
 from sampan.controllers import ingress_hints
 from sampan.controllers.ingress_hints import REASON, WAIT_S
-from sampan.loops.resources import EVENTS, INGRESS_CLASSES, INGRESSES
 from sampan.resource import Object
 from tests.client.connected import connected
 from tests.controllers.clock import SetClock

@@ -9,9 +9,9 @@ import pytest
 
 from sampan.client import Client, DeleteOptions, MergePatch, TransportError
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
+from sampan.component_base.resources import EVENTS, JOBS, PODS
 from sampan.controllers import job as loop
 from sampan.core.time import format_time
-from sampan.loops.resources import EVENTS, JOBS, PODS
 from sampan.resource import Object, meta
 from sampan.testing.in_process import InProcessTransport
 from tests.client.connected import connected

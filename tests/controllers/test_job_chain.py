@@ -1,7 +1,7 @@
 """Test of the chain CronJob → Job → Pod → TTL → garbage collector on one server."""
 
+from sampan.component_base.resources import CRON_JOBS, JOBS, PODS
 from sampan.controllers import cron_job, garbage_collector, job, ttl_after_finished
-from sampan.loops.resources import CRON_JOBS, JOBS, PODS
 from sampan.resource import Object, meta
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampan.component_base.views import ContainerStatus, InitContainer, Pod, PodCondition, PodSpec, PodStatus
 from sampan.controllers.job.backoff import FAILURE_COUNT, IGNORED_FAILURE_COUNT, Failures, finished_at
 from sampan.controllers.job.conditions import put_condition
 from sampan.controllers.job.counting import NAMED_MAX, count_named, name_terminated
@@ -17,7 +18,6 @@ from sampan.controllers.job.policies import PodFailure, pod_failure, success_mes
 from sampan.controllers.job.spec import JobSpec
 from sampan.controllers.job.state import TRACKING_FINALIZER, JobState, is_tracked, observe
 from sampan.controllers.job.templates import new_pod
-from sampan.loops.views import ContainerStatus, InitContainer, Pod, PodCondition, PodSpec, PodStatus
 from sampan.resource import Object, ObjectMeta
 
 NOW = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)

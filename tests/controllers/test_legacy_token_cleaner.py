@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS
 from sampan.controllers.legacy_token_cleaner import LegacyTokenCleaner
 from sampan.controllers.pod_secrets import secret_names
 from sampan.core.tokens.legacy import INVALID_SINCE_LABEL, LAST_USED_LABEL, TRACKING_NAME, format_day
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS
 from sampan.resource import Object
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster

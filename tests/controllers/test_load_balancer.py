@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.load_balancer import AddressRange, LoadBalancerOptions
+from sampan.component_base.resources import ENDPOINT_SLICES, NODES, SERVICES
 from sampan.controllers import service_load_balancer
 from sampan.controllers.service_load_balancer.assignment import Place, Port
 from sampan.controllers.service_load_balancer.facts import BALANCER_NODE_VIEW, on_whole_nodes, places_of_slices
-from sampan.loops.context import ControllerContext
-from sampan.loops.load_balancer import AddressRange, LoadBalancerOptions
-from sampan.loops.resources import ENDPOINT_SLICES, NODES, SERVICES
 from sampan.resource import Object, meta
 from sampan.wire import json
 from tests.client.connected import connected

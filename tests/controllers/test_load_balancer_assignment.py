@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sampan.component_base.load_balancer import AddressRange
 from sampan.controllers.service_load_balancer.assignment import (
     Assigner,
     Assignment,
@@ -16,7 +17,6 @@ from sampan.controllers.service_load_balancer.assignment import (
     Place,
     Port,
 )
-from sampan.loops.load_balancer import AddressRange
 from tests.properties import examples
 
 NODES = [NodeAddresses("a", ("192.0.2.1", "2001:db8::1")), NodeAddresses("b", ("192.0.2.2",))]

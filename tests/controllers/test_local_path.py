@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampan.client import DeleteOptions
-from sampan.controllers import local_path, persistent_volumes, volume_protection
-from sampan.controllers.local_path.provisioning import refusal
-from sampan.loops.context import ControllerContext
-from sampan.loops.local_path import (
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.local_path import (
     DELETED,
     FINALIZER,
     NODE,
@@ -25,7 +23,15 @@ from sampan.loops.local_path import (
     node_of,
     to_delete_text,
 )
-from sampan.loops.resources import CSI_DRIVERS, NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
+from sampan.component_base.resources import (
+    CSI_DRIVERS,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    STORAGE_CLASSES,
+)
+from sampan.controllers import local_path, persistent_volumes, volume_protection
+from sampan.controllers.local_path.provisioning import refusal
 from sampan.resource import Object, meta
 from tests.controllers.cluster import Working, cluster, working
 from tests.properties import examples

@@ -11,16 +11,16 @@ import pytest
 from sampan.client import Client, DeleteOptions, MethodNotAllowed, TransportError
 from sampan.client.options import Propagation
 from sampan.client.transport import HttpRequest
+from sampan.component_base import resources as kinds
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.defaults import NAMESPACE_GRACE_S
+from sampan.component_base.resources import CONFIG_MAPS, NAMESPACES, PODS, SECRETS
 from sampan.controllers import garbage_collector
 from sampan.controllers import namespace as namespace_controller
 from sampan.controllers.namespace_conditions import Findings, conditions_after
 from sampan.core.errors import Reason
 from sampan.core.gvk import GroupVersionResource
 from sampan.core.time import parse_time
-from sampan.loops import resources as kinds
-from sampan.loops.context import ControllerContext
-from sampan.loops.defaults import NAMESPACE_GRACE_S
-from sampan.loops.resources import CONFIG_MAPS, NAMESPACES, PODS, SECRETS
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, ResourceInfo
 from tests.client.connected import connected

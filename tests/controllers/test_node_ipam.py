@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.pod_ranges import PodRange
+from sampan.component_base.resources import NODES
 from sampan.controllers import node_ipam
 from sampan.controllers.node_ipam.cidr_set import CidrSet
 from sampan.controllers.node_ipam.controller import Ranges
-from sampan.loops.context import ControllerContext
-from sampan.loops.pod_ranges import PodRange
-from sampan.loops.resources import NODES
 from sampan.resource import Object
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, cluster, working

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sampan.component_base.resources import EVENTS, LEASES, NODES, PODS
 from sampan.controllers import node_lifecycle, taint_eviction
 from sampan.controllers.node_lifecycle.health import Heartbeat, Probe, probe_of, silent_in_s, unknown_conditions
 from sampan.controllers.node_lifecycle.probes import Probes
@@ -14,7 +15,6 @@ from sampan.controllers.status import find_status_condition
 from sampan.controllers.taint_eviction import Toleration, tolerated_for_s
 from sampan.core.time import format_time
 from sampan.informer.ref import Ref, RefReader
-from sampan.loops.resources import EVENTS, LEASES, NODES, PODS
 from sampan.resource import Object, dynamic, meta
 from sampan.wire import json
 from tests.controllers.clock import SetClock

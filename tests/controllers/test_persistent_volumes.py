@@ -7,6 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from sampan.client import DeleteOptions, MergePatch
+from sampan.component_base.resources import (
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    PODS,
+    STORAGE_CLASSES,
+    VOLUME_ATTRIBUTES_CLASSES,
+)
 from sampan.controllers import (
     attributes_class_protection,
     ephemeral_volumes,
@@ -16,14 +24,6 @@ from sampan.controllers import (
 )
 from sampan.controllers.persistent_volumes.host_path import volume_for
 from sampan.controllers.persistent_volumes.matching import best_match, is_bound_to, mismatch
-from sampan.loops.resources import (
-    NODES,
-    PERSISTENT_VOLUME_CLAIMS,
-    PERSISTENT_VOLUMES,
-    PODS,
-    STORAGE_CLASSES,
-    VOLUME_ATTRIBUTES_CLASSES,
-)
 from sampan.resource import Object, meta
 from tests.controllers.cluster import WAIT_S, Working, cluster
 

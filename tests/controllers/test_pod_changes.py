@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from sampan.component_base.views import POD_VIEW
 from sampan.controllers.pod_changes import CountChanged
 from sampan.informer.ref import RefReader
-from sampan.loops.views import POD_VIEW
 from sampan.wire import json
 
 READY = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}

@@ -5,6 +5,9 @@ import asyncio
 import pytest
 
 from sampan.client import DeleteOptions
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NODES, PODS
+from sampan.component_base.views import Pod, PodSpec, PodStatus
 from sampan.controllers.pod_garbage_collector import PodGarbageSettings, set_up
 from sampan.controllers.pod_garbage_collector.garbage import (
     Quarantine,
@@ -15,9 +18,6 @@ from sampan.controllers.pod_garbage_collector.garbage import (
     unscheduled,
 )
 from sampan.controllers.status import find_status_condition
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NODES, PODS
-from sampan.loops.views import Pod, PodSpec, PodStatus
 from sampan.resource import Object, ObjectMeta, meta
 from tests.controllers.cluster import Working, cluster
 

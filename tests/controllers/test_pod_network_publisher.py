@@ -1,9 +1,9 @@
 """Tests of the ConfigMap with the networks of nodes."""
 
 from sampan.client import MergePatch, wait_for
+from sampan.component_base.pod_networks import CONFIG_MAP, NAMESPACE, PodNetworkOf, from_data
+from sampan.component_base.resources import CONFIG_MAPS, NODES
 from sampan.controllers import pod_network_publisher
-from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE, PodNetworkOf, from_data
-from sampan.loops.resources import CONFIG_MAPS, NODES
 from sampan.resource import Object
 from tests.controllers.cluster import WAIT_S, Working, cluster
 

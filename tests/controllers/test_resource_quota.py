@@ -1,9 +1,9 @@
 """Tests of the usage in the status of ResourceQuotas."""
 
+from sampan.component_base.resources import CONFIG_MAPS, DEPLOYMENTS, PODS, RESOURCE_QUOTAS, SERVICES
 from sampan.controllers import resource_quota
 from sampan.controllers.resource_quota.controller import status_after
 from sampan.core.numbers.quantity import parse
-from sampan.loops.resources import CONFIG_MAPS, DEPLOYMENTS, PODS, RESOURCE_QUOTAS, SERVICES
 from sampan.resource import Object
 from tests.controllers.cluster import Working, cluster
 

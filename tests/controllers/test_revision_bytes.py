@@ -2,8 +2,8 @@
 
 import pytest
 
+from sampan.component_base.resources import CONTROLLER_REVISIONS, DAEMON_SETS, STATEFUL_SETS
 from sampan.controllers import daemon_set, stateful_set
-from sampan.loops.resources import CONTROLLER_REVISIONS, DAEMON_SETS, STATEFUL_SETS
 from sampan.resource import Object, ResourceInfo, meta
 from tests.controllers.cluster import Working, cluster
 

@@ -3,9 +3,9 @@
 import pytest
 
 from sampan.client import NotFound, wait_for
+from sampan.component_base.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
 from sampan.controllers import root_ca_publisher, service_account
 from sampan.controllers.root_ca_publisher import DESCRIPTION, DESCRIPTION_ANNOTATION, ROOT_CA
-from sampan.loops.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
 from sampan.resource import meta
 from tests.controllers.cluster import WAIT_S, cluster
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import jwt
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import SECRETS, SERVICE_ACCOUNTS
 from sampan.controllers import service_account_tokens
 from sampan.core.tokens.keys import make_signing_key
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import SECRETS, SERVICE_ACCOUNTS
 from sampan.resource import meta
 from tests.controllers.cluster import cluster
 

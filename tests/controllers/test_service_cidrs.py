@@ -2,8 +2,8 @@
 
 import pytest
 
+from sampan.component_base.resources import IP_ADDRESSES, SERVICE_CIDRS, SERVICES
 from sampan.controllers import service_cidrs
-from sampan.loops.resources import IP_ADDRESSES, SERVICE_CIDRS, SERVICES
 from sampan.resource import Object, meta
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from sampan.component_base.resources import EVENTS, SERVICES
 from sampan.controllers import service_load_balancer
 from sampan.controllers.service_load_balancer.hints import NOTE, REASON, WAIT_S
-from sampan.loops.resources import EVENTS, SERVICES
 from tests.client.connected import connected
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster, working

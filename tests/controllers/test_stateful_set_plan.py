@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampan.component_base.views import POD_VIEW, Pod, PodCondition, PodStatus
 from sampan.controllers.history import POD_HASH_LABEL
 from sampan.controllers.stateful_set.identity import (
     POD_NAME_LABEL,
@@ -27,7 +28,6 @@ from sampan.controllers.stateful_set.plan import (
     template_for,
 )
 from sampan.controllers.stateful_set.retention import has_other_controller, is_left_over, new_references, owners
-from sampan.loops.views import POD_VIEW, Pod, PodCondition, PodStatus
 from sampan.resource import Object, ObjectMeta, OwnerReference
 from sampan.wire import json
 

@@ -4,9 +4,9 @@ from typing import Any, cast
 
 import pytest
 
+from sampan.component_base.resources import NODES
 from sampan.controllers import ttl
 from sampan.controllers.ttl import ANNOTATION, ClusterSize
-from sampan.loops.resources import NODES
 from tests.controllers.cluster import cluster
 
 REF = cast(Any, None)

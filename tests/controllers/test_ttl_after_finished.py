@@ -4,10 +4,10 @@ import datetime as dt
 
 import pytest
 
+from sampan.component_base.resources import JOBS
 from sampan.controllers import ttl_after_finished as loop
 from sampan.controllers.ttl_after_finished import time_left
 from sampan.core.time import format_time
-from sampan.loops.resources import JOBS
 from sampan.resource import Object, meta
 from tests.controllers.cluster import Working, cluster
 

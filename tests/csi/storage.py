@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from sampan.client import Client
-from sampan.controllers import attach_detach, persistent_volumes, volume_protection
-from sampan.csi.client import CsiClient
-from sampan.csi.sidecar.driver import driver_of
-from sampan.csi.sidecar.set_up import set_up
-from sampan.csi.sidecar.settings import SidecarSettings
-from sampan.csi.sidecar.snapshots import are_served
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import (
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import (
     CSI_NODES,
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
     PODS,
     STORAGE_CLASSES,
 )
+from sampan.controllers import attach_detach, persistent_volumes, volume_protection
+from sampan.csi.client import CsiClient
+from sampan.csi.sidecar.driver import driver_of
+from sampan.csi.sidecar.set_up import set_up
+from sampan.csi.sidecar.settings import SidecarSettings
+from sampan.csi.sidecar.snapshots import are_served
 from sampan.resource import Object
 from tests.controllers.cluster import Working, working
 from tests.e2e.csi.driver import Driver, driver

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("grpc", reason="needs the extra cri")
 
 from sampan.client import DeleteOptions
+from sampan.component_base.resources import CSI_NODES, NODES, PERSISTENT_VOLUMES, PODS, VOLUME_ATTACHMENTS
 from sampan.csi.names import attachment_name, unique_volume_name
-from sampan.loops.resources import CSI_NODES, NODES, PERSISTENT_VOLUMES, PODS, VOLUME_ATTACHMENTS
 from sampan.resource import Object, meta
 from tests.client.connected import connected
 from tests.controllers.cluster import Working

@@ -8,9 +8,7 @@ import pytest
 pytest.importorskip("grpc", reason="needs the extra cri")
 
 from sampan.client import MergePatch
-from sampan.csi.sidecar.capacity import DRIVER_LABEL, MANAGER, MANAGER_LABEL
-from sampan.csi.sidecar.segments import segments, segments_of_volume
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     CSI_DRIVERS,
     CSI_NODES,
     CSI_STORAGE_CAPACITIES,
@@ -18,6 +16,8 @@ from sampan.loops.resources import (
     PERSISTENT_VOLUME_CLAIMS,
     STORAGE_CLASSES,
 )
+from sampan.csi.sidecar.capacity import DRIVER_LABEL, MANAGER, MANAGER_LABEL
+from sampan.csi.sidecar.segments import segments, segments_of_volume
 from sampan.resource import Object, meta
 from sampan.scheduler.set_up import set_up as set_up_scheduler
 from tests.client.connected import connected

@@ -16,9 +16,7 @@ import yaml
 pytest.importorskip("grpc", reason="needs the extra cri")
 
 from sampan.client import Client, load_config
-from sampan.core.gvk import GroupVersionResource
-from sampan.csi.sidecar.snapshots import VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     CLUSTER_ROLES,
     CSI_NODES,
     CSI_STORAGE_CAPACITIES,
@@ -31,6 +29,8 @@ from sampan.loops.resources import (
     STORAGE_CLASSES,
     VOLUME_ATTACHMENTS,
 )
+from sampan.core.gvk import GroupVersionResource
+from sampan.csi.sidecar.snapshots import VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
 from sampan.operator.manager import Manager
 from sampan.resource import ResourceInfo
 from tests.cli.server import Server, running

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("grpc", reason="needs the extra cri")
 
 from sampan.client import DeleteOptions
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,

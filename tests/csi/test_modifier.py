@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("grpc", reason="needs the extra cri")
 
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
     SECRETS,

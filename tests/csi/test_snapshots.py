@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("grpc", reason="needs the extra cri")
 
 from sampan.client import Client
+from sampan.component_base.resources import PERSISTENT_VOLUMES
 from sampan.core.gvk import GroupVersionResource
 from sampan.csi.sidecar.snapshots import (
     VOLUME_SNAPSHOT_CLASSES,
@@ -13,7 +14,6 @@ from sampan.csi.sidecar.snapshots import (
     snapshot_parameters,
     snapshot_secret,
 )
-from sampan.loops.resources import PERSISTENT_VOLUMES
 from sampan.resource import Object, ResourceInfo, meta
 from tests.client.connected import connected
 from tests.controllers.cluster import Working

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from sampan.client import Client
+from sampan.component_base.resources import ENDPOINT_SLICES, NAMESPACES, SERVICES
 from sampan.dns.exchange import exchange
 from sampan.dns.message import Question, Type
 from sampan.dns.names import parse_name
@@ -14,7 +15,6 @@ from sampan.dns.server import DnsServer
 from sampan.dns.set_up import set_up
 from sampan.dns.settings import DnsSettings
 from sampan.dns.upstreams import Upstream
-from sampan.loops.resources import ENDPOINT_SLICES, NAMESPACES, SERVICES
 from tests.client.connected import connected
 from tests.controllers.cluster import cluster
 

@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 
 from sampan.client import connect
+from sampan.component_base.resources import DAEMON_SETS, NODES, PODS, STATEFUL_SETS
 from sampan.controllers import daemon_set, stateful_set
-from sampan.loops.resources import DAEMON_SETS, NODES, PODS, STATEFUL_SETS
 from sampan.resource import Object, ResourceInfo, meta
 from tests.controllers.cluster import Working, working
 from tests.e2e.kubectl import Kubectl

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PODS
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PODS
 from sampan.node.nodes import SimulatedNodes
 from sampan.node.set_up import set_up
 from sampan.resource import Object

@@ -3,9 +3,9 @@
 import asyncio
 
 from sampan.client import Client
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NODES, PODS
 from sampan.core.time import SystemClock
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NODES, PODS
 from sampan.node.nodes import SimulatedNodes
 from sampan.node.set_up import set_up
 from sampan.operator.leader_election import LeaderElectionConfig

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampan.controllers import local_path, persistent_volumes, volume_protection
-from sampan.loops.context import ControllerContext
-from sampan.loops.local_path import (
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.local_path import (
     DELETED,
     DRIVER,
     FINALIZER,
@@ -25,7 +24,15 @@ from sampan.loops.local_path import (
     TO_DELETE,
     deleted,
 )
-from sampan.loops.resources import EVENTS, NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, STORAGE_CLASSES
+from sampan.component_base.resources import (
+    EVENTS,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    PODS,
+    STORAGE_CLASSES,
+)
+from sampan.controllers import local_path, persistent_volumes, volume_protection
 from sampan.node.local_path.directories import NAME, LocalDirectories
 from sampan.node.local_path.quota import ATTEMPTS_MAX, COUNT, FIRST, free_number
 from sampan.node.nodes import ProcessNode

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sampan.client import DeleteOptions
+from sampan.component_base.resources import LEASES, NODES, PODS
 from sampan.core.time import format_time
-from sampan.loops.resources import LEASES, NODES, PODS
 from sampan.node.node_object.extended_resources import allocatable_change
 from sampan.node.node_object.pod_addresses import PodAddresses
 from sampan.node.runtime import ImageError

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     CONFIG_MAPS,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,

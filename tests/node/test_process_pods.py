@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sampan.client import DeleteOptions
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CONFIG_MAPS, PODS, SECRETS
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CONFIG_MAPS, PODS, SECRETS
 from sampan.node.nodes import ProcessNode
 from sampan.node.set_up import set_up
 from sampan.resource import Object

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NODES, PODS
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NODES, PODS
 from sampan.node.node_object.content import NodeAddress
 from sampan.node.nodes import ProcessNode, SimulatedNodes
 from sampan.node.set_up import set_up

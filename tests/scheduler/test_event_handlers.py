@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from sampan.component_base.views import POD_VIEW
 from sampan.informer.ref import Ref, RefReader
-from sampan.loops.views import POD_VIEW
 from sampan.resource import Object
 from sampan.scheduler.cache.cache import Cache
 from sampan.scheduler.event_handlers import PodHandler, node_events

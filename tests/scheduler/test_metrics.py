@@ -5,7 +5,7 @@ import re
 import pytest
 from prometheus_client import generate_latest
 
-from sampan.loops.resources import PODS
+from sampan.component_base.resources import PODS
 from sampan.scheduler.metrics import SAMPLE_EVERY, Histogram, SchedulerMetrics
 from sampan.scheduler.queue.queued_pod import QueuedPod
 from sampan.scheduler.set_up import set_up

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sampan.loops.resources import PODS
+from sampan.component_base.resources import PODS
 from sampan.scheduler import read_configuration, set_up
 from sampan.scheduler.cache.arrays import Ints, Mask
 from sampan.scheduler.framework.cycle import Cycle, Unschedulable

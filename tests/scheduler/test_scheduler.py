@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sampan.client import Conflict
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     NAMESPACES,
     NODES,
     POD_DISRUPTION_BUDGETS,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     CSI_DRIVERS,
     CSI_STORAGE_CAPACITIES,
     PERSISTENT_VOLUME_CLAIMS,

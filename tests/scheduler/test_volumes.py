@@ -4,7 +4,14 @@ from typing import Any
 
 import pytest
 
-from sampan.loops.resources import CSI_NODES, NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, STORAGE_CLASSES
+from sampan.component_base.resources import (
+    CSI_NODES,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    PODS,
+    STORAGE_CLASSES,
+)
 from sampan.resource import Object
 from sampan.scheduler.set_up import set_up
 from sampan.scheduler.volumes.storage import fits

@@ -26,7 +26,7 @@ from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.filters.tracing import Tracer
-from sampan.server.loops.kubernetes_service import KubernetesService
+from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
 from sampan.server.proxy.upstreams import ProxySettings
 from sampan.server.request import Response
 from sampan.server.resource_metrics.settings import ResourceMetricsSettings

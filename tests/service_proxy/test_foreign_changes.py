@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from sampan.loops.nftables.foreign_changes import ForeignChanges
+from sampan.component_base.nftables.foreign_changes import ForeignChanges
 
 _TABLE_MESSAGE, _GENERATION_MESSAGE = 10 << 8, 10 << 8 | 15
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sampan.loops.nftables.errors import NftError, NftMissing
-from sampan.loops.nftables.nft import NftProgram
+from sampan.component_base.nftables.errors import NftError, NftMissing
+from sampan.component_base.nftables.nft import NftProgram
 from sampan.service_proxy.errors import ServiceProxyError
 from sampan.service_proxy.family import IPV4, IPV6
 from sampan.service_proxy.machine import prepare

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.loops.nftables.fragment import Fragment
+from sampan.component_base.nftables.fragment import Fragment
 from sampan.service_proxy.base_rules import (
     DROP,
     FIREWALL_IPS,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampan.loops.nftables.table import BASE, Table
+from sampan.component_base.nftables.table import BASE, Table
 from sampan.service_proxy.family import IPV4
 from sampan.service_proxy.model import Model
 from sampan.service_proxy.views import EndpointSlice, Service

@@ -8,7 +8,8 @@ import pytest
 from tests.style.sources import SOURCES, name_of, parse, text_of
 
 FOLDERS = tuple(
-    f"src/sampan/{name}/" for name in ("controllers", "csi", "dns", "loops", "node", "scheduler", "service_proxy")
+    f"src/sampan/{name}/"
+    for name in ("component_base", "controllers", "csi", "dns", "node", "scheduler", "service_proxy")
 )
 OWN_FILES = {
     "src/sampan/controllers/horizontal_pod_autoscaler/metrics.py",

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from sampan.component_base.resources import CONFIG_MAPS, SECRETS
 from sampan.informer.ref import Ref
-from sampan.loops.resources import CONFIG_MAPS, SECRETS
 from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
 from sampan.operator.request import Request, Result, RetryLater, TerminalError

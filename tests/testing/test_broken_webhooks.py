@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sampan.client import InternalError
-from sampan.loops.resources import CONFIG_MAPS
+from sampan.component_base.resources import CONFIG_MAPS
 from sampan.operator.manager import Manager
 from sampan.operator.webhook import WebhookOptions, WebhookServer
 from sampan.resource import Object, ObjectMeta

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampan.loops.resources import CONFIG_MAPS
+from sampan.component_base.resources import CONFIG_MAPS
 from sampan.operator.manager import Manager
 from sampan.operator.request import Request
 from sampan.storage.encoding import encode

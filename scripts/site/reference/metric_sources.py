@@ -13,8 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from scripts.site.reference.server import logical_server
 
 from sampan.client.transports.request_counts import RequestCounts
+from sampan.component_base.context import ControllerContext
 from sampan.controllers.garbage_collector.garbage_collector import GarbageCollector
-from sampan.loops.context import ControllerContext
 from sampan.node.server.cadvisor import cadvisor_metrics
 from sampan.node.server.hosted import HostedPod
 from sampan.node.server.usage import ContainerUsage, PodUsage, resource_metrics

@@ -17,10 +17,10 @@ from sampan.registry.crd_controller.controller import CrdController
 from sampan.server.admission.policy.status import PolicyStatus
 from sampan.server.aggregation.aggregator import Aggregator
 from sampan.server.authorization.bootstrap_policy.reconcile import ensure_policy
-from sampan.server.loops.bootstrap import bootstrap_default_account, bootstrap_priority_classes
-from sampan.server.loops.default_service_cidr import prepare_allocation
-from sampan.server.loops.flow_control import ensure_flow_control, keep_flow_control
-from sampan.server.loops.kubernetes_service import KubernetesService
+from sampan.server.post_start_hooks.bootstrap import bootstrap_default_account, bootstrap_priority_classes
+from sampan.server.post_start_hooks.default_service_cidr import prepare_allocation
+from sampan.server.post_start_hooks.flow_control import ensure_flow_control, keep_flow_control
+from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
 from sampan.server.resource_metrics.role import reader_role
 from sampan.storage.compactor import Compactor
 

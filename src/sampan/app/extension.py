@@ -21,8 +21,8 @@ import uvloop
 from sampan.app.listen import bind_socket
 from sampan.client import ApiError, Client, TransportError
 from sampan.client.rest_client import RESTClient
+from sampan.component_base.resources import CONFIG_MAPS
 from sampan.core.clock import monotonic, utc_now
-from sampan.loops.resources import CONFIG_MAPS
 from sampan.registry.webhook.response import WebhookError
 from sampan.server.authentication.delegated import CONFIG_MAP_NAME, CONFIG_MAP_NAMESPACE, DelegatedAuthenticator
 from sampan.server.authentication.webhook_token import WebhookTokens, WebhookTokenSettings

@@ -10,10 +10,10 @@ from typing import Final
 
 from sampan.app.settings.up import UpSettings
 from sampan.registry.cluster import Cluster
-from sampan.server.loops.api_servers.addresses import Address, ServerAddresses
-from sampan.server.loops.api_servers.identity_lease import IdentityLease, ServerName
-from sampan.server.loops.api_servers.keys import ServerKeys
-from sampan.server.loops.kubernetes_service import KubernetesService
+from sampan.server.post_start_hooks.api_servers.addresses import Address, ServerAddresses
+from sampan.server.post_start_hooks.api_servers.identity_lease import IdentityLease, ServerName
+from sampan.server.post_start_hooks.api_servers.keys import ServerKeys
+from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
 
 LEAVE_TIMEOUT_S: Final = 3.0
 _log = logging.getLogger("sampan.app")

@@ -25,11 +25,11 @@ from sampan.app.bound_port import BoundPort, bound_port, listen_address
 from sampan.app.cert_dir import with_cert_dir
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component, running
+from sampan.app.controller_manager_child import LoopsChild, command_of, components_of, processes_of
 from sampan.app.errors import StartError, unusable_directory
 from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.input_files import check_input_files
 from sampan.app.listen import client_host, serving_hosts
-from sampan.app.loops_child import LoopsChild, command_of, components_of, processes_of
 from sampan.app.observability.observers import Observability
 from sampan.app.parts import Parts
 from sampan.app.presence import Presence
@@ -52,9 +52,6 @@ from sampan.server.connections.listener import HttpServer
 from sampan.server.connections.settings import HttpSettings
 from sampan.server.filters.cors import compile_origins
 from sampan.server.health.lifecycle import Lifecycle
-from sampan.server.loops.api_servers.addresses import Address
-from sampan.server.loops.api_servers.identity_lease import ServerName
-from sampan.server.loops.kubernetes_service import KubernetesService
 from sampan.server.metrics.security import SecurityMetrics
 from sampan.server.pki.directory import (
     ADMIN_GROUPS,
@@ -65,6 +62,9 @@ from sampan.server.pki.directory import (
     write_private,
 )
 from sampan.server.pki.kubeconfig import kubeconfig
+from sampan.server.post_start_hooks.api_servers.addresses import Address
+from sampan.server.post_start_hooks.api_servers.identity_lease import ServerName
+from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
 from sampan.server.request import UserInfo
 from sampan.server.tls.serving import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
 from sampan.server.tls.sni import CertKey, name_to_request

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import click
 
-from sampan.app.loops.join_settings import JoinSettings
+from sampan.app.controller_manager.join_settings import JoinSettings
 from sampan.app.nodes.join import join, reachable_address, server_url
 from sampan.cli.settings_command import SettingsCommand
 from sampan.core.settings.configuration import Configuration

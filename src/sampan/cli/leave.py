@@ -2,7 +2,7 @@
 
 import click
 
-from sampan.app.loops.join_settings import LeaveSettings
+from sampan.app.controller_manager.join_settings import LeaveSettings
 from sampan.app.nodes.leave import leave
 from sampan.cli.settings_command import SettingsCommand
 from sampan.core.settings.configuration import Configuration

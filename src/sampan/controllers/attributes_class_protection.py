@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import msgspec
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTRIBUTES_CLASSES
 from sampan.controllers.volume_protection import set_finalizer
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTRIBUTES_CLASSES
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import meta

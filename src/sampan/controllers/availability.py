@@ -6,8 +6,8 @@ Source: kubernetes pkg/api/v1/pod/util.go `IsPodAvailable`; pkg/controller/contr
 import datetime as dt
 from collections.abc import Iterable
 
+from sampan.component_base.views import Pod
 from sampan.core.time import add_seconds, parse_time
-from sampan.loops.views import Pod
 
 
 def is_available(pod: Pod, min_ready_s: int, now: dt.datetime) -> bool:

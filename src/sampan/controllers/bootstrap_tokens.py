@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import Conflict, DeleteOptions, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CONFIG_MAPS, SECRETS
 from sampan.core.time import parse_time
 from sampan.core.tokens.bootstrap import (
     CLUSTER_INFO,
@@ -26,8 +28,6 @@ from sampan.core.tokens.bootstrap import (
     sign,
 )
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CONFIG_MAPS, SECRETS
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import matching
 from sampan.operator.request import Request, Result

@@ -6,6 +6,7 @@ Source of the names: kube-controller-manager cmd/kube-controller-manager/names/c
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from sampan.component_base.context import ControllerContext
 from sampan.controllers import (
     attach_detach,
     attributes_class_protection,
@@ -46,7 +47,6 @@ from sampan.controllers import (
     volume_expander,
     volume_protection,
 )
-from sampan.loops.context import ControllerContext
 
 SetUp = Callable[[ControllerContext], None]
 

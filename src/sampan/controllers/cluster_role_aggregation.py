@@ -6,10 +6,10 @@ Source: kube-controller-manager pkg/controller/clusterroleaggregation/clusterrol
 from collections.abc import Iterable
 from typing import Any, Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CLUSTER_ROLES
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CLUSTER_ROLES
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

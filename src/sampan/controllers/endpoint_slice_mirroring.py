@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import ENDPOINT_SLICES, ENDPOINTS, SERVICES
 from sampan.controllers.endpoint_slices.endpoint import IPV4, IPV6, address_type_of
 from sampan.controllers.endpoint_slices.packing import (
     PortsKey,
@@ -30,8 +32,6 @@ from sampan.controllers.endpoint_slices.writing import (
 from sampan.controllers.endpoints.controller import LEADER_ANNOTATION
 from sampan.controllers.endpoints.subsets import in_order
 from sampan.controllers.trigger_time import ANNOTATION
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import ENDPOINT_SLICES, ENDPOINTS, SERVICES
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_object
 from sampan.operator.request import Request, Result

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import ApiError, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PODS
+from sampan.component_base.views import POD_VIEW
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PODS
-from sampan.loops.views import POD_VIEW
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.owner_references import set_controller_reference

@@ -10,10 +10,10 @@ import logging
 from typing import Any, Final
 
 from sampan.client import ApiError, ListOptions, NotFound, TransportError
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import EVENTS
 from sampan.core.gvk import GroupVersionResource
 from sampan.core.time import parse_time
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import EVENTS
 from sampan.resource import Object, ResourceInfo, meta
 
 REASON: Final = "NoGatewayClass"

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from sampan.client import AlreadyExists, DeleteOptions, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CONTROLLER_REVISIONS
 from sampan.controllers.ownership import Owned
 from sampan.core.label_selectors import Selector
 from sampan.core.validation.names import GENERATED_SUFFIX_ALPHABET
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CONTROLLER_REVISIONS
 from sampan.operator.owner_references import set_controller_reference
 from sampan.resource import Object, ResourceInfo, dynamic, meta
 from sampan.wire import json

@@ -8,10 +8,10 @@ published an address.
 from typing import Any, Final
 
 from sampan.client import ListOptions
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import EVENTS, INGRESS_CLASSES, INGRESSES
 from sampan.controllers.gateway_hints import GatewayHints
 from sampan.core.time import parse_time
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import EVENTS, INGRESS_CLASSES, INGRESSES
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import ClientError, Conflict, DeleteOptions, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS
 from sampan.controllers.pod_secrets import secret_names
 from sampan.core.time import parse_time
 from sampan.core.tokens.legacy import (
@@ -26,8 +28,6 @@ from sampan.core.tokens.legacy import (
     parse_day,
 )
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS
 from sampan.resource import Object, meta
 
 NAME: Final = "legacy-serviceaccount-token-cleaner-controller"

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from sampan.client import Conflict, NotFound
 from sampan.client.retries.on_conflict import retry_on_conflict
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NAMESPACES
 from sampan.controllers.namespace_conditions import Findings, conditions_after
 from sampan.controllers.namespace_content import NamespaceContent
 from sampan.core.time import parse_time, timestamp
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NAMESPACES
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.queue import BucketRateLimiter, ItemExponentialFailureRateLimiter, MaxOfRateLimiter

@@ -13,10 +13,10 @@ from typing import Final
 from sampan.client import Client, ClientError, DeleteOptions, MethodNotAllowed, NotFound
 from sampan.client.discovery.discover import Discovered, discover
 from sampan.client.discovery.rest_mapper import preferred
+from sampan.component_base.resources import PODS
+from sampan.component_base.views import POD_VIEW
 from sampan.controllers.namespace_conditions import Findings
 from sampan.core.time import Clock
-from sampan.loops.resources import PODS
-from sampan.loops.views import POD_VIEW
 from sampan.resource import ObjectMeta, ResourceInfo
 
 FINALIZERS_ESTIMATE_S: Final = 15

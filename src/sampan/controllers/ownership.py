@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from sampan.client import Conflict, Invalid, NotFound, StrategicMergePatch
+from sampan.component_base.context import ControllerContext
 from sampan.core.gvk import GroupVersion
 from sampan.core.label_selectors import Selector
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
-from sampan.loops.context import ControllerContext
 from sampan.operator.handlers import MapFunction
 from sampan.operator.owner_references import owner_reference
 from sampan.operator.request import Request, RetryLater

@@ -5,9 +5,9 @@ Each new Pod is bound, started and made ready. Of these updates only the last ch
 
 from typing import Any
 
+from sampan.component_base.views import Pod
 from sampan.controllers.ownership import controller_of, has_other_controller
 from sampan.informer.ref import Ref
-from sampan.loops.views import Pod
 from sampan.operator.predicates import Predicate
 
 

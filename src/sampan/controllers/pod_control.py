@@ -7,9 +7,9 @@ import copy
 from typing import Any, Final
 
 from sampan.client import ApiError, DeleteOptions, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PODS
 from sampan.core.validation.names import dns1123_subdomain_errors
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PODS
 from sampan.operator.events import EventRecorder
 from sampan.operator.owner_references import set_controller_reference
 from sampan.resource import Object, meta

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from sampan.component_base.views import Pod
 from sampan.core.numbers.integers import integer_or
 from sampan.core.time import parse_time
-from sampan.loops.views import Pod
 
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}

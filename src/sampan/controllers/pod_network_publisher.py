@@ -6,9 +6,8 @@ Nodes read it to add routes to each other's Pods. A cluster without such nodes d
 from typing import Any, Final
 
 from sampan.client import AlreadyExists, MergePatch, NotFound
-from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.pod_networks import (
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.pod_networks import (
     CONFIG_MAP,
     CRI,
     NAMESPACE,
@@ -17,7 +16,8 @@ from sampan.loops.pod_networks import (
     PodNetworkOf,
     to_data,
 )
-from sampan.loops.resources import CONFIG_MAPS
+from sampan.component_base.resources import CONFIG_MAPS
+from sampan.informer.ref import Ref
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.views import POD_VIEW, node_name_of
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.views import POD_VIEW, node_name_of
 
 NODE_INDEX: Final = "node"
 """Index of Pods by the name of their node."""

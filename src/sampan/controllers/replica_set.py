@@ -13,6 +13,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from sampan.client import ClientError, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.availability import is_available, next_available_s
 from sampan.controllers.ownership import Owned, OwnerGone, controller_of, index_by_controller, owners_of_pods
 from sampan.controllers.pod_changes import CountChanged
@@ -27,9 +30,6 @@ from sampan.controllers.status import (
     write_status,
 )
 from sampan.core.label_selectors import Selector, selector_from_label_selector, selector_from_labels
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
-from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, ResourceInfo, meta

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CONFIG_MAPS, NAMESPACES
 from sampan.controllers.active_namespace import create_in_active, is_active
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CONFIG_MAPS, NAMESPACES
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

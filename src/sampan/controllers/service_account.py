@@ -6,10 +6,10 @@ Source: kube-controller-manager pkg/controller/serviceaccount/serviceaccounts_co
 from collections.abc import Iterable
 from typing import Any, Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NAMESPACES, SERVICE_ACCOUNTS
 from sampan.controllers.active_namespace import create_in_active, is_active
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NAMESPACES, SERVICE_ACCOUNTS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 

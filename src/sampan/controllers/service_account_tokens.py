@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import Conflict, DeleteOptions, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import SECRETS, SERVICE_ACCOUNTS
 from sampan.core.tokens.keys import read_signing_key
 from sampan.core.tokens.legacy import legacy_token
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import SECRETS, SERVICE_ACCOUNTS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

@@ -10,12 +10,12 @@ from typing import Any, Final
 import msgspec
 
 from sampan.client import ApiError
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import IP_ADDRESSES, SERVICE_CIDRS
 from sampan.controllers.status import find_status_condition, set_status_condition, status_of, write_status
 from sampan.controllers.volume_protection import set_finalizer
 from sampan.core.time import parse_time
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import IP_ADDRESSES, SERVICE_CIDRS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

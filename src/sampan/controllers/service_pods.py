@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
+from sampan.component_base.views import Pod
 from sampan.core.label_selectors import Selector, selector_from_labels
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.informer.store.indexer import NAMESPACE_INDEX
-from sampan.loops.views import Pod
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request
 from sampan.resource import Object

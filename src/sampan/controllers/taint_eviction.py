@@ -10,12 +10,12 @@ from typing import Any, Final
 import msgspec
 
 from sampan.client import Conflict, DeleteOptions, NotFound, StrategicMergePatch
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NODES
+from sampan.component_base.views import POD_VIEW, Pod, node_name_of
 from sampan.controllers.pods_of_nodes import NODE_INDEX, index_pods_by_node
 from sampan.core.time import timestamp
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NODES
-from sampan.loops.views import POD_VIEW, Pod, node_name_of
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result

@@ -6,7 +6,7 @@ Source: staging k8s.io/endpointslice util/trigger_time_tracker.go (1.36).
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from sampan.loops.views import Pod
+from sampan.component_base.views import Pod
 from sampan.operator.request import Request
 from sampan.resource import Object, meta
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.client import MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NODES
 from sampan.informer.ref import Deletion, Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NODES
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import meta

@@ -8,11 +8,11 @@ import datetime as dt
 from typing import Any, Final
 
 from sampan.client import Conflict, DeleteOptions, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import JOBS
 from sampan.controllers.job.conditions import finished_condition
 from sampan.core.time import add_seconds, parse_time
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import JOBS
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import matching
 from sampan.operator.request import Request, Result

@@ -8,9 +8,9 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from sampan.client.objects.partial_metadata import PartialObjectMetadata
+from sampan.component_base.resources import ENDPOINT_SLICES, SERVICES
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
-from sampan.loops.resources import ENDPOINT_SLICES, SERVICES
 from sampan.resource import ObjectMeta, ObjectType
 from sampan.resource.view import view_decoder
 

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from sampan.client import ApiError, Client, ClientError, NotFound
-from sampan.loops.resources import ENDPOINT_SLICES, SERVICE_CIDRS, SERVICES
+from sampan.component_base.resources import ENDPOINT_SLICES, SERVICE_CIDRS, SERVICES
 from sampan.operator.owner_references import set_controller_reference
 from sampan.resource import Object
 

@@ -8,6 +8,8 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NAMESPACES
 from sampan.dns.forwarder import Forwarder
 from sampan.dns.names import parse_name
 from sampan.dns.objects import SERVICE_VIEW, SLICE_VIEW, ClusterObjects
@@ -17,8 +19,6 @@ from sampan.dns.server import DnsServer
 from sampan.dns.settings import DnsSettings
 from sampan.dns.upstreams import Upstream, Upstreams
 from sampan.dns.zone import ClusterZone
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NAMESPACES
 from sampan.operator.manager import Group
 
 RETRY_S: Final = 30.0

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from sampan.client import Client, ClientError, Forbidden, NotFound
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     CONFIG_MAPS,
     CSI_DRIVERS,
     PERSISTENT_VOLUME_CLAIMS,

@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import SERVICES
+from sampan.component_base.views import NODE_VIEW, POD_VIEW
 from sampan.core.extras import import_extra
 from sampan.informer.factory import Scope
 from sampan.informer.shared_informer import SharedInformer
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import SERVICES
-from sampan.loops.views import NODE_VIEW, POD_VIEW
 from sampan.node.admission.checks import NodeAdmission, NodeFacts
 from sampan.node.admission.node_state import NodeState
 from sampan.node.admission.sysctls import AllowedSysctls

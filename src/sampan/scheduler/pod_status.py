@@ -7,8 +7,8 @@ from typing import Any
 
 from sampan.client.client import Client
 from sampan.client.patch import StrategicMergePatch
+from sampan.component_base.resources import PODS
 from sampan.core.time import Clock, timestamp
-from sampan.loops.resources import PODS
 from sampan.scheduler.pod_info import PodInfo
 
 

@@ -9,12 +9,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from sampan.http.client.address import ServerAddress
-from sampan.http.client.transport import HttpTransport
-from sampan.informer.registration import Registration
-from sampan.informer.store.indexer import Indexer
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import (
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import (
     CSI_DRIVERS,
     CSI_NODES,
     CSI_STORAGE_CAPACITIES,
@@ -29,7 +25,11 @@ from sampan.loops.resources import (
     STATEFUL_SETS,
     STORAGE_CLASSES,
 )
-from sampan.loops.views import POD_VIEW
+from sampan.component_base.views import POD_VIEW
+from sampan.http.client.address import ServerAddress
+from sampan.http.client.transport import HttpTransport
+from sampan.informer.registration import Registration
+from sampan.informer.store.indexer import Indexer
 from sampan.resource import ObjectType, ResourceInfo
 from sampan.scheduler.algorithm import Algorithm
 from sampan.scheduler.cache.cache import Cache

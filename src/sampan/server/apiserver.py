@@ -34,6 +34,7 @@ from sampan.server.dashboard.namespaces import ReviewAuthorizer, serving_namespa
 from sampan.server.dashboard.roles import SuggestedRoles
 from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.discovery.handler import Discovery
+from sampan.server.event_loop_watch import LoopWatch
 from sampan.server.filters.deadline import Deadlines
 from sampan.server.filters.tracing import Tracer
 from sampan.server.flow_control.flow_control import FlowControl
@@ -41,7 +42,6 @@ from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.health.health import ENDPOINTS, Health
 from sampan.server.health.lifecycle import Lifecycle
 from sampan.server.instruments.removed_resources import RemovedResources
-from sampan.server.loop_watch import LoopWatch
 from sampan.server.metrics.cluster import ClusterMetrics
 from sampan.server.metrics.security import SecurityMetrics
 from sampan.server.metrics.server import CONTENT_TYPE, ServerMetrics

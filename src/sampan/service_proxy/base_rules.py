@@ -13,7 +13,7 @@ Source: pkg/proxy/nftables/proxier.go `setupNFTables` (1.36).
 from collections.abc import Iterable
 from typing import Final
 
-from sampan.loops.nftables.fragment import ElementKey, Fragment
+from sampan.component_base.nftables.fragment import ElementKey, Fragment
 from sampan.service_proxy.family import Family
 from sampan.service_proxy.node_facts import NodeFacts
 from sampan.service_proxy.rule_options import PRIMARY, RuleOptions

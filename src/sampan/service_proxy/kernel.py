@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from sampan.loops.nftables.errors import NftError
-from sampan.loops.nftables.rule_thread import RuleThread
+from sampan.component_base.nftables.errors import NftError
+from sampan.component_base.nftables.rule_thread import RuleThread
 from sampan.service_proxy.conntrack import UdpTargets, delete_flows
 from sampan.service_proxy.errors import ServiceProxyError
 from sampan.service_proxy.family import Family

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from sampan.loops.nftables.errors import NftError, NftMissing
-from sampan.loops.nftables.nft import Nft
+from sampan.component_base.nftables.errors import NftError, NftMissing
+from sampan.component_base.nftables.nft import Nft
 from sampan.service_proxy.errors import ServiceProxyError
 from sampan.service_proxy.family import FAMILIES, IPV6, Family
 

@@ -6,7 +6,7 @@ It performs no I/O: `proxy` passes events to it.
 from collections import defaultdict
 from collections.abc import Iterable, Set
 
-from sampan.loops.nftables.fragment import EMPTY, Fragment
+from sampan.component_base.nftables.fragment import EMPTY, Fragment
 from sampan.service_proxy.base_rules import base_fragment, pod_ranges
 from sampan.service_proxy.conntrack import Socket, UdpTargets
 from sampan.service_proxy.endpoints import Endpoint, PortName, endpoints_of

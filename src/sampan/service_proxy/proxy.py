@@ -12,13 +12,13 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from sampan.component_base.netlink import receive
+from sampan.component_base.nftables.errors import NftError
+from sampan.component_base.nftables.foreign_changes import ForeignChanges
+from sampan.component_base.nftables.table import BASE, Table
 from sampan.core.clock import monotonic, unix_time
 from sampan.informer import EventHandlerFuncs, Ref, Registration, last_known, wait_for_cache_sync
 from sampan.informer.ref import Deletion
-from sampan.loops.netlink import receive
-from sampan.loops.nftables.errors import NftError
-from sampan.loops.nftables.foreign_changes import ForeignChanges
-from sampan.loops.nftables.table import BASE, Table
 from sampan.service_proxy.family import Family
 from sampan.service_proxy.health import ProxyHealth
 from sampan.service_proxy.health_checks import HealthChecks

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sampan.loops.nftables.fragment import ElementKey, Fragment
+from sampan.component_base.nftables.fragment import ElementKey, Fragment
 from sampan.service_proxy.base_rules import (
     CLUSTER_IPS,
     DROP,

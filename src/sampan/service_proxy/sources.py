@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sampan.component_base.pod_networks import RUNTIME_LABEL
 from sampan.core.pods.simulated import RUNTIME
 from sampan.informer import Scope, SharedInformer, SharedInformerFactory
-from sampan.loops.pod_networks import RUNTIME_LABEL
 from sampan.service_proxy.views import NODE_VIEW, SERVICE_CIDR_VIEW, SERVICE_VIEW, SLICE_VIEW
 
 _OURS: Final = "!service.kubernetes.io/service-proxy-name,!service.kubernetes.io/headless"

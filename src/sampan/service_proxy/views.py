@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from sampan.loops.resources import ENDPOINT_SLICES, NODES, SERVICE_CIDRS, SERVICES
+from sampan.component_base.resources import ENDPOINT_SLICES, NODES, SERVICE_CIDRS, SERVICES
 from sampan.resource import ObjectMeta, ObjectType
 from sampan.resource.view import view_decoder
 

@@ -15,7 +15,7 @@ from sampan.client import Client, ConfigOverrides, load_config
 from sampan.client.identity import Impersonation
 from sampan.client.stack import connect_transport
 from sampan.client.transport import HttpRequest, HttpResponse, Transport
-from sampan.loops.resources import NAMESPACES
+from sampan.component_base.resources import NAMESPACES
 from sampan.testing.cluster import TEST, Cluster
 from sampan.testing.cluster_options import ClusterOptions, State
 from sampan.testing.requests import Gate

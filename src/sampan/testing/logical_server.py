@@ -35,7 +35,7 @@ from sampan.server.authentication.service_account.issuer import TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.authorization.modes import default_authorizers
-from sampan.server.loops.kubernetes_service import KubernetesService
+from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
 from sampan.server.request import UserInfo
 from sampan.storage.memory import MemoryStore
 from sampan.testing.checked_rights import note_authorization

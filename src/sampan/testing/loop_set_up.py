@@ -4,9 +4,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Final
 
+from sampan.component_base.context import ControllerContext
 from sampan.core.time import SystemClock
 from sampan.informer.settings import InformerSettings, ReflectorSettings
-from sampan.loops.context import ControllerContext
 from sampan.operator.manager import Manager
 from sampan.testing.loop_sets import GC, LOCAL_PATH, NAMESPACE, NODE_LIFECYCLE, NODES, SCHEDULER
 

@@ -17,9 +17,9 @@ from sampan.core.settings.configuration import Configuration
 from sampan.core.tls.certificates import make_authority
 from sampan.core.tokens.keys import make_signing_key
 from sampan.registry.cluster import Cluster
-from sampan.server.loops.extension_authentication import combined, publish_authentication
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.pki.directory import prepare_credentials
+from sampan.server.post_start_hooks.extension_authentication import combined, publish_authentication
 from sampan.storage.memory import MemoryStore
 from tests.server.cluster import served
 

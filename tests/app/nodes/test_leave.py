@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sampan.app.controller_manager.join_settings import LeaveSettings
 from sampan.app.errors import StartError
-from sampan.app.loops.join_settings import LeaveSettings
 from sampan.app.nodes.leave import leave
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from tests.machines import Machine, machine, missing

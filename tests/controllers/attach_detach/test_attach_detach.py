@@ -1,14 +1,14 @@
 """Tests of the attach-detach controller on a server, with the test as scheduler, kubelet and attacher."""
 
 from sampan.client import DeleteOptions
-from sampan.controllers import attach_detach
-from sampan.csi.names import attachment_name
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     CSI_DRIVERS,
     NODES,
     PODS,
     VOLUME_ATTACHMENTS,
 )
+from sampan.controllers import attach_detach
+from sampan.csi.names import attachment_name
 from sampan.resource import meta
 from tests.client.connected import connected
 from tests.controllers.attach_detach.volumes import (

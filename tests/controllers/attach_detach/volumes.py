@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from sampan.csi.names import attachment_name, unique_volume_name
-from sampan.loops.resources import (
+from sampan.component_base.resources import (
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
     PODS,
     VOLUME_ATTACHMENTS,
 )
+from sampan.csi.names import attachment_name, unique_volume_name
 from sampan.resource import Object, meta
 from tests.controllers.cluster import Working
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from sampan.client import Client
-from sampan.loops.context import ControllerContext
-from sampan.loops.nftables.rule_thread import RuleThread
-from sampan.loops.resources import ENDPOINT_SLICES, NETWORK_POLICIES, NODES, PODS, SERVICES
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.nftables.rule_thread import RuleThread
+from sampan.component_base.resources import ENDPOINT_SLICES, NETWORK_POLICIES, NODES, PODS, SERVICES
 from sampan.node.network_policy.enforcer import PolicyEnforcer
 from sampan.node.network_policy.set_up import set_up_policies
 from sampan.registry.allocation.allocators import Allocators

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sampan.client import Client
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import ENDPOINT_SLICES, NODES, SERVICES
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import ENDPOINT_SLICES, NODES, SERVICES
 from sampan.registry.allocation.allocators import Allocators
 from sampan.resource import Object
 from sampan.service_proxy.kernel import Kernel

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sampan.loops.resources import PODS
+from sampan.component_base.resources import PODS
 from sampan.node.admission.sysctls import AllowedSysctls, normalized
 from tests.node.cluster import create, simulated
 from tests.node.scripted import detailed

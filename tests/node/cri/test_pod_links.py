@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sampan.loops.pod_networks import PodNetworkOf
+from sampan.component_base.pod_networks import PodNetworkOf
 from sampan.node.cri.network import pod_network as network
 from sampan.node.cri.network.attachments import read_attachments
 from sampan.node.cri.network.pod_network import PodNetwork, network_configuration

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from sampan.client import Client
-from sampan.csi.names import attachment_name, unique_volume_name
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import (
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import (
     CSI_DRIVERS,
     EVENTS,
     NODES,
@@ -25,6 +24,7 @@ from sampan.loops.resources import (
     PODS,
     VOLUME_ATTACHMENTS,
 )
+from sampan.csi.names import attachment_name, unique_volume_name
 from sampan.node.nodes import ProcessNode
 from sampan.node.set_up import set_up
 from sampan.resource import Object

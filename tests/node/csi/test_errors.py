@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("grpc", reason="needs the extra cri")
 
 from sampan.client import DeleteOptions
+from sampan.component_base.resources import CSI_NODES, PODS
 from sampan.core.extras import MissingExtra
-from sampan.loops.resources import CSI_NODES, PODS
 from sampan.node.csi import lazy
 from tests.node.csi.running import DRIVER, cluster, mounts_below, until, without_agent
 

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("grpc", reason="needs the extra cri")
 
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, SECRETS, SERVICE_ACCOUNTS
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, SECRETS, SERVICE_ACCOUNTS
 from sampan.node.csi import expansion, mounts, stats
 from sampan.node.csi.lazy import LazyCsi
 from sampan.node.csi.requests import TOKENS

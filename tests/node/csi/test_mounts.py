@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("grpc", reason="needs the extra cri")
 
-from sampan.loops.resources import NODES, PODS, SERVICE_ACCOUNTS
+from sampan.component_base.resources import NODES, PODS, SERVICE_ACCOUNTS
 from tests.node.csi.running import DRIVER, cluster, mounts_below, until
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="drivers mount as root")

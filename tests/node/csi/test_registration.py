@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("grpc", reason="needs the extra cri")
 
-from sampan.loops.resources import CSI_NODES, NODES
+from sampan.component_base.resources import CSI_NODES, NODES
 from sampan.node.csi.registration import check_versions
 from tests.node.csi.running import DRIVER, cluster, until
 

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sampan.loops.context import ControllerContext
+from sampan.component_base.context import ControllerContext
 from sampan.node.admission.node_state import NodeState
 from sampan.node.containers.support import NoSupport
 from sampan.node.eviction.manager import EvictionManager

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sampan.loops.resources import PODS
+from sampan.component_base.resources import PODS
 from sampan.node.eviction.local_limits import exceeded, has_limits
 from sampan.node.eviction.meter import disk_use
 from sampan.node.eviction.ranking import ContainerUse, DiskUse, PodUse

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from sampan.loops.resources import EVENTS, NODES, PODS
+from sampan.component_base.resources import EVENTS, NODES, PODS
 from sampan.resource import Object
 from sampan.testing.virtual_time import virtual_time
 from tests.node.cluster import NODE, condition, create

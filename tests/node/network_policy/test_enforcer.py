@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+from sampan.component_base.nftables.errors import NftError
+from sampan.component_base.nftables.rule_thread import RuleThread
 from sampan.informer.ref import Ref
-from sampan.loops.nftables.errors import NftError
-from sampan.loops.nftables.rule_thread import RuleThread
 from sampan.node.network_policy import enforcer as module
 from sampan.node.network_policy.enforcer import PolicyEnforcer
 from sampan.node.network_policy.pods import PodFacts

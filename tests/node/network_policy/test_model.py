@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sampan.loops.nftables.table import Table
+from sampan.component_base.nftables.table import Table
 from sampan.node.network_policy.model import PolicyModel
 from sampan.node.network_policy.pods import canonical, facts_of
 from sampan.node.network_policy.policy import RULES_MAX, compiled

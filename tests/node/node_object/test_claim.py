@@ -10,9 +10,9 @@ import pytest
 
 from sampan.client import Client, TransportError
 from sampan.client.errors import api_error
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import LEASES, NODES, PODS
 from sampan.core.time import SystemClock
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import LEASES, NODES, PODS
 from sampan.node.node_object.claim import ANNOTATION, LEASE_DURATION_S, LOOK_S, NodeClaim, NodeTaken
 from sampan.node.nodes import ProcessNode
 from sampan.node.process.instance import INSTANCE_FILE, instance_of

@@ -5,8 +5,8 @@ from typing import Any
 
 from sampan.client import ApiError, TransportError
 from sampan.client.errors import NotFound, api_error
+from sampan.component_base.resources import LEASES
 from sampan.core.time import SystemClock
-from sampan.loops.resources import LEASES
 from sampan.node.node_object.content import NodeShape
 from sampan.node.node_object.heartbeats import Heartbeats, Member
 from sampan.resource import Object, ResourceInfo

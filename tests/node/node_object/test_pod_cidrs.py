@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NODES, PODS
 from sampan.controllers import node_ipam
 from sampan.core.pods.simulated import POD_CIDRS
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NODES, PODS
 from sampan.node.node_object import pod_addresses as addresses_module
 from sampan.node.node_object.pod_addresses import AddressesExhausted, PodAddresses
 from sampan.node.nodes import SimulatedNodes

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from sampan.loops.resources import NODES, PODS
+from sampan.component_base.resources import NODES, PODS
 from sampan.node.shutdown.node_shutdown import NodeShutdown
 from sampan.node.shutdown.policy import shutdown_policy
 from sampan.node.shutdown.signal import ShutdownSignal

@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PODS
 from sampan.core.time import SystemClock
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PODS
 from sampan.node.nodes import SimulatedNodes
 from sampan.node.set_up import set_up
 from sampan.node.simulated.events import PODS_AT_ONCE, FewPodsEvents

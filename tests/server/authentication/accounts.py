@@ -17,7 +17,7 @@ from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.discovery import IssuerDiscovery
 from sampan.server.authentication.service_account.issuer import IssuePolicy, TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
-from sampan.server.loops.legacy_token_tracking import LastUse
+from sampan.server.post_start_hooks.legacy_token_tracking import LastUse
 from sampan.storage.store import Store
 from tests.server.cluster import Api, ApiResponse, served
 

@@ -12,7 +12,7 @@ from sampan.server.flow_control.filter import with_priority_and_fairness
 from sampan.server.flow_control.flow_control import FlowControl
 from sampan.server.flow_control.queues.ticket import Work
 from sampan.server.flow_control.settings import FlowControlSettings
-from sampan.server.loops.flow_control import ensure_flow_control
+from sampan.server.post_start_hooks.flow_control import ensure_flow_control
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.request_info import parse_target
 from tests.server.client import header

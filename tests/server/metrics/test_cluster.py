@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sampan.server.loops.allocation_repair import AllocationRepair
+from sampan.server.post_start_hooks.allocation_repair import AllocationRepair
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import StoreUnavailable
 from tests.registry.webhook.tls import bundle, listening, ok, requests

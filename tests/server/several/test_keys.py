@@ -8,10 +8,10 @@ import pytest
 from sampan.app.access.authentication import Authentication
 from sampan.app.settings.up import UpSettings
 from sampan.registry.cluster import Cluster
-from sampan.server.loops.api_servers.identity_lease import LATELY, IdentityLease, ServerName
-from sampan.server.loops.api_servers.keys import KeyUse, ServerKeys, annotation_of, differences, keys_of
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
 from sampan.server.pki.directory import prepare_credentials
+from sampan.server.post_start_hooks.api_servers.identity_lease import LATELY, IdentityLease, ServerName
+from sampan.server.post_start_hooks.api_servers.keys import KeyUse, ServerKeys, annotation_of, differences, keys_of
 from sampan.storage.memory import MemoryStore
 from tests.server.several.test_servers import Hours, server
 

@@ -12,9 +12,9 @@ import pytest
 from sampan.app.cluster import run_cluster
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
-from sampan.server.loops.api_servers.addresses import PREFIX, TTL_S, Address, ServerAddresses
-from sampan.server.loops.api_servers.identity_lease import IdentityLease, ServerName
-from sampan.server.loops.kubernetes_service import KEEP_INTERVAL_S, KubernetesService
+from sampan.server.post_start_hooks.api_servers.addresses import PREFIX, TTL_S, Address, ServerAddresses
+from sampan.server.post_start_hooks.api_servers.identity_lease import IdentityLease, ServerName
+from sampan.server.post_start_hooks.kubernetes_service import KEEP_INTERVAL_S, KubernetesService
 from sampan.storage.encoding import decode, encode
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store, prefix_end

@@ -8,7 +8,7 @@ import pytest
 
 from sampan.registry.allocation.allocators import Holder
 from sampan.registry.allocation.ports import KEY
-from sampan.server.loops.allocation_repair import LEAKS_MIN, AllocationRepair
+from sampan.server.post_start_hooks.allocation_repair import LEAKS_MIN, AllocationRepair
 from sampan.storage.encoding import decode, encode
 from sampan.storage.memory import MemoryStore
 from tests.server.cluster import Api, served

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from sampan.client import MergePatch, NotFound
-from sampan.loops.resources import CONFIG_MAPS, SECRETS
+from sampan.component_base.resources import CONFIG_MAPS, SECRETS
 from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
 from sampan.operator.request import Request, Result

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from sampan.client import NotFound
+from sampan.component_base.resources import CONFIG_MAPS, SECRETS
 from sampan.informer.ref import Ref
-from sampan.loops.resources import CONFIG_MAPS, SECRETS
 from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
 from sampan.operator.object_tasks import ObjectTasks

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+from sampan.component_base.resources import CONFIG_MAPS, SECRETS
 from sampan.core.gvk import GroupVersionResource
-from sampan.loops.resources import CONFIG_MAPS, SECRETS
 from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
 from sampan.operator.request import Request

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 OPERATOR = """
-from sampan.loops.resources import CONFIG_MAPS
+from sampan.component_base.resources import CONFIG_MAPS
 from sampan.operator.builder import Builder
 from sampan.testing.explore import scenario
 

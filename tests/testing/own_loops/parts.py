@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from sampan.loops.informers import FROM_THE_NEWEST_STATE
+from sampan.component_base.informers import FROM_THE_NEWEST_STATE
 from sampan.operator.manager import Manager
 from sampan.resource import Object
 from sampan.testing.explore import Check, State, scenario

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from sampan.loops.resources import NAMESPACES
+from sampan.component_base.resources import NAMESPACES
 from sampan.testing import Cluster
 from sampan.testing.explore import State
 from tests.testing.own_loops.parts import (

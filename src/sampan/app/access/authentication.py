@@ -49,9 +49,6 @@ from sampan.server.authentication.service_account.tokens import ServiceAccountTo
 from sampan.server.authentication.static_token import StaticTokenAuthenticator, read_token_file
 from sampan.server.authentication.webhook_token import WebhookTokens, WebhookTokenSettings
 from sampan.server.authentication.websocket_token import WebSocketTokenAuthenticator
-from sampan.server.loops.api_servers.keys import KeyUse, ServerKeys, digest
-from sampan.server.loops.extension_authentication import publish_authentication
-from sampan.server.loops.legacy_token_tracking import LastUse, TrackingSince
 from sampan.server.metrics.security import SecurityMetrics
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
 from sampan.server.pki.directory import (
@@ -61,6 +58,9 @@ from sampan.server.pki.directory import (
     Credentials,
     write_private,
 )
+from sampan.server.post_start_hooks.api_servers.keys import KeyUse, ServerKeys, digest
+from sampan.server.post_start_hooks.extension_authentication import publish_authentication
+from sampan.server.post_start_hooks.legacy_token_tracking import LastUse, TrackingSince
 from sampan.server.request import UserInfo
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from sampan.app.engines.contents import OBJECTS
 from sampan.core.clock import unix_time
 from sampan.registry.kinds.core import event
-from sampan.server.loops.api_servers import addresses
+from sampan.server.post_start_hooks.api_servers import addresses
 from sampan.storage.snapshot.rows import StoreRows
 from sampan.storage.store import KeyValue, Store, prefix_end
 

@@ -10,13 +10,14 @@ import socket
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from sampan.app.controller_manager.join_settings import JoinSettings
+from sampan.app.controller_manager.proxy_settings import NodeProxy, ProxyRuleSettings
+from sampan.app.controller_manager.run import run_loops
+from sampan.app.controller_manager.settings import LoopSettings, NodeSettings, ProcessSettings
 from sampan.app.errors import StartError
 from sampan.app.listen import address_towards
-from sampan.app.loops.join_settings import JoinSettings
-from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
-from sampan.app.loops.run import run_loops
-from sampan.app.loops.settings import LoopSettings, NodeSettings, ProcessSettings
 from sampan.client import ApiError, Client, ClientError, Config, NotFound, TransportError, Unauthorized
+from sampan.component_base.resources import NODES
 from sampan.core.addresses.url import split_url
 from sampan.core.clock import utc_now
 from sampan.core.telemetry.log import configure_logging
@@ -24,7 +25,6 @@ from sampan.core.tls.certificates import KeyPair
 from sampan.core.tokens.bootstrap import parse_token
 from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.http.client.tls import TlsOptions
-from sampan.loops.resources import NODES
 from sampan.node.joining.certificate import request_certificate, user_of
 from sampan.node.joining.credentials import NodeCredentials
 from sampan.node.joining.discovery import Trust, discover, unreachable

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sampan.app.controller_manager.join_settings import LeaveSettings
 from sampan.app.errors import StartError
-from sampan.app.loops.join_settings import LeaveSettings
 from sampan.core.extras import import_extra
 from sampan.core.telemetry.log import configure_logging
 from sampan.node.beneath import detach_all_below, mounts_below, remove_tree

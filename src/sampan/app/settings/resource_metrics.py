@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sampan.app.loops.shared_settings import bundled, bundled_setting
+from sampan.app.controller_manager.shared_settings import bundled, bundled_setting
 from sampan.core.settings import setting
 from sampan.core.settings.kinds import POSITIVE_DURATION
 from sampan.server.resource_metrics.settings import RESOLUTION_S, ResourceMetricsSettings

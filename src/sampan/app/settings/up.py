@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from sampan.app.engines import ENGINES, Engine
-from sampan.app.listen import advertise_setting, bind_setting
-from sampan.app.loops.cidr_settings import NodeCidrSettings
-from sampan.app.loops.load_balancer_settings import LoadBalancerSettings
-from sampan.app.loops.settings import CRI_NODES, CriNodeSettings
-from sampan.app.loops.shared_settings import (
+from sampan.app.controller_manager.cidr_settings import NodeCidrSettings
+from sampan.app.controller_manager.load_balancer_settings import LoadBalancerSettings
+from sampan.app.controller_manager.settings import CRI_NODES, CriNodeSettings
+from sampan.app.controller_manager.shared_settings import (
     controllers_setting,
     dns_address_setting,
     dns_setting,
@@ -23,6 +21,8 @@ from sampan.app.loops.shared_settings import (
     scheduler_setting,
     service_proxy_setting,
 )
+from sampan.app.engines import ENGINES, Engine
+from sampan.app.listen import advertise_setting, bind_setting
 from sampan.app.settings.audit import AuditSettings
 from sampan.app.settings.authentication import AuthenticationSettings
 from sampan.app.settings.resource_metrics import ResourceMetricsOptions

@@ -2,9 +2,9 @@
 
 import click
 
-from sampan.app.loops.choice import UnknownController, chosen_controllers
-from sampan.app.loops.run import run_loops
-from sampan.app.loops.settings import ControllersSettings, LoopSettings
+from sampan.app.controller_manager.choice import UnknownController, chosen_controllers
+from sampan.app.controller_manager.run import run_loops
+from sampan.app.controller_manager.settings import ControllersSettings, LoopSettings
 from sampan.cli.settings_command import SettingsCommand
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.core.settings.configuration import Configuration

@@ -2,8 +2,8 @@
 
 import click
 
-from sampan.app.loops.run import run_loops
-from sampan.app.loops.settings import CsiSettings, LoopSettings
+from sampan.app.controller_manager.run import run_loops
+from sampan.app.controller_manager.settings import CsiSettings, LoopSettings
 from sampan.cli.settings_command import SettingsCommand
 from sampan.core.settings.configuration import Configuration
 

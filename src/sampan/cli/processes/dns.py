@@ -4,8 +4,8 @@ import ipaddress
 
 import click
 
-from sampan.app.loops.run import run_loops
-from sampan.app.loops.settings import DnsServerSettings, LoopSettings
+from sampan.app.controller_manager.run import run_loops
+from sampan.app.controller_manager.settings import DnsServerSettings, LoopSettings
 from sampan.cli.settings_command import SettingsCommand
 from sampan.core.settings.configuration import Configuration
 from sampan.dns.settings import DnsSettings

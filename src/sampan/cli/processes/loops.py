@@ -2,11 +2,11 @@
 
 import click
 
-from sampan.app.loops.choice import UnknownController, chosen_controllers
-from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
-from sampan.app.loops.run import run_loops
-from sampan.app.loops.settings import AllLoopsSettings, LoopSettings, NodeSettings
-from sampan.app.loops.shared_settings import bundled, node_names
+from sampan.app.controller_manager.choice import UnknownController, chosen_controllers
+from sampan.app.controller_manager.proxy_settings import NodeProxy, ProxyRuleSettings
+from sampan.app.controller_manager.run import run_loops
+from sampan.app.controller_manager.settings import AllLoopsSettings, LoopSettings, NodeSettings
+from sampan.app.controller_manager.shared_settings import bundled, node_names
 from sampan.cli.processes.dns import dns_at
 from sampan.cli.settings_command import SettingsCommand
 from sampan.controllers.catalogue import CONTROLLERS

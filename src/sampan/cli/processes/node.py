@@ -2,9 +2,9 @@
 
 import click
 
-from sampan.app.loops.proxy_settings import NodeProxy, ProxyRuleSettings
-from sampan.app.loops.run import run_loops
-from sampan.app.loops.settings import LoopSettings, NodesSettings
+from sampan.app.controller_manager.proxy_settings import NodeProxy, ProxyRuleSettings
+from sampan.app.controller_manager.run import run_loops
+from sampan.app.controller_manager.settings import LoopSettings, NodesSettings
 from sampan.cli.settings_command import SettingsCommand
 from sampan.core.settings.configuration import Configuration
 from sampan.node.set_up import node_names

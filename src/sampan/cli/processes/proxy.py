@@ -4,10 +4,10 @@ import asyncio
 
 import click
 
+from sampan.app.controller_manager.proxy_settings import NodeProxy, ProxySettings
+from sampan.app.controller_manager.run import run_loops
+from sampan.app.controller_manager.settings import LoopSettings, ProcessSettings
 from sampan.app.errors import StartError
-from sampan.app.loops.proxy_settings import NodeProxy, ProxySettings
-from sampan.app.loops.run import run_loops
-from sampan.app.loops.settings import LoopSettings, ProcessSettings
 from sampan.cli.settings_command import SettingsCommand
 from sampan.core.settings.configuration import Configuration
 from sampan.service_proxy.errors import ServiceProxyError

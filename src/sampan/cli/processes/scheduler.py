@@ -2,8 +2,8 @@
 
 import click
 
-from sampan.app.loops.run import run_loops
-from sampan.app.loops.settings import LoopSettings, SchedulerSettings
+from sampan.app.controller_manager.run import run_loops
+from sampan.app.controller_manager.settings import LoopSettings, SchedulerSettings
 from sampan.cli.settings_command import SettingsCommand
 from sampan.core.settings.configuration import Configuration
 from sampan.server.verbs.components import SCHEDULER_LEASE

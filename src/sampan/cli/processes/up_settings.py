@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import click
 
+from sampan.app.controller_manager.choice import UnknownController, chosen_controllers
 from sampan.app.engines import ENGINES
-from sampan.app.loops.choice import UnknownController, chosen_controllers
 from sampan.app.settings.up import UpSettings, check, without_loops
 from sampan.cli.apiserver_options import ACCEPTED, ignored_note
 from sampan.controllers.names import NAMES

@@ -15,6 +15,7 @@ from sampan.cli.objects.session import on_server
 from sampan.cli.plain_error import PlainError
 from sampan.cli.tokens.objects import TokenOptions, cluster_info, permissions, token_secret
 from sampan.client import AlreadyExists, Client, Config, ListOptions, NotFound, WaitTimeout, wait_for
+from sampan.component_base.resources import CONFIG_MAPS, ENDPOINT_SLICES, SECRETS
 from sampan.core.clock import utc_now
 from sampan.core.suggestions import did_you_mean
 from sampan.core.time import NANOSECONDS_PER_SECOND, format_duration, parse_duration, parse_time
@@ -32,7 +33,6 @@ from sampan.core.tokens.bootstrap import (
     new_token,
     parse_token,
 )
-from sampan.loops.resources import CONFIG_MAPS, ENDPOINT_SLICES, SECRETS
 from sampan.node.joining.ca_hash import ca_hash
 from sampan.resource import Object, meta
 

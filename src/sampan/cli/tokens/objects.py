@@ -12,6 +12,7 @@ from typing import Final
 
 import yaml
 
+from sampan.component_base import pod_networks
 from sampan.core.gvk import GroupVersionResource
 from sampan.core.time import format_time
 from sampan.core.tokens.bootstrap import (
@@ -24,7 +25,6 @@ from sampan.core.tokens.bootstrap import (
     USAGES,
     BootstrapToken,
 )
-from sampan.loops import pod_networks
 from sampan.resource import Object, ResourceInfo
 
 _RBAC: Final = "rbac.authorization.k8s.io"

@@ -8,10 +8,10 @@ Source: kube-controller-manager pkg/controller/volume/attachdetach/statusupdater
 import asyncio
 
 from sampan.client import MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NODES, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.controllers.attach_detach.indexes import NODE_INDEX
 from sampan.csi.names import unique_volume_name
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NODES, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 

@@ -10,6 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from sampan.client import AlreadyExists, ApiError, Conflict, DeleteOptions, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import (
+    CSI_DRIVERS,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    VOLUME_ATTACHMENTS,
+)
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.attach_detach.attached_volumes import AttachedVolumes
 from sampan.controllers.attach_detach.demand import by_node, is_bound, is_exclusive, multi_attach_note
 from sampan.controllers.attach_detach.node_state import FORCE_AFTER_S, is_in_use, may_detach, needs_no_check
@@ -17,15 +26,6 @@ from sampan.controllers.attach_detach.volume_state import VolumeState
 from sampan.controllers.volume_protection import CLAIM_INDEX
 from sampan.csi.attachments import VOLUME_INDEX
 from sampan.csi.names import attachment_name, unique_volume_name
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import (
-    CSI_DRIVERS,
-    NODES,
-    PERSISTENT_VOLUME_CLAIMS,
-    PERSISTENT_VOLUMES,
-    VOLUME_ATTACHMENTS,
-)
-from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 

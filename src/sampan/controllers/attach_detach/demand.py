@@ -7,7 +7,7 @@ pkg/volume/util `IsMultiAttachAllowed` (1.36).
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sampan.loops.views import Pod
+from sampan.component_base.views import Pod
 from sampan.resource import Object, meta
 
 _SHARED: Final = frozenset({"ReadWriteMany", "ReadOnlyMany"})

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 import msgspec
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
+from sampan.component_base.views import POD_VIEW
 from sampan.controllers.volume_protection import CLAIM_INDEX, claims_of
 from sampan.csi.attachments import index_by_volume, node_name_of, volume_of
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
-from sampan.loops.views import POD_VIEW
 from sampan.operator.request import Request
 from sampan.resource.view import view_decoder
 

@@ -2,6 +2,15 @@
 
 from typing import Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import (
+    CSI_DRIVERS,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    VOLUME_ATTACHMENTS,
+)
+from sampan.component_base.views import POD_VIEW
 from sampan.controllers.attach_detach.attached_volumes import AttachedVolumes
 from sampan.controllers.attach_detach.controller import AttachDetach
 from sampan.controllers.attach_detach.indexes import (
@@ -14,15 +23,6 @@ from sampan.controllers.attach_detach.indexes import (
     volumes_on_nodes,
 )
 from sampan.csi.attachments import volume_of
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import (
-    CSI_DRIVERS,
-    NODES,
-    PERSISTENT_VOLUME_CLAIMS,
-    PERSISTENT_VOLUMES,
-    VOLUME_ATTACHMENTS,
-)
-from sampan.loops.views import POD_VIEW
 from sampan.operator.builder import Builder
 
 NAME: Final = "persistentvolume-attach-detach-controller"

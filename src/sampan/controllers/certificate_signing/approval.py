@@ -4,9 +4,9 @@ Source: kubernetes pkg/controller/certificates/approver/sarapprove.go (1.36).
 """
 
 from sampan.client import Conflict, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CERTIFICATE_SIGNING_REQUESTS, SUBJECT_ACCESS_REVIEWS
 from sampan.core.time import timestamp
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, SUBJECT_ACCESS_REVIEWS
 from sampan.resource import Object
 
 

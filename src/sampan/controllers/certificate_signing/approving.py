@@ -5,6 +5,8 @@ Source: kubernetes pkg/controller/certificates/approver/sarapprove.go (1.36).
 
 from typing import Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.controllers.certificate_signing.approval import Approval, NotRecognized
 from sampan.controllers.certificate_signing.rules import (
     KUBELET_CLIENT,
@@ -14,8 +16,6 @@ from sampan.controllers.certificate_signing.rules import (
     is_issued,
     request_of,
 )
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object

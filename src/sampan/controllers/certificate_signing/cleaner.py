@@ -10,10 +10,10 @@ from typing import Final
 from cryptography import x509
 
 from sampan.client import DeleteOptions, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.controllers.certificate_signing.rules import is_issued
 from sampan.core.time import parse_time
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

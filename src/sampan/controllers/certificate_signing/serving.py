@@ -19,6 +19,14 @@ import yaml
 from cryptography import x509
 
 from sampan.client import NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import (
+    CERTIFICATE_SIGNING_REQUESTS,
+    CONFIG_MAPS,
+    ENDPOINT_SLICES,
+    NODES,
+    SERVICE_CIDRS,
+)
 from sampan.controllers.certificate_signing.approval import Approval, NotRecognized
 from sampan.controllers.certificate_signing.rules import (
     KUBELET_SERVING,
@@ -31,8 +39,6 @@ from sampan.controllers.certificate_signing.rules import (
     request_of,
 )
 from sampan.core.tokens.bootstrap import CLUSTER_INFO, CLUSTER_INFO_NAMESPACE, KUBECONFIG_KEY
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS, CONFIG_MAPS, ENDPOINT_SLICES, NODES, SERVICE_CIDRS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object

@@ -7,13 +7,13 @@ import base64
 from typing import Final
 
 from sampan.client import Conflict, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.controllers.certificate_signing.issue import issue, lifetime
 from sampan.controllers.certificate_signing.rules import SIGNERS, fault, has, is_issued, request_of
 from sampan.controllers.status import status_of, write_status
 from sampan.core.time import timestamp
 from sampan.core.tls.certificates import KeyPair, read_key_pair
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object

@@ -1,7 +1,7 @@
 """The CronJob controller: creates Jobs on schedule, and deletes old finished ones."""
 
+from sampan.component_base.context import ControllerContext
 from sampan.controllers.cron_job.controller import CronJobController
-from sampan.loops.context import ControllerContext
 
 __all__ = ["set_up"]
 

@@ -11,6 +11,8 @@ from email.utils import format_datetime
 from typing import Final
 
 from sampan.client import AlreadyExists, ApiError, ClientError, Conflict, DeleteOptions, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CRON_JOBS, JOBS
 from sampan.controllers.cron_job import schedule as schedules
 from sampan.controllers.cron_job.jobs import (
     add_active,
@@ -29,8 +31,6 @@ from sampan.controllers.status import status_of, write_status
 from sampan.core.cron import Schedule, check_time_zone
 from sampan.core.field import quote
 from sampan.core.time import add_seconds, format_time, parse_time
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CRON_JOBS, JOBS
 from sampan.operator.controller import ControllerOptions
 from sampan.operator.handlers import for_owner
 from sampan.operator.request import Request, Result

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sampan.client import ClientError, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CONTROLLER_REVISIONS, DAEMON_SETS, PODS
+from sampan.component_base.views import NODE_VIEW, POD_VIEW, Node, Pod
 from sampan.controllers.availability import next_available_s
 from sampan.controllers.daemon_set.failure_backoff import FailureBackoff
 from sampan.controllers.daemon_set.placement import new_pod, pinned, placement_of
@@ -24,9 +27,6 @@ from sampan.controllers.slow_start import slow_start
 from sampan.controllers.status import write_status
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CONTROLLER_REVISIONS, DAEMON_SETS, PODS
-from sampan.loops.views import NODE_VIEW, POD_VIEW, Node, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.predicates import PredicateFuncs

@@ -6,9 +6,9 @@ Source: kube-controller-manager pkg/controller/daemon/update.go (1.36).
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sampan.component_base.views import Pod
 from sampan.controllers.daemon_set.state import DaemonSetState
 from sampan.controllers.daemon_set.upkeep import Changes
-from sampan.loops.views import Pod
 
 
 @dataclass(frozen=True, slots=True)

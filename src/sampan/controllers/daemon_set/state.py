@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sampan.component_base.views import Node, Pod
 from sampan.controllers.availability import is_available
 from sampan.controllers.daemon_set.placement import (
     Placement,
@@ -14,7 +15,6 @@ from sampan.controllers.daemon_set.placement import (
     template_generation,
 )
 from sampan.core.numbers.int_or_string import scaled_value
-from sampan.loops.views import Node, Pod
 from sampan.resource import Object
 
 ROLLING_UPDATE: Final = "RollingUpdate"

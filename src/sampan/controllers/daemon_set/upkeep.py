@@ -6,9 +6,9 @@ Source: kube-controller-manager pkg/controller/daemon/daemon_controller.go `pods
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sampan.component_base.views import Node, Pod
 from sampan.controllers.daemon_set.state import DaemonSetState, oldest_first
 from sampan.controllers.history import POD_HASH_LABEL
-from sampan.loops.views import Node, Pod
 
 
 @dataclass(slots=True)

@@ -13,6 +13,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sampan.client import AlreadyExists, ApiError, DeleteOptions, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import DEPLOYMENTS, REPLICA_SETS
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.deployment import status as deployment_status
 from sampan.controllers.deployment.annotations import (
     REVISION,
@@ -49,9 +52,6 @@ from sampan.core.json.values import same
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.informer.ref import Ref
 from sampan.kinds import apps_v1
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import DEPLOYMENTS, REPLICA_SETS
-from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.owner_references import set_controller_reference

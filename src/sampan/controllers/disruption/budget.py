@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sampan.component_base.views import Pod
 from sampan.controllers.status import status_of
 from sampan.core.numbers.int_or_string import scaled_value
 from sampan.core.time import Clock, parse_time
-from sampan.loops.views import Pod
 from sampan.operator.conditions import set_condition
 from sampan.resource import Object, meta
 

@@ -8,6 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from sampan.client import ClientError, Conflict, ListOptions
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import POD_DISRUPTION_BUDGETS
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.disruption import stale_condition
 from sampan.controllers.disruption.budget import (
     Disrupted,
@@ -22,9 +25,6 @@ from sampan.controllers.disruption.expected_scale import NoScale, ScaleFinder
 from sampan.controllers.status import write_status
 from sampan.core.label_selectors import selector_from_label_selector, selector_text
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import POD_DISRUPTION_BUDGETS
-from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import Conflict, NotFound, StrategicMergePatch
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.core.time import parse_time, timestamp
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from sampan.client import ClientError, ListOptions
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import ENDPOINT_SLICES, NODES, SERVICES
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.endpoint_slices.endpoint import address_types, endpoint_of, ports_of
 from sampan.controllers.endpoint_slices.packing import PortsKey, SliceChanges, endpoints_of, pack, ports_key
 from sampan.controllers.endpoint_slices.traffic_distribution import set_hints
@@ -30,9 +33,6 @@ from sampan.controllers.service_pods import (
     pod_selector,
 )
 from sampan.controllers.trigger_time import ANNOTATION, TriggerTimes
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import ENDPOINT_SLICES, NODES, SERVICES
-from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta

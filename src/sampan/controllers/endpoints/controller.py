@@ -7,6 +7,9 @@ import asyncio
 from typing import Any, Final
 
 from sampan.client import ApiError, ListOptions, NotFound, merge_patch_between
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import ENDPOINTS, SERVICES
+from sampan.component_base.views import POD_VIEW
 from sampan.controllers.endpoints.subsets import in_order, subsets_of, truncated
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
 from sampan.controllers.service_pods import (
@@ -18,9 +21,6 @@ from sampan.controllers.service_pods import (
 )
 from sampan.controllers.trigger_time import ANNOTATION, TriggerTimes
 from sampan.informer.shared_informer import SharedInformer
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import ENDPOINTS, SERVICES
-from sampan.loops.views import POD_VIEW
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_object
 from sampan.operator.predicates import PredicateFuncs

@@ -8,9 +8,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from sampan.component_base.views import Pod
 from sampan.controllers.endpoint_slices.endpoint import address_type_of
 from sampan.controllers.service_pods import belongs, find_port, hostname_of, is_headless, pod_ips
-from sampan.loops.views import Pod
 from sampan.resource import Object
 from sampan.wire import json
 

@@ -16,6 +16,7 @@ from prometheus_client import Counter
 from sampan.client import ClientError
 from sampan.client.discovery.discover import discover
 from sampan.client.discovery.rest_mapper import RESTMapper
+from sampan.component_base.context import ControllerContext
 from sampan.controllers.garbage_collector.deletion import Deletion
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.identity import Identity, OwnerRef
@@ -23,7 +24,6 @@ from sampan.controllers.garbage_collector.live_objects import LiveObjects
 from sampan.controllers.garbage_collector.monitors import Monitors, watchable
 from sampan.controllers.garbage_collector.node import Node
 from sampan.controllers.garbage_collector.orphaning import Orphaning
-from sampan.loops.context import ControllerContext
 from sampan.operator.error_text import one_line, retry_level, traceback_of
 from sampan.operator.events.event import ObjectReference
 from sampan.operator.queue import ItemExponentialFailureRateLimiter, WorkQueue, WorkQueueMetrics

@@ -10,6 +10,9 @@ from typing import Any, Final
 import msgspec
 
 from sampan.client import ApiError, ClientError, Conflict, Scale
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import HORIZONTAL_POD_AUTOSCALERS
+from sampan.component_base.views import POD_VIEW
 from sampan.controllers.horizontal_pod_autoscaler.limits import Proposal, ScalingHistory, limit
 from sampan.controllers.horizontal_pod_autoscaler.measure import Measured, ScaleTarget, measure_all
 from sampan.controllers.horizontal_pod_autoscaler.metrics import Metrics
@@ -20,9 +23,6 @@ from sampan.core.numbers.quantity import parse
 from sampan.core.selectors import Selector, parse_labels
 from sampan.core.time import timestamp
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import HORIZONTAL_POD_AUTOSCALERS
-from sampan.loops.views import POD_VIEW
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result

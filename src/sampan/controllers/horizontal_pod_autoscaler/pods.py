@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
+from sampan.component_base.views import PodStatus
 from sampan.controllers.horizontal_pod_autoscaler.metrics import MetricsError, PodMetric
 from sampan.core.numbers.quantity import parse
 from sampan.core.time import parse_time
-from sampan.loops.views import PodStatus
 from sampan.resource import ObjectMeta
 from sampan.resource.view import view_decoder
 

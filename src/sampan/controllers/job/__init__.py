@@ -1,8 +1,8 @@
 """The Job controller: runs Pods until enough of them succeed, and counts each exactly once."""
 
+from sampan.component_base.context import ControllerContext
 from sampan.controllers.job.controller import JobController
 from sampan.controllers.job.orphans import OrphanController
-from sampan.loops.context import ControllerContext
 
 __all__ = ["set_up"]
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sampan.component_base.views import ContainerStatus, Pod
 from sampan.core.numbers.integers import integer_or
 from sampan.core.time import add_seconds, parse_time
-from sampan.loops.views import ContainerStatus, Pod
 
 FIRST: Final = dt.timedelta(seconds=10)
 LONGEST: Final = dt.timedelta(minutes=10)

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.client import ClientError, Conflict, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import JOBS
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.job.backoff import Failures
 from sampan.controllers.job.conditions import (
     COMPLETE,
@@ -37,9 +40,6 @@ from sampan.controllers.status import status_of, write_status
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.core.time import format_time
 from sampan.informer.key import join_key
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import JOBS
-from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.controller import ControllerOptions
 from sampan.operator.handlers import for_object
 from sampan.operator.predicates import GenerationChanged

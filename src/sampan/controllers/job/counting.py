@@ -19,11 +19,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
+from sampan.component_base.views import Pod
 from sampan.controllers.job.conditions import SUCCESS_CRITERIA_MET
 from sampan.controllers.job.indexes import Indexes, completion_index
 from sampan.controllers.job.policies import is_failed, pod_failure
 from sampan.controllers.job.state import JobState, is_tracked
-from sampan.loops.views import Pod
 from sampan.resource import Object
 
 NAMED_MAX: Final = 500

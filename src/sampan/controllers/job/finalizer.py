@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 
 from sampan.client import ClientError, Conflict, NotFound, StrategicMergePatch
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.job.state import TRACKING_FINALIZER, is_tracked
-from sampan.loops.context import ControllerContext
-from sampan.loops.views import POD_VIEW, Pod
 
 
 class FinalizerRemoval:

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import JOBS
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.job.conditions import finished_condition
 from sampan.controllers.job.finalizer import FinalizerRemoval
 from sampan.controllers.job.spec import JobSpec
@@ -15,9 +18,6 @@ from sampan.controllers.job.state import TRACKING_FINALIZER, is_tracked
 from sampan.controllers.ownership import CONTROLLER_INDEX, controller_of
 from sampan.informer.key import join_key
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import JOBS
-from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request
 from sampan.resource import Object, OwnerReference

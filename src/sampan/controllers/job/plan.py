@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sampan.component_base.views import Pod
 from sampan.controllers.job.backoff import index_wait
 from sampan.controllers.job.indexes import Indexes, completion_index
 from sampan.controllers.job.state import JobState, is_terminating
 from sampan.controllers.pod_deletion_order import first_to_delete
-from sampan.loops.views import Pod
 
 BURST: Final = 500
 """Highest number of Pods that one reconciliation creates or deletes."""

@@ -6,9 +6,9 @@ Source: kube-controller-manager pkg/controller/job/{pod_failure_policy,success_p
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from sampan.component_base.views import ContainerStatus, Pod
 from sampan.controllers.job.indexes import Indexes
 from sampan.controllers.job.spec import JobSpec
-from sampan.loops.views import ContainerStatus, Pod
 from sampan.resource import Object
 
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sampan.component_base.views import Pod
 from sampan.controllers.job.backoff import Failures, absolute_failure_count, failure_count, finished_at
 from sampan.controllers.job.indexes import Indexes, completion_index
 from sampan.controllers.job.policies import is_failed, pod_failure
 from sampan.controllers.job.spec import JobSpec
-from sampan.loops.views import Pod
 from sampan.resource import Object
 
 TRACKING_FINALIZER: Final = "batch.kubernetes.io/job-tracking"

@@ -5,13 +5,13 @@ Source: kube-controller-manager pkg/controller/job/indexed_job_utils.go (1.36).
 
 from typing import Any, Final
 
+from sampan.component_base.views import Pod
 from sampan.controllers.job.backoff import FAILURE_COUNT, IGNORED_FAILURE_COUNT, failure_count, ignored_failure_count
 from sampan.controllers.job.indexes import COMPLETION_INDEX
 from sampan.controllers.job.policies import pod_failure
 from sampan.controllers.job.state import TRACKING_FINALIZER, JobState
 from sampan.controllers.pod_control import pod_from_template
 from sampan.core.validation.names import GENERATED_NAME_LENGTH_MAX
-from sampan.loops.views import Pod
 from sampan.resource import Object, meta
 
 COMPLETION_INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"

@@ -7,12 +7,8 @@ of reach, so its volumes disappear at once, with an event.
 from typing import Any, Final
 
 from sampan.client import Conflict, DeleteOptions, MergePatch, NotFound
-from sampan.controllers.local_path.provisioning import COMPONENT
-from sampan.controllers.status import find_status_condition
-from sampan.core.pods.simulated import RUNTIME
-from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.local_path import (
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.local_path import (
     DRIVER,
     FINALIZER,
     PROTECTION,
@@ -22,8 +18,12 @@ from sampan.loops.local_path import (
     node_of,
     to_delete_text,
 )
-from sampan.loops.pod_networks import RUNTIME_LABEL
-from sampan.loops.resources import NODES, PERSISTENT_VOLUMES
+from sampan.component_base.pod_networks import RUNTIME_LABEL
+from sampan.component_base.resources import NODES, PERSISTENT_VOLUMES
+from sampan.controllers.local_path.provisioning import COMPONENT
+from sampan.controllers.status import find_status_condition
+from sampan.core.pods.simulated import RUNTIME
+from sampan.informer.ref import Ref
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 

@@ -6,12 +6,12 @@ Source: sig-storage-lib-external-provisioner controller/controller.go `syncClaim
 from typing import Final
 
 from sampan.client import AlreadyExists, Conflict, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.local_path import DRIVER, FINALIZER, NODE, PROVISIONER
+from sampan.component_base.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.controllers.local_path.storage_class import create_driver
 from sampan.controllers.persistent_volumes.matching import PROVISIONER_ANNOTATIONS, SELECTED_NODE, class_of
 from sampan.controllers.persistent_volumes.provisioned import provisioned_volume, volume_name
-from sampan.loops.context import ControllerContext
-from sampan.loops.local_path import DRIVER, FINALIZER, NODE, PROVISIONER
-from sampan.loops.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.local_path import CLASS, PROVISIONER, TO_DELETE
+from sampan.component_base.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.controllers.local_path.deletion import NODE_INDEX, NodeLists, VolumeDeleter, nodes_of_volume
 from sampan.controllers.local_path.provisioning import ClaimProvisioner
 from sampan.controllers.local_path.storage_class import ONLY, DefaultClass
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.local_path import CLASS, PROVISIONER, TO_DELETE
-from sampan.loops.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request
 from sampan.operator.source import ChannelSource

@@ -3,10 +3,10 @@
 from typing import Any, Final
 
 from sampan.client import AlreadyExists, Client
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.local_path import CLASS, DRIVER, PROVISIONER
+from sampan.component_base.resources import CSI_DRIVERS, STORAGE_CLASSES
 from sampan.core.default_class import DEFAULT_STORAGE, newest_default
-from sampan.loops.context import ControllerContext
-from sampan.loops.local_path import CLASS, DRIVER, PROVISIONER
-from sampan.loops.resources import CSI_DRIVERS, STORAGE_CLASSES
 from sampan.operator.request import Request, Result
 from sampan.resource import Object
 

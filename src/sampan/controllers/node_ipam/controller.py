@@ -15,12 +15,12 @@ from typing import Any, Final
 import msgspec
 
 from sampan.client import MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.pod_networks import RUNTIME_LABEL
+from sampan.component_base.resources import NODES
 from sampan.controllers.node_ipam.cidr_set import CidrSet
 from sampan.core.pods.simulated import RUNTIME as SIMULATED
 from sampan.informer.ref import Deletion, Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.pod_networks import RUNTIME_LABEL
-from sampan.loops.resources import NODES
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import meta

@@ -9,15 +9,15 @@ import math
 from typing import Final
 
 from sampan.client import Conflict, MergePatch, NotFound, StrategicMergePatch
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import LEASES, NODES
+from sampan.component_base.views import POD_VIEW
 from sampan.controllers.node_lifecycle.health import ready_status, silent_in_s, unknown_conditions
 from sampan.controllers.node_lifecycle.probes import LEASE_NAMESPACE, Probes
 from sampan.controllers.node_lifecycle.taints import swaps_no_execute, taints_after, taints_of, wants_no_execute
 from sampan.controllers.node_lifecycle.zones import TaintingRate, rates, zone_of
 from sampan.controllers.pods_of_nodes import NODE_INDEX, index_pods_by_node
 from sampan.core.time import timestamp
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import LEASES, NODES
-from sampan.loops.views import POD_VIEW
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

@@ -8,10 +8,10 @@ Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_contro
 from typing import Any
 
 from sampan.client import MergePatch
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.controllers.persistent_volumes.matching import BIND_COMPLETED, BOUND_BY_CONTROLLER, reference_to
 from sampan.controllers.status import status_of, write_status
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.resource import Object, meta
 
 

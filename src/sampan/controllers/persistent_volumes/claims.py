@@ -6,6 +6,8 @@ Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_contro
 from typing import Final
 
 from sampan.client import AlreadyExists, Conflict, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.controllers.persistent_volumes.binding import Binding
 from sampan.controllers.persistent_volumes.host_path import PROVISIONER, volume_for
 from sampan.controllers.persistent_volumes.matching import (
@@ -20,8 +22,6 @@ from sampan.controllers.persistent_volumes.matching import (
 )
 from sampan.controllers.persistent_volumes.provisioned import volume_name
 from sampan.core.default_class import DEFAULT_STORAGE, newest_default
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.controllers.persistent_volumes.claims import ClaimBinder
 from sampan.controllers.persistent_volumes.volumes import VolumeReclaimer
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request
 

@@ -5,11 +5,11 @@ Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_contro
 """
 
 from sampan.client import Conflict, DeleteOptions, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.controllers.persistent_volumes.binding import Binding
 from sampan.controllers.persistent_volumes.claims import COMPONENT
 from sampan.controllers.persistent_volumes.matching import PROVISIONED_BY
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 

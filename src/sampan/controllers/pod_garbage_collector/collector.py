@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.client import ClientError, DeleteOptions, NotFound, StrategicMergePatch
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NODES
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.pod_garbage_collector.garbage import (
     Quarantine,
     is_out_of_service,
@@ -20,9 +23,6 @@ from sampan.controllers.pod_garbage_collector.garbage import (
     unscheduled,
 )
 from sampan.core.time import timestamp
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NODES
-from sampan.loops.views import POD_VIEW, Pod
 from sampan.resource import Object
 
 NAME: Final = "pod-garbage-collector-controller"

@@ -6,7 +6,7 @@ Source: kube-controller-manager pkg/controller/podgc/gc_controller.go (1.36).
 from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
-from sampan.loops.views import Pod
+from sampan.component_base.views import Pod
 from sampan.resource import Object
 
 OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from sampan.client import Conflict, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, RESOURCE_QUOTAS, SERVICES
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.resource_quota.counted import Counted
 from sampan.controllers.status import status_of, write_status
 from sampan.core.numbers.quantity import Quantity
@@ -17,9 +20,6 @@ from sampan.core.quota import Usage, add, evaluator_for, scope_selectors
 from sampan.core.quota.usage import ZERO, amounts, most
 from sampan.informer.ref import Ref
 from sampan.informer.store.indexer import NAMESPACE_INDEX
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, RESOURCE_QUOTAS, SERVICES
-from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result

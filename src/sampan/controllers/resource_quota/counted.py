@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from sampan.client import NoMatch
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CONFIG_MAPS, REPLICATION_CONTROLLERS, RESOURCE_QUOTAS, SECRETS
 from sampan.informer.ref import Ref
 from sampan.informer.store.indexer import NAMESPACE_INDEX
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CONFIG_MAPS, REPLICATION_CONTROLLERS, RESOURCE_QUOTAS, SECRETS
 from sampan.operator.handlers import EnqueueHandler, MapFunction
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.queue import WorkQueue

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
 
-from sampan.loops.load_balancer import Address, AddressRange
+from sampan.component_base.load_balancer import Address, AddressRange
 
 ADDRESSES_MAX: Final = 64
 """Addresses of one Service. A client needs few, and each takes space in the status."""

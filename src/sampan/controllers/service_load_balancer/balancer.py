@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.client import Conflict, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.load_balancer import LoadBalancerOptions
+from sampan.component_base.resources import ENDPOINT_SLICES, SERVICES
 from sampan.controllers.service_load_balancer.assignment import Assigner, Assignment, Place
 from sampan.controllers.service_load_balancer.facts import (
     BALANCER_NODE_VIEW,
@@ -34,9 +37,6 @@ from sampan.controllers.service_load_balancer.host_ports import (
     host_ports_of,
 )
 from sampan.core.event_loop.time_slices import TimeSlices
-from sampan.loops.context import ControllerContext
-from sampan.loops.load_balancer import LoadBalancerOptions
-from sampan.loops.resources import ENDPOINT_SLICES, SERVICES
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
+from sampan.component_base.pod_networks import RUNTIME_LABEL
+from sampan.component_base.resources import NODES
 from sampan.controllers.service_load_balancer.assignment import Balanced, NodeAddresses, Place, Port
 from sampan.core.pods.simulated import RUNTIME
-from sampan.loops.pod_networks import RUNTIME_LABEL
-from sampan.loops.resources import NODES
 from sampan.resource import Object, ObjectMeta, ObjectType, meta
 from sampan.resource.view import view_decoder
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sampan.client import ListOptions
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import EVENTS, SERVICES
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import EVENTS, SERVICES
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import msgspec
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PODS
+from sampan.component_base.views import POD_VIEW
 from sampan.controllers.service_load_balancer.assignment import Place, Port
 from sampan.controllers.service_load_balancer.facts import BalancerNode
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PODS
-from sampan.loops.views import POD_VIEW
 from sampan.operator.events import EventRecorder
 from sampan.resource import Object, ObjectMeta, ObjectType
 from sampan.resource.view import view_decoder

@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import ENDPOINT_SLICES, NODES, SERVICES
+from sampan.component_base.views import POD_VIEW
 from sampan.controllers.service_load_balancer import hints
 from sampan.controllers.service_load_balancer.balancer import (
     ALL,
@@ -16,9 +19,6 @@ from sampan.controllers.service_load_balancer.facts import BALANCER_NODE_VIEW
 from sampan.controllers.service_load_balancer.host_ports import HOST_PORT_POD_VIEW, index_host_ports
 from sampan.informer.ref import Ref
 from sampan.informer.store.indexer import Indexer
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import ENDPOINT_SLICES, NODES, SERVICES
-from sampan.loops.views import POD_VIEW
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import MapFunction
 from sampan.operator.request import Request

@@ -10,6 +10,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final
 
 from sampan.client import ClientError, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
+from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.availability import next_available_s
 from sampan.controllers.history import History, data_of, has_data, number_of, surplus
 from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
@@ -38,9 +41,6 @@ from sampan.controllers.stateful_set.pods import ClaimTerminating, StatefulPods
 from sampan.controllers.status import write_status
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
-from sampan.loops.views import POD_VIEW, Pod
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.predicates import ONLY_DELETIONS

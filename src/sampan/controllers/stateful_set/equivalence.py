@@ -10,8 +10,8 @@ from collections import OrderedDict
 from typing import Final
 
 from sampan.client import ApiError, Client, StrategicMergePatch, WriteOptions
+from sampan.component_base.resources import STATEFUL_SETS
 from sampan.controllers.history import data_of, has_data
-from sampan.loops.resources import STATEFUL_SETS
 from sampan.resource import Object, meta
 
 _CACHE_MAX: Final = 10_000

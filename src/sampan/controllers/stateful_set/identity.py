@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
+from sampan.component_base.views import Pod
 from sampan.controllers.history import POD_HASH_LABEL
 from sampan.controllers.pod_control import pod_from_template
-from sampan.loops.views import Pod
 from sampan.resource import Object, meta
 from sampan.resource.view import view_decoder
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sampan.component_base.views import Pod
 from sampan.controllers.availability import is_available
 from sampan.controllers.history import template_of
 from sampan.controllers.stateful_set.identity import ordinal_of, ordinals, revision_name_of
 from sampan.controllers.status import status_of
-from sampan.loops.views import Pod
 from sampan.resource import Object, meta
 
 ROLLING_UPDATE: Final = "RollingUpdate"

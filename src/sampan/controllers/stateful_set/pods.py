@@ -7,6 +7,9 @@ from functools import partial
 from typing import Final
 
 from sampan.client import AlreadyExists, ApiError, ClientError, DeleteOptions, MergePatch, NotFound, retry_on_conflict
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PODS
+from sampan.component_base.views import Pod
 from sampan.controllers.ownership import as_dict
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
 from sampan.controllers.stateful_set.identity import (
@@ -18,9 +21,6 @@ from sampan.controllers.stateful_set.identity import (
     with_claims,
 )
 from sampan.controllers.stateful_set.retention import Owners, has_other_controller, is_left_over, new_references, owners
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PODS
-from sampan.loops.views import Pod
 from sampan.operator.events import EventRecorder
 from sampan.operator.request import RetryLater
 from sampan.resource import Object, meta

@@ -4,11 +4,11 @@ Source: external-attacher pkg/controller/csi_handler.go `SyncNewOrUpdatedPersist
 """
 
 from sampan.client import Conflict, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.csi.attachments import VOLUME_INDEX
 from sampan.csi.names import attacher_finalizer
 from sampan.csi.sidecar.driver import Driver
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import meta
 

@@ -6,6 +6,8 @@ Source: external-attacher pkg/controller/csi_handler.go, trivial_handler.go, uti
 from typing import Any, Final
 
 from sampan.client import ApiError, MergePatch, NotFound, TransportError
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CSI_NODES, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.core.time import timestamp
 from sampan.csi.capabilities import volume_capability
 from sampan.csi.errors import CsiError
@@ -14,8 +16,6 @@ from sampan.csi.sidecar.changes import relevant_changes
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.secrets import secret_data
 from sampan.csi.sidecar.settings import SidecarSettings
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CSI_NODES, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta

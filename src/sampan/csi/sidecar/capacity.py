@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from sampan.client import AlreadyExists, DeleteOptions, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import CSI_NODES, CSI_STORAGE_CAPACITIES, NODES, STORAGE_CLASSES
 from sampan.csi.errors import CsiError
 from sampan.csi.messages import AnyMessage
 from sampan.csi.sidecar.claims import amount, bytes_quantity
@@ -18,8 +20,6 @@ from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.segments import CapacityItem, segments, segments_of_volume
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import CSI_NODES, CSI_STORAGE_CAPACITIES, NODES, STORAGE_CLASSES
 from sampan.operator.request import Request, RetryLater
 from sampan.operator.source import ChannelSource
 from sampan.resource import Object, meta

@@ -6,10 +6,10 @@ Source: external-provisioner pkg/controller/controller.go `getPVCSource`, `getSn
 from typing import Any
 
 from sampan.client import Client
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.csi.sidecar.claims import amount, is_same_volume, requested
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.snapshots import GROUP, VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.resource import Object, meta
 
 

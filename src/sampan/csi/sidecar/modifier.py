@@ -12,6 +12,8 @@ from typing import Any
 import grpc
 
 from sampan.client import Conflict, MergePatch, NotFound, merge_patch_between
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTRIBUTES_CLASSES
 from sampan.core.json.values import same
 from sampan.core.time import timestamp
 from sampan.csi.errors import UNCERTAIN, CsiError
@@ -23,8 +25,6 @@ from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.secrets import PREFIX, secret_data
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTRIBUTES_CLASSES
 from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta

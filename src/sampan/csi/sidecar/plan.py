@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.client import Client
+from sampan.component_base.resources import CSI_NODES, NODES, VOLUME_ATTRIBUTES_CLASSES
 from sampan.csi.capabilities import volume_capability
 from sampan.csi.sidecar.claims import SELECTED_NODE, requested, volume_name
 from sampan.csi.sidecar.class_parameters import driver_parameters, fs_type
@@ -16,7 +17,6 @@ from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.secrets import PREFIX, USES, InvalidClass, secret_data, secret_reference
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.csi.sidecar.topology import TopologyOptions, accessibility_requirements
-from sampan.loops.resources import CSI_NODES, NODES, VOLUME_ATTRIBUTES_CLASSES
 from sampan.operator.cached_client import CachedClient
 from sampan.resource import Object, meta
 

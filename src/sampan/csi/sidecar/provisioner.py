@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 import grpc
 
 from sampan.client import AlreadyExists, ApiError, TransportError
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.core.clock import unix_time
 from sampan.csi.errors import CsiError
 from sampan.csi.messages import AnyMessage
@@ -25,8 +27,6 @@ from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.plan import Plan, Planner
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.csi.sidecar.topology import TopologyUnknown
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
 

@@ -8,6 +8,8 @@ import logging
 from collections.abc import Callable
 
 from sampan.client import ApiError, Conflict, DeleteOptions, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.csi.attachments import VOLUME_INDEX
 from sampan.csi.errors import CsiError
 from sampan.csi.sidecar.claims import PROVISIONED_BY
@@ -15,8 +17,6 @@ from sampan.csi.sidecar.created_volume import DELETION_SECRET, FINALIZER
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.provisioner import no_refresh
 from sampan.csi.sidecar.secrets import secret_data
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
 

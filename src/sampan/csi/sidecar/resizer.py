@@ -8,6 +8,8 @@ from typing import Any, Final
 import grpc
 
 from sampan.client import Conflict, MergePatch, NotFound, merge_patch_between
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.core.json.values import same
 from sampan.core.numbers.quantity import Quantity
 from sampan.core.time import timestamp
@@ -27,8 +29,6 @@ from sampan.csi.sidecar.resize_decision import (
 )
 from sampan.csi.sidecar.secrets import secret_data
 from sampan.csi.sidecar.settings import SidecarSettings
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta

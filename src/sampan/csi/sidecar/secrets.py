@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from sampan.client import Client
+from sampan.component_base.resources import SECRETS
 from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
-from sampan.loops.resources import SECRETS
 from sampan.resource import Object, meta
 
 PREFIX: Final = "csi.storage.k8s.io/"

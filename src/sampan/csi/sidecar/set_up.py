@@ -8,6 +8,17 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import (
+    CSI_NODES,
+    CSI_STORAGE_CAPACITIES,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
+    STORAGE_CLASSES,
+    VOLUME_ATTACHMENTS,
+    VOLUME_ATTRIBUTES_CLASSES,
+)
 from sampan.csi.attachments import index_by_volume, volume_of
 from sampan.csi.sidecar.attached_volumes import AttachedVolumes
 from sampan.csi.sidecar.attacher import Attacher, attachment_changed
@@ -23,17 +34,6 @@ from sampan.csi.sidecar.snapshot_binder import SnapshotBinder
 from sampan.csi.sidecar.snapshots import VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
 from sampan.csi.sidecar.snapshotter import Snapshotter, content_changed
 from sampan.informer.ref import Ref
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import (
-    CSI_NODES,
-    CSI_STORAGE_CAPACITIES,
-    NODES,
-    PERSISTENT_VOLUME_CLAIMS,
-    PERSISTENT_VOLUMES,
-    STORAGE_CLASSES,
-    VOLUME_ATTACHMENTS,
-    VOLUME_ATTRIBUTES_CLASSES,
-)
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import LabelChanged, Predicate, PredicateFuncs, ResourceVersionChanged, matching
 from sampan.operator.queue import ItemExponentialFailureRateLimiter

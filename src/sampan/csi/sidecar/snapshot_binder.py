@@ -10,6 +10,8 @@ import datetime as dt
 from typing import Any, Final
 
 from sampan.client import AlreadyExists, ApiError, Conflict, DeleteOptions, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.core.time import format_time
 from sampan.csi.sidecar.claims import bytes_quantity, is_same_volume
 from sampan.csi.sidecar.driver import Driver
@@ -22,8 +24,6 @@ from sampan.csi.sidecar.snapshots import (
     VOLUME_SNAPSHOTS,
     content_name,
 )
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
 

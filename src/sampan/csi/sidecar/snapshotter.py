@@ -6,6 +6,7 @@ Source: external-snapshotter pkg/sidecar-controller/{snapshot_controller,snapsho
 from typing import Any, Final
 
 from sampan.client import ApiError, Conflict, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
 from sampan.core.time import timestamp
 from sampan.csi.errors import CsiError
 from sampan.csi.messages import AnyMessage
@@ -22,7 +23,6 @@ from sampan.csi.sidecar.snapshots import (
     snapshot_parameters,
     snapshot_secret,
 )
-from sampan.loops.context import ControllerContext
 from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta

@@ -7,12 +7,12 @@ from functools import partial
 from ipaddress import IPv4Network
 from pathlib import Path, PurePosixPath
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.defaults import CLUSTER_CIDR
+from sampan.component_base.pod_networks import NETWORK_NODE_VIEW
+from sampan.component_base.resources import SERVICES
 from sampan.informer.factory import Scope
 from sampan.informer.shared_informer import SharedInformer
-from sampan.loops.context import ControllerContext
-from sampan.loops.defaults import CLUSTER_CIDR
-from sampan.loops.pod_networks import NETWORK_NODE_VIEW
-from sampan.loops.resources import SERVICES
 from sampan.node.admission.node_state import NodeState
 from sampan.node.admission.sysctls import AllowedSysctls
 from sampan.node.cri.cgroups import missing_controllers

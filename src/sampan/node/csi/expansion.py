@@ -10,10 +10,10 @@ from typing import Any, Final
 import grpc
 
 from sampan.client import ClientError, MergePatch
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS
 from sampan.core.numbers.quantity import parse
 from sampan.csi.errors import CsiError
 from sampan.csi.messages import message
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS
 from sampan.node.csi.drivers import EXPAND, STAGE, Driver, Drivers
 from sampan.node.csi.mounts import CsiMounts
 from sampan.node.csi.paths import CsiPaths

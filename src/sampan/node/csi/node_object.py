@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
 from sampan.client import AlreadyExists, Client, ClientError, Conflict, Invalid, MergePatch, NotFound
-from sampan.loops.resources import CSI_NODES, NODES
+from sampan.component_base.resources import CSI_NODES, NODES
 from sampan.resource import Object, meta
 
 NODE_IDS: Final = "csi.volume.kubernetes.io/nodeid"

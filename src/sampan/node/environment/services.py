@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sampan.loops.resources import SERVICES
+from sampan.component_base.resources import SERVICES
 from sampan.resource import ObjectMeta, ObjectType
 from sampan.resource.view import view_decoder
 

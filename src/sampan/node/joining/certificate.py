@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from sampan.client import Client, WaitTimeout, wait_for
+from sampan.component_base.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.core.tls.certificates import KeyPair
-from sampan.loops.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.node.joining.errors import JoinError
 from sampan.resource import Object, meta
 

@@ -13,6 +13,7 @@ import yaml
 from cryptography import x509
 
 from sampan.client import Client, ClientError, Config, Forbidden, NotFound, TransportError, Unauthorized
+from sampan.component_base.resources import CONFIG_MAPS
 from sampan.core.clock import utc_now
 from sampan.core.tokens.bootstrap import (
     CLUSTER_INFO,
@@ -23,7 +24,6 @@ from sampan.core.tokens.bootstrap import (
     is_signed,
 )
 from sampan.http.client.tls import TlsOptions
-from sampan.loops.resources import CONFIG_MAPS
 from sampan.node.joining.ca_hash import ca_hash
 from sampan.node.joining.errors import JoinError
 from sampan.resource import Object

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from sampan.client import Forbidden, MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.local_path import DELETED, TO_DELETE, deleted, deleted_text, is_to_delete, listed, node_of
+from sampan.component_base.resources import NODES, PERSISTENT_VOLUMES
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
-from sampan.loops.context import ControllerContext
-from sampan.loops.local_path import DELETED, TO_DELETE, deleted, deleted_text, is_to_delete, listed, node_of
-from sampan.loops.resources import NODES, PERSISTENT_VOLUMES
 from sampan.node.local_path.directories import LocalDirectories
 from sampan.operator.controller import Controller, ControllerOptions
 from sampan.operator.request import Request, Result

@@ -15,15 +15,15 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from sampan.component_base.netlink import receive
+from sampan.component_base.nftables.errors import NftError
+from sampan.component_base.nftables.foreign_changes import ForeignChanges
+from sampan.component_base.nftables.rule_thread import RuleThread
+from sampan.component_base.nftables.table import Table
 from sampan.core.clock import monotonic
 from sampan.core.event_loop.time_slices import TimeSlices
 from sampan.core.label_selectors import EVERYTHING
 from sampan.informer.ref import Ref
-from sampan.loops.netlink import receive
-from sampan.loops.nftables.errors import NftError
-from sampan.loops.nftables.foreign_changes import ForeignChanges
-from sampan.loops.nftables.rule_thread import RuleThread
-from sampan.loops.nftables.table import Table
 from sampan.node.network_policy.model import PolicyModel
 from sampan.node.network_policy.pods import PodFacts, canonical
 from sampan.node.network_policy.policy import DIRECTIONS, Policy, compiled

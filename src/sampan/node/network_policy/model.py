@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from sampan.loops.nftables.fragment import EMPTY, ElementKey, Fragment
-from sampan.loops.nftables.table import BASE
+from sampan.component_base.nftables.fragment import EMPTY, ElementKey, Fragment
+from sampan.component_base.nftables.table import BASE
 from sampan.node.network_policy.pods import PodFacts, PodState
 from sampan.node.network_policy.policy import DIRECTIONS, Pods, Policy
 from sampan.node.network_policy.rules import (

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from sampan.loops.nftables.fragment import ElementKey, Fragment
+from sampan.component_base.nftables.fragment import ElementKey, Fragment
 from sampan.node.network_policy.policy import (
     EGRESS,
     INGRESS,

@@ -4,12 +4,12 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.nftables.rule_thread import RuleThread
+from sampan.component_base.resources import NAMESPACES
+from sampan.component_base.views import POD_VIEW
 from sampan.informer import EventHandlerFuncs, Ref, last_known, wait_for_cache_sync
 from sampan.informer.ref import Deletion
-from sampan.loops.context import ControllerContext
-from sampan.loops.nftables.rule_thread import RuleThread
-from sampan.loops.resources import NAMESPACES
-from sampan.loops.views import POD_VIEW
 from sampan.node.network_policy.enforcer import PolicyEnforcer
 from sampan.node.network_policy.pods import facts_of
 from sampan.node.network_policy.views import POLICY_POD_VIEW, POLICY_VIEW, without_the_rest

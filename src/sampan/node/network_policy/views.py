@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sampan.loops.resources import NETWORK_POLICIES, PODS
+from sampan.component_base.resources import NETWORK_POLICIES, PODS
 from sampan.resource import ObjectMeta, ObjectType
 from sampan.resource.view import view_decoder
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from sampan.client import AlreadyExists, Client, ClientError, Conflict, NotFound
+from sampan.component_base.resources import LEASES
 from sampan.core.time import Clock, format_micro_time
-from sampan.loops.resources import LEASES
 from sampan.resource import Object, meta
 
 ANNOTATION: Final = "sampan.dev/node-instance"

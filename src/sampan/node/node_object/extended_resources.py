@@ -12,10 +12,10 @@ from typing import Any, Final
 import msgspec
 
 from sampan.client import MergePatch, NotFound
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.resources import NODES
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
-from sampan.loops.context import ControllerContext
-from sampan.loops.resources import NODES
 from sampan.operator.controller import Controller, ControllerOptions
 from sampan.operator.request import Request, Result
 from sampan.operator.source import KindSource

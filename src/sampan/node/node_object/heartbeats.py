@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from sampan.client import AlreadyExists, Client, ClientError, MergePatch, NotFound, StrategicMergePatch
+from sampan.component_base.resources import LEASES, NODES
 from sampan.core.event_loop.background import background
 from sampan.core.time import Clock, format_micro_time, format_time
-from sampan.loops.resources import LEASES, NODES
 from sampan.node.admission.node_state import NodeState
 from sampan.node.garbage.images import ImageInStore, reported
 from sampan.node.node_object.claim import LEASE_DURATION_S, LEASE_NAMESPACE, NodeClaim

@@ -13,11 +13,11 @@ from ipaddress import IPv4Network
 from typing import Any, Final, Protocol
 
 from sampan.client import Client, ClientError, Forbidden, MergePatch
+from sampan.component_base.resources import NODES
+from sampan.component_base.views import NODE_VIEW
 from sampan.core.pods.simulated import POD_CIDRS
 from sampan.informer.ref import Deletion, Ref
 from sampan.informer.shared_informer import SharedInformer
-from sampan.loops.resources import NODES
-from sampan.loops.views import NODE_VIEW
 from sampan.node.node_object.heartbeats import Member
 from sampan.node.node_object.pod_addresses import pod_cidr, pod_cidr_count
 from sampan.resource import Object

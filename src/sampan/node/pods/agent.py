@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.client import Conflict, DeleteOptions, Invalid, NotFound, StrategicMergePatch
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.views import node_name_of
 from sampan.core.time import Clock, format_time, parse_time
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.informer.version import older
-from sampan.loops.context import ControllerContext
-from sampan.loops.views import node_name_of
 from sampan.node.admission.checks import NodeAdmission, Refusal
 from sampan.node.admission.node_state import NodeState
 from sampan.node.admission.sysctls import AllowedSysctls

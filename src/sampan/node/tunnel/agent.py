@@ -16,10 +16,10 @@ from typing import Any, Final
 from sampan.client import Client, ClientError, Config, ListOptions
 from sampan.client.retries.backoff import Backoff
 from sampan.client.stack import credential_source
+from sampan.component_base.resources import ENDPOINT_SLICES
 from sampan.core.addresses.dial import AddressNotAllowed, check_address
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.http.client import HttpRequest, HttpSettings, HttpTransport, ProxyAddress, ServerAddress, Tunnel
-from sampan.loops.resources import ENDPOINT_SLICES
 from sampan.node.tunnel.targets import TunnelTargets
 from sampan.resource import meta
 from sampan.streams.limits import DEFAULT_LIMITS, StreamLimits

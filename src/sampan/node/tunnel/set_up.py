@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.client import Config
-from sampan.loops.context import ControllerContext
+from sampan.component_base.context import ControllerContext
 from sampan.node.server.server import NodeServer
 from sampan.node.tunnel.agent import TunnelAgent
 from sampan.node.tunnel.targets import Hosts, TunnelTargets

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sampan.loops.resources import PODS
+from sampan.component_base.resources import PODS
 from sampan.node.views.container import Container, Resources, SecurityContext
 from sampan.node.views.volume_sources import Volume
 from sampan.resource import ObjectMeta, ObjectType

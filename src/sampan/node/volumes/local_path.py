@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from sampan.loops.local_path import DRIVER, NODE, PROVISIONED_BY, PROVISIONER, capacity_bytes
+from sampan.component_base.local_path import DRIVER, NODE, PROVISIONED_BY, PROVISIONER, capacity_bytes
 from sampan.node.local_path.directories import LocalDirectories
 from sampan.node.references import Claim, PersistentVolume
 from sampan.node.views.pod import Pod

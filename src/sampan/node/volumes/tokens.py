@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.client import Client, ClientError, NotFound
+from sampan.component_base.resources import SERVICE_ACCOUNTS
 from sampan.core.time import Clock, parse_time
-from sampan.loops.resources import SERVICE_ACCOUNTS
 from sampan.node.references import Missing, Unreadable
 from sampan.node.views.pod import Pod
 from sampan.node.views.volume_sources import TokenProjection

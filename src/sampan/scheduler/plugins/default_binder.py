@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from sampan.client.client import Client
-from sampan.loops.resources import PODS
+from sampan.component_base.resources import PODS
 from sampan.scheduler.framework.cycle import Cycle
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint
 from sampan.scheduler.pod_info import PodInfo

@@ -14,8 +14,8 @@ import numpy as np
 from sampan.client.client import Client
 from sampan.client.patch import MergePatch
 from sampan.client.wait import wait_for
+from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.core.label_selectors import Selector
-from sampan.loops.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.resource import Object
 from sampan.scheduler.cache.arrays import Ints
 from sampan.scheduler.cache.node_table import NodeTable

@@ -9,8 +9,8 @@ from sampan.client.client import Client
 from sampan.client.errors import NotFound
 from sampan.client.options import DeleteOptions
 from sampan.client.patch import MergePatch, StrategicMergePatch
+from sampan.component_base.resources import PODS
 from sampan.core.time import Clock, timestamp
-from sampan.loops.resources import PODS
 from sampan.operator.events import EventRecorder
 from sampan.operator.events.event import ObjectReference
 from sampan.scheduler.pod_info import PodInfo

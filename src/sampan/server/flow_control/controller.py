@@ -30,7 +30,7 @@ from sampan.server.flow_control.priority_level import PriorityLevel
 from sampan.server.flow_control.queues.dealer import deal, hash_flow
 from sampan.server.flow_control.queues.ticket import Flow, FlowStats
 from sampan.server.flow_control.settings import FlowControlSettings
-from sampan.server.loops.flow_control import dangling_condition
+from sampan.server.post_start_hooks.flow_control import dangling_condition
 from sampan.server.request import RequestInfo, UserInfo
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode

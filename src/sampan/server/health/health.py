@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sampan.core.field import quote
 from sampan.server.health.lifecycle import Lifecycle
 from sampan.server.health.metrics import HealthMetrics
-from sampan.server.post_start_hooks import AFTER_AUTOREGISTER, BEFORE_AUTOREGISTER, check_names
+from sampan.server.post_start_hooks.names import AFTER_AUTOREGISTER, BEFORE_AUTOREGISTER, check_names
 from sampan.server.request import Counted, Request, Response
 from sampan.server.status import text_response
 from sampan.storage.store import StoreDamaged, StoreFull

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sampan.loops.pod_networks import PodNetworkOf
+from sampan.component_base.pod_networks import PodNetworkOf
 from sampan.node.cri.network import pod_network as network
 from sampan.node.cri.network.pod_network import FILE, PodNetwork
 from tests.machines import Machine, lan, missing

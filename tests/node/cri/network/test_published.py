@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from sampan.client import Forbidden, MergePatch
+from sampan.component_base.pod_networks import CONFIG_MAP, NAMESPACE, PodNetworkOf, to_data
+from sampan.component_base.resources import CONFIG_MAPS
 from sampan.core.errors import Reason
-from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE, PodNetworkOf, to_data
-from sampan.loops.resources import CONFIG_MAPS
 from sampan.node.cri.network.published import PublishedNetworks
 from tests.client.connected import connected
 

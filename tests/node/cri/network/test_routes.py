@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sampan.loops.pod_networks import PodNetworkOf
+from sampan.component_base.pod_networks import PodNetworkOf
 from sampan.node.cri.network.routes import PROTOCOL, routes_of, set_routes
 from tests.machines import Machine, lan, missing
 

@@ -19,9 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from sampan.component_base.netlink import RuleChanges, affects_routes, open_route_events, open_rule_events, receive
+from sampan.component_base.pod_networks import NETWORK_NODE_VIEW, PodNetworkOf
 from sampan.informer.ref import Deletion, Ref
-from sampan.loops.netlink import RuleChanges, affects_routes, open_route_events, open_rule_events, receive
-from sampan.loops.pod_networks import NETWORK_NODE_VIEW, PodNetworkOf
 from sampan.node.cri.network.attachments import RESULTS, read_attachments
 from sampan.node.cri.network.bridge import BRIDGE, keep_bridge
 from sampan.node.cri.network.forwarding import accept_forwarding, remove_acceptance

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from sampan.client import ApiError, Client, ClientError, Forbidden, ListOptions
-from sampan.loops.pod_networks import CONFIG_MAP, NAMESPACE, PodNetworkOf, from_data
-from sampan.loops.resources import CONFIG_MAPS
+from sampan.component_base.pod_networks import CONFIG_MAP, NAMESPACE, PodNetworkOf, from_data
+from sampan.component_base.resources import CONFIG_MAPS
 
 RETRY_S: Final = 10.0
 _GONE: Final = 410

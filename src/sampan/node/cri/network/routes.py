@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from sampan.loops.pod_networks import PodNetworkOf
+from sampan.component_base.pod_networks import PodNetworkOf
 from sampan.node.programs import run
 
 PROTOCOL: Final = "77"

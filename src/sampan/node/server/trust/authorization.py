@@ -6,8 +6,8 @@ Source: kubelet cmd/kubelet/app/auth.go, apiserver plugin/pkg/authorizer/webhook
 from typing import Final
 
 from sampan.client import Client
+from sampan.component_base.resources import SUBJECT_ACCESS_REVIEWS
 from sampan.core.time import Clock
-from sampan.loops.resources import SUBJECT_ACCESS_REVIEWS
 from sampan.node.server.trust.attributes import SubresourceAttributes
 from sampan.node.server.trust.review_cache import ReviewCache
 from sampan.node.server.trust.user import User

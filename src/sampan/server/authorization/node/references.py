@@ -15,7 +15,7 @@ _OF_CLAIM_NAMESPACE: Final = ("cephfs", "flexVolume", "rbd", "scaleIO", "iscsi")
 """Volume types whose secret is in the claim's namespace unless they name a namespace."""
 _DIRECTORIES: Final = "local-path.sampan.dev"
 _NODE: Final = "sampan.dev/node"
-"""Driver and attribute of volumes that are directories of nodes (`loops/local_path.py`)."""
+"""Driver and attribute of volumes that are directories of nodes (`component_base/local_path.py`)."""
 _CSI_SECRETS: Final = ("nodePublishSecretRef", "nodeStageSecretRef", "nodeExpandSecretRef")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from sampan.loops.netlink import RuleChange, RuleChanges
+from sampan.component_base.netlink import RuleChange, RuleChanges
 
 _WAITING_MAX: Final = 1000
 """Transactions that wait for the next question. More than these count as a foreign change."""

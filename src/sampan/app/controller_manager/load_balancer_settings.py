@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from sampan.app.loops.shared_settings import bundled
+from sampan.app.controller_manager.shared_settings import bundled
+from sampan.component_base.load_balancer import AddressRange, LoadBalancerOptions
 from sampan.core.settings import Kind, setting
 from sampan.core.settings.kinds import BOOLEAN, list_of
-from sampan.loops.load_balancer import AddressRange, LoadBalancerOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from sampan.core.object import Object
 from sampan.core.time import Clock, add_seconds, format_micro_time, parse_micro_time
 from sampan.registry.rest.metadata import fill_system_fields
 from sampan.registry.rest.store import ResourceStore
-from sampan.server.loops.api_servers.keys import ANNOTATION, ServerKeys, annotation_of, differences, keys_of
+from sampan.server.post_start_hooks.api_servers.keys import ANNOTATION, ServerKeys, annotation_of, differences, keys_of
 from sampan.storage.encoding import decode, encode
 from sampan.storage.records import Record
 from sampan.storage.store import Conflict, KeyExists

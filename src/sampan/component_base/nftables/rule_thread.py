@@ -9,8 +9,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from sampan.loops.netlink import open_rule_events, rule_generation
-from sampan.loops.nftables.nft import Nft, open_nft
+from sampan.component_base.netlink import open_rule_events, rule_generation
+from sampan.component_base.nftables.nft import Nft, open_nft
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sampan.app.loops.settings import CRI_NODES, NODES, PROCESS, TUNNEL_HELP, CriNodeSettings, NodeSettings
+from sampan.app.controller_manager.settings import CRI_NODES, NODES, PROCESS, TUNNEL_HELP, CriNodeSettings, NodeSettings
 from sampan.core.settings import Kind, nested, setting
 from sampan.core.settings.kinds import DIRECTORY, HOST_AND_PORT, POSITIVE_DURATION, list_of
 from sampan.core.telemetry.log_settings import LogSettings

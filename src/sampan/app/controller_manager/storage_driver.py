@@ -12,13 +12,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
 
+from sampan.app.controller_manager.settings import LoopSettings
 from sampan.app.errors import StartError
-from sampan.app.loops.settings import LoopSettings
 from sampan.client import ApiError, Client, TransportError
+from sampan.component_base.context import ControllerContext
 from sampan.core.extras import MissingExtra, import_extra
 from sampan.csi.names import sanitized
 from sampan.csi.sidecar.settings import SidecarSettings
-from sampan.loops.context import ControllerContext
 
 _FEATURE: Final = "sampan csi"
 _RETRY_S: Final = 1.0

@@ -11,7 +11,7 @@ from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategy import Context
 from sampan.registry.write.own import UpdateOptions, create, update
 from sampan.registry.write.write import Part
-from sampan.server.loops.allocation_repair import AllocationRepair
+from sampan.server.post_start_hooks.allocation_repair import AllocationRepair
 from sampan.storage.encoding import decode
 from sampan.storage.store import Untransformable
 

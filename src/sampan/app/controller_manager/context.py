@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from sampan.app.controller_manager.settings import LoopSettings
 from sampan.app.errors import StartError
-from sampan.app.loops.settings import LoopSettings
 from sampan.client import Config
+from sampan.component_base.context import ControllerContext
 from sampan.core.time import SystemClock
 from sampan.core.tls.certificates import read_key_pair
-from sampan.loops.context import ControllerContext
 from sampan.operator.manager import Manager
 
 

@@ -16,22 +16,22 @@ from typing import Final
 
 import uvloop
 
+from sampan.app.controller_manager.context import loop_context
+from sampan.app.controller_manager.settings import LoopSettings, NodeSettings
+from sampan.app.controller_manager.shared_settings import bundled
+from sampan.app.controller_manager.storage_driver import connected_driver
 from sampan.app.errors import StartError
 from sampan.app.free_memory import FreeMemory, limit_fragmentation, start_collector
 from sampan.app.listen import own_address
-from sampan.app.loops.context import loop_context
-from sampan.app.loops.settings import LoopSettings, NodeSettings
-from sampan.app.loops.shared_settings import bundled
-from sampan.app.loops.storage_driver import connected_driver
 from sampan.client import Client, Config, ConfigError, load_config
 from sampan.client.transports.warnings import ignore_warnings
+from sampan.component_base.context import ControllerContext
+from sampan.component_base.informers import FROM_THE_NEWEST_STATE, NEXT_TO_THE_SERVER
 from sampan.controllers.catalogue import CONTROLLERS
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.telemetry.log import configure_logging
 from sampan.dns.set_up import set_up as set_up_dns
 from sampan.informer.settings import InformerSettings
-from sampan.loops.context import ControllerContext
-from sampan.loops.informers import FROM_THE_NEWEST_STATE, NEXT_TO_THE_SERVER
 from sampan.node.eviction.thresholds import HARD, EvictionPolicy
 from sampan.node.joining.rotation import CertificateRotation
 from sampan.node.node_object.claim import NodeTaken

@@ -18,8 +18,8 @@ from sampan.core.object import Object
 from sampan.core.time import Clock
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.metadata import fill_system_fields
-from sampan.server.loops.api_servers.addresses import RENEW_INTERVAL_S, Address, ServerAddresses
-from sampan.server.loops.bootstrap import bootstrap
+from sampan.server.post_start_hooks.api_servers.addresses import RENEW_INTERVAL_S, Address, ServerAddresses
+from sampan.server.post_start_hooks.bootstrap import bootstrap
 from sampan.storage.encoding import decode, encode
 from sampan.storage.store import Conflict, KeyExists, StoreFull
 

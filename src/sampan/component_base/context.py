@@ -3,11 +3,16 @@
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast, overload
 
+from sampan.component_base.defaults import (
+    CLUSTER_CIDR,
+    DISCOVERY_PERIOD_S,
+    LEGACY_TOKEN_CLEAN_UP_PERIOD_S,
+    NAMESPACE_GRACE_S,
+)
+from sampan.component_base.load_balancer import LoadBalancerOptions
+from sampan.component_base.pod_ranges import PodRange
 from sampan.core.time import Clock
 from sampan.informer.shared_informer import SharedInformer
-from sampan.loops.defaults import CLUSTER_CIDR, DISCOVERY_PERIOD_S, LEGACY_TOKEN_CLEAN_UP_PERIOD_S, NAMESPACE_GRACE_S
-from sampan.loops.load_balancer import LoadBalancerOptions
-from sampan.loops.pod_ranges import PodRange
 from sampan.operator.events import EventRecorder
 from sampan.operator.manager import Manager
 from sampan.resource import ObjectType, ResourceInfo, TypedResource

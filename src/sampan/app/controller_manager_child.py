@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.components import Component as RunningComponent
-from sampan.app.loops.settings import USAGE_ERROR
-from sampan.app.loops.shared_settings import node_names
+from sampan.app.controller_manager.settings import USAGE_ERROR
+from sampan.app.controller_manager.shared_settings import node_names
 from sampan.app.settings.up import UpSettings
 from sampan.core.operating_system.child_process import ChildProcess
 from sampan.core.settings import settings_of

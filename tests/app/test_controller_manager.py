@@ -2,9 +2,9 @@
 
 import pytest
 
-from sampan.app.loops import run
-from sampan.app.loops.cidr_settings import NodeCidrSettings
-from sampan.app.loops.settings import LoopSettings
+from sampan.app.controller_manager import run
+from sampan.app.controller_manager.cidr_settings import NodeCidrSettings
+from sampan.app.controller_manager.settings import LoopSettings
 from sampan.controllers.names import NAMES
 from tests.client.connected import connected
 from tests.controllers.cluster import working

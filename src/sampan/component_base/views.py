@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from sampan.component_base.resources import NODES, PODS
 from sampan.core.pods.tolerations import Taint
-from sampan.loops.resources import NODES, PODS
 from sampan.resource import ObjectMeta, ObjectType
 from sampan.resource.view import view_decoder
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from sampan.loops.nftables.fragment import EMPTY, ElementKey, Fragment
+from sampan.component_base.nftables.fragment import EMPTY, ElementKey, Fragment
 
 BASE: Final = ""
 """Owner of the part that does not depend on objects of the cluster."""

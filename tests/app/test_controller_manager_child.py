@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from sampan.app import loops_child as child
+from sampan.app import controller_manager_child as child
+from sampan.app.controller_manager.cidr_settings import NodeCidrSettings
+from sampan.app.controller_manager.load_balancer_settings import LoadBalancerSettings
+from sampan.app.controller_manager_child import NETWORK_LOOPS, LoopsChild, command_of, components_of, network_command_of
 from sampan.app.engines import EtcdEngine
-from sampan.app.loops.cidr_settings import NodeCidrSettings
-from sampan.app.loops.load_balancer_settings import LoadBalancerSettings
-from sampan.app.loops_child import NETWORK_LOOPS, LoopsChild, command_of, components_of, network_command_of
 from sampan.app.settings.up import UpSettings
+from sampan.component_base.load_balancer import AddressRange
 from sampan.core.telemetry.log_settings import LogSettings
-from sampan.loops.load_balancer import AddressRange
 
 WAIT_S = 60.0
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from sampan.loops.resources import NODES
+from sampan.component_base.resources import NODES
 from sampan.resource import ObjectMeta, ObjectType
 from sampan.resource.view import view_decoder
 

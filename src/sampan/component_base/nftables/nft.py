@@ -8,7 +8,7 @@ import ctypes
 import subprocess
 from typing import Final, Protocol
 
-from sampan.loops.nftables.errors import NftError, NftMissing
+from sampan.component_base.nftables.errors import NftError, NftMissing
 
 _LIBRARY: Final = "libnftables.so.1"
 _PROGRAM: Final = "nft"

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sampan.component_base.defaults import CLUSTER_CIDR
+from sampan.component_base.pod_ranges import PodRange
 from sampan.core.settings import Kind, setting
 from sampan.core.settings.kinds import integer, list_of
-from sampan.loops.defaults import CLUSTER_CIDR
-from sampan.loops.pod_ranges import PodRange
 
 _RANGES_MAX: Final = 2
 _SIZES: Final = {4: 24, 6: 64}

@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from sampan.core.event_loop import watch as loop_watch
-from sampan.server.loop_watch import LoopWatch
+from sampan.server.event_loop_watch import LoopWatch
 from sampan.server.request import Request, UserInfo
 from tests.server.requests import make_request
 
@@ -46,7 +46,7 @@ async def test_the_log_names_the_request_that_blocks_the_loop(caplog: pytest.Log
         "/api/v1/pods",
         "eve",
     )
-    assert "test_loop_watch.py" in record.__dict__["stack"] or "threading.py" in record.__dict__["stack"]
+    assert "test_event_loop_watch.py" in record.__dict__["stack"] or "threading.py" in record.__dict__["stack"]
 
 
 @pytest.mark.parametrize(("delay_s", "lines"), [(0.05, 0), (0.2, 1)], ids=["short", "long"])

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from sampan.app.loops.cidr_settings import NodeCidrSettings
-from sampan.app.loops.load_balancer_settings import LoadBalancerSettings
-from sampan.app.loops.node_health_settings import EvictionSettings, GarbageSettings, ShutdownSettings
-from sampan.app.loops.proxy_settings import NodeProxy
-from sampan.app.loops.shared_settings import (
+from sampan.app.controller_manager.cidr_settings import NodeCidrSettings
+from sampan.app.controller_manager.load_balancer_settings import LoadBalancerSettings
+from sampan.app.controller_manager.node_health_settings import EvictionSettings, GarbageSettings, ShutdownSettings
+from sampan.app.controller_manager.proxy_settings import NodeProxy
+from sampan.app.controller_manager.shared_settings import (
     RUNTIMES,
     controllers_setting,
     dns_address_setting,
@@ -21,6 +21,8 @@ from sampan.app.loops.shared_settings import (
     scheduler_setting,
     service_proxy_setting,
 )
+from sampan.component_base.defaults import LEGACY_TOKEN_CLEAN_UP_PERIOD_S
+from sampan.component_base.load_balancer import LoadBalancerOptions
 from sampan.core.settings import Kind, nested, setting
 from sampan.core.settings.kinds import (
     DIRECTORY,
@@ -36,8 +38,6 @@ from sampan.core.settings.kinds import (
 from sampan.core.telemetry.log_settings import LogSettings
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.dns.settings import DnsSettings
-from sampan.loops.defaults import LEGACY_TOKEN_CLEAN_UP_PERIOD_S
-from sampan.loops.load_balancer import LoadBalancerOptions
 from sampan.node.admission.sysctls import AllowedSysctls
 from sampan.node.joining.credentials import NodeCredentials
 
