@@ -165,6 +165,8 @@ class ApiServer:
         self._add_routes(settings)
         authenticator = UnionAuthenticator(authenticators, anonymous=settings.anonymous)
         self.handler = build_chain(self.aggregator.filter(self.routes.handle), self._parts(settings, authenticator))
+        if self.dashboard is not None:
+            self.dashboard.serve_stream(self.handler)
 
     async def begin(self) -> None:
         """Mark the server as ready, after everything is loaded."""

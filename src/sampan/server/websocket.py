@@ -16,7 +16,15 @@ from sampan.core.errors import bad_request
 from sampan.http.tunnel import Tunnel
 from sampan.server.request import Request, Response
 from sampan.server.status import text_response
-from sampan.wire.websocket import VERSION, BadHandshake, BadProtocol, BadVersion, WebSocket, accept_upgrade
+from sampan.wire.websocket import (
+    MESSAGE_BYTES_MAX,
+    VERSION,
+    BadHandshake,
+    BadProtocol,
+    BadVersion,
+    WebSocket,
+    accept_upgrade,
+)
 from sampan.wire.websocket import wants_websocket as headers_want_websocket
 
 Serve = Callable[[WebSocket], Awaitable[None]]
@@ -31,12 +39,18 @@ def wants_websocket(request: Request) -> bool:
     return headers_want_websocket(request.headers)
 
 
-def accept(request: Request, serve: Serve, protocols: Sequence[str] | None = None) -> Response:
+def accept(
+    request: Request,
+    serve: Serve,
+    protocols: Sequence[str] | None = None,
+    *,
+    message_bytes_max: int = MESSAGE_BYTES_MAX,
+) -> Response:
     """Return the response to an upgrade request: 101, 403 if no sub-protocol fits, or 400 if the handshake is
     malformed.
 
     `protocols` are the sub-protocols of `serve`, with an empty string if none is required. None accepts the first one
-    of the client.
+    of the client. `message_bytes_max` limits the messages of the client.
     """
     try:
         protocol, fields = accept_upgrade(request.wire.method, request.headers, protocols)
@@ -50,7 +64,7 @@ def accept(request: Request, serve: Serve, protocols: Sequence[str] | None = Non
         raise bad_request(str(error)) from None
 
     async def takeover(tunnel: Tunnel) -> None:
-        websocket = WebSocket(tunnel, protocol)
+        websocket = WebSocket(tunnel, protocol, message_bytes_max=message_bytes_max)
         try:
             await serve(websocket)
         except asyncio.CancelledError:

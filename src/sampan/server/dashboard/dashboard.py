@@ -27,6 +27,8 @@ from sampan.server.dashboard.origin import (
 from sampan.server.dashboard.roles import SuggestedRoles
 from sampan.server.dashboard.sessions import Sessions
 from sampan.server.dashboard.settings import DashboardSettings
+from sampan.server.dashboard.stream.multiplex import PATH as STREAM
+from sampan.server.dashboard.stream.multiplex import StreamEndpoint
 from sampan.server.proxy.browsers import COOKIE_PREFIX
 from sampan.server.request import Handler, Request, Response, UserInfo
 from sampan.server.routes.routes import Routes
@@ -58,6 +60,11 @@ class Dashboard:
         self._verifier = CredentialVerifier(UnionAuthenticator(authenticators, anonymous=None))
         self._logins = Logins(self.sessions, self.links, self._verifier)
         self._administration = Administration(self.sessions)
+        self._stream: StreamEndpoint | None = None
+
+    def serve_stream(self, handler: Handler) -> None:
+        """Serve subscriptions by the handler of the whole server, which contains this filter."""
+        self._stream = StreamEndpoint(self._verifier, handler)
 
     async def run(self) -> None:
         """End sessions in time until cancelled."""
@@ -119,6 +126,8 @@ class Dashboard:
                 return Response(308, content_type="", headers=[*COMMON, NO_STORE, (b"Location", PATH.encode())])
             if path.startswith(STATIC):
                 return self.files.file(request, path.removeprefix(STATIC))
+            if path == STREAM and self._stream is not None:
+                return await self._stream.handle(request)
             if path == SESSION:
                 return await self._logins.handle(request)
             return self.files.shell(request)
