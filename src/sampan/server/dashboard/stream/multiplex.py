@@ -6,8 +6,8 @@ metrics apply to it by itself. Only GET is possible.
 Concurrency: one task reads the page's messages; each subscription has a task. One frame is written at a time, and the
 next one waits until the client has read most of what was sent.
 
-Bounds: `SOCKETS_MAX` sockets of a session, `SUBSCRIPTIONS_MAX` subscriptions of a socket, `MESSAGE_BYTES_MAX` for a
-message of the page, `WAITING_BYTES_MAX` for frames that wait because the page does not read. A page loses the socket if
+Bounds: `SOCKETS_MAX` sockets of a session, and `SUBSCRIPTIONS_MAX` subscriptions of a socket. A message has at most
+`MESSAGE_BYTES_MAX` bytes. At most `WAITING_BYTES_MAX` bytes of frames wait because the page does not read. A page loses the socket if
 it breaks the protocol, exceeds the last bound, or does not read for the server's write timeout.
 """
 
