@@ -218,5 +218,5 @@ async def test_logs_have_neither_tokens_nor_cookies(
     assert "'user': 'jane'" in text
     for secret in ("jane-token", "secret-token", code, browser.value or "no value"):
         assert secret not in text
-    kept = repr([each.credentials for each in api.server.dashboard.sessions.all()])
-    assert "token" not in kept.replace("token=", "")
+    shown = repr([each.credentials for each in api.server.dashboard.sessions.all()])
+    assert "token" not in shown.replace("token=", "")

@@ -102,12 +102,12 @@ async def test_watches_share_the_stream(api: Api, page: Page) -> None:
             await page.send(op="open", id=number, path=f"{CONFIGMAPS}?watch=1&resourceVersion=0", accept=TABLE)
         assert {(await page.receive())["status"] for _ in range(20)} == {200}
         await api.create(CONFIGMAPS, {"metadata": {"name": "new"}})
-        seen: set[int] = set()
-        while len(seen) < 20:
+        reached: set[int] = set()
+        while len(reached) < 20:
             frame = await page.receive()
             for event in frame["data"]:
                 assert event["object"]["rows"][0]["object"]["metadata"]["name"] == "new"
-                seen.add(frame["id"])
+                reached.add(frame["id"])
 
 
 async def test_each_subscription_is_authorized_by_itself(api: Api, page: Page) -> None:

@@ -33,15 +33,15 @@ class CredentialVerifier:
 class SessionAuthenticator:
     """Authenticates the requests that have a session. `request.session` was found by the dashboard's filter."""
 
-    def __init__(self, others: Authenticator, verifier: CredentialVerifier) -> None:
-        self._others = others
+    def __init__(self, fallback: Authenticator, verifier: CredentialVerifier) -> None:
+        self._fallback = fallback
         self._verifier = verifier
 
     def recall(self, request: Request) -> UserInfo | None:
         """Return the cached user if it is still valid, else None."""
         session = request.session
         if session is None:
-            return self._others.recall(request)
+            return self._fallback.recall(request)
         if session.ended or not isinstance(session, Session):
             return None
         return self._verifier.recall(request, session.credentials)
@@ -50,7 +50,7 @@ class SessionAuthenticator:
         """Return the user of the session. Raises `StatusError` 401 if it has ended, or its credential is not valid."""
         session = request.session
         if session is None:
-            return await self._others.authenticate(request)
+            return await self._fallback.authenticate(request)
         if session.ended or not isinstance(session, Session):
             raise unauthorized()
         return await self._verifier.verify(request, session.credentials)

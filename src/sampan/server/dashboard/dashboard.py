@@ -80,9 +80,9 @@ class Dashboard:
         routes.add(SESSIONS, self._administration.handle, listed=False)
         routes.add_prefix(f"{SESSIONS}/", self._administration.handle)
 
-    def authenticator(self, others: Authenticator) -> Authenticator:
-        """Return an authenticator of sessions, and of all other requests by `others`."""
-        return SessionAuthenticator(others, self._verifier)
+    def authenticator(self, fallback: Authenticator) -> Authenticator:
+        """Return an authenticator of sessions, and of all other requests by `fallback`."""
+        return SessionAuthenticator(fallback, self._verifier)
 
     def filter(self, handler: Handler) -> Handler:
         """Serve the page and its logins, and give each request its session."""

@@ -152,9 +152,9 @@ class Sessions:
 
     def end(self, session: Session) -> None:
         """End a session: its cookie is refused from now on, and its streams end."""
-        kept = {digest: each for digest, each in self._by_digest.items() if each is not session}
-        if len(kept) < len(self._by_digest):
-            self._by_digest = kept
+        remaining = {digest: each for digest, each in self._by_digest.items() if each is not session}
+        if len(remaining) < len(self._by_digest):
+            self._by_digest = remaining
             _log.info("session ended", extra={"session": session.public_id, "user": session.user.name})
         session.end()
 

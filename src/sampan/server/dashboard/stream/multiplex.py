@@ -7,8 +7,8 @@ Concurrency: one task reads the page's messages; each subscription has a task. O
 next one waits until the client has read most of what was sent.
 
 Bounds: `SOCKETS_MAX` sockets of a session, and `SUBSCRIPTIONS_MAX` subscriptions of a socket. A message has at most
-`MESSAGE_BYTES_MAX` bytes. At most `WAITING_BYTES_MAX` bytes of frames wait because the page does not read. A page loses the socket if
-it breaks the protocol, exceeds the last bound, or does not read for the server's write timeout.
+`MESSAGE_BYTES_MAX` bytes. At most `WAITING_BYTES_MAX` bytes of frames wait because the page does not read. A page loses
+the socket if it breaks the protocol, exceeds the last bound, or does not read for the server's write timeout.
 """
 
 import asyncio

@@ -27,7 +27,7 @@ FRAME_BYTES: Final = 64 << 10
 LINE_BYTES_MAX: Final = 4 << 20
 """Maximum size of a line, or of a response that is no watch."""
 Send = Callable[[bytes], Awaitable[None]]
-_KEPT: Final = frozenset({"host", "user-agent", "cookie", "origin"})
+_COPIED: Final = frozenset({"host", "user-agent", "cookie", "origin"})
 _CLOSED: Final = 0
 """Code of the end of a subscription that the page has closed."""
 
@@ -107,7 +107,7 @@ class Subscription:
         target = parse_target("GET", message.path.encode("latin-1"))
         if "proxy" in (target.info.verb, target.info.subresource):
             raise bad_request("a proxied path is not served on the stream")
-        headers: dict[str, str] = {name: value for name, value in handshake.headers.items() if name in _KEPT}
+        headers: dict[str, str] = {name: value for name, value in handshake.headers.items() if name in _COPIED}
         headers |= {"accept": message.accept, "x-sampan-page": "1", "sec-fetch-site": "same-origin"}
         if message.impersonate is not None:
             headers["impersonate-user"] = message.impersonate.user
