@@ -23,7 +23,7 @@ import orjson
 import sampan
 from sampan.server.request import Request, UserInfo, WireRequest
 from sampan.server.request_info import TargetCache
-from sampan.testing.logical_server import LogicalServer, template
+from sampan.testing.servers.logical_server import LogicalServer, template
 
 ROOT: Final = str(Path(sampan.__file__).parent)
 WARM_UP: Final = 20

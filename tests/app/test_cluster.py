@@ -13,7 +13,7 @@ from sampan.server.post_start_hooks.kubernetes_service import KEEP_INTERVAL_S, K
 from sampan.storage.encoding import encode
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 
 KUBERNETES = (("", "services"), ("", "endpoints"), ("discovery.k8s.io", "endpointslices"))
 

@@ -23,7 +23,7 @@ from sampan.app.free_memory import (
     trim,
     unused_bytes,
 )
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 
 
 async def none() -> int:

@@ -7,7 +7,7 @@ import pytest
 
 from sampan.app.keep_running import PAUSE_MAX_S, PAUSE_S, keep_running
 from sampan.storage.store import Untransformable
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 
 
 @virtual_time

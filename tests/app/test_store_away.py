@@ -15,7 +15,7 @@ from sampan.server.post_start_hooks.api_servers.addresses import Address, Server
 from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import KeyValue, OutcomeUnknown, RangeResult, Revision, StoreFull, StoreUnreachable
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 
 CRDS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 LONG_S = 900.0

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from sampan.client import Client
 from sampan.server.admission.settings import AdmissionSettings
-from sampan.testing.in_process import InProcessTransport
+from sampan.testing.servers.in_process import InProcessTransport
 from tests.server.cluster import Api, MakeIdentity, no_identity, served
 from tests.server.frame import MASTER
 

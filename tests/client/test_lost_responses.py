@@ -23,8 +23,8 @@ from sampan.client import (
 from sampan.core.gvk import GroupVersionResource
 from sampan.resource import Object, ResourceInfo
 from sampan.server.request import Request, Response
-from sampan.testing.in_process import InProcessTransport
-from sampan.testing.virtual_time import elapsed, virtual_time
+from sampan.testing.servers.in_process import InProcessTransport
+from sampan.testing.time.virtual_time import elapsed, virtual_time
 from tests.http.client.scripted import Peer, Script, scripted
 
 CONFIG_MAPS = ResourceInfo(GroupVersionResource("", "v1", "configmaps"), "ConfigMap", namespaced=True)

@@ -19,7 +19,7 @@ from sampan.http.client.tls import TlsOptions
 from sampan.http.client.transport import HttpTransport
 from sampan.server.connections.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
-from sampan.testing.in_process import InProcessTransport
+from sampan.testing.servers.in_process import InProcessTransport
 from sampan.wire.http1 import Repeated, values_of
 from tests.http.client.certificates import Authority
 from tests.server.cluster import served

@@ -15,7 +15,7 @@ from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.identity import Identity, OwnerRef, State, StateReader
 from sampan.controllers.garbage_collector.node import Node
 from sampan.operator.queue import WorkQueue
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 
 
 class Watched:

@@ -13,7 +13,7 @@ from sampan.component_base.resources import EVENTS, JOBS, PODS
 from sampan.controllers import job as loop
 from sampan.core.time import format_time
 from sampan.resource import Object, meta
-from sampan.testing.in_process import InProcessTransport
+from sampan.testing.servers.in_process import InProcessTransport
 from tests.client.connected import connected
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster, working

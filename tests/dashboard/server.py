@@ -17,7 +17,7 @@ from scripts.web.places import ROOT, TARGET
 from sampan.server.request import UserInfo
 from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
-from sampan.testing.serve import serve
+from sampan.testing.servers.serve import serve
 from tests.dashboard.shell import Shell
 
 ADMIN: Final = UserInfo("system:admin", groups=("system:masters", "system:authenticated"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sampan.server.request import Handler, Request, Response, UserInfo
-from sampan.testing.logical_server import Users
+from sampan.testing.servers.logical_server import Users
 
 PREFIX: Final = "/dashboard/"
 CSP: Final = (

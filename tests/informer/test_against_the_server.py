@@ -8,7 +8,7 @@ from sampan.client import Client
 from sampan.core.gvk import GroupVersionResource
 from sampan.informer import InformerSettings, ReflectorSettings, Scope, SharedInformerFactory
 from sampan.resource import Object, ResourceInfo
-from sampan.testing.virtual_time import settle
+from sampan.testing.time.virtual_time import settle
 from tests.client.connected import connected
 from tests.client.kinds import Network, NetworkSpec, define
 from tests.informer.server import Recorder

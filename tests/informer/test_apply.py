@@ -8,7 +8,7 @@ import pytest
 from sampan.informer import DeltaFIFO, Indexer, InformerMetrics, InOrderQueue, Queue, Registration
 from sampan.informer.applier import Applier
 from sampan.resource import Object
-from sampan.testing.virtual_time import run_virtual, settle
+from sampan.testing.time.virtual_time import run_virtual, settle
 from tests.informer.refs import ref
 from tests.informer.server import Recorder
 

@@ -13,7 +13,7 @@ from sampan.http.client.address import ServerAddress
 from sampan.http.client.transport import HttpTransport
 from sampan.informer import Scope, SharedInformer, SharedInformerFactory, wait_for_cache_sync
 from sampan.resource import Object, ObjectType, ResourceInfo, dynamic
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.informer.server import WIDGETS, FakeServer, Recorder, informer_of, running, state_of, store_of
 
 GADGETS = ResourceInfo(GroupVersionResource("example.com", "v1", "gadgets"), "Gadget", True)

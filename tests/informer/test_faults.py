@@ -12,7 +12,7 @@ from sampan.client.errors import TransportError, api_error
 from sampan.client.watching.list_watch import RawEvent
 from sampan.informer import InformerSettings, ReflectorSettings, SharedInformer, WatchFailure
 from sampan.resource import Object
-from sampan.testing.virtual_time import run_virtual, settle, virtual_time
+from sampan.testing.time.virtual_time import run_virtual, settle, virtual_time
 from tests.client.scripted_transport import ScriptedTransport, reply
 from tests.informer.server import (
     EXPIRED_EVENT,

@@ -5,7 +5,7 @@ import asyncio
 from sampan.informer.freshness import REMEMBERED_MAX, REMEMBERED_S, Freshness
 from sampan.informer.ref import Ref
 from sampan.resource import Object
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.informer.refs import ref
 
 

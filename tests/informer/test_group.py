@@ -14,7 +14,7 @@ from sampan.informer import (
     SharedInformerFactory,
 )
 from sampan.resource import Object
-from sampan.testing.virtual_time import settle, virtual_time
+from sampan.testing.time.virtual_time import settle, virtual_time
 from tests.informer.server import WIDGETS, FakeServer, Recorder
 from tests.informer.test_factory import FakeClient, FakeResource
 

@@ -4,7 +4,7 @@ import pytest
 
 from sampan.client.retries.backoff import Backoff
 from sampan.informer import InformerSettings, ReflectorSettings, SharedInformer
-from sampan.testing.virtual_time import settle
+from sampan.testing.time.virtual_time import settle
 from sampan.wire import json
 from tests.informer.server import EXPIRED_EVENT, WIDGETS, FakeServer, Recorder, running, state_of, status, store_of
 from tests.informer.wire import HEAD, Fault, chunk, falls_silent, plain, sends, served

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sampan.client.errors import TransportError
 from sampan.informer import InformerSettings, ReflectorSettings, Registration, SharedInformer
 from sampan.resource import Object
-from sampan.testing.virtual_time import run_virtual
+from sampan.testing.time.virtual_time import run_virtual
 from tests.informer.server import (
     WIDGETS,
     FakeServer,

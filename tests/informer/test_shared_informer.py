@@ -15,7 +15,7 @@ from sampan.informer import (
     WatchFailure,
 )
 from sampan.resource import Object
-from sampan.testing.virtual_time import settle, virtual_time
+from sampan.testing.time.virtual_time import settle, virtual_time
 from tests.informer.server import WIDGETS, FakeServer, Plan, Recorder, informer_of, running, state_of, store_of
 
 

@@ -13,7 +13,7 @@ from sampan.node.node_object.pod_addresses import PodAddresses
 from sampan.node.runtime import ImageError
 from sampan.node.simulated.runtime import SimulatedRuntime
 from sampan.resource import Object
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.client.connected import connected
 from tests.controllers.cluster import working
 from tests.node.cluster import condition, create, nodes, simulated

@@ -5,7 +5,7 @@ from typing import Any
 
 from sampan.node.probes.prober import Prober
 from sampan.node.tasks import Tasks
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.node.scripted import CommandSession, RecordedEvents, ScriptedRuntime, detailed, place_of, tasks_running
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from sampan.client.client import Client
 from sampan.core.gvk import GroupVersionResource
 from sampan.resource import ResourceInfo
-from sampan.testing.in_process import InProcessTransport
+from sampan.testing.servers.in_process import InProcessTransport
 from tests.server.cluster import served
 from tests.server.frame import MASTER
 

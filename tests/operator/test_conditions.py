@@ -9,7 +9,7 @@ import pytest
 
 from sampan.core.time import parse_time
 from sampan.operator.conditions import Condition, find_condition, is_false, is_true, remove_condition, set_condition
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 
 NOON = "2026-01-02T12:00:00Z"
 LATER = "2026-01-02T13:00:00Z"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sampan.operator.controller import Controller, ControllerOptions
 from sampan.operator.queue import ItemExponentialFailureRateLimiter, WorkQueue
 from sampan.operator.request import Request, Result
-from sampan.testing.virtual_time import run_virtual
+from sampan.testing.time.virtual_time import run_virtual
 from tests.properties import examples
 
 NAMES = [f"n{number}" for number in range(6)]

@@ -11,7 +11,7 @@ from sampan.operator.handlers import EnqueueHandler, MapFunction, for_object, fo
 from sampan.operator.predicates import GenerationChanged, Predicate
 from sampan.operator.queue import LOW_PRIORITY, WorkQueue
 from sampan.operator.request import Request
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.operator.refs import NETWORKS, NODES, ref
 
 

@@ -10,7 +10,7 @@ from sampan.operator.object_tasks import ObjectTasks
 from sampan.operator.predicates import GenerationChanged
 from sampan.operator.request import Request
 from sampan.resource import Object, ObjectType, dynamic
-from sampan.testing.virtual_time import settle, virtual_time
+from sampan.testing.time.virtual_time import settle, virtual_time
 from tests.operator.refs import NETWORKS, ref
 
 

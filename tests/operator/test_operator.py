@@ -17,7 +17,7 @@ from sampan.operator.finalizers import Finalizing, finalizer
 from sampan.operator.handlers import for_object
 from sampan.operator.leader_election import LeaderElectionConfig
 from sampan.operator.manager import Group, Manager, ManagerOptions
-from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.owners.references import set_controller_reference
 from sampan.operator.predicates import label_selector
 from sampan.operator.request import Request, Result
 from sampan.operator.source import KindSource

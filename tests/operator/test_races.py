@@ -9,8 +9,8 @@ from sampan.client.errors import api_error
 from sampan.operator import Request, RetryLater
 from sampan.operator.controller.context import ReconcileContext
 from sampan.operator.controller.failure_log import FailureLog
-from sampan.operator.error_text import is_race
-from sampan.testing.virtual_time import run_virtual
+from sampan.operator.failures.error_text import is_race
+from sampan.testing.time.virtual_time import run_virtual
 
 
 def refused(code: int, reason: str, cause: str = "") -> Exception:

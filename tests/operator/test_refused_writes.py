@@ -22,8 +22,8 @@ from sampan.client.watching.list_watch import RawList
 from sampan.core.gvk import GroupVersionResource
 from sampan.informer.settings import InformerSettings, ReflectorSettings
 from sampan.informer.shared_informer import SharedInformer
-from sampan.operator.cache import StaleCache
-from sampan.operator.cached_client import CachedClient, CachedResourceClient
+from sampan.operator.caches.cache import StaleCache
+from sampan.operator.caches.cached_client import CachedClient, CachedResourceClient
 from sampan.resource import Object, ResourceInfo, dynamic
 from tests.operator.cluster import CONFIG_MAPS, cluster_client
 

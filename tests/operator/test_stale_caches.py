@@ -10,7 +10,7 @@ from sampan.client.options import ListOptions
 from sampan.client.transport import Headers, HttpRequest, HttpResponse, Transport
 from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
-from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.owners.references import set_controller_reference
 from sampan.operator.request import Request, Result
 from sampan.resource import Object
 from tests.operator.cluster import CONFIG_MAPS, SECRETS, cluster_client

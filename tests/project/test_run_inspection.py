@@ -12,7 +12,7 @@ import pytest
 
 from sampan.project.running.inspection import profiled
 from sampan.project.running.session import RunOptions
-from sampan.testing.scaled_time import ScaledTimeLoop
+from sampan.testing.time.scaled_time import ScaledTimeLoop
 from tests.project.conftest import Sampan
 from tests.project.test_run import fleet, running
 

@@ -7,7 +7,7 @@ from typing import Any
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint, always
 from sampan.scheduler.pod_info import PodInfo
 from sampan.scheduler.queue.scheduling_queue import Backoff, SchedulingQueue
-from sampan.testing.virtual_time import elapsed, virtual_time
+from sampan.testing.time.virtual_time import elapsed, virtual_time
 from tests.scheduler.objects import pod
 
 FIT = frozenset({"Fit"})

@@ -8,7 +8,7 @@ from sampan.http.server import Request
 from sampan.service_proxy.health import STALE_S, ProxyHealth
 from sampan.service_proxy.health_checks import HealthChecks
 from sampan.service_proxy.model import Model
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.service_proxy.objects import NODE, piece, service
 
 

@@ -26,7 +26,7 @@ COMPOSITION = (
     "app/presence.py",
     "app/up.py",
     "server/apiserver.py",
-    "testing/logical_server.py",
+    "testing/servers/logical_server.py",
 )
 """Modules that make the parts of a server: a part gets what it needs when it is made."""
 

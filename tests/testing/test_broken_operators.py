@@ -14,7 +14,7 @@ from sampan.testing import Cluster
 from sampan.testing.campaign import BaseFailed, Campaign, run_campaign
 from sampan.testing.explore import Scenario, explore, scenario
 from sampan.testing.explore.explorer import ReferenceFailed
-from sampan.testing.operator_failures import OperatorFailed
+from sampan.testing.operators.failures import OperatorFailed
 from tests.testing.broken.harm import password_overwritten
 from tests.testing.broken.never_work import CASES
 from tests.testing.broken.parts import ADA, Operator

@@ -12,7 +12,7 @@ from sampan.operator.webhook import WebhookOptions, WebhookServer
 from sampan.resource import Object, ObjectMeta
 from sampan.resource.crd import crd_of
 from sampan.testing import Cluster
-from sampan.testing.operator_failures import OperatorFailed
+from sampan.testing.operators.failures import OperatorFailed
 from tests.operator.webhook.frame import MemoryCertificates, Network, NetworkSpec, NetworkV2
 
 ADA = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "ada"}}

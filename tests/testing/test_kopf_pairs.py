@@ -13,7 +13,7 @@ from sampan.client.errors import ApiError
 from sampan.core.clock import monotonic, utc_now
 from sampan.core.tls.certificates import make_authority, make_server_certificate
 from sampan.testing import Cluster, ClusterOptions, kopf_operator
-from sampan.testing.operators import Running
+from sampan.testing.operators.running import Running
 
 kopf = pytest.importorskip("kopf")
 

@@ -9,7 +9,7 @@ from sampan.operator.leader_election import LeaderElectionConfig
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.testing import Cluster
 from sampan.testing.cluster import NotSettled
-from sampan.testing.virtual_time import VirtualTimeLoop, virtual_time
+from sampan.testing.time.virtual_time import VirtualTimeLoop, virtual_time
 from tests.testing.broken.parts import ADA, controller
 
 

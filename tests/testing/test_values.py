@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.testing.values import lines_of, masked
+from sampan.testing.observations.values import lines_of, masked
 
 TRIGGER = {"endpoints.kubernetes.io/last-change-trigger-time": "2030-01-01T00:00:00Z"}
 

@@ -3,7 +3,7 @@
 from functools import cache
 
 from sampan.storage.memory import MemoryStore
-from sampan.testing.logical_server import LogicalServer
+from sampan.testing.servers.logical_server import LogicalServer
 
 
 @cache

@@ -13,7 +13,7 @@ from sampan.component_base.views import POD_VIEW
 from sampan.informer.ref import Ref
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
-from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.owners.references import set_controller_reference
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
 

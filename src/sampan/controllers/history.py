@@ -15,7 +15,7 @@ from sampan.component_base.resources import CONTROLLER_REVISIONS
 from sampan.controllers.ownership import Owned
 from sampan.core.label_selectors import Selector
 from sampan.core.validation.names import GENERATED_SUFFIX_ALPHABET
-from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.owners.references import set_controller_reference
 from sampan.resource import Object, ResourceInfo, dynamic, meta
 from sampan.wire import json
 

@@ -15,7 +15,7 @@ from sampan.core.label_selectors import Selector
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.handlers import MapFunction
-from sampan.operator.owner_references import owner_reference
+from sampan.operator.owners.references import owner_reference
 from sampan.operator.request import Request, RetryLater
 from sampan.resource import Object, ObjectType, OwnerReference, ResourceInfo, meta
 

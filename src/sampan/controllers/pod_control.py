@@ -11,7 +11,7 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import PODS
 from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.operator.events import EventRecorder
-from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.owners.references import set_controller_reference
 from sampan.resource import Object, meta
 
 NAMESPACE_TERMINATING: Final = "NamespaceTerminating"

@@ -14,7 +14,7 @@ from typing import Final
 
 from sampan.client import ApiError, Client, ClientError, NotFound
 from sampan.component_base.resources import ENDPOINT_SLICES, SERVICE_CIDRS, SERVICES
-from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.owners.references import set_controller_reference
 from sampan.resource import Object
 
 NAMESPACE: Final = "kube-system"

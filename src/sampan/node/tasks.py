@@ -9,7 +9,7 @@ import logging
 from collections.abc import Coroutine
 from typing import Any
 
-from sampan.operator.error_text import one_line, traceback_of
+from sampan.operator.failures.error_text import one_line, traceback_of
 
 _log = logging.getLogger("sampan.node")
 

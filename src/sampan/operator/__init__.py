@@ -12,9 +12,9 @@ The vocabulary is that of controller-runtime and client-go.
 
 from sampan.core.cron import Schedule, parse_schedule
 from sampan.operator.builder import Builder, BuildError
-from sampan.operator.cache import StaleCache
-from sampan.operator.cache_options import CacheOptions, NamespaceSelector
-from sampan.operator.cached_client import CachedClient, CachedResourceClient
+from sampan.operator.caches.cache import StaleCache
+from sampan.operator.caches.cached_client import CachedClient, CachedResourceClient
+from sampan.operator.caches.options import CacheOptions, NamespaceSelector
 from sampan.operator.conditions import Condition, find_condition, is_false, is_true, remove_condition, set_condition
 from sampan.operator.controller import (
     CacheSyncTimeout,
@@ -45,8 +45,8 @@ from sampan.operator.jobs import JOBS, JobEnded, JobOutcome, JobRunner
 from sampan.operator.leader_election import LeaderElectionConfig, LeaderElectionLost, LeaderElector, LeaseLock
 from sampan.operator.manager import Group, Manager, ManagerOptions, Probes, Runnable, ShutdownTimeout
 from sampan.operator.object_tasks import ObjectTasks
-from sampan.operator.owned import ensure_controlled
-from sampan.operator.owner_references import (
+from sampan.operator.owners.owned import ensure_controlled
+from sampan.operator.owners.references import (
     AlreadyOwned,
     DisallowedOwner,
     controller_of,

@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar, overload
 from sampan.informer.informer import Informer
 from sampan.informer.ref import Ref
 from sampan.informer.store.index import IndexFunction
-from sampan.operator.cached_client import declared_type, resource_info
+from sampan.operator.caches.cached_client import declared_type, resource_info
 from sampan.operator.controller import Controller, ControllerOptions
 from sampan.operator.handlers import MapFunction, Priority, for_object, for_owner
 from sampan.operator.manager import Manager

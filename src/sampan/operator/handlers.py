@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from sampan.core.gvk import GroupVersion
 from sampan.informer.handler import HandlerResult
 from sampan.informer.ref import Deletion, Ref, last_known
-from sampan.operator.failed_events import FailedEvents
+from sampan.operator.failures.failed_events import FailedEvents
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import LOW_PRIORITY, WorkQueue
 from sampan.operator.request import Request

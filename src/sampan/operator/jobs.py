@@ -21,7 +21,7 @@ from sampan.client.options import DeleteOptions, ListOptions
 from sampan.core.gvk import GroupVersionResource
 from sampan.informer.ref import Ref
 from sampan.operator.manager import Manager
-from sampan.operator.owned import ensure_controlled
+from sampan.operator.owners.owned import ensure_controlled
 from sampan.operator.predicates import Predicate
 from sampan.resource import Object, ResourceInfo, meta
 

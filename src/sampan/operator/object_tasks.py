@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from sampan.core.user_code import report_caught, timed_steps
 from sampan.informer.ref import Deletion, Ref, last_known
-from sampan.operator.error_text import one_line, retry_level, traceback_of
+from sampan.operator.failures.error_text import one_line, retry_level, traceback_of
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import ItemExponentialFailureRateLimiter
 from sampan.operator.request import Request

@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeVar
 
 from sampan.core.user_code import timed
 from sampan.informer.handler import EventHandler
-from sampan.operator.failed_events import FailedEvents
+from sampan.operator.failures.failed_events import FailedEvents
 from sampan.operator.handlers import EnqueueHandler, MapFunction, Priority
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import LOW_PRIORITY, WorkQueue

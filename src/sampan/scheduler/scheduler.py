@@ -18,9 +18,9 @@ from typing import Final
 from sampan.client.client import Client
 from sampan.client.errors import ClientError, NotFound
 from sampan.core.time import Clock
-from sampan.operator.error_text import is_expected, one_line, retry_level, traceback_of
 from sampan.operator.events import EventRecorder
 from sampan.operator.events.event import ObjectReference
+from sampan.operator.failures.error_text import is_expected, one_line, retry_level, traceback_of
 from sampan.scheduler.algorithm import Algorithm
 from sampan.scheduler.cache.cache import Cache
 from sampan.scheduler.cache.columns import Columns

@@ -110,7 +110,7 @@ class ApiServerSettings:
     faults: Filter | None = None
     """Injects faults into authorized requests, in tests; see `sampan.testing.faults`."""
     authorizations: AuthorizationObserver | None = None
-    """Receives the decisions of verbs and admission plug-ins, in tests; see `sampan.testing.privileges`."""
+    """Receives the decisions of verbs and admission plug-ins, in tests; see `sampan.testing.rights.privileges`."""
 
 
 class ApiServer:

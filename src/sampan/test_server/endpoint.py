@@ -55,8 +55,8 @@ def serving(
 ) -> Iterator[Endpoint]:
     """Serve on a free port of 127.0.0.1 until the end of the block. Objects are in memory.
 
-    `loops`: control loops, see `sampan.testing.loop_sets`. `plan`: file with faults. `arguments`: more options of
-    `sampan up`. `crash` kills the operator when a fault demands it; it is called in another thread.
+    `loops`: control loops, see `sampan.testing.control_loops.sets`. `plan`: file with faults. `arguments`: more options
+    of `sampan up`. `crash` kills the operator when a fault demands it; it is called in another thread.
 
     Raises `ServerFailed`.
     """

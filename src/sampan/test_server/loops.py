@@ -19,7 +19,7 @@ def import_loops() -> Any:
 
 
 def check_loops(text: str) -> None:
-    """Raise `ValueError` for names that are unknown; see `sampan.testing.loop_sets`."""
+    """Raise `ValueError` for names that are unknown; see `sampan.testing.control_loops.sets`."""
     if text not in (DEFAULT_LOOPS, NONE):
         import_loops().chosen_loops(text)
 

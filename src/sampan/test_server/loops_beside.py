@@ -5,9 +5,9 @@ from typing import Final
 from sampan.client import Client
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.server.apiserver import ApiServer
-from sampan.testing.in_process import InProcessTransport
-from sampan.testing.loop_set_up import quiet_informers, set_up_loops
-from sampan.testing.loop_sets import chosen_loops
+from sampan.testing.control_loops.set_up import quiet_informers, set_up_loops
+from sampan.testing.control_loops.sets import chosen_loops
+from sampan.testing.servers.in_process import InProcessTransport
 
 GRACE_S: Final = 0.2
 NODES: Final = 1

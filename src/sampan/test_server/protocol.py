@@ -34,7 +34,7 @@ class Order:
     directory: str
     """Working directory of the client: relative paths in the arguments start there."""
     loops: str
-    """Control loops; see `sampan.testing.loop_sets`."""
+    """Control loops; see `sampan.testing.control_loops.sets`."""
     plan: str
     """Plan file with faults; empty: none."""
     storage: str

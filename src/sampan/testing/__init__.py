@@ -2,12 +2,12 @@
 
 from sampan.testing.cluster import Cluster, NeedsVirtualTime, NotSettled
 from sampan.testing.cluster_options import ClusterOptions, State
+from sampan.testing.control_loops.set_up import quiet_informers
 from sampan.testing.expectations import NotMet
 from sampan.testing.jobs import end_job
-from sampan.testing.kopf_operator import KopfOperator, kopf_operator
-from sampan.testing.leaks import Leak
-from sampan.testing.loop_set_up import quiet_informers
-from sampan.testing.operators import Running
+from sampan.testing.observations.leaks import Leak
+from sampan.testing.operators.kopf_operator import KopfOperator, kopf_operator
+from sampan.testing.operators.running import Running
 from sampan.testing.predicates import (
     Predicate,
     exists,
@@ -19,7 +19,7 @@ from sampan.testing.predicates import (
     owned_by,
 )
 from sampan.testing.requests import Interceptor, RequestRecord, Requests, SentRequest, ServerWarning
-from sampan.testing.virtual_time import Deadlock, VirtualTimeLoop, elapsed, run_virtual, settle, virtual_time
+from sampan.testing.time.virtual_time import Deadlock, VirtualTimeLoop, elapsed, run_virtual, settle, virtual_time
 
 __all__ = [
     "Cluster",

@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar, overload
 
 from sampan.resource import Object, ResourceInfo
-from sampan.testing.operators import Running
+from sampan.testing.operators.running import Running
 
 T = TypeVar("T")
 

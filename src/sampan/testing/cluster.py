@@ -27,24 +27,24 @@ from sampan.server.request import UserInfo
 from sampan.testing.awaited import awaited
 from sampan.testing.blocking import Blocking
 from sampan.testing.cluster_options import ClusterOptions, State, admission_of
-from sampan.testing.cluster_transport import ClusterTransport
+from sampan.testing.control_loops.set_up import quiet_informers, set_up_loops
+from sampan.testing.control_loops.sets import LOOPS, chosen_loops, loops_needed
 from sampan.testing.expectations import Expectations
 from sampan.testing.generated.build import build_object
 from sampan.testing.journal import Journal, Write
-from sampan.testing.kopf_operator import KopfOperator, run_kopf
-from sampan.testing.leaks import Leak, leaked_objects, stored
-from sampan.testing.logical_server import LogicalServer, ServerSettings, template
-from sampan.testing.loop_set_up import quiet_informers, set_up_loops
-from sampan.testing.loop_sets import LOOPS, chosen_loops, loops_needed
-from sampan.testing.lost_errors import note_lost_errors
-from sampan.testing.operator_requests import OperatorRequests
-from sampan.testing.operators import Running, run_operator
+from sampan.testing.observations.leaks import Leak, leaked_objects, stored
+from sampan.testing.observations.settling import not_settled
+from sampan.testing.operators.kopf_operator import KopfOperator, run_kopf
+from sampan.testing.operators.lost_errors import note_lost_errors
+from sampan.testing.operators.requests import OperatorRequests
+from sampan.testing.operators.running import Running, run_operator
 from sampan.testing.pods import Pods
 from sampan.testing.requests import Gate, Interceptor, Requests
-from sampan.testing.role_files import USER as UNDER_TEST
-from sampan.testing.serve import Served, serve
-from sampan.testing.settling import not_settled
-from sampan.testing.virtual_time import VirtualTimeLoop, virtualized
+from sampan.testing.rights.role_files import USER as UNDER_TEST
+from sampan.testing.servers.cluster_transport import ClusterTransport
+from sampan.testing.servers.logical_server import LogicalServer, ServerSettings, template
+from sampan.testing.servers.serve import Served, serve
+from sampan.testing.time.virtual_time import VirtualTimeLoop, virtualized
 
 T = TypeVar("T")
 

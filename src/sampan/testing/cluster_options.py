@@ -10,10 +10,10 @@ from sampan.server.admission.order import NAMES
 from sampan.server.admission.settings import NODE_RESTRICTION, SERVICE_ACCOUNT, AdmissionSettings, check_names
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.storage.memory import MemoryStore
-from sampan.testing.loop_sets import DEFAULT, LoopNames
-from sampan.testing.operator_failures import Allowed
-from sampan.testing.role_files import RolesUnderTest, read_roles
-from sampan.testing.virtual_time import START
+from sampan.testing.control_loops.sets import DEFAULT, LoopNames
+from sampan.testing.operators.failures import Allowed
+from sampan.testing.rights.role_files import RolesUnderTest, read_roles
+from sampan.testing.time.virtual_time import START
 
 _TAINT_NODES: Final = "TaintNodesByCondition"
 

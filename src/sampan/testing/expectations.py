@@ -18,10 +18,10 @@ from sampan.resource import Object
 from sampan.testing.awaited import awaited
 from sampan.testing.journal import Journal, Write
 from sampan.testing.object_verbs import ObjectVerbs, split
-from sampan.testing.operators import ReconcileRecord, Running
+from sampan.testing.observations.timeline import MASK, Place, described, failing, forbidden, short, timeline
+from sampan.testing.operators.running import ReconcileRecord, Running
 from sampan.testing.predicates import Predicate, predicate_of, source_of
 from sampan.testing.requests import Requests
-from sampan.testing.timeline import MASK, Place, described, failing, forbidden, short, timeline
 
 WITHIN_S: Final = 300.0
 DURING_S: Final = 60.0

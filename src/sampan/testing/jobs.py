@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from sampan.core.time import timestamp
-from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.owners.references import set_controller_reference
 from sampan.resource import Object
 from sampan.testing.cluster import Cluster
 from sampan.testing.predicates import exists

@@ -23,10 +23,10 @@ from sampan.testing.awaited import NotAwaited
 from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.kubeconfig_cluster import cluster_of
-from sampan.testing.leaks import Leak, leaked_tasks
+from sampan.testing.observations.leaks import Leak, leaked_tasks
 from sampan.testing.requests import ServerWarning
-from sampan.testing.rights_record import record_rights
-from sampan.testing.role_files import RoleFileError
+from sampan.testing.rights.record import record_rights
+from sampan.testing.rights.role_files import RoleFileError
 
 _HIDDEN: Final = ("sampan.client.", "sampan.testing.")
 _KEY: Final = pytest.StashKey["Session"]()

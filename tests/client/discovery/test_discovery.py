@@ -13,7 +13,7 @@ from sampan.client.transport import HttpRequest
 from sampan.core.gvk import GroupVersion, GroupVersionKind, GroupVersionResource
 from sampan.resource import ResourceInfo
 from sampan.testing import virtual_time
-from sampan.testing.in_process import InProcessTransport
+from sampan.testing.servers.in_process import InProcessTransport
 from tests.client.connected import connected
 from tests.client.scripted_transport import ScriptedResponse, ScriptedTransport, reply
 

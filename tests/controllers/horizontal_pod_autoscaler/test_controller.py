@@ -11,7 +11,7 @@ from sampan.client import Client
 from sampan.component_base.resources import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, PODS
 from sampan.component_base.views import POD_VIEW
 from sampan.controllers import horizontal_pod_autoscaler
-from sampan.testing.in_process import InProcessTransport
+from sampan.testing.servers.in_process import InProcessTransport
 from tests.controllers.cluster import WAIT_S, Working, working
 from tests.controllers.horizontal_pod_autoscaler.metrics_api import MetricsApis, now
 from tests.server.cluster import served

@@ -23,7 +23,7 @@ from sampan.resource import Object
 from sampan.service_proxy.kernel import Kernel
 from sampan.service_proxy.rule_options import RuleOptions
 from sampan.service_proxy.set_up import set_up
-from sampan.testing.in_process import InProcessTransport
+from sampan.testing.servers.in_process import InProcessTransport
 from tests.client.connected import AS_MADE
 from tests.controllers.cluster import Working, working
 from tests.e2e.proxy.lab import CLUSTER_IPS, PORT, Endpoint, Lab, Namespace, lab, skip_unless_possible

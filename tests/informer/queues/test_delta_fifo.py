@@ -4,7 +4,7 @@ import asyncio
 
 from sampan.informer import DeletedFinalStateUnknown, DeltaFIFO, Indexer, last_known
 from sampan.resource import Object
-from sampan.testing.virtual_time import settle, virtual_time
+from sampan.testing.time.virtual_time import settle, virtual_time
 from tests.informer.refs import ref
 
 Fifo = DeltaFIFO[Object]

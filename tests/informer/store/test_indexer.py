@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sampan.informer import NAMESPACE_INDEX, Indexer, IndexFailed, Lister, Ref, join_key, split_key
 from sampan.resource import Object
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.informer.refs import ref
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sampan.node.containers.terminations import Terminations
 from sampan.node.tasks import Tasks
 from sampan.node.views.pod import Pod
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.node.scripted import CommandSession, RecordedEvents, ScriptedRuntime, detailed, place_of, tasks_running
 
 HOOK = {"lifecycle": {"preStop": {"exec": {"command": ["bye"]}}}}

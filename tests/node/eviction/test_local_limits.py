@@ -12,7 +12,7 @@ from sampan.node.eviction.local_limits import exceeded, has_limits
 from sampan.node.eviction.meter import disk_use
 from sampan.node.eviction.ranking import ContainerUse, DiskUse, PodUse
 from sampan.node.views.pod import Pod
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.node.cluster import condition, create
 from tests.node.eviction.cluster import pressed
 from tests.node.test_pods import has_phase, is_ready

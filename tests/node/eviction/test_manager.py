@@ -6,7 +6,7 @@ from typing import Any
 
 from sampan.component_base.resources import EVENTS, NODES, PODS
 from sampan.resource import Object
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.node.cluster import NODE, condition, create
 from tests.node.eviction.cluster import LITTLE, PLENTY, policy, pressed
 from tests.node.test_pods import has_phase, is_ready

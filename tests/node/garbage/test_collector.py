@@ -9,7 +9,7 @@ import pytest
 from sampan.core.time import SystemClock
 from sampan.node.garbage.collector import CONTAINERS_S, IMAGES_S, GarbageCollector, GarbageFailed
 from sampan.node.garbage.images import Disk, ImageInStore, ImagePolicy
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 
 
 @dataclass

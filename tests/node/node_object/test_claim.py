@@ -19,7 +19,7 @@ from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.set_up import set_up
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.resource import Object
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.client.connected import connected
 
 SOON_S = 30.0

@@ -10,7 +10,7 @@ from sampan.core.time import SystemClock
 from sampan.node.node_object.content import NodeShape
 from sampan.node.node_object.heartbeats import Heartbeats, Member
 from sampan.resource import Object, ResourceInfo
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 
 
 class FakeResource:

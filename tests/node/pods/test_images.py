@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from sampan.node.pods.images import ERROR_SHOWN_S, Images, is_unreachable
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.node.scripted import LoopClock, RecordedEvents, ScriptedRuntime, detailed
 
 

@@ -10,7 +10,7 @@ from sampan.component_base.resources import NODES, PODS
 from sampan.node.shutdown.node_shutdown import NodeShutdown
 from sampan.node.shutdown.policy import shutdown_policy
 from sampan.node.shutdown.signal import ShutdownSignal
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.controllers.cluster import Working
 from tests.node.cluster import NODE, condition, create
 from tests.node.eviction.cluster import pressed

@@ -10,7 +10,7 @@ from sampan.core.time import SystemClock
 from sampan.node.nodes import SimulatedNodes
 from sampan.node.set_up import set_up
 from sampan.node.simulated.events import PODS_AT_ONCE, FewPodsEvents
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, working
 from tests.node.cluster import NODE, create

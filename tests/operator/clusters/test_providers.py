@@ -12,7 +12,7 @@ from sampan.client.config import Config, ExecConfig
 from sampan.operator import Manager
 from sampan.operator.clusters import ClusterProfiles, KubeconfigContexts
 from sampan.testing import Cluster
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from sampan.wire import yaml
 
 GCP = ExecConfig("client.authentication.k8s.io/v1", "get-token", ("--for", "boats"))

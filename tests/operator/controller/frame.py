@@ -10,7 +10,7 @@ from sampan.operator.controller import Controller, ControllerMetrics, Controller
 from sampan.operator.queue import WorkQueue
 from sampan.operator.reconciler import ReconcileFunction, Reconciler
 from sampan.operator.request import Request
-from sampan.testing.virtual_time import settle
+from sampan.testing.time.virtual_time import settle
 
 A = Request("default", "a")
 B = Request("default", "b")

@@ -17,7 +17,7 @@ from sampan.operator.controller import (
 from sampan.operator.queue import WorkQueue
 from sampan.operator.request import Request, Result
 from sampan.operator.source import ChannelSource, PeriodicSource
-from sampan.testing.virtual_time import elapsed, settle, virtual_time
+from sampan.testing.time.virtual_time import elapsed, settle, virtual_time
 from tests.operator.controller.frame import A, B, NoSource, at_work
 
 FOUR = ControllerOptions(max_concurrent_reconciles=4)

@@ -10,7 +10,7 @@ from sampan.operator.controller.failing import as_json
 from sampan.operator.manager import ManagerOptions
 from sampan.operator.request import Request, RetryLater, TerminalError
 from sampan.operator.source import ChannelSource
-from sampan.testing.virtual_time import settle, virtual_time
+from sampan.testing.time.virtual_time import settle, virtual_time
 from tests.operator.controller.frame import A, B, at_work
 from tests.operator.manager.frame import manager, running
 

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from sampan.client import Client, TransportError, api_error
-from sampan.operator.cache import StaleCache
+from sampan.operator.caches.cache import StaleCache
 from sampan.operator.controller import ControllerOptions
 from sampan.operator.controller.awaited import awaited
 from sampan.operator.queue import ItemExponentialFailureRateLimiter
 from sampan.operator.request import Request, TerminalError
 from sampan.server.request import Request as HttpRequest
 from sampan.server.request import Response
-from sampan.testing.in_process import InProcessTransport
-from sampan.testing.virtual_time import settle, virtual_time
+from sampan.testing.servers.in_process import InProcessTransport
+from sampan.testing.time.virtual_time import settle, virtual_time
 from tests.operator.cluster import CONFIG_MAPS
 from tests.operator.controller.frame import A, B, at_work
 

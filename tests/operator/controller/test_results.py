@@ -10,7 +10,7 @@ import pytest
 from sampan.operator.controller import ControllerOptions, current_reconcile
 from sampan.operator.queue import ItemExponentialFailureRateLimiter
 from sampan.operator.request import Request, Result, TerminalError
-from sampan.testing.virtual_time import settle, virtual_time
+from sampan.testing.time.virtual_time import settle, virtual_time
 from tests.operator.controller.frame import A, Bench, at_work
 
 Response = Any

@@ -12,7 +12,7 @@ from sampan.client.errors import TransportError, api_error
 from sampan.operator.events import EventBroadcaster
 from sampan.operator.events.broadcaster import EVENTS_MAX
 from sampan.operator.events.correlator import Sighting
-from sampan.testing.virtual_time import elapsed, settle, virtual_time
+from sampan.testing.time.virtual_time import elapsed, settle, virtual_time
 from tests.operator.events.frame import MAP, event
 
 

@@ -12,7 +12,7 @@ from sampan.operator.events import EventBroadcaster, EventRecorder
 from sampan.operator.events.correlator import Sighting
 from sampan.operator.events.log_handler import EventLogHandler
 from sampan.operator.request import Request
-from sampan.testing.virtual_time import settle
+from sampan.testing.time.virtual_time import settle
 from tests.operator.events.frame import MAP, Clock
 
 

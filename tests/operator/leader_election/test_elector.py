@@ -20,7 +20,7 @@ from sampan.operator.leader_election import (
     LeaderElector,
     LeaseRecord,
 )
-from sampan.testing.virtual_time import run_virtual, settle, virtual_time
+from sampan.testing.time.virtual_time import run_virtual, settle, virtual_time
 from tests.properties import examples
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from sampan.client.client import Client
 from sampan.client.transport import HttpRequest, HttpResponse
 from sampan.operator.manager import Manager, ManagerOptions
-from sampan.testing.virtual_time import settle
+from sampan.testing.time.virtual_time import settle
 
 
 class NoTransport:

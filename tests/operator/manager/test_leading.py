@@ -18,7 +18,7 @@ from sampan.operator.leader_election import (
 from sampan.operator.leader_election.lease_lock import LEASES
 from sampan.operator.manager import Group, Manager, ManagerOptions
 from sampan.operator.request import Request
-from sampan.testing.virtual_time import settle, virtual_time
+from sampan.testing.time.virtual_time import settle, virtual_time
 from tests.operator.cluster import cluster_client
 from tests.operator.leader_election.test_elector import FakeLease, Server
 from tests.operator.manager.frame import Part, manager, running

@@ -13,7 +13,7 @@ from sampan.operator.controller import CacheSyncTimeout
 from sampan.operator.manager import Group, Manager, ManagerOptions, ShutdownTimeout
 from sampan.operator.manager.signals import stop_on_signals
 from sampan.operator.request import Request
-from sampan.testing.virtual_time import elapsed, settle, virtual_time
+from sampan.testing.time.virtual_time import elapsed, settle, virtual_time
 from tests.operator.manager.frame import NoTransport, Part, manager, running
 from tests.operator.refs import NETWORKS
 

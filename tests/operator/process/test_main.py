@@ -20,7 +20,7 @@ from sampan.core.extras import MissingExtra
 from sampan.operator import OperatorSettings, main
 from sampan.operator.process import start
 from sampan.testing import Cluster, ClusterOptions
-from sampan.testing.serve import Served
+from sampan.testing.servers.serve import Served
 from tests.ports import free_port, free_ports
 
 PROGRAM = "tests.operator.process.operator_program"

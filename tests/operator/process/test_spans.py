@@ -13,8 +13,8 @@ from sampan.client.client import Client
 from sampan.client.transport import HttpRequest
 from sampan.operator import Builder, Manager, ManagerOptions, Request
 from sampan.operator.process.spans import OtelTracer
-from sampan.testing.in_process import InProcessTransport
-from sampan.testing.virtual_time import settle
+from sampan.testing.servers.in_process import InProcessTransport
+from sampan.testing.time.virtual_time import settle
 from tests.client.scripted_transport import ScriptedTransport, reply
 from tests.operator.cluster import CONFIG_MAPS, SECRETS
 from tests.operator.manager.frame import running

@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 
 from sampan.operator.queue import LOW_PRIORITY, WorkQueue, WorkQueueMetrics
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 
 
 def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None:

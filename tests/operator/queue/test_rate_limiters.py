@@ -14,7 +14,7 @@ from sampan.operator.queue import (
     WithMaxWaitRateLimiter,
     default_rate_limiter,
 )
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 
 
 def test_each_failure_doubles_the_waiting_up_to_the_longest() -> None:

@@ -7,7 +7,7 @@ import pytest
 import uvloop
 
 from sampan.operator.queue import LOW_PRIORITY, ItemExponentialFailureRateLimiter, QueueShutDown, WorkQueue
-from sampan.testing.virtual_time import elapsed, settle, virtual_time
+from sampan.testing.time.virtual_time import elapsed, settle, virtual_time
 
 
 @virtual_time

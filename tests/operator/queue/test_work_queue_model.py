@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from sampan.operator.queue import WorkQueue
-from sampan.testing.virtual_time import VirtualTimeLoop, settle
+from sampan.testing.time.virtual_time import VirtualTimeLoop, settle
 from tests.properties import examples
 
 KEYS = st.sampled_from("abcd")

@@ -15,7 +15,7 @@ from sampan.client.errors import InternalError
 from sampan.client.retries.backoff import Backoff
 from sampan.client.retries.on_conflict import retry_on
 from sampan.core.gvk import GroupVersionResource
-from sampan.operator.cache_options import NamespaceSelector
+from sampan.operator.caches.options import NamespaceSelector
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.operator.webhook import (
     ApiServiceTarget,

@@ -22,7 +22,7 @@ from sampan.operator.webhook.certificates import (
 )
 from sampan.operator.webhook.certificates.certificate_set import CertificateSet, read_set
 from sampan.operator.webhook.certificates.rotation import next_renewal, renewed
-from sampan.testing.virtual_time import settle, virtual_time
+from sampan.testing.time.virtual_time import settle, virtual_time
 from tests.operator.manager.frame import manager
 from tests.operator.webhook.frame import START, FixedClock, MemoryCertificates, fetch, running, webhook_server
 

@@ -17,8 +17,8 @@ from sampan.project.pyproject import project_at
 from sampan.project.running.rights import rights_of
 from sampan.resource import Object, ResourceInfo
 from sampan.testing import Cluster, Interceptor, SentRequest, field, has_condition
-from sampan.testing.privileges import Privileges
 from sampan.testing.requests import Proceed
+from sampan.testing.rights.privileges import Privileges
 from tests.project.bundle.conftest import edit
 from tests.project.bundle.installed import found_in, installed, today
 

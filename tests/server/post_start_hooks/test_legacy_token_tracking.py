@@ -6,7 +6,7 @@ from typing import Any
 from sampan.core.object import Object
 from sampan.core.tokens.legacy import TRACKING_NAME
 from sampan.server.post_start_hooks.legacy_token_tracking import CREATE_INTERVAL_S, TrackingSince
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.server.authentication.accounts import Clock
 from tests.server.cluster import Api, served
 

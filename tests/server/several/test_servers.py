@@ -18,7 +18,7 @@ from sampan.server.post_start_hooks.kubernetes_service import KEEP_INTERVAL_S, K
 from sampan.storage.encoding import decode, encode
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Store, prefix_end
-from sampan.testing.virtual_time import virtual_time
+from sampan.testing.time.virtual_time import virtual_time
 from tests.server.several.late_store import LateStore
 
 ENDPOINTS = "/registry/services/endpoints/default/kubernetes"

@@ -2,7 +2,7 @@
 
 from sampan.client import NotFound
 from sampan.operator import Builder, Manager
-from sampan.operator.cached_client import CachedResourceClient
+from sampan.operator.caches.cached_client import CachedResourceClient
 from sampan.operator.request import Request
 from sampan.resource import Object
 from sampan.testing import Cluster

@@ -27,7 +27,7 @@ from sampan.testing.explore.plan import (
     VANISHED,
 )
 from sampan.testing.explore.trial_run import run_trial
-from sampan.testing.values import masked
+from sampan.testing.observations.values import masked
 from tests.testing.bugs import (
     b01_deleted_by_name,
     b02_deleted_by_label,

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import yaml
 
-from sampan.testing.generated.formats import TEXTS
+from sampan.testing.generated.values.formats import TEXTS
 
 ROOT: Final = Path(__file__).parents[3]
 FILES: Final = (

@@ -9,7 +9,7 @@ from sampan.core.gvk import GroupVersionResource
 from sampan.resource import ResourceInfo
 from sampan.testing import Cluster
 from sampan.testing.generated import NotGenerated, UnknownKind, build_object
-from sampan.testing.logical_server import template
+from sampan.testing.servers.logical_server import template
 from tests.resource.kinds import Boat
 from tests.testing.generated.crds import CRDS, crd, fields
 

@@ -9,7 +9,7 @@ from sampan.testing.generated.framing import framed_object
 from sampan.testing.generated.learning import lessons_of
 from sampan.testing.generated.lessons import Lessons
 from sampan.testing.generated.repair import smallest_object
-from sampan.testing.generated.semantics import USUAL, built_in
+from sampan.testing.generated.values.semantics import USUAL, built_in
 
 MEANINGS = built_in(USUAL)
 

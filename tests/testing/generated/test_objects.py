@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sampan.testing import Cluster, run_virtual
 from sampan.testing.generated import USUAL, NeedsHypothesis, companions, objects, subject_of
 from sampan.testing.generated.choices import Seeded, pick
-from sampan.testing.generated.patterns import NoText, matching, not_matching
+from sampan.testing.generated.values.patterns import NoText, matching, not_matching
 from tests.properties import examples
 from tests.resource.kinds import Boat
 from tests.testing.generated.crds import CRDS, FILES, TEXT, crd, fields

@@ -7,8 +7,8 @@ from typing import Any
 from sampan.component_base.informers import FROM_THE_NEWEST_STATE
 from sampan.operator.manager import Manager
 from sampan.resource import Object
+from sampan.testing.control_loops.set_up import set_up_loops
 from sampan.testing.explore import Check, State, scenario
-from sampan.testing.loop_set_up import set_up_loops
 
 story = partial(scenario, informers=FROM_THE_NEWEST_STATE)
 """Makes a scenario of a loop, whose informers have the settings that loops have in a cluster."""

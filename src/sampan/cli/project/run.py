@@ -15,7 +15,7 @@ from sampan.project.errors import ProjectError
 from sampan.project.pyproject import project_at
 from sampan.project.running.inspection import listen_for_debugger, profiled
 from sampan.project.running.session import RunOptions, run_project
-from sampan.testing.scaled_time import ScaledTimeLoop
+from sampan.testing.time.scaled_time import ScaledTimeLoop
 
 _LEVELS = ("debug", "info", "warning", "error")
 

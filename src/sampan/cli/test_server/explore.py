@@ -12,9 +12,9 @@ from sampan.cli.progress import progress_bar
 from sampan.cli.test_server.python_file import members_of
 from sampan.client import ClientError
 from sampan.client.objects.manifests import ManifestError
+from sampan.testing.control_loops.sets import UnknownLoop
 from sampan.testing.explore import Finding, PlanError, Scenario, explore, read_replay, replay, shrink
 from sampan.testing.explore.explorer import PLANS_MAX, ReferenceFailed
-from sampan.testing.loop_sets import UnknownLoop
 
 _WRONG: Final = (ReferenceFailed, UnknownLoop, ClientError, ManifestError)
 """Errors of a scenario itself: it fails without a fault, or its loops, CRDs or manifests are wrong."""

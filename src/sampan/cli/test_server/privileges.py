@@ -13,9 +13,9 @@ from sampan.cli.plain_error import PlainError
 from sampan.cli.project.outcome import one_line
 from sampan.project.bundle.declared import differences
 from sampan.project.pyproject import Settings, find_project
-from sampan.testing.privileges import Privileges
-from sampan.testing.rights_record import recorded_rights
-from sampan.testing.role_files import RoleFileError, documents_of, drift, read_roles, text_of
+from sampan.testing.rights.privileges import Privileges
+from sampan.testing.rights.record import recorded_rights
+from sampan.testing.rights.role_files import RoleFileError, documents_of, drift, read_roles, text_of
 
 _STDERR: Final = 2
 """Number of the file of errors: standard output has only roles and differences."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 from sampan.controllers.job.conditions import COMPLETE, FAILED, finished_condition
 from sampan.core.cron import zone_of
 from sampan.core.time import format_time, parse_time
-from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.owners.references import set_controller_reference
 from sampan.resource import Object, meta
 
 SCHEDULED_TIMESTAMP: Final = "batch.kubernetes.io/cronjob-scheduled-timestamp"

@@ -54,7 +54,7 @@ from sampan.informer.ref import Ref
 from sampan.kinds import apps_v1
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
-from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.owners.references import set_controller_reference
 from sampan.operator.predicates import ONLY_DELETIONS
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, dynamic, meta

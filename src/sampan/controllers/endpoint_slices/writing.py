@@ -11,7 +11,7 @@ from sampan.controllers.endpoint_slices.packing import SliceChanges
 from sampan.controllers.pod_control import NAMESPACE_TERMINATING
 from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.informer.ref import Ref
-from sampan.operator.owner_references import set_controller_reference
+from sampan.operator.owners.references import set_controller_reference
 from sampan.operator.request import Request
 from sampan.resource import Object, meta
 

@@ -24,8 +24,8 @@ from sampan.controllers.garbage_collector.live_objects import LiveObjects
 from sampan.controllers.garbage_collector.monitors import Monitors, watchable
 from sampan.controllers.garbage_collector.node import Node
 from sampan.controllers.garbage_collector.orphaning import Orphaning
-from sampan.operator.error_text import one_line, retry_level, traceback_of
 from sampan.operator.events.event import ObjectReference
+from sampan.operator.failures.error_text import one_line, retry_level, traceback_of
 from sampan.operator.queue import ItemExponentialFailureRateLimiter, WorkQueue, WorkQueueMetrics
 from sampan.resource import ResourceInfo
 

@@ -17,7 +17,7 @@ from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.secrets import PREFIX, USES, InvalidClass, secret_data, secret_reference
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.csi.sidecar.topology import TopologyOptions, accessibility_requirements
-from sampan.operator.cached_client import CachedClient
+from sampan.operator.caches.cached_client import CachedClient
 from sampan.resource import Object, meta
 
 _NO_CLASSES: Final = (

@@ -21,7 +21,7 @@ from sampan.node.garbage.collector import GarbageCollector
 from sampan.node.pods.forced_end import ForcedEnd
 from sampan.node.server.hosted import HostedPod
 from sampan.node.views.pod import Pod
-from sampan.operator.error_text import one_line, retry_level, traceback_of
+from sampan.operator.failures.error_text import one_line, retry_level, traceback_of
 
 PERIOD_S: Final = 10.0
 END_WAIT_S: Final = 30.0

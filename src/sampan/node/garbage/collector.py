@@ -22,7 +22,7 @@ from sampan.node.garbage.images import (
     unused,
     use_percent,
 )
-from sampan.operator.error_text import one_line
+from sampan.operator.failures.error_text import one_line
 
 CONTAINERS_S: Final = 60.0
 IMAGES_S: Final = 300.0

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self, cast
 from sampan.informer.informer import Informer
 from sampan.informer.ref import Ref
 from sampan.operator.builder import BuildError, Kind
-from sampan.operator.cached_client import resource_info
+from sampan.operator.caches.cached_client import resource_info
 from sampan.operator.clusters.clusters import Clusters, Member
 from sampan.operator.controller import ControllerOptions
 from sampan.operator.handlers import MapFunction, Priority, for_object, for_owner

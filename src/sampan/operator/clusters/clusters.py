@@ -26,7 +26,7 @@ from sampan.client.retries.backoff import Backoff
 from sampan.client.retries.delay import RetryDelay
 from sampan.operator.clusters.providers import ClusterProvider
 from sampan.operator.controller import FailingObject
-from sampan.operator.error_text import one_line, traceback_of
+from sampan.operator.failures.error_text import one_line, traceback_of
 from sampan.operator.manager import Manager, ManagerOptions
 from sampan.operator.request import Request
 

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Final, NamedTuple
 
-from sampan.operator.failed_events import EventFailure
+from sampan.operator.failures.failed_events import EventFailure
 from sampan.operator.request import Request
 
 _COUNTED_DIGITS: Final = 12

@@ -35,12 +35,12 @@ from sampan.operator.controller.failure_log import FailureLog
 from sampan.operator.controller.metrics import ControllerMetrics
 from sampan.operator.controller.options import ControllerOptions
 from sampan.operator.controller.tracing import ReconcileTracer
-from sampan.operator.errors import single_error
-from sampan.operator.failed_events import EVENT_FAILED, EVENT_RECOVERED, EventFailure
+from sampan.operator.failures.failed_events import EVENT_FAILED, EVENT_RECOVERED, EventFailure
+from sampan.operator.failures.groups import single_error
+from sampan.operator.failures.requested_delay import add_failed
 from sampan.operator.queue import QueueShutDown, WorkQueue, WorkQueueMetrics
 from sampan.operator.reconciler import ReconcileFunction, Reconciler, in_thread, is_asynchronous, reconcile_function
 from sampan.operator.request import Request, Result, TerminalError
-from sampan.operator.requested_delay import add_failed
 from sampan.operator.source import Source
 
 _log = logging.getLogger("sampan.controller")

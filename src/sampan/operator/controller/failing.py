@@ -7,7 +7,7 @@ from typing import Any
 
 from sampan.core.time import format_time
 from sampan.informer.store.index import Unindexed
-from sampan.operator.error_text import one_line
+from sampan.operator.failures.error_text import one_line
 from sampan.wire import json
 
 

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 from sampan.core.clock import utc_now
 from sampan.operator.controller.context import ReconcileContext
 from sampan.operator.controller.failing import FailingObject
-from sampan.operator.error_text import is_expected, is_race, one_line, traceback_of
-from sampan.operator.failed_events import EventFailure
+from sampan.operator.failures.error_text import is_expected, is_race, one_line, traceback_of
+from sampan.operator.failures.failed_events import EventFailure
 
 _log = logging.getLogger("sampan.controller")
 

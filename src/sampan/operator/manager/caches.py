@@ -18,11 +18,11 @@ from sampan.informer.informer import Informer
 from sampan.informer.ref import Deletion, Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.informer.sync import wait_for_cache_sync
-from sampan.operator.cache_options import CacheOptions, Namespaces, NamespaceSelector
-from sampan.operator.cached_client import CachedClient, declared_type, resource_info
+from sampan.operator.caches.cached_client import CachedClient, declared_type, resource_info
+from sampan.operator.caches.options import CacheOptions, Namespaces, NamespaceSelector
+from sampan.operator.caches.selection import Selection
 from sampan.operator.controller import CacheSyncTimeout
 from sampan.operator.manager.options import ManagerOptions
-from sampan.operator.selection import Selection
 from sampan.resource import ObjectType, ResourceInfo
 
 _log = logging.getLogger("sampan.manager")

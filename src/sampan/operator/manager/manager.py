@@ -25,12 +25,12 @@ from sampan.client.objects.partial_metadata import PartialObjectMetadata
 from sampan.client.transport import Transport
 from sampan.informer.factory import SharedInformerFactory
 from sampan.informer.informer import Informer
-from sampan.operator.cached_client import CachedClient, resource_info
+from sampan.operator.caches.cached_client import CachedClient, resource_info
 from sampan.operator.controller import Controller, ControllerMetrics, ControllerOptions, FailingObject
 from sampan.operator.controller.failing import unindexed
-from sampan.operator.errors import single_error
 from sampan.operator.events import CoreEventSink, EventBroadcaster, EventRecorder
 from sampan.operator.events.sink import CORE_EVENTS, NEW_EVENTS
+from sampan.operator.failures.groups import single_error
 from sampan.operator.leader_election import GuardedTransport, LeaderElectionMetrics, LeaderElector, LeaseLock
 from sampan.operator.manager.caches import Caches
 from sampan.operator.manager.client_metrics import ClientCollector

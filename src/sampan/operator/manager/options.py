@@ -9,7 +9,7 @@ from typing import Any
 from sampan.client.client import Client
 from sampan.core.time import Clock, SystemClock
 from sampan.informer.settings import InformerSettings
-from sampan.operator.cache_options import CacheOptions, Namespaces, check_namespaces
+from sampan.operator.caches.options import CacheOptions, Namespaces, check_namespaces
 from sampan.operator.controller.tracing import ReconcileTracer
 from sampan.operator.events import EventSink, NewEventSink
 from sampan.operator.leader_election import LeaderElectionConfig

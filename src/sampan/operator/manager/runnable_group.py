@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.user_code import timed_steps
-from sampan.operator.error_text import one_line, traceback_of
+from sampan.operator.failures.error_text import one_line, traceback_of
 from sampan.operator.manager.runnable import Group, Member
 
 _log = logging.getLogger("sampan.manager")

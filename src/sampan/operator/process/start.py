@@ -19,8 +19,8 @@ from sampan.client.config import Config, ConfigOverrides, load_config
 from sampan.core.extras import MissingExtra, import_extra
 from sampan.core.settings import nested
 from sampan.core.settings.declare import DECLARATION, Nested
-from sampan.operator.error_text import is_expected, one_line
-from sampan.operator.errors import single_error
+from sampan.operator.failures.error_text import is_expected, one_line
+from sampan.operator.failures.groups import single_error
 from sampan.operator.leader_election import LeaderElectionConfig
 from sampan.operator.manager import Group, Manager, ManagerOptions
 from sampan.operator.process.access import AccessReviews

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, Unpack, cast
 
-from sampan.operator.cached_client import declared_type
+from sampan.operator.caches.cached_client import declared_type
 from sampan.operator.webhook.admission import (
     Defaulter,
     FunctionValidator,

@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 from sampan.core.time import NANOSECONDS_PER_SECOND, parse_duration
 from sampan.core.user_code import report_caught
 from sampan.http.server import HttpLimits, HttpListener, Request, Response
-from sampan.operator.cache_options import NamespaceSelector
+from sampan.operator.caches.options import NamespaceSelector
 from sampan.operator.manager import Group, Manager, ManagerOptions
 from sampan.operator.rights import Right, rights_on
 from sampan.operator.webhook.admission import AdmissionEndpoint

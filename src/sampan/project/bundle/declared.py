@@ -8,7 +8,7 @@ from sampan.project.bundle.loaded import load_operator
 from sampan.project.bundle.settings import bundle_settings
 from sampan.project.pyproject import Settings
 from sampan.project.running.rights import rights_of
-from sampan.testing.privileges import Privileges, rights_in, words
+from sampan.testing.rights.privileges import Privileges, rights_in, words
 
 _NO_IMAGE: Final = "localhost/none"
 """The image has no effect on rights."""

@@ -16,11 +16,11 @@ from sampan.core.event_loop.task_scope import TaskScope
 from sampan.operator import Manager, ManagerOptions
 from sampan.server.request import UserInfo
 from sampan.testing.cluster_options import admission_of
-from sampan.testing.in_process import InProcessTransport
-from sampan.testing.logical_server import LogicalServer, ServerSettings, template
-from sampan.testing.loop_set_up import set_up_loops
-from sampan.testing.loop_sets import chosen_loops
-from sampan.testing.serve import serve
+from sampan.testing.control_loops.set_up import set_up_loops
+from sampan.testing.control_loops.sets import chosen_loops
+from sampan.testing.servers.in_process import InProcessTransport
+from sampan.testing.servers.logical_server import LogicalServer, ServerSettings, template
+from sampan.testing.servers.serve import serve
 
 _ADMIN: Final = UserInfo("kubernetes-admin", groups=("system:masters",))
 _LOOPS: Final = "chain"

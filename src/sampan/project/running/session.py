@@ -24,7 +24,7 @@ class RunOptions:
     as_deployed: bool = False
     consent: Callable[[str], bool] = lambda diff: True
     time_scale: float = 1.0
-    """Seconds of the running loop in a real one; see `sampan.testing.scaled_time`."""
+    """Seconds of the running loop in a real one; see `sampan.testing.time.scaled_time`."""
 
 
 async def run_project(settings: Settings, options: RunOptions, report: Report, stop: asyncio.Event) -> None:

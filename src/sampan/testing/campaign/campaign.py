@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from sampan.core.object import Object
+from sampan.testing.control_loops.sets import DEFAULT
 from sampan.testing.generated.choices import Complete
 from sampan.testing.generated.repair import generated_object, smallest_object
-from sampan.testing.generated.semantics import USUAL, Meanings
 from sampan.testing.generated.subject import Subject, subject_of
-from sampan.testing.loop_sets import DEFAULT
+from sampan.testing.generated.values.semantics import USUAL, Meanings
 from sampan.testing.object_verbs import as_dict, objects_of
-from sampan.testing.operator_failures import Allowed
+from sampan.testing.operators.failures import Allowed
 
 
 @dataclass(frozen=True, slots=True)

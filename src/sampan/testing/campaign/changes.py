@@ -10,9 +10,9 @@ from sampan.core.object import Object
 from sampan.schema.structural import Schema, ValueValidations
 from sampan.testing.generated.choices import Complete, Seeded
 from sampan.testing.generated.places import Place, place_of, put, remove, value_at
-from sampan.testing.generated.semantics import Meanings
 from sampan.testing.generated.subject import Subject
-from sampan.testing.generated.values import Generator
+from sampan.testing.generated.values.schema_values import Generator
+from sampan.testing.generated.values.semantics import Meanings
 
 _BAD_TEXT: Final = "no-such-value!"
 """Text that a schema without rules accepts and an operator may not."""

@@ -18,13 +18,13 @@ from sampan.testing.campaign.history import without_history
 from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.explore.outcome import Outcome, differences, error_line, outcome_of
-from sampan.testing.generated.semantics import companions
-from sampan.testing.operator_failures import OperatorFailed
-from sampan.testing.operators import Running
-from sampan.testing.suspicions import suspicions
-from sampan.testing.timeline import Place, timeline
-from sampan.testing.values import short
-from sampan.testing.virtual_time import run_virtual
+from sampan.testing.generated.values.semantics import companions
+from sampan.testing.observations.suspicions import suspicions
+from sampan.testing.observations.timeline import Place, timeline
+from sampan.testing.observations.values import short
+from sampan.testing.operators.failures import OperatorFailed
+from sampan.testing.operators.running import Running
+from sampan.testing.time.virtual_time import run_virtual
 
 _CALM_S: Final = 300.0
 """Virtual seconds after each step, for retries with a delay."""

@@ -9,13 +9,13 @@ from sampan.client.transport import HttpRequest
 from sampan.core.object import Object
 from sampan.storage.encoding import decode
 from sampan.testing.cluster import Cluster
-from sampan.testing.explore.contention import without_change
+from sampan.testing.explore.faults.contention import without_change
 from sampan.testing.explore.plan import WriteId
 from sampan.testing.explore.rewrites import changes, more_often, written_places
 from sampan.testing.explore.scenario import Check, State
 from sampan.testing.journal import Write
-from sampan.testing.leaks import leaked_objects, stored
-from sampan.testing.values import GONE, lines_of, masked, short
+from sampan.testing.observations.leaks import leaked_objects, stored
+from sampan.testing.observations.values import GONE, lines_of, masked, short
 
 _UNCOMPARED: Final = (
     "/registry/events/",

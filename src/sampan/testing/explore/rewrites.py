@@ -9,7 +9,7 @@ from typing import Any
 
 from sampan.testing.explore.plan import WriteId
 from sampan.testing.journal import Write
-from sampan.testing.values import GONE, compared, masked, short
+from sampan.testing.observations.values import GONE, compared, masked, short
 
 
 def written_places(writes: Sequence[WriteId], actor: str) -> frozenset[tuple[str, str, str]]:

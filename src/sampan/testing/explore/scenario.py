@@ -7,8 +7,8 @@ from typing import Any
 
 from sampan.core.object import Object
 from sampan.informer.settings import InformerSettings
-from sampan.testing.loop_sets import DEFAULT
-from sampan.testing.operator_failures import Allowed
+from sampan.testing.control_loops.sets import DEFAULT
+from sampan.testing.operators.failures import Allowed
 
 Steps = Callable[..., Awaitable[None]]
 """Function with the steps. It gets the cluster, and the external system if the scenario has one."""

@@ -10,11 +10,11 @@ from typing import Any
 
 from sampan.client.transport import HttpRequest, HttpResponse
 from sampan.testing.cluster import ADMIN, TEST, Cluster
-from sampan.testing.explore.held import name_in, resource_of
+from sampan.testing.explore.faults.held import name_in, resource_of
 from sampan.testing.explore.plan import WriteId
 from sampan.testing.explore.scenario import Scenario
-from sampan.testing.in_process import InProcessTransport
 from sampan.testing.requests import Proceed, SentRequest
+from sampan.testing.servers.in_process import InProcessTransport
 from sampan.wire import json
 
 

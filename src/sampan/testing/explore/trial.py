@@ -15,10 +15,10 @@ from sampan.core.event_loop.background import background
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.server.request import UserInfo
 from sampan.testing.cluster import ADMIN, TEST, Cluster
-from sampan.testing.explore.contention import OTHER, Contention, is_made_by_operator
-from sampan.testing.explore.dependencies import DEPENDENCY, Dependencies
-from sampan.testing.explore.drift_of import drift
-from sampan.testing.explore.held import (
+from sampan.testing.explore.faults.contention import OTHER, Contention, is_made_by_operator
+from sampan.testing.explore.faults.dependencies import DEPENDENCY, Dependencies
+from sampan.testing.explore.faults.drift_of import drift
+from sampan.testing.explore.faults.held import (
     ErrorResponse,
     Held,
     may_be_old,
@@ -27,7 +27,8 @@ from sampan.testing.explore.held import (
     resource_of,
     starts_a_stream,
 )
-from sampan.testing.explore.outage import Outage
+from sampan.testing.explore.faults.outage import Outage
+from sampan.testing.explore.faults.refusals import Refusals
 from sampan.testing.explore.plan import (
     CONFLICT,
     CRASH_AFTER,
@@ -49,13 +50,12 @@ from sampan.testing.explore.plan import (
     Plan,
     WriteId,
 )
-from sampan.testing.explore.refusals import Refusals
 from sampan.testing.explore.trial_life import CANDIDATE, HIDDEN_S_MAX, OperatorLife
 from sampan.testing.explore.trial_points import OPERATOR, TrialPoints
-from sampan.testing.in_process import InProcessTransport
-from sampan.testing.logical_server import LogicalServer, ServerSettings, template
-from sampan.testing.operators import Running
+from sampan.testing.operators.running import Running
 from sampan.testing.requests import Proceed, SentRequest
+from sampan.testing.servers.in_process import InProcessTransport
+from sampan.testing.servers.logical_server import LogicalServer, ServerSettings, template
 
 DRIFT: Final = "drift"
 SLOW_S: Final = 20.0

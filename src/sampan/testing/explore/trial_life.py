@@ -7,11 +7,11 @@ from typing import Any, Final
 from sampan.client import TransportError
 from sampan.operator.leader_election import LeaderElectionLost
 from sampan.testing.cluster import Cluster
-from sampan.testing.explore.outage import OUTAGE_S, REST_S, Outage
+from sampan.testing.explore.faults.outage import OUTAGE_S, REST_S, Outage
 from sampan.testing.explore.plan import LOST_LEASE, Plan
 from sampan.testing.faults.lease import give_lease, take_lease
-from sampan.testing.logical_server import LogicalServer
-from sampan.testing.operators import Running
+from sampan.testing.operators.running import Running
+from sampan.testing.servers.logical_server import LogicalServer
 
 CANDIDATE: Final = "another candidate"
 STALE_S: Final = 5.0

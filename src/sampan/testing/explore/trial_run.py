@@ -20,12 +20,12 @@ from sampan.testing.explore.scenario import Scenario
 from sampan.testing.explore.trial import Trial
 from sampan.testing.explore.trial_points import OPERATOR
 from sampan.testing.faults.points import fault_points
-from sampan.testing.leaks import stored
-from sampan.testing.logical_server import template
+from sampan.testing.observations.leaks import stored
+from sampan.testing.observations.suspicions import suspicions
+from sampan.testing.observations.values import masked
 from sampan.testing.randomness import seeded
-from sampan.testing.suspicions import suspicions
-from sampan.testing.values import masked
-from sampan.testing.virtual_time import run_virtual
+from sampan.testing.servers.logical_server import template
+from sampan.testing.time.virtual_time import run_virtual
 
 TRIAL_S_MAX: Final = 6 * 3600.0
 """Longest time of one run, in virtual seconds."""

@@ -17,8 +17,8 @@ from sampan.core.object import Object
 from sampan.testing.generated.build import build_object
 from sampan.testing.generated.invalid import InvalidObject, invalid_objects_of
 from sampan.testing.generated.repair import NotGenerated
-from sampan.testing.generated.semantics import USUAL, Meanings, companions
 from sampan.testing.generated.subject import Subject, UnknownKind, subject_of
+from sampan.testing.generated.values.semantics import USUAL, Meanings, companions
 
 __all__ = [
     "USUAL",

@@ -7,13 +7,13 @@ from sampan.patch.copying import copy_json
 from sampan.schema.derived import derived
 from sampan.schema.structural import Schema
 from sampan.testing.generated.choices import Choices
-from sampan.testing.generated.fields import merged
 from sampan.testing.generated.fitting import fit
 from sampan.testing.generated.lessons import Lessons
 from sampan.testing.generated.required_fields import FIELDS, NAMELESS, NAMES
-from sampan.testing.generated.semantics import Meanings
 from sampan.testing.generated.subject import NAMESPACE, Subject
-from sampan.testing.generated.values import Generator
+from sampan.testing.generated.values.fields import merged
+from sampan.testing.generated.values.schema_values import Generator
+from sampan.testing.generated.values.semantics import Meanings
 
 NOT_GENERATED: Final = ("apiVersion", "kind", "metadata", "status")
 

@@ -16,14 +16,14 @@ from sampan.core.object import Object
 from sampan.schema.formats import is_known, string_format
 from sampan.schema.structural import UNSET, ListType, Schema, ValueValidations
 from sampan.testing.generated.choices import Complete, Seeded
-from sampan.testing.generated.formats import WRONG
 from sampan.testing.generated.invalid_builtin import probed
-from sampan.testing.generated.patterns import not_matching
 from sampan.testing.generated.places import Place, put, remove, schema_at, value_at
 from sampan.testing.generated.repair import generated_object, smallest_object
-from sampan.testing.generated.semantics import Meanings
 from sampan.testing.generated.subject import Subject
-from sampan.testing.generated.values import Generator
+from sampan.testing.generated.values.formats import WRONG
+from sampan.testing.generated.values.patterns import not_matching
+from sampan.testing.generated.values.schema_values import Generator
+from sampan.testing.generated.values.semantics import Meanings
 
 _INDEX: Final = re.compile(r"\[\d+\]")
 _NO_RULES: Final = ValueValidations()

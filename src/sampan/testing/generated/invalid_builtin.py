@@ -17,8 +17,8 @@ from sampan.testing.generated.lessons import Lessons, refused_later
 from sampan.testing.generated.places import Place, put, remove
 from sampan.testing.generated.repair import generated_object
 from sampan.testing.generated.required_fields import NAMELESS
-from sampan.testing.generated.semantics import Meanings
 from sampan.testing.generated.subject import Subject
+from sampan.testing.generated.values.semantics import Meanings
 
 _NOT_PROBED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _REFUSED_EARLIER: Final = {

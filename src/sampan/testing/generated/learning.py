@@ -19,8 +19,8 @@ from sampan.testing.generated.faults import applied, fault_place, supported
 from sampan.testing.generated.framing import NOT_GENERATED, framed_object
 from sampan.testing.generated.lessons import ITEM, Key, Lessons, refused_later
 from sampan.testing.generated.places import Place, schema_at, value_at
-from sampan.testing.generated.semantics import Meanings
 from sampan.testing.generated.subject import Subject
+from sampan.testing.generated.values.semantics import Meanings
 
 _JUDGEMENTS: Final = 6
 _COMPLETE_SIZE: Final = 1500

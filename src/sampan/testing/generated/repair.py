@@ -19,9 +19,9 @@ from sampan.testing.generated.faults import applied, is_required, path_of, suppo
 from sampan.testing.generated.framing import NOT_GENERATED, framed, framed_object, generated_fields
 from sampan.testing.generated.lessons import NO_LESSONS, Lessons
 from sampan.testing.generated.places import Place, place_of, put, remove, schema_at, value_at
-from sampan.testing.generated.semantics import USUAL, Meanings
 from sampan.testing.generated.subject import Subject
-from sampan.testing.generated.values import Generator
+from sampan.testing.generated.values.schema_values import Generator
+from sampan.testing.generated.values.semantics import USUAL, Meanings
 
 _ROUNDS: Final = 12
 _CANDIDATES: Final = 60

@@ -16,8 +16,8 @@ from sampan.testing.generated.choices import FEW, Choices, text_from
 from sampan.testing.generated.learning import lessons_of
 from sampan.testing.generated.lessons import NO_LESSONS
 from sampan.testing.generated.repair import generated_object, smallest_object
-from sampan.testing.generated.semantics import Meanings, built_in
 from sampan.testing.generated.subject import Subject
+from sampan.testing.generated.values.semantics import Meanings, built_in
 
 _FLAGS: Final = st.booleans()
 _AT_ONCE: Final = 3

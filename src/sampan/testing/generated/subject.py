@@ -28,8 +28,8 @@ from sampan.resource.declare import declaration
 from sampan.schema.compile import CompiledSchema, DecodeError, SchemaCompiler
 from sampan.schema.structural import Schema
 from sampan.testing.generated.required_fields import NAMELESS
-from sampan.testing.logical_server import template
 from sampan.testing.object_verbs import objects_of
+from sampan.testing.servers.logical_server import template
 
 NAMESPACE: Final = "default"
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"

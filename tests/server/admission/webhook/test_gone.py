@@ -9,7 +9,7 @@ import pytest
 from sampan.client.transport import HttpRequest
 from sampan.http.client.pending_response import PendingResponse
 from sampan.server.request import Request, Response
-from sampan.testing.in_process import InProcessTransport
+from sampan.testing.servers.in_process import InProcessTransport
 from tests.server.admission.webhook.hooks import MAPS, Hooks, config_map, configure, hook
 from tests.server.cluster import Api
 

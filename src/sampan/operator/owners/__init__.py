@@ -1,0 +1,1 @@
+"""Owners of objects: owner references, and objects whose names follow from their owner."""

@@ -1,0 +1,1 @@
+"""Faults of a trial: another client, an absent object, a broken body, an unreachable server."""
