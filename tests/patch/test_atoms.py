@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 
 from sampan.core.json.values import same_by_number
-from sampan.patch.atom import Atom, ElementError
-from sampan.patch.atom_schema import atom_of, root_atom
+from sampan.patch.atoms.atom import Atom, ElementError
+from sampan.patch.atoms.atom_schema import atom_of, root_atom
 from sampan.patch.copying import copy_json
-from sampan.patch.fieldset import LEAF, FieldSet, leaves, parse, paths
+from sampan.patch.field_sets.fieldset import LEAF, FieldSet, leaves, parse, paths
 from sampan.schema.structural import MapType, Schema
 from tests.patch.schemas import (
     APP,

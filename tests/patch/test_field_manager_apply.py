@@ -9,7 +9,7 @@ from hypothesis import given
 
 from sampan.core.errors import StatusError
 from sampan.core.object import Object
-from sampan.patch.last_applied import LAST_APPLIED
+from sampan.patch.managed_fields.last_applied import LAST_APPLIED
 from tests.patch.test_field_manager_update import (
     BOTH,
     MANAGER,

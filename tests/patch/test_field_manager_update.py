@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from sampan.core.object import Object
-from sampan.patch.managed_fields import FieldManager
+from sampan.patch.managed_fields.field_manager import FieldManager
 from sampan.schema.structural import Schema
 from tests.patch.schemas import APP
 from tests.patch.values import apps, without_empties

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampan.patch.fieldset import LEAF, parse, union, union_of
-from sampan.patch.managed_entries import UPDATE_ENTRIES_MAX, cap, make_entry
+from sampan.patch.field_sets.fieldset import LEAF, parse, union, union_of
+from sampan.patch.managed_fields.entries import UPDATE_ENTRIES_MAX, cap, make_entry
 
 KEYS = st.sampled_from(["f:a", "f:b", 'k:{"name":"x"}'])
 RAW: st.SearchStrategy[dict[str, Any]] = st.recursive(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sampan.core.object import Object
-from sampan.patch.managed_fields import FieldManager
+from sampan.patch.managed_fields.field_manager import FieldManager
 from sampan.schema.structural import Schema
 from tests.patch.schemas import INTEGER, METADATA, STRING, keyed_list_of, map_of, set_of, struct
 

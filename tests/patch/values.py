@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sampan.patch.fieldset import FieldSet, parse
+from sampan.patch.field_sets.fieldset import FieldSet, parse
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 SCALARS = st.one_of(st.booleans(), st.integers(-3, 3), st.sampled_from(["", "x", "y"]))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sampan.schema.compile import CompiledSchema, DecodeError, SchemaCompiler
-from sampan.schema.openapi import parse, to_openapi
+from sampan.schema.definition.openapi import parse, to_openapi
 
 Json = dict[str, Any]
 COMPILER = SchemaCompiler()

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.core.field import Path
-from sampan.schema.check import compile_check
 from sampan.schema.compile import SchemaCompiler, validation_errors
-from sampan.schema.openapi import parse
+from sampan.schema.definition.openapi import parse
 from sampan.schema.structural import UNSET
+from sampan.schema.validation.check import compile_check
 
 Json = dict[str, Any]
 COMPILER = SchemaCompiler()

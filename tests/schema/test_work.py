@@ -8,8 +8,8 @@ from sampan.core.errors import StatusError
 from sampan.core.field import Path
 from sampan.schema import work
 from sampan.schema.compile import SchemaCompiler
-from sampan.schema.openapi import parse
-from sampan.schema.structural_validation import validate_structural
+from sampan.schema.definition.openapi import parse
+from sampan.schema.definition.structural_validation import validate_structural
 
 Json = dict[str, Any]
 MAP_LIST = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from sampan.core.event_loop.offload import INLINE_STEPS_MAX
-from sampan.schema.cel import parser
-from sampan.schema.cel.lexer import tokens
+from sampan.schema.cel.syntax import parser
+from sampan.schema.cel.syntax.lexer import tokens
 from tests.server.admission.policy.policies import EVERY_MAP, GROUP, MAPS, config_map, failing, validating
 from tests.server.admission.policy.test_type_checking import settled
 from tests.server.cluster import Api, served

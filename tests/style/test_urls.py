@@ -22,7 +22,7 @@ WITH_URLSPLIT = {
     "client/transports/redirects.py",
     # Targets of requests and links in documents, which contain no line breaks or are not requested:
     "http/server/exchange.py",
-    "schema/formats.py",
+    "schema/validation/formats.py",
     "server/proxy/rewrite.py",
 }
 """Modules with `urlsplit`. The list may only shrink."""

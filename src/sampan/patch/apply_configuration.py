@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from sampan.core.object import Object
-from sampan.patch.atom import ATOMIC, Atom, ElementError
-from sampan.patch.atom_list import ListAtom
-from sampan.patch.atom_map import MapAtom
-from sampan.patch.atom_schema import root_atom
+from sampan.patch.atoms.atom import ATOMIC, Atom, ElementError
+from sampan.patch.atoms.atom_list import ListAtom
+from sampan.patch.atoms.atom_map import MapAtom
+from sampan.patch.atoms.atom_schema import root_atom
+from sampan.patch.atoms.type_check import type_errors
 from sampan.patch.copying import copy_json
-from sampan.patch.type_check import type_errors
 from sampan.schema.structural import Schema
 
 

@@ -18,7 +18,7 @@ from sampan.core.gvk import GroupResource, package_of
 from sampan.core.object import Object
 from sampan.patch.media_types import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from sampan.schema.compile import CompiledSchema
-from sampan.schema.go_nulls import with_nulls
+from sampan.schema.decoding.go_nulls import with_nulls
 from sampan.schema.structural import Schema
 from sampan.wire.json_syntax import Duplicates
 from sampan.wire.negotiation import CUSTOM_OFFERED, OFFERED, unsupported_media_type

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from sampan.core.event_loop.offload import offloaded
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
-from sampan.patch.managed_fields import FieldManager
+from sampan.patch.managed_fields.field_manager import FieldManager
 from sampan.registry.awaited_conversion import AwaitedConversion
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.registry.rest.store import ResourceStore

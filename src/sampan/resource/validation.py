@@ -9,9 +9,9 @@ from sampan.core.field import FieldError
 from sampan.resource.crd import root_schema
 from sampan.resource.declare import object_type
 from sampan.resource.object_type import Object
-from sampan.schema.cel.validation import Validator
+from sampan.schema.cel.rules.validation import Validator
 from sampan.schema.compile import CompiledSchema, SchemaCompiler
-from sampan.schema.openapi import parse
+from sampan.schema.definition.openapi import parse
 from sampan.wire import json
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from sampan.core.gvk import GroupVersionKind
-from sampan.schema.decode import DecoderCompiler
+from sampan.schema.decoding.decode import DecoderCompiler
 from sampan.schema.structural import ListType, MapType, Schema, ValueValidations
 
 DATA = Path(__file__).parent.parent / "registry" / "data" / "schemas.bin"

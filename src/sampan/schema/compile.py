@@ -6,17 +6,17 @@ from sampan.core.field import FieldError, Path, uncounted
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
 from sampan.schema.builtin import Definitions
-from sampan.schema.cel.cel_times import CelTimes
-from sampan.schema.check import Check, compile_check
-from sampan.schema.decode import Decoder, Lost
-from sampan.schema.decode_error import DecodeError
+from sampan.schema.cel.rules.cel_times import CelTimes
+from sampan.schema.decoding.decode import Decoder, Lost
+from sampan.schema.decoding.decode_error import DecodeError
 from sampan.schema.default import Defaulter, bounded_defaulter
 from sampan.schema.embedded import all_embedded_errors
-from sampan.schema.listtype import list_errors
 from sampan.schema.prune import Pruner, compile_pruner
-from sampan.schema.report import Reporter
-from sampan.schema.required import required_errors
 from sampan.schema.structural import UNSET, Schema
+from sampan.schema.validation.check import Check, compile_check
+from sampan.schema.validation.listtype import list_errors
+from sampan.schema.validation.report import Reporter
+from sampan.schema.validation.required import required_errors
 from sampan.schema.work import begin_steps, end_steps
 
 __all__ = ["CompiledSchema", "DecodeError", "SchemaCompiler", "unknown_paths"]

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from sampan.core.field import FieldError, Path, invalid
 from sampan.core.json.values import whole_number, with_whole_numbers
 from sampan.core.numbers.integers import INT64_MAX, INT64_MIN
-from sampan.schema.decode import Decoder, Lost
-from sampan.schema.decode_error import DecodeError
+from sampan.schema.decoding.decode import Decoder, Lost
+from sampan.schema.decoding.decode_error import DecodeError
 from sampan.schema.structural import UNSET, Schema
 
 Pruner = Callable[[Any, Lost], None]

@@ -10,7 +10,7 @@ from sampan.project.bundle.health import CURRENT_CEL, FAILED_CEL, kinds_with_con
 from sampan.project.bundle.objects import operator_objects
 from sampan.project.bundle.settings import bundle_settings
 from sampan.project.pyproject import project_at
-from sampan.schema.cel.budget import Budget
+from sampan.schema.cel.cost.budget import Budget
 from sampan.schema.cel.environment import Environment
 from sampan.schema.cel.errors import CelRuntimeError
 from sampan.schema.cel.types import DYN

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from sampan.registry.crd.hub.conversion import FieldRule, HubConverter, HubConverterVersion
 from sampan.registry.crd.hub.preserved import ANNOTATION, entries_between
 from sampan.schema.cel.environment import Environment
-from sampan.schema.cel.schema_types import schema_type
+from sampan.schema.cel.rules.schema_types import schema_type
 from sampan.schema.compile import CompiledSchema, SchemaCompiler
-from sampan.schema.openapi import parse
+from sampan.schema.definition.openapi import parse
 from sampan.schema.structural import Schema
 
 Json = dict[str, Any]

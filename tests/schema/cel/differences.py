@@ -21,7 +21,7 @@ from sampan.schema.cel import (
     CelTypeError,
     Environment,
 )
-from sampan.schema.cel.estimate import estimate
+from sampan.schema.cel.cost.estimate import estimate
 from sampan.schema.cel.types import BOOL, DOUBLE, DYN, INT, NULL, STRING, list_of, map_of
 from sampan.schema.cel.values import (
     ABSENT,

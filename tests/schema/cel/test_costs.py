@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sampan.schema.cel import Budget, CelBudgetExceeded, CelRuntimeError, CelType, Environment
-from sampan.schema.cel.estimate import estimate
-from sampan.schema.cel.schema_types import schema_type
+from sampan.schema.cel.cost.estimate import estimate
+from sampan.schema.cel.rules.schema_types import schema_type
 from sampan.schema.cel.types import DYN, INT, list_of
 from sampan.schema.cel.types import STRING as STRING_TYPE
 from sampan.schema.structural import ListType, Schema, ValueValidations

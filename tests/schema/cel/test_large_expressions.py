@@ -8,8 +8,8 @@ import pytest
 from sampan.core.event_loop import offload
 from sampan.core.event_loop.offload import INLINE_STEPS_MAX, Offload, RequestWork, TakeThread
 from sampan.schema.cel import Budget, CelCompileError, Environment
+from sampan.schema.cel.checking.unification import Assignments, assign
 from sampan.schema.cel.types import BOOL, INT, STRING, param
-from sampan.schema.cel.unification import Assignments, assign
 
 ENVIRONMENT = Environment({})
 

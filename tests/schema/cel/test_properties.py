@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampan.schema.cel import Budget, CelCompileError, CelError, CelRuntimeError, Environment
-from sampan.schema.cel.parser import parse
+from sampan.schema.cel.syntax.parser import parse
 from sampan.schema.cel.types import BOOL, DOUBLE, DYN, INT, STRING, list_of, map_of
 from sampan.schema.cel.values import compare, equal
 from tests.properties import examples

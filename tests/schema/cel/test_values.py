@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sampan.schema.cel import Budget, CelRuntimeError, CelSyntaxError, CelType, CelTypeError, Environment
-from sampan.schema.cel.estimate import estimate
+from sampan.schema.cel.cost.estimate import estimate
 from sampan.schema.cel.library.encoders import ENCODERS, JSON_PATCH
 from sampan.schema.cel.library.kubernetes import KUBERNETES
 from sampan.schema.cel.library.math import MATH

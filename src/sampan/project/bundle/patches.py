@@ -12,7 +12,7 @@ from sampan.project.errors import ProjectError
 from sampan.resource import Object
 from sampan.schema.builtin import Definitions
 from sampan.schema.compile import CompiledSchema, SchemaCompiler
-from sampan.schema.decode_error import DecodeError
+from sampan.schema.decoding.decode_error import DecodeError
 
 
 def patched(objects: Sequence[Object], patches: Sequence[PatchSettings]) -> list[Object]:

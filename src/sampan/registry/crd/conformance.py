@@ -7,7 +7,7 @@ from sampan.core.field import FieldError, Path, aggregate, invalid
 from sampan.core.object import Object
 from sampan.registry.crd.approval import approval_state, is_protected_group
 from sampan.registry.crd.conditions import make_condition, remove_condition, set_condition
-from sampan.schema.structural_validation import structural_errors
+from sampan.schema.definition.structural_validation import structural_errors
 
 _APPROVAL = "KubernetesAPIApprovalPolicyConformant"
 _STRUCTURE = "NonStructuralSchema"

@@ -10,7 +10,7 @@ from typing import Any, Self
 from sampan.core.field import Path
 from sampan.core.object import Object
 from sampan.registry.crd.schemas import schemas_of, walk
-from sampan.schema.structural_validation import structural_errors
+from sampan.schema.definition.structural_validation import structural_errors
 
 _EXTENSIONS = (
     "x-kubernetes-embedded-resource",

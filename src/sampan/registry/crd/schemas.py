@@ -9,10 +9,10 @@ from typing import Any
 
 from sampan.core.field import FieldError, Path, forbidden, invalid
 from sampan.core.object import Object
-from sampan.schema.cel.registration import rule_errors
-from sampan.schema.formats import is_known
-from sampan.schema.openapi import parse
-from sampan.schema.structural_validation import validate_structural
+from sampan.schema.cel.rules.registration import rule_errors
+from sampan.schema.definition.openapi import parse
+from sampan.schema.definition.structural_validation import validate_structural
+from sampan.schema.validation.formats import is_known
 
 _AT_ROOT_WITH_STATUS = frozenset(
     [

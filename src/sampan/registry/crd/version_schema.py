@@ -7,10 +7,10 @@ from typing import Any
 import orjson
 
 from sampan.core.object import Object
-from sampan.schema.cel.validation import Validator
+from sampan.schema.cel.rules.validation import Validator
 from sampan.schema.compile import CompiledSchema, SchemaCompiler
-from sampan.schema.openapi import parse
-from sampan.schema.prune_defaults import prune_defaults
+from sampan.schema.definition.openapi import parse
+from sampan.schema.definition.prune_defaults import prune_defaults
 from sampan.schema.structural import Schema
 
 CHECKS_OF_A_VALUE = 8

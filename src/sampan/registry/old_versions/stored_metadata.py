@@ -9,7 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 from sampan.core.object import Object
-from sampan.schema.decode_error import DecodeError
+from sampan.schema.decoding.decode_error import DecodeError
 
 Decode = Callable[[Object], Any]
 """Decode metadata in place. Raises `DecodeError`."""

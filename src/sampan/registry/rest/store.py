@@ -11,7 +11,7 @@ from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
 from sampan.registry.step_times import StepTimes
 from sampan.registry.strategy import RecordReader, Strategy
-from sampan.schema.decode import Decoder, DecoderCompiler
+from sampan.schema.decoding.decode import Decoder, DecoderCompiler
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode, encode, splice
 from sampan.storage.records import Record

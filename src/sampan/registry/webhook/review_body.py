@@ -10,7 +10,7 @@ from typing import Any, Final
 from sampan.core.object import Object
 from sampan.patch.errors import not_object_text
 from sampan.schema.compile import DecodeError
-from sampan.schema.decode import Decoder, DecoderCompiler
+from sampan.schema.decoding.decode import Decoder, DecoderCompiler
 from sampan.schema.structural import Schema, ValueValidations
 from sampan.wire import json as wire_json
 from sampan.wire import yaml as wire_yaml

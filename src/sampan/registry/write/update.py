@@ -13,7 +13,7 @@ from sampan.core.field import FieldError, Path, bounded
 from sampan.core.gvk import GroupKind
 from sampan.core.json.values import same
 from sampan.core.object import Object, set_or_drop
-from sampan.patch.timestamps import keep_timestamps
+from sampan.patch.managed_fields.timestamps import keep_timestamps
 from sampan.registry.rest.metadata import is_deleting, match_namespace, metadata_of
 from sampan.registry.rest.metadata_faults import kinds_update_faults, update_faults
 from sampan.registry.rest.size import stored_bytes

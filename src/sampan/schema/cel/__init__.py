@@ -1,6 +1,6 @@
 """CEL: compile and evaluate the expressions of validation rules, admission policies and claim mappings."""
 
-from sampan.schema.cel.budget import Budget
+from sampan.schema.cel.cost.budget import Budget
 from sampan.schema.cel.environment import Environment, Program
 from sampan.schema.cel.errors import (
     CelBudgetExceeded,

@@ -10,12 +10,11 @@ from functools import lru_cache
 from typing import Any
 
 from sampan.core.event_loop.offload import TakeThread, count_steps, steps_left
-from sampan.schema.cel import literals
-from sampan.schema.cel.ast import Node
-from sampan.schema.cel.budget import OUT_OF_BUDGET, Budget
-from sampan.schema.cel.checker import check
-from sampan.schema.cel.code import COST, FIRST_VARIABLE, LIMIT, Frame, over_limit
-from sampan.schema.cel.compiler import Compiler
+from sampan.schema.cel.checking import literals
+from sampan.schema.cel.checking.checker import check
+from sampan.schema.cel.compiling.code import COST, FIRST_VARIABLE, LIMIT, Frame, over_limit
+from sampan.schema.cel.compiling.compiler import Compiler
+from sampan.schema.cel.cost.budget import OUT_OF_BUDGET, Budget
 from sampan.schema.cel.declarations import Library, Overload, by_name
 from sampan.schema.cel.errors import (
     EVALUATION_ERRORS,
@@ -24,9 +23,10 @@ from sampan.schema.cel.errors import (
     CelSyntaxError,
     as_runtime_error,
 )
-from sampan.schema.cel.escaping import unescape_fields
 from sampan.schema.cel.library.kubernetes import KUBERNETES
-from sampan.schema.cel.parser import parse
+from sampan.schema.cel.syntax.ast import Node
+from sampan.schema.cel.syntax.escaping import unescape_fields
+from sampan.schema.cel.syntax.parser import parse
 from sampan.schema.cel.types import (
     BOOL,
     BYTES,

@@ -11,7 +11,7 @@ from sampan.core.field import quote
 from sampan.core.object import Object
 from sampan.registry.webhook.review_body import BOOLEAN, RAW, STRING, STRINGS, struct
 from sampan.schema.compile import DecodeError, unknown_paths
-from sampan.schema.decode import Decoder, DecoderCompiler, Lost
+from sampan.schema.decoding.decode import Decoder, DecoderCompiler, Lost
 from sampan.schema.structural import Schema, ValueValidations
 from sampan.wire import json as wire_json
 

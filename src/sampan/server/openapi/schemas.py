@@ -10,7 +10,7 @@ from typing import Any
 from sampan.core.gvk import GroupVersionKind
 from sampan.registry.definition import ResourceDefinition, VersionDefinition
 from sampan.schema.builtin import Definitions
-from sampan.schema.openapi import to_openapi
+from sampan.schema.definition.openapi import to_openapi
 from sampan.schema.structural import Schema
 from sampan.server.openapi.operations import META
 

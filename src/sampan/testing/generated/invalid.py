@@ -13,8 +13,8 @@ from typing import Any, Final
 from sampan.core.field import ErrorType
 from sampan.core.go_text import NIL
 from sampan.core.object import Object
-from sampan.schema.formats import is_known, string_format
 from sampan.schema.structural import UNSET, ListType, Schema, ValueValidations
+from sampan.schema.validation.formats import is_known, string_format
 from sampan.testing.generated.choices import Complete, Seeded
 from sampan.testing.generated.invalid_builtin import probed
 from sampan.testing.generated.places import Place, put, remove, schema_at, value_at

@@ -8,7 +8,7 @@ from sampan.core import errors
 from sampan.core.object import Object
 from sampan.registry.crd.hub.field_paths import FieldPath, items_at, put, split_items, take
 from sampan.registry.crd.hub.preserved import entries_between, read, restore, write
-from sampan.schema.cel.budget import Budget
+from sampan.schema.cel.cost.budget import Budget
 from sampan.schema.cel.environment import Program
 from sampan.schema.cel.errors import CelError
 from sampan.schema.cel.native import to_json

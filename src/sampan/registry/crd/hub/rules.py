@@ -19,8 +19,8 @@ from sampan.registry.crd.hub.field_paths import (
 from sampan.registry.definition import VersionDefinition
 from sampan.schema.cel.environment import Environment, Program
 from sampan.schema.cel.errors import CelError
-from sampan.schema.cel.rules import SELF
-from sampan.schema.cel.schema_types import schema_type
+from sampan.schema.cel.rules.compiled_rule import SELF
+from sampan.schema.cel.rules.schema_types import schema_type
 from sampan.schema.compile import CompiledSchema, validation_errors
 from sampan.schema.structural import UNSET, Schema
 

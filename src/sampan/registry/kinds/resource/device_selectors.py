@@ -12,7 +12,7 @@ from sampan.core.object import Object
 from sampan.registry.rules.fields import Errors
 from sampan.schema.cel import CelCompileError, CelSyntaxError, CelTypeError, Environment
 from sampan.schema.cel.admission.environment import shown_type
-from sampan.schema.cel.estimate import estimate
+from sampan.schema.cel.cost.estimate import estimate
 from sampan.schema.cel.library.authorization import AUTHORIZATION
 from sampan.schema.cel.library.kubernetes import KUBERNETES
 from sampan.schema.cel.library.quantities import QUANTITY

@@ -18,7 +18,7 @@ from sampan.schema.cel.errors import CelCompileError, CelSyntaxError, CelTypeErr
 from sampan.schema.cel.library.authorization import AUTHORIZER, RESOURCE_CHECK
 from sampan.schema.cel.library.json_patch import JSON_PATCHES
 from sampan.schema.cel.library.kubernetes import KUBERNETES
-from sampan.schema.cel.parser import parse
+from sampan.schema.cel.syntax.parser import parse
 from sampan.schema.cel.types import DYN, CelType, list_of, map_of
 from sampan.schema.cel.values import ObjectValue
 

@@ -7,7 +7,7 @@ Source: apiserver pkg/cel/mutation (1.36).
 from collections.abc import Iterator
 from typing import Final
 
-from sampan.schema.cel.ast import Node, StructNode, walk
+from sampan.schema.cel.syntax.ast import Node, StructNode, walk
 from sampan.schema.cel.types import DYN, STRING, CelType, struct
 
 OBJECT: Final = "Object"

@@ -10,7 +10,7 @@ from sampan.core.event_loop.offload import offloaded
 from sampan.core.object import Object
 from sampan.schema.cel import Budget, CelBudgetExceeded, CelRuntimeError, Program
 from sampan.schema.cel.admission import lazy_variables
-from sampan.schema.cel.budget import OUT_OF_BUDGET
+from sampan.schema.cel.cost.budget import OUT_OF_BUDGET
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.authority import Authority, PendingDecision
 from sampan.server.admission.matching.forms import Versioned

@@ -16,7 +16,7 @@ from sampan.registry.kinds.pod_spec.options import PodOptions
 from sampan.registry.kinds.pod_spec.scheduling import validate_tolerations
 from sampan.registry.reader import CacheReader
 from sampan.schema.compile import DecodeError
-from sampan.schema.decode import DecoderCompiler
+from sampan.schema.decoding.decode import DecoderCompiler
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.configuration import TOLERATION
 from sampan.server.admission.derived_cache import DerivedCache

@@ -18,7 +18,7 @@ from sampan.registry.definition import VersionDefinition
 from sampan.registry.registry import ResourceRegistry
 from sampan.schema.cel import CelCompileError
 from sampan.schema.cel.admission import Expressions, Inputs
-from sampan.schema.cel.schema_types import schema_type
+from sampan.schema.cel.rules.schema_types import schema_type
 from sampan.schema.cel.types import DYN, CelType
 from sampan.schema.structural import Schema
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sampan.core.field import FieldError, Path, invalid
 from sampan.schema.cel import Budget, CelCompileError, CelError, CelSyntaxError, CelTypeError, Environment, Program
-from sampan.schema.cel.ast import Ident, Node, Select
+from sampan.schema.cel.syntax.ast import Ident, Node, Select
 from sampan.schema.cel.types import ANY, STRING, list_of, map_of, struct
 from sampan.schema.cel.values import FieldMap, TextList
 from sampan.server.authentication.authenticator import TokenError

@@ -12,7 +12,7 @@ from sampan.core.field import FieldError, Path, invalid, quote
 from sampan.core.gvk import GroupKind, GroupResource, GroupVersionKind
 from sampan.core.object import Object
 from sampan.core.time import format_time, parse_time, timestamp
-from sampan.patch.managed_fields import FieldManager
+from sampan.patch.managed_fields.field_manager import FieldManager
 from sampan.registry.write.changes.options import WriteOptions
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.service_account.issuer import (

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from sampan.core.gvk import GroupVersionKind
 from sampan.core.object import Object
-from sampan.patch.managed_entries import fault
+from sampan.patch.managed_fields.entries import fault
 from sampan.server.admission.chain import Attributes
 from sampan.server.request import Request
 from sampan.server.verbs.scope import Scope

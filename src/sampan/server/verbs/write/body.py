@@ -19,7 +19,7 @@ from sampan.registry.write.changes.body import Body, decode_object, decode_value
 from sampan.registry.write.changes.options import WriteOptions
 from sampan.registry.write.changes.recognition import check_other_kind
 from sampan.schema.compile import DecodeError as SchemaError
-from sampan.schema.go_nulls import with_nulls
+from sampan.schema.decoding.go_nulls import with_nulls
 from sampan.server.request import Request
 from sampan.server.verbs.scope import Scope
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from sampan.schema.pattern import compile_pattern
 from sampan.schema.regex.fallback.charset import Charset, contains
 from sampan.schema.regex.fallback.nodes import Characters, Choice, Node, RegexError, Repeat, Sequence
 from sampan.schema.regex.fallback.parser import parse
+from sampan.schema.validation.pattern import compile_pattern
 from sampan.testing.generated.choices import LETTERS, Choices, pick
 
 _TRIES: Final = 20

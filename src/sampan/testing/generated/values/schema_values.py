@@ -8,9 +8,9 @@ from typing import Any, Final
 import orjson
 
 from sampan.patch.copying import copy_json
-from sampan.schema.check import compile_check
 from sampan.schema.derived import derived
 from sampan.schema.structural import ListType, Schema, ValueValidations
+from sampan.schema.validation.check import compile_check
 from sampan.testing.generated.choices import Choices, pick
 from sampan.testing.generated.lessons import ITEM, NO_LESSONS, Lessons
 from sampan.testing.generated.values.constraints import plain

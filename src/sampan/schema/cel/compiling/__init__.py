@@ -1,0 +1,1 @@
+"""From a checked syntax tree to closures. Read `compiler.py` first; `code.py` is the result."""

@@ -1,0 +1,1 @@
+"""Cost of expressions: estimates before they run, and the budget while they run."""
