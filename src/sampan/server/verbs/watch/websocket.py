@@ -17,7 +17,7 @@ _LENGTH_BYTES = 4
 async def watch(scope: Scope) -> Response:
     """Return a stream of chunks, or of messages if the client requests a WebSocket."""
     if not wants_websocket(scope.request):
-        return await plain.watch(scope)
+        return await plain(scope)
     events: Response | None = None
 
     async def serve(websocket: WebSocket) -> None:
@@ -27,7 +27,7 @@ async def watch(scope: Scope) -> Response:
     response = accept(scope.request, serve)
     if response.takeover is None:
         return response
-    events = await plain.watch(scope)
+    events = await plain(scope)
     response.finished = events.finished
     return response
 
