@@ -28,7 +28,7 @@ from sampan.operator.manager import Manager
 from sampan.resource import Object
 from sampan.service_proxy.kernel import Kernel
 from sampan.service_proxy.proxy import ServiceProxy
-from sampan.service_proxy.rule_options import RuleOptions
+from sampan.service_proxy.rules.options import RuleOptions
 from sampan.service_proxy.set_up import set_up
 from sampan.service_proxy.sources import sources_of
 

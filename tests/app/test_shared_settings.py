@@ -11,7 +11,7 @@ from sampan.app.settings.up import UpSettings
 from sampan.core.settings import settings_of
 from sampan.core.settings.declare import DECLARATION, Declaration
 from sampan.server.apiserver import ApiServerSettings
-from sampan.service_proxy.rule_options import RuleOptions
+from sampan.service_proxy.rules.options import RuleOptions
 
 
 def declarations(root: object) -> dict[str, tuple[object, ...]]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sampan.app.storage.store_location import parse_store
-from sampan.storage.etcd import EtcdSettings, messages
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.connection import messages
 from sampan.storage.snapshot import SnapshotError
 from sampan.storage.snapshot.etcd_target import EtcdCopyTarget
 from sampan.storage.store import StoreFull, StoreIncomplete, StoreUnavailable

@@ -13,7 +13,7 @@ from sampan.controllers.daemon_set.rolling import rolling_update
 from sampan.controllers.daemon_set.state import DaemonSetState, observe
 from sampan.controllers.daemon_set.status import status
 from sampan.controllers.daemon_set.upkeep import upkeep
-from sampan.controllers.history import POD_HASH_LABEL
+from sampan.controllers.workloads.history import POD_HASH_LABEL
 from sampan.core.pods.tolerations import Taint
 from sampan.resource import Object, ObjectMeta
 from sampan.wire import json

@@ -5,9 +5,9 @@ import pytest
 from sampan.component_base.resources import ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES
 from sampan.controllers import endpoint_slice_mirroring, endpoints
 from sampan.controllers.endpoint_slice_mirroring import MANAGER, changes_for, is_mirrored, mirror_of
+from sampan.controllers.endpoint_slices.trigger_time import ANNOTATION
 from sampan.controllers.endpoints.controller import LEADER_ANNOTATION, MANAGED_BY_LABEL, OVER_CAPACITY
 from sampan.controllers.endpoints.subsets import in_order, subsets_of, truncated
-from sampan.controllers.trigger_time import ANNOTATION
 from sampan.resource import Object, meta
 from tests.controllers.cluster import Working, cluster, working
 from tests.controllers.test_endpoint_slices import CONTAINERS, DELETING, LABELS, pod_view, service

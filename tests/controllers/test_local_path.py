@@ -30,8 +30,9 @@ from sampan.component_base.resources import (
     PERSISTENT_VOLUMES,
     STORAGE_CLASSES,
 )
-from sampan.controllers import local_path, persistent_volumes, volume_protection
+from sampan.controllers import local_path, persistent_volumes
 from sampan.controllers.local_path.provisioning import refusal
+from sampan.controllers.volumes import volume_protection
 from sampan.resource import Object, meta
 from tests.controllers.cluster import Working, cluster, working
 from tests.properties import examples

@@ -15,15 +15,15 @@ from sampan.component_base.resources import (
     STORAGE_CLASSES,
     VOLUME_ATTRIBUTES_CLASSES,
 )
-from sampan.controllers import (
+from sampan.controllers import persistent_volumes
+from sampan.controllers.persistent_volumes.host_path import volume_for
+from sampan.controllers.persistent_volumes.matching import best_match, is_bound_to, mismatch
+from sampan.controllers.volumes import (
     attributes_class_protection,
     ephemeral_volumes,
-    persistent_volumes,
     volume_expander,
     volume_protection,
 )
-from sampan.controllers.persistent_volumes.host_path import volume_for
-from sampan.controllers.persistent_volumes.matching import best_match, is_bound_to, mismatch
 from sampan.resource import Object, meta
 from tests.controllers.cluster import WAIT_S, Working, cluster
 

@@ -9,8 +9,8 @@ import pytest
 from sampan.component_base.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
 from sampan.component_base.views import Pod, PodCondition, PodSpec, PodStatus
 from sampan.controllers import replica_set
-from sampan.controllers.pod_deletion_order import DELETION_COST, first_to_delete
-from sampan.controllers.slow_start import slow_start
+from sampan.controllers.workloads.pod_deletion_order import DELETION_COST, first_to_delete
+from sampan.controllers.workloads.slow_start import slow_start
 from sampan.resource import Object, ObjectMeta, meta
 from tests.controllers.cluster import cluster, working
 

@@ -10,8 +10,8 @@ from sampan.client import DeleteOptions, StrategicMergePatch
 from sampan.component_base.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
 from sampan.component_base.views import POD_VIEW
 from sampan.controllers import stateful_set
-from sampan.controllers.history import data_of
 from sampan.controllers.stateful_set import plan
+from sampan.controllers.workloads.history import data_of
 from sampan.resource import Object, meta
 from tests.controllers.cluster import Working, cluster, working
 

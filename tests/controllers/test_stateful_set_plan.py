@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.component_base.views import POD_VIEW, Pod, PodCondition, PodStatus
-from sampan.controllers.history import POD_HASH_LABEL
 from sampan.controllers.stateful_set.identity import (
     POD_NAME_LABEL,
     has_storage,
@@ -28,6 +27,7 @@ from sampan.controllers.stateful_set.plan import (
     template_for,
 )
 from sampan.controllers.stateful_set.retention import has_other_controller, is_left_over, new_references, owners
+from sampan.controllers.workloads.history import POD_HASH_LABEL
 from sampan.resource import Object, ObjectMeta, OwnerReference
 from sampan.wire import json
 

@@ -16,12 +16,13 @@ from sampan.component_base.resources import (
     PODS,
     STORAGE_CLASSES,
 )
-from sampan.controllers import attach_detach, persistent_volumes, volume_protection
+from sampan.controllers import attach_detach, persistent_volumes
+from sampan.controllers.volumes import volume_protection
 from sampan.csi.client import CsiClient
 from sampan.csi.sidecar.driver import driver_of
 from sampan.csi.sidecar.set_up import set_up
 from sampan.csi.sidecar.settings import SidecarSettings
-from sampan.csi.sidecar.snapshots import are_served
+from sampan.csi.sidecar.snapshots.kinds import are_served
 from sampan.resource import Object
 from tests.controllers.cluster import Working, working
 from tests.e2e.csi.driver import Driver, driver

@@ -16,8 +16,8 @@ from sampan.component_base.resources import (
     PERSISTENT_VOLUME_CLAIMS,
     STORAGE_CLASSES,
 )
-from sampan.csi.sidecar.capacity import DRIVER_LABEL, MANAGER, MANAGER_LABEL
-from sampan.csi.sidecar.segments import segments, segments_of_volume
+from sampan.csi.sidecar.provisioning.capacity import DRIVER_LABEL, MANAGER, MANAGER_LABEL
+from sampan.csi.sidecar.provisioning.segments import segments, segments_of_volume
 from sampan.resource import Object, meta
 from sampan.scheduler.set_up import set_up as set_up_scheduler
 from tests.client.connected import connected

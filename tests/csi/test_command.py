@@ -30,7 +30,7 @@ from sampan.component_base.resources import (
     VOLUME_ATTACHMENTS,
 )
 from sampan.core.gvk import GroupVersionResource
-from sampan.csi.sidecar.snapshots import VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
+from sampan.csi.sidecar.snapshots.kinds import VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
 from sampan.operator.manager import Manager
 from sampan.resource import ResourceInfo
 from tests.cli.server import Server, running

@@ -6,14 +6,14 @@ import pytest
 
 from sampan.csi.capabilities import UnsupportedAccessMode, access_mode, volume_capability
 from sampan.csi.names import attacher_finalizer, attachment_name
-from sampan.csi.sidecar.class_parameters import driver_parameters, fs_type
-from sampan.csi.sidecar.secrets import InvalidClass, secret_reference
-from sampan.csi.sidecar.topology import (
+from sampan.csi.sidecar.provisioning.class_parameters import driver_parameters, fs_type
+from sampan.csi.sidecar.provisioning.topology import (
     TopologyOptions,
     TopologyUnknown,
     accessibility_requirements,
     node_affinity,
 )
+from sampan.csi.sidecar.secrets import InvalidClass, secret_reference
 from sampan.resource import Object
 
 PREFIX = "csi.storage.k8s.io/"

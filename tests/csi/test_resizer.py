@@ -6,7 +6,7 @@ pytest.importorskip("grpc", reason="needs the extra cri")
 
 from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.core.numbers.quantity import parse
-from sampan.csi.sidecar.resize_decision import Sizes, next_size
+from sampan.csi.sidecar.resizing.decision import Sizes, next_size
 from sampan.resource import Object, meta
 from tests.client.connected import connected
 from tests.controllers.cluster import Working

@@ -7,7 +7,7 @@ pytest.importorskip("grpc", reason="needs the extra cri")
 from sampan.client import Client
 from sampan.component_base.resources import PERSISTENT_VOLUMES
 from sampan.core.gvk import GroupVersionResource
-from sampan.csi.sidecar.snapshots import (
+from sampan.csi.sidecar.snapshots.kinds import (
     VOLUME_SNAPSHOT_CLASSES,
     VOLUME_SNAPSHOT_CONTENTS,
     VOLUME_SNAPSHOTS,

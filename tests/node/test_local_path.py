@@ -32,7 +32,8 @@ from sampan.component_base.resources import (
     PODS,
     STORAGE_CLASSES,
 )
-from sampan.controllers import local_path, persistent_volumes, volume_protection
+from sampan.controllers import local_path, persistent_volumes
+from sampan.controllers.volumes import volume_protection
 from sampan.node.local_path.directories import NAME, LocalDirectories
 from sampan.node.local_path.quota import ATTEMPTS_MAX, COUNT, FIRST, free_number
 from sampan.node.nodes import ProcessNode

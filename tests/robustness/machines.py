@@ -21,10 +21,11 @@ from typing import Any
 import grpc
 
 from sampan.server.pki.directory import prepare_credentials
-from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.endpoint import EtcdEndpoint
-from sampan.storage.etcd.stream import WatchEndedByEtcd
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.client import EtcdClient
+from sampan.storage.etcd.connection.endpoint import EtcdEndpoint
+from sampan.storage.etcd.connection.stream import WatchEndedByEtcd
 from sampan.storage.signal import Signal
 from tests.cli.server import NO_LOOPS
 from tests.ports import free_ports

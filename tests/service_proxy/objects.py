@@ -5,7 +5,7 @@ from typing import Any
 from sampan.resource import ObjectMeta
 from sampan.service_proxy.endpoints import Endpoint, PortName
 from sampan.service_proxy.node_facts import NodeFacts
-from sampan.service_proxy.rule_options import RuleOptions
+from sampan.service_proxy.rules.options import RuleOptions
 from sampan.service_proxy.service_ports import ProxiedPort
 from sampan.service_proxy.views import (
     Conditions,

@@ -17,8 +17,8 @@ WITH_URLSPLIT = {
     "server/tracing/configuration.py",
     "storage/encryption/configuration.py",
     "storage/encryption/kms/service.py",
-    "storage/etcd/diagnosis.py",
-    "storage/etcd/endpoint.py",
+    "storage/etcd/connection/diagnosis.py",
+    "storage/etcd/connection/endpoint.py",
     "client/transports/redirects.py",
     # Targets of requests and links in documents, which contain no line breaks or are not requested:
     "http/server/exchange.py",

@@ -29,9 +29,10 @@ from sampan.server.proxy.forward import Proxy
 from sampan.server.proxy.kubelet import KubeletConnection, KubeletSettings
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import UserInfo
-from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.diagnosis import findings
-from sampan.storage.etcd.endpoint import EtcdEndpoint
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.diagnosis import findings
+from sampan.storage.etcd.connection.endpoint import EtcdEndpoint
 from sampan.wire import json
 from tests.trust.chains import HOST, REFUSED, REFUSED_SERVERS, TRUSTED, Case
 

@@ -1,7 +1,7 @@
 """Checks and creation of the objects that every active namespace must contain."""
 
 from sampan.client import AlreadyExists, ApiError, NotFound, ResourceClient
-from sampan.controllers.pod_control import NAMESPACE_TERMINATING
+from sampan.controllers.workloads.pod_control import NAMESPACE_TERMINATING
 from sampan.resource import Object
 
 

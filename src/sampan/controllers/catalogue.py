@@ -9,8 +9,6 @@ from typing import Final
 from sampan.component_base.context import ControllerContext
 from sampan.controllers import (
     attach_detach,
-    attributes_class_protection,
-    bootstrap_tokens,
     certificate_signing,
     cluster_role_aggregation,
     cron_job,
@@ -20,14 +18,11 @@ from sampan.controllers import (
     endpoint_slice_mirroring,
     endpoint_slices,
     endpoints,
-    ephemeral_volumes,
     garbage_collector,
     horizontal_pod_autoscaler,
     ingress_hints,
     job,
-    legacy_token_cleaner,
     local_path,
-    namespace,
     node_ipam,
     node_lifecycle,
     persistent_volumes,
@@ -37,13 +32,18 @@ from sampan.controllers import (
     resource_quota,
     root_ca_publisher,
     service_account,
-    service_account_tokens,
     service_cidrs,
     service_load_balancer,
     stateful_set,
     taint_eviction,
     ttl,
     ttl_after_finished,
+)
+from sampan.controllers.namespace import controller as namespace
+from sampan.controllers.tokens import bootstrap_tokens, legacy_token_cleaner, service_account_tokens
+from sampan.controllers.volumes import (
+    attributes_class_protection,
+    ephemeral_volumes,
     volume_expander,
     volume_protection,
 )

@@ -20,6 +20,7 @@ from sampan.controllers.endpoint_slices.packing import (
     is_same,
     ports_key,
 )
+from sampan.controllers.endpoint_slices.trigger_time import ANNOTATION
 from sampan.controllers.endpoint_slices.writing import (
     MANAGED_BY_LABEL,
     SERVICE_NAME_LABEL,
@@ -31,7 +32,6 @@ from sampan.controllers.endpoint_slices.writing import (
 )
 from sampan.controllers.endpoints.controller import LEADER_ANNOTATION
 from sampan.controllers.endpoints.subsets import in_order
-from sampan.controllers.trigger_time import ANNOTATION
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_object
 from sampan.operator.request import Request, Result

@@ -16,12 +16,6 @@ from sampan.client import ClientError, NotFound
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
 from sampan.component_base.views import POD_VIEW, Pod
-from sampan.controllers.availability import is_available, next_available_s
-from sampan.controllers.ownership import Owned, OwnerGone, controller_of, index_by_controller, owners_of_pods
-from sampan.controllers.pod_changes import CountChanged
-from sampan.controllers.pod_control import PodControl, pod_from_template
-from sampan.controllers.pod_deletion_order import first_to_delete
-from sampan.controllers.slow_start import slow_start
 from sampan.controllers.status import (
     find_status_condition,
     remove_status_condition,
@@ -29,6 +23,12 @@ from sampan.controllers.status import (
     status_of,
     write_status,
 )
+from sampan.controllers.workloads.availability import is_available, next_available_s
+from sampan.controllers.workloads.ownership import Owned, OwnerGone, controller_of, index_by_controller, owners_of_pods
+from sampan.controllers.workloads.pod_changes import CountChanged
+from sampan.controllers.workloads.pod_control import PodControl, pod_from_template
+from sampan.controllers.workloads.pod_deletion_order import first_to_delete
+from sampan.controllers.workloads.slow_start import slow_start
 from sampan.core.label_selectors import Selector, selector_from_label_selector, selector_from_labels
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result

@@ -13,7 +13,7 @@ from sampan.client import ApiError
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import IP_ADDRESSES, SERVICE_CIDRS
 from sampan.controllers.status import find_status_condition, set_status_condition, status_of, write_status
-from sampan.controllers.volume_protection import set_finalizer
+from sampan.controllers.volumes.volume_protection import set_finalizer
 from sampan.core.time import parse_time
 from sampan.informer.ref import Ref
 from sampan.operator.builder import Builder

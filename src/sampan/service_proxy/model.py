@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Set
 
 from sampan.component_base.nftables.fragment import EMPTY, Fragment
-from sampan.service_proxy.base_rules import base_fragment, pod_ranges
 from sampan.service_proxy.conntrack import Socket, UdpTargets
 from sampan.service_proxy.endpoints import Endpoint, PortName, endpoints_of
 from sampan.service_proxy.family import FAMILIES, Family
 from sampan.service_proxy.node_facts import NodeFacts
-from sampan.service_proxy.rule_options import RuleOptions
-from sampan.service_proxy.rules import port_fragment, union
+from sampan.service_proxy.rules.base import base_fragment, pod_ranges
+from sampan.service_proxy.rules.options import RuleOptions
+from sampan.service_proxy.rules.port import port_fragment, union
 from sampan.service_proxy.selection import Selection, select
 from sampan.service_proxy.service_ports import ProxiedPort, proxied_ports
 from sampan.service_proxy.views import EndpointSlice, Service

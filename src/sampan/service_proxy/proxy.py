@@ -26,7 +26,7 @@ from sampan.service_proxy.kernel import TABLE, Kernel
 from sampan.service_proxy.metrics import ProxyMetrics
 from sampan.service_proxy.model import Model
 from sampan.service_proxy.node_facts import NodeFacts, node_facts
-from sampan.service_proxy.rule_options import RuleOptions
+from sampan.service_proxy.rules.options import RuleOptions
 from sampan.service_proxy.sources import Sources
 from sampan.service_proxy.views import NODE_VIEW, SERVICE_CIDR_VIEW, SERVICE_NAME, SERVICE_VIEW, SLICE_VIEW
 

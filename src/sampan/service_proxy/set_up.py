@@ -8,7 +8,7 @@ from sampan.service_proxy.errors import ServiceProxyError
 from sampan.service_proxy.kernel import Kernel
 from sampan.service_proxy.metrics import ProxyMetrics
 from sampan.service_proxy.proxy import ServiceProxy
-from sampan.service_proxy.rule_options import RuleOptions
+from sampan.service_proxy.rules.options import RuleOptions
 from sampan.service_proxy.sources import sources_of
 
 _log = logging.getLogger("sampan.proxy")

@@ -21,7 +21,7 @@ from sampan.node.network_policy.set_up import set_up_policies
 from sampan.registry.allocation.allocators import Allocators
 from sampan.resource import Object
 from sampan.service_proxy.kernel import Kernel
-from sampan.service_proxy.rule_options import RuleOptions
+from sampan.service_proxy.rules.options import RuleOptions
 from sampan.service_proxy.set_up import set_up
 from sampan.testing.servers.in_process import InProcessTransport
 from tests.client.connected import AS_MADE

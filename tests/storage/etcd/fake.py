@@ -8,7 +8,7 @@ import grpc
 import grpc.aio
 
 from sampan.rpc.proto_table import Method
-from sampan.storage.etcd import messages
+from sampan.storage.etcd.connection import messages
 
 Respond = Callable[[Any, grpc.aio.ServicerContext[Any, Any]], Awaitable[Any]]
 

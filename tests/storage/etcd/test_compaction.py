@@ -6,9 +6,9 @@ from typing import NoReturn
 import pytest
 
 from sampan.storage.etcd import EtcdSettings, compaction
-from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.connection.client import EtcdClient
+from sampan.storage.etcd.connection.stream import WatchEndedByEtcd
 from sampan.storage.etcd.store import EtcdStore
-from sampan.storage.etcd.stream import WatchEndedByEtcd
 from sampan.storage.store import Compacted
 from tests.storage.cached import PODS, key, pod, running
 from tests.storage.etcd.conftest import OpenStore

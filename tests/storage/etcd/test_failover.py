@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.endpoint import EtcdEndpoint
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.endpoint import EtcdEndpoint
 from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import (
     Conflict,

@@ -8,13 +8,14 @@ import grpc
 import pytest
 
 from sampan.storage.broadcaster import WatchBroadcaster
-from sampan.storage.etcd import EtcdSettings, history_reader, messages, prefix_watch
-from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd import EtcdSettings, history_reader, prefix_watch
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.client import EtcdClient
+from sampan.storage.etcd.connection.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.prefix_watch import PrefixWatch
 from sampan.storage.etcd.reads import Reads
-from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.store import Compacted, prefix_end
 from tests.storage.etcd.conftest import OpenStore
 from tests.storage.etcd.fake import FakeEtcd, serving

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from sampan.storage.broadcaster import WatchBroadcaster
-from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.client import EtcdClient
 from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.prefix_watch import PrefixWatch

@@ -12,11 +12,12 @@ from typing import Any
 import grpc
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.availability import PROBE_PAUSE_S
-from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.availability import PROBE_PAUSE_S
+from sampan.storage.etcd.connection.client import EtcdClient
+from sampan.storage.etcd.connection.stream import WatchedThroughProxy
 from sampan.storage.etcd.store import EtcdStore
-from sampan.storage.etcd.stream import WatchedThroughProxy
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
 from tests.ports import free_ports
 from tests.robustness.proxy import Proxy

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.client import EtcdClient
 from sampan.storage.etcd.response_events import ResponseEvents
 from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import KeyValue, Revision, StoreEvent, prefix_end

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sampan.storage.etcd import messages
+from sampan.storage.etcd.connection import messages
 from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.store import KeyExists
 from tests.storage.cached import PODS, key, pod, running

@@ -8,8 +8,9 @@ import pytest
 
 from sampan.storage.broadcaster import LocalWatch
 from sampan.storage.compactor import SharedStore
-from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.client import EtcdClient
 from sampan.storage.etcd.leases import OBJECTS_MAX, Lease, Leases
 from sampan.storage.etcd.progress import has_reliable_progress
 from sampan.storage.etcd.store import EtcdStore

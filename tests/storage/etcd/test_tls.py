@@ -8,10 +8,11 @@ import pytest
 
 from sampan.server.pki.certificates import make_ca
 from sampan.server.tls.sni import CertKey
-from sampan.storage.etcd import EtcdSettings, messages
-from sampan.storage.etcd.endpoint import EtcdEndpoint
+from sampan.storage.etcd import EtcdSettings
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.endpoint import EtcdEndpoint
+from sampan.storage.etcd.connection.stream import WatchStream
 from sampan.storage.etcd.store import EtcdStore
-from sampan.storage.etcd.stream import WatchStream
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
 from tests.server.tls_files import NOW, Files, make_files
 from tests.storage.etcd.server import START_TIMEOUT_S, Member, behind_tls

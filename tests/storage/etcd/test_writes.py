@@ -9,10 +9,10 @@ import grpc
 import pytest
 
 from sampan.storage.etcd import EtcdSettings
-from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.connection.client import EtcdClient
+from sampan.storage.etcd.connection.messages import TARGET_MOD, Compare
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
-from sampan.storage.etcd.messages import TARGET_MOD, Compare
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.writes import Writes
 from sampan.storage.store import (

@@ -8,7 +8,7 @@ from typing import Final
 from sampan.core.settings import nested, setting
 from sampan.core.settings.kinds import FILE, HOST_AND_PORT
 from sampan.core.telemetry.log_settings import LogSettings
-from sampan.service_proxy.rule_options import RuleOptions
+from sampan.service_proxy.rules.options import RuleOptions
 
 HEALTHZ_ADDRESS: Final = "0.0.0.0:10256"
 METRICS_ADDRESS: Final = "127.0.0.1:10249"

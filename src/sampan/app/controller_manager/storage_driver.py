@@ -36,7 +36,7 @@ class ConnectedDriver:
 
     async def look_for_snapshots(self, client: Client) -> None:
         """Check if the server has the kinds of volume snapshots. Waits for the server."""
-        snapshots = _import("sampan.csi.sidecar.snapshots")
+        snapshots = _import("sampan.csi.sidecar.snapshots.kinds")
         while True:
             try:
                 self._snapshots = await snapshots.are_served(client)

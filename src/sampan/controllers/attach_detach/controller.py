@@ -23,7 +23,7 @@ from sampan.controllers.attach_detach.attached_volumes import AttachedVolumes
 from sampan.controllers.attach_detach.demand import by_node, is_bound, is_exclusive, multi_attach_note
 from sampan.controllers.attach_detach.node_state import FORCE_AFTER_S, is_in_use, may_detach, needs_no_check
 from sampan.controllers.attach_detach.volume_state import VolumeState
-from sampan.controllers.volume_protection import CLAIM_INDEX
+from sampan.controllers.volumes.volume_protection import CLAIM_INDEX
 from sampan.csi.attachments import VOLUME_INDEX
 from sampan.csi.names import attachment_name, unique_volume_name
 from sampan.operator.request import Request, Result

@@ -8,7 +8,7 @@ import msgspec
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.component_base.views import POD_VIEW
-from sampan.controllers.volume_protection import CLAIM_INDEX, claims_of
+from sampan.controllers.volumes.volume_protection import CLAIM_INDEX, claims_of
 from sampan.csi.attachments import index_by_volume, node_name_of, volume_of
 from sampan.informer.ref import Ref
 from sampan.operator.request import Request

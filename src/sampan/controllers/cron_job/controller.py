@@ -25,9 +25,9 @@ from sampan.controllers.cron_job.jobs import (
 )
 from sampan.controllers.cron_job.source import CronJobSource, JobChanged
 from sampan.controllers.job.conditions import COMPLETE, finished_condition
-from sampan.controllers.ownership import Owned, controller_of
-from sampan.controllers.pod_control import NAMESPACE_TERMINATING
 from sampan.controllers.status import status_of, write_status
+from sampan.controllers.workloads.ownership import Owned, controller_of
+from sampan.controllers.workloads.pod_control import NAMESPACE_TERMINATING
 from sampan.core.cron import Schedule, check_time_zone
 from sampan.core.field import quote
 from sampan.core.time import add_seconds, format_time, parse_time

@@ -13,18 +13,18 @@ from sampan.client import ClientError, MergePatch, NotFound
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import CONTROLLER_REVISIONS, DAEMON_SETS, PODS
 from sampan.component_base.views import NODE_VIEW, POD_VIEW, Node, Pod
-from sampan.controllers.availability import next_available_s
 from sampan.controllers.daemon_set.failure_backoff import FailureBackoff
 from sampan.controllers.daemon_set.placement import new_pod, pinned, placement_of
 from sampan.controllers.daemon_set.rolling import rolling_update
 from sampan.controllers.daemon_set.state import ROLLING_UPDATE, DaemonSetState, observe
 from sampan.controllers.daemon_set.status import status
 from sampan.controllers.daemon_set.upkeep import Changes, upkeep
-from sampan.controllers.history import POD_HASH_LABEL, History, data_of, has_data, number_of, surplus
-from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
-from sampan.controllers.pod_control import PodControl
-from sampan.controllers.slow_start import slow_start
 from sampan.controllers.status import write_status
+from sampan.controllers.workloads.availability import next_available_s
+from sampan.controllers.workloads.history import POD_HASH_LABEL, History, data_of, has_data, number_of, surplus
+from sampan.controllers.workloads.ownership import Owned, OwnerGone, owners_of_pods
+from sampan.controllers.workloads.pod_control import PodControl
+from sampan.controllers.workloads.slow_start import slow_start
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.informer.ref import Ref
 from sampan.operator.builder import Builder

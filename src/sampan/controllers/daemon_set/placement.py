@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 
 from sampan.component_base.views import Node, Pod
-from sampan.controllers.history import POD_HASH_LABEL
-from sampan.controllers.pod_control import pod_from_template
+from sampan.controllers.workloads.history import POD_HASH_LABEL
+from sampan.controllers.workloads.pod_control import pod_from_template
 from sampan.core.pods.node_affinity import NAME_FIELD, Affinity, NodeSelector, named_node, selects
 from sampan.core.pods.tolerations import NO_EXECUTE, NO_SCHEDULE, Toleration, untolerated, with_toleration
 from sampan.resource import Object, meta

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.component_base.views import Node, Pod
-from sampan.controllers.availability import is_available
 from sampan.controllers.daemon_set.placement import (
     Placement,
     is_updated,
@@ -14,6 +13,7 @@ from sampan.controllers.daemon_set.placement import (
     target_node,
     template_generation,
 )
+from sampan.controllers.workloads.availability import is_available
 from sampan.core.numbers.int_or_string import scaled_value
 from sampan.resource import Object
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sampan.component_base.views import Node, Pod
 from sampan.controllers.daemon_set.state import DaemonSetState, oldest_first
-from sampan.controllers.history import POD_HASH_LABEL
+from sampan.controllers.workloads.history import POD_HASH_LABEL
 
 
 @dataclass(slots=True)

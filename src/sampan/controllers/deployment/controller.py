@@ -45,9 +45,9 @@ from sampan.controllers.deployment.templates import (
     same_template,
     template_hash,
 )
-from sampan.controllers.ownership import Owned, OwnerGone, controller_of
-from sampan.controllers.pod_control import NAMESPACE_TERMINATING
 from sampan.controllers.status import find_status_condition, write_status
+from sampan.controllers.workloads.ownership import Owned, OwnerGone, controller_of
+from sampan.controllers.workloads.pod_control import NAMESPACE_TERMINATING
 from sampan.core.json.values import same
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.informer.ref import Ref

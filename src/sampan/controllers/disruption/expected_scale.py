@@ -11,7 +11,7 @@ from sampan.client import NotFound
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS
 from sampan.component_base.views import Pod
-from sampan.controllers.ownership import controller_of
+from sampan.controllers.workloads.ownership import controller_of
 from sampan.core.gvk import GroupVersion
 from sampan.operator.request import Request
 from sampan.resource import Object, OwnerReference, ResourceInfo, meta

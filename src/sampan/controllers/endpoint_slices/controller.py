@@ -15,7 +15,16 @@ from sampan.component_base.resources import ENDPOINT_SLICES, NODES, SERVICES
 from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.endpoint_slices.endpoint import address_types, endpoint_of, ports_of
 from sampan.controllers.endpoint_slices.packing import PortsKey, SliceChanges, endpoints_of, pack, ports_key
+from sampan.controllers.endpoint_slices.service_pods import (
+    HEADLESS_LABEL,
+    ServicesOfPods,
+    belongs,
+    endpoints_changed,
+    is_headless,
+    pod_selector,
+)
 from sampan.controllers.endpoint_slices.traffic_distribution import set_hints
+from sampan.controllers.endpoint_slices.trigger_time import ANNOTATION, TriggerTimes
 from sampan.controllers.endpoint_slices.writing import (
     MANAGED_BY_LABEL,
     SERVICE_NAME_LABEL,
@@ -24,15 +33,6 @@ from sampan.controllers.endpoint_slices.writing import (
     slices_of,
     write,
 )
-from sampan.controllers.service_pods import (
-    HEADLESS_LABEL,
-    ServicesOfPods,
-    belongs,
-    endpoints_changed,
-    is_headless,
-    pod_selector,
-)
-from sampan.controllers.trigger_time import ANNOTATION, TriggerTimes
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta

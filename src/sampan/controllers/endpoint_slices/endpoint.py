@@ -4,7 +4,7 @@ import ipaddress
 from typing import Any, Final
 
 from sampan.component_base.views import Pod
-from sampan.controllers.service_pods import find_port, hostname_of, is_headless, pod_ips
+from sampan.controllers.endpoint_slices.service_pods import find_port, hostname_of, is_headless, pod_ips
 from sampan.resource import Object
 
 IPV4: Final = "IPv4"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sampan.client import ApiError, DeleteOptions, ListOptions, NotFound, ResourceClient, merge_patch_between
 from sampan.controllers.endpoint_slices.packing import SliceChanges
-from sampan.controllers.pod_control import NAMESPACE_TERMINATING
+from sampan.controllers.workloads.pod_control import NAMESPACE_TERMINATING
 from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.informer.ref import Ref
 from sampan.operator.owners.references import set_controller_reference

@@ -10,16 +10,16 @@ from sampan.client import ApiError, ListOptions, NotFound, merge_patch_between
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import ENDPOINTS, SERVICES
 from sampan.component_base.views import POD_VIEW
-from sampan.controllers.endpoints.subsets import in_order, subsets_of, truncated
-from sampan.controllers.pod_control import NAMESPACE_TERMINATING
-from sampan.controllers.service_pods import (
+from sampan.controllers.endpoint_slices.service_pods import (
     HEADLESS_LABEL,
     ServicesOfPods,
     endpoints_changed,
     is_headless,
     pod_selector,
 )
-from sampan.controllers.trigger_time import ANNOTATION, TriggerTimes
+from sampan.controllers.endpoint_slices.trigger_time import ANNOTATION, TriggerTimes
+from sampan.controllers.endpoints.subsets import in_order, subsets_of, truncated
+from sampan.controllers.workloads.pod_control import NAMESPACE_TERMINATING
 from sampan.informer.shared_informer import SharedInformer
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_object

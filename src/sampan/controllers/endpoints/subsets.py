@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sampan.component_base.views import Pod
 from sampan.controllers.endpoint_slices.endpoint import address_type_of
-from sampan.controllers.service_pods import belongs, find_port, hostname_of, is_headless, pod_ips
+from sampan.controllers.endpoint_slices.service_pods import belongs, find_port, hostname_of, is_headless, pod_ips
 from sampan.resource import Object
 from sampan.wire import json
 

@@ -33,10 +33,10 @@ from sampan.controllers.job.plan import plan
 from sampan.controllers.job.spec import JobSpec
 from sampan.controllers.job.state import TRACKING_FINALIZER, JobState, is_tracked, observe
 from sampan.controllers.job.templates import new_pod
-from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
-from sampan.controllers.pod_control import PodControl
-from sampan.controllers.slow_start import slow_start
 from sampan.controllers.status import status_of, write_status
+from sampan.controllers.workloads.ownership import Owned, OwnerGone, owners_of_pods
+from sampan.controllers.workloads.pod_control import PodControl
+from sampan.controllers.workloads.slow_start import slow_start
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.core.time import format_time
 from sampan.informer.key import join_key

@@ -15,7 +15,7 @@ from sampan.controllers.job.conditions import finished_condition
 from sampan.controllers.job.finalizer import FinalizerRemoval
 from sampan.controllers.job.spec import JobSpec
 from sampan.controllers.job.state import TRACKING_FINALIZER, is_tracked
-from sampan.controllers.ownership import CONTROLLER_INDEX, controller_of
+from sampan.controllers.workloads.ownership import CONTROLLER_INDEX, controller_of
 from sampan.informer.key import join_key
 from sampan.informer.ref import Ref
 from sampan.operator.builder import Builder

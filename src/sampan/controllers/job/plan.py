@@ -13,7 +13,7 @@ from sampan.component_base.views import Pod
 from sampan.controllers.job.backoff import index_wait
 from sampan.controllers.job.indexes import Indexes, completion_index
 from sampan.controllers.job.state import JobState, is_terminating
-from sampan.controllers.pod_deletion_order import first_to_delete
+from sampan.controllers.workloads.pod_deletion_order import first_to_delete
 
 BURST: Final = 500
 """Highest number of Pods that one reconciliation creates or deletes."""

@@ -10,7 +10,7 @@ from sampan.controllers.job.backoff import FAILURE_COUNT, IGNORED_FAILURE_COUNT,
 from sampan.controllers.job.indexes import COMPLETION_INDEX
 from sampan.controllers.job.policies import pod_failure
 from sampan.controllers.job.state import TRACKING_FINALIZER, JobState
-from sampan.controllers.pod_control import pod_from_template
+from sampan.controllers.workloads.pod_control import pod_from_template
 from sampan.core.validation.names import GENERATED_NAME_LENGTH_MAX
 from sampan.resource import Object, meta
 

@@ -13,10 +13,6 @@ from sampan.client import ClientError, NotFound
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
 from sampan.component_base.views import POD_VIEW, Pod
-from sampan.controllers.availability import next_available_s
-from sampan.controllers.history import History, data_of, has_data, number_of, surplus
-from sampan.controllers.ownership import Owned, OwnerGone, owners_of_pods
-from sampan.controllers.slow_start import slow_start
 from sampan.controllers.stateful_set.equivalence import Equivalences
 from sampan.controllers.stateful_set.identity import (
     has_identity,
@@ -39,6 +35,10 @@ from sampan.controllers.stateful_set.plan import (
 )
 from sampan.controllers.stateful_set.pods import ClaimTerminating, StatefulPods
 from sampan.controllers.status import write_status
+from sampan.controllers.workloads.availability import next_available_s
+from sampan.controllers.workloads.history import History, data_of, has_data, number_of, surplus
+from sampan.controllers.workloads.ownership import Owned, OwnerGone, owners_of_pods
+from sampan.controllers.workloads.slow_start import slow_start
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.informer.ref import Ref
 from sampan.operator.builder import Builder

@@ -11,7 +11,7 @@ from typing import Final
 
 from sampan.client import ApiError, Client, StrategicMergePatch, WriteOptions
 from sampan.component_base.resources import STATEFUL_SETS
-from sampan.controllers.history import data_of, has_data
+from sampan.controllers.workloads.history import data_of, has_data
 from sampan.resource import Object, meta
 
 _CACHE_MAX: Final = 10_000

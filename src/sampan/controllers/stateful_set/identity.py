@@ -10,8 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from sampan.component_base.views import Pod
-from sampan.controllers.history import POD_HASH_LABEL
-from sampan.controllers.pod_control import pod_from_template
+from sampan.controllers.workloads.history import POD_HASH_LABEL
+from sampan.controllers.workloads.pod_control import pod_from_template
 from sampan.resource import Object, meta
 from sampan.resource.view import view_decoder
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.component_base.views import Pod
-from sampan.controllers.availability import is_available
-from sampan.controllers.history import template_of
 from sampan.controllers.stateful_set.identity import ordinal_of, ordinals, revision_name_of
 from sampan.controllers.status import status_of
+from sampan.controllers.workloads.availability import is_available
+from sampan.controllers.workloads.history import template_of
 from sampan.resource import Object, meta
 
 ROLLING_UPDATE: Final = "RollingUpdate"

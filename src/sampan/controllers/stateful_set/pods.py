@@ -10,8 +10,6 @@ from sampan.client import AlreadyExists, ApiError, ClientError, DeleteOptions, M
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PODS
 from sampan.component_base.views import Pod
-from sampan.controllers.ownership import as_dict
-from sampan.controllers.pod_control import NAMESPACE_TERMINATING
 from sampan.controllers.stateful_set.identity import (
     POD_INDEX_LABEL,
     POD_NAME_LABEL,
@@ -21,6 +19,8 @@ from sampan.controllers.stateful_set.identity import (
     with_claims,
 )
 from sampan.controllers.stateful_set.retention import Owners, has_other_controller, is_left_over, new_references, owners
+from sampan.controllers.workloads.ownership import as_dict
+from sampan.controllers.workloads.pod_control import NAMESPACE_TERMINATING
 from sampan.operator.events import EventRecorder
 from sampan.operator.request import RetryLater
 from sampan.resource import Object, meta

@@ -20,8 +20,8 @@ from sampan.csi.errors import UNCERTAIN, CsiError
 from sampan.csi.sidecar import modify_status
 from sampan.csi.sidecar.changes import relevant_changes
 from sampan.csi.sidecar.claims import is_same_volume
-from sampan.csi.sidecar.created_volume import MODIFY_SECRET
 from sampan.csi.sidecar.driver import Driver
+from sampan.csi.sidecar.provisioning.created_volume import MODIFY_SECRET
 from sampan.csi.sidecar.secrets import PREFIX, secret_data
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.informer.ref import Ref

@@ -22,17 +22,17 @@ from sampan.component_base.resources import (
 from sampan.csi.attachments import index_by_volume, volume_of
 from sampan.csi.sidecar.attached_volumes import AttachedVolumes
 from sampan.csi.sidecar.attacher import Attacher, attachment_changed
-from sampan.csi.sidecar.capacity import CapacityPublisher
 from sampan.csi.sidecar.claims import class_name, provisioner_of
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.modifier import Modifier, claims_of_class, class_changed
-from sampan.csi.sidecar.provisioner import Provisioner, no_refresh
-from sampan.csi.sidecar.reclaimer import Reclaimer
-from sampan.csi.sidecar.resizer import Resizer, size_changed
+from sampan.csi.sidecar.provisioning.capacity import CapacityPublisher
+from sampan.csi.sidecar.provisioning.provisioner import Provisioner, no_refresh
+from sampan.csi.sidecar.provisioning.reclaimer import Reclaimer
+from sampan.csi.sidecar.resizing.resizer import Resizer, size_changed
 from sampan.csi.sidecar.settings import SidecarSettings
-from sampan.csi.sidecar.snapshot_binder import SnapshotBinder
-from sampan.csi.sidecar.snapshots import VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
-from sampan.csi.sidecar.snapshotter import Snapshotter, content_changed
+from sampan.csi.sidecar.snapshots.binder import SnapshotBinder
+from sampan.csi.sidecar.snapshots.kinds import VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
+from sampan.csi.sidecar.snapshots.snapshotter import Snapshotter, content_changed
 from sampan.informer.ref import Ref
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import LabelChanged, Predicate, PredicateFuncs, ResourceVersionChanged, matching

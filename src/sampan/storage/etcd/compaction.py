@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from grpc.aio import AioRpcError
 
-from sampan.storage.etcd import messages
-from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.faults import text_of
-from sampan.storage.etcd.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
-from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.client import EtcdClient
+from sampan.storage.etcd.connection.faults import text_of
+from sampan.storage.etcd.connection.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
+from sampan.storage.etcd.connection.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.store import StoreUnavailable
 
 COMPACT_REV_KEY = b"compact_rev_key"

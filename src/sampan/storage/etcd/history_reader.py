@@ -3,10 +3,10 @@
 import asyncio
 from contextlib import AsyncExitStack
 
-from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.connection.client import EtcdClient
+from sampan.storage.etcd.connection.stream import WatchEndedByEtcd, WatchStream
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.progress import ProgressRequester
-from sampan.storage.etcd.stream import WatchEndedByEtcd, WatchStream
 from sampan.storage.store import EventBatch
 
 _SILENCE_S = 0.15

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from sampan.storage.etcd.messages import DELETE
+from sampan.storage.etcd.connection.messages import DELETE
+from sampan.storage.etcd.connection.stream import CompactedInEtcd
 from sampan.storage.etcd.settings import PREFIX
-from sampan.storage.etcd.stream import CompactedInEtcd
 from sampan.storage.store import KeyValue, StoreEvent
 
 _HEAD = PREFIX + "/"

@@ -11,8 +11,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sampan.storage.etcd import messages
-from sampan.storage.etcd.client import EtcdClient
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.client import EtcdClient
 
 OBJECTS_MAX = 1_000
 REUSE_MAX_S = 60.0

@@ -18,14 +18,14 @@ from grpc.aio import AioRpcError
 
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.storage.broadcaster import WatchBroadcaster
-from sampan.storage.etcd.availability import PROBE_PAUSE_S
-from sampan.storage.etcd.client import BACKOFF_S, EtcdClient
-from sampan.storage.etcd.faults import text_of
+from sampan.storage.etcd.connection.availability import PROBE_PAUSE_S
+from sampan.storage.etcd.connection.client import BACKOFF_S, EtcdClient
+from sampan.storage.etcd.connection.faults import text_of
+from sampan.storage.etcd.connection.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.progress import ProgressRequester
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.response_events import ResponseEvents
-from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
 from sampan.storage.store import Compacted, FutureRevision, StoreEvent, StoreUnavailable
 
 _log = logging.getLogger(__name__)

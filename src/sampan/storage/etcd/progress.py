@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from sampan.storage.etcd import messages
-from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.endpoint import EtcdEndpoint
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.client import EtcdClient
+from sampan.storage.etcd.connection.endpoint import EtcdEndpoint
+from sampan.storage.etcd.connection.stream import WatchStream
 from sampan.storage.etcd.keys import Keys
-from sampan.storage.etcd.stream import WatchStream
 
 _RELIABLE_SINCE: dict[tuple[int, ...], tuple[int, ...]] = {(3, 4): (3, 4, 31), (3, 5): (3, 5, 13)}
 """First patch release with reliable progress notifications, by minor version. All releases from 3.6 on are reliable."""

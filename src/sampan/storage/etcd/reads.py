@@ -6,13 +6,13 @@ from typing import Any
 from grpc.aio import AioRpcError
 
 from sampan.rpc.proto_table import Method
-from sampan.storage.etcd import messages
-from sampan.storage.etcd.client import EtcdClient
-from sampan.storage.etcd.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.client import EtcdClient
+from sampan.storage.etcd.connection.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.connection.messages import RangeRequest
+from sampan.storage.etcd.connection.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.keys import Keys
-from sampan.storage.etcd.messages import RangeRequest
-from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.store import Compacted, FutureRevision, KeyValue, RangeResult, StoreUnreachable
 
 _PAGE_FIRST = 1_000

@@ -16,20 +16,20 @@ from grpc.aio import AioRpcError
 from sampan.core.clock import monotonic
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.storage.broadcaster import BUFFER_MAX, WatchBroadcaster
-from sampan.storage.etcd import messages
 from sampan.storage.etcd.ack_batch import AckBatch
-from sampan.storage.etcd.client import EtcdClient
 from sampan.storage.etcd.coalesced import CoalescedCall
 from sampan.storage.etcd.compaction import CompactionCoordinator
-from sampan.storage.etcd.diagnosis import diagnosed
-from sampan.storage.etcd.faults import text_of
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.client import EtcdClient
+from sampan.storage.etcd.connection.diagnosis import diagnosed
+from sampan.storage.etcd.connection.faults import text_of
+from sampan.storage.etcd.connection.messages import RangeRequest
+from sampan.storage.etcd.connection.stream import WatchedThroughProxy, WatchEndedByEtcd
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
-from sampan.storage.etcd.messages import RangeRequest
 from sampan.storage.etcd.prefix_watch import PrefixWatch
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.settings import EtcdSettings
-from sampan.storage.etcd.stream import WatchedThroughProxy, WatchEndedByEtcd
 from sampan.storage.etcd.watch import EtcdWatch
 from sampan.storage.etcd.writes import Writes
 from sampan.storage.store import (

@@ -6,9 +6,9 @@ from types import TracebackType
 from grpc.aio import AioRpcError
 
 from sampan.storage.broadcaster import BufferedWatch, WatchBroadcaster
+from sampan.storage.etcd.connection.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.etcd.history_reader import HistoryReader
 from sampan.storage.etcd.reads import Reads
-from sampan.storage.etcd.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.store import Compacted, EventBatch, StoreUnavailable
 
 _PAUSE_S = 0.2

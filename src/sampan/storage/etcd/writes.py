@@ -11,12 +11,12 @@ from typing import Any
 
 from grpc.aio import AioRpcError
 
-from sampan.storage.etcd import messages
-from sampan.storage.etcd.client import Attempts, EtcdClient
-from sampan.storage.etcd.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.client import Attempts, EtcdClient
+from sampan.storage.etcd.connection.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.connection.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
 from sampan.storage.etcd.keys import Keys
 from sampan.storage.etcd.leases import Leases
-from sampan.storage.etcd.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.store import (
     Conflict,

@@ -13,8 +13,15 @@ import logging
 from contextlib import suppress
 from typing import Final
 
-from sampan.storage.etcd import messages
-from sampan.storage.etcd.messages import Compare, DeleteRangeRequest, PutRequest, RangeRequest, RequestOp, TxnRequest
+from sampan.storage.etcd.connection import messages
+from sampan.storage.etcd.connection.messages import (
+    Compare,
+    DeleteRangeRequest,
+    PutRequest,
+    RangeRequest,
+    RequestOp,
+    TxnRequest,
+)
 from sampan.storage.etcd.settings import PREFIX
 from sampan.storage.etcd.store import EtcdStore
 from sampan.storage.snapshot.copy import refuse_taken

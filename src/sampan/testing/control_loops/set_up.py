@@ -13,7 +13,7 @@ from sampan.testing.control_loops.sets import GC, LOCAL_PATH, NAMESPACE, NODE_LI
 _FOREVER_S: Final = 1e8
 _RENEW_S: Final = 40.0
 """Seconds between renewals of a node's Lease: a node is unreachable after 50. No process of the machine can be late."""
-_ALONE: Final = {GC: "sampan.controllers.garbage_collector", NAMESPACE: "sampan.controllers.namespace"}
+_ALONE: Final = {GC: "sampan.controllers.garbage_collector", NAMESPACE: "sampan.controllers.namespace.controller"}
 """Modules of controllers that run in nearly every cluster: the rest of the catalogue is not imported for them."""
 
 

@@ -1,0 +1,1 @@
+"""Namespace controller: empties a namespace that is being deleted. Read `controller.py` first."""

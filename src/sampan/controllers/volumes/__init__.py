@@ -1,0 +1,1 @@
+"""Controllers of volumes and claims with one module each: protection, ephemeral volumes, expansion."""

@@ -1,0 +1,1 @@
+"""Expansion of volumes: the decision, its state in the claim's status, and the controller."""
