@@ -49,3 +49,4 @@ def no_faults(request: pytest.FixtureRequest) -> Iterator[None]:
         server: DashboardServer = request.getfixturevalue("server")
         server.shell.user = ADMIN
         server.shell.answers.clear()
+        server.shell.features = []

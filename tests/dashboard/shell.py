@@ -35,7 +35,9 @@ class Shell:
     tokens: dict[str, UserInfo] = field(default_factory=dict)
     """Users by the tokens and one-time links that log in."""
     answers: dict[str, Any] = field(default_factory=dict)
-    """Responses instead of those of the server, by path: an object, or a `Response`."""
+    """Responses instead of those of the server, by path: an object, a `Response`, or a function of the request."""
+    features: list[str] = field(default_factory=list)
+    """Features of the server that the page may use."""
     requests: list[tuple[str, str, int]] = field(default_factory=list)
     """Method, target and status of the requests of the page to the API."""
 
@@ -54,6 +56,10 @@ class Shell:
         """Respond to requests again."""
         self._lost = False
 
+    def refuse(self, path: str, code: int, status: Any) -> None:
+        """Respond to a path with an error."""
+        self.answers[path] = Response(code, json.dumps(status).encode())
+
     def around(self, inner: Handler) -> Handler:
         """Return the handler that serves the page, and gives requests of the page the token of the user."""
 
@@ -64,6 +70,7 @@ class Shell:
                 return Response(lost=True)
             if path in self.answers:
                 answer = self.answers[path]
+                answer = answer(request) if callable(answer) else answer
                 return answer if isinstance(answer, Response) else _json(answer)
             if path.startswith(PREFIX) or path == PREFIX.rstrip("/"):
                 return await self._page(request)
@@ -136,7 +143,7 @@ class Shell:
             "user": {"username": user.name, "groups": list(user.groups)},
             "expires": None,
             "idleExpires": "2030-01-01T00:00:00Z",
-            "server": {"version": "1.0", "features": []},
+            "server": {"version": "1.0", "features": self.features},
         }
 
     def _static(self, name: str, headers: Mapping[str, str]) -> Response:

@@ -16,8 +16,8 @@ export function CommandsMenu({ kind, namespace, name }) {
   const root = useRef(/** @type {HTMLDivElement | null} */ (null));
   useOutside(root, open);
   return html`<div class="picker" ref=${root}>
-    <button type="button" class="button quiet" aria-haspopup="dialog" aria-expanded=${open.value} onClick=${() => (open.value = !open.value)}>
-      <${Icon} name="terminal" />${t("detail.commands")}<${Icon} name="down" /></button>
+    <button type="button" class="button quiet" aria-label=${t("detail.commands")} aria-haspopup="dialog" aria-expanded=${open.value} onClick=${() => (open.value = !open.value)}>
+      <${Icon} name="terminal" /><span class="commands-label">${t("detail.commands")}</span><${Icon} name="down" /></button>
     ${open.value && html`<${Panel} kind=${kind} namespace=${namespace} name=${name} />`}
   </div>`;
 }

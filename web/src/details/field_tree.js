@@ -4,6 +4,7 @@ import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { childSchema, descriptionOf } from "../schema/schema.js";
 import { t } from "../texts/catalogue.js";
+import { visible } from "../transport/errors.js";
 import { Age } from "../time/age.js";
 import { ReferenceLink } from "./reference_link.js";
 import { referenceAt } from "./references.js";
@@ -42,7 +43,7 @@ function Field({ object, path, value, parent, schema, depth }) {
   const described = useSignal(false);
   const description = typeof name === "string" ? descriptionOf(schema) : "";
   const title = typeof name === "number" ? titleOf(value, name) : name;
-  const label = html`<span class="field-name" translate=${false}>${title}</span>`;
+  const label = html`<span class="field-name" translate=${false}>${visible(title)}</span>`;
   return html`<li>
     <div class="field-line">
       ${branch ? html`<button type="button" class="fold" aria-expanded=${open.value} aria-label=${t("detail.expand", { name: title })} onClick=${() => (open.value = !open.value)}>
@@ -52,7 +53,7 @@ function Field({ object, path, value, parent, schema, depth }) {
       ${branch ? !open.value && html`<span class="soft">${t(Array.isArray(value) ? "detail.items" : "detail.fields", { count: Object.keys(value).length })}</span>`
         : html`<span class="field-value"><${Leaf} object=${object} path=${path} value=${value} parent=${parent} /></span>`}
     </div>
-    ${described.value && html`<p class="description" translate=${false}>${description}</p>`}
+    ${described.value && html`<p class="description" translate=${false}>${visible(description)}</p>`}
     ${branch && open.value && html`<${Children} object=${object} path=${path} value=${value} schema=${schema} depth=${depth + 1} />`}
   </li>`;
 }
@@ -63,7 +64,7 @@ function Leaf({ object, path, value, parent }) {
   if (value === null || isEmpty(value)) return html`<span class="none">${t("detail.none")}</span>`;
   const reference = referenceAt(path, value, parent, object.metadata.namespace ?? "");
   if (reference) return html`<${ReferenceLink} reference=${reference} />`;
-  const text = String(value);
+  const text = visible(value);
   if (INSTANT.test(text)) return html`<span class="value" translate=${false}>${text}</span> <span class="soft">(<${Age} at=${text} />)</span>`;
   return html`<span class=${`value ${typeof value}`} translate=${false}>${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text}</span>`;
 }

@@ -5,6 +5,7 @@ import { listAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { t } from "../texts/catalogue.js";
 import { Age } from "../time/age.js";
+import { visible } from "../transport/errors.js";
 import { ReferenceLink } from "./reference_link.js";
 import { LAST_APPLIED, isSecret } from "./secret.js";
 
@@ -42,7 +43,7 @@ function Annotation({ name, value }) {
   const open = useSignal(false);
   const long = value.length > CUT;
   return html`<li><span class="annotation-name" translate=${false}>${name}</span>
-    <span class="annotation-value" translate=${false}>${long && !open.value ? `${value.slice(0, CUT)}…` : value}</span>
+    <span class="annotation-value" translate=${false}>${long && !open.value ? `${visible(value.slice(0, CUT))}…` : visible(value)}</span>
     ${long && html`<button type="button" class="more" aria-expanded=${open.value} onClick=${() => (open.value = !open.value)}>${t("detail.show_all")}</button>`}
   </li>`;
 }

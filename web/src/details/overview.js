@@ -3,6 +3,7 @@ import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { t } from "../texts/catalogue.js";
 import { Age } from "../time/age.js";
+import { visible } from "../transport/errors.js";
 import { conditionLevel, conditionsOf, problemsOf } from "./object_health.js";
 import { Metadata } from "./metadata.js";
 import { OwnedTable } from "./owned_table.js";
@@ -47,8 +48,8 @@ function Conditions({ conditions, generation }) {
       const old = condition.observedGeneration !== undefined && generation !== undefined && condition.observedGeneration < generation;
       return html`<tr key=${condition.type}><th scope="row" translate=${false}>${condition.type}</th>
         <td><span class=${`health ${level}`}><${Icon} name=${level} /><span class="visually-hidden">${t(`health.${level}`)}</span><span translate=${false}>${condition.status}</span></span></td>
-        <td translate=${false}>${condition.reason ?? ""}</td>
-        <td class="message" translate=${false}>${condition.message ?? ""}${old && html` <span class="soft">(${t("detail.observed")} ${condition.observedGeneration})</span>`}</td>
+        <td translate=${false}>${visible(condition.reason)}</td>
+        <td class="message" translate=${false}>${visible(condition.message)}${old && html` <span class="soft">(${t("detail.observed")} ${condition.observedGeneration})</span>`}</td>
         <td><${Age} at=${condition.lastTransitionTime ?? condition.lastUpdateTime} /></td></tr>`;
     })}</tbody></table></div>`;
 }

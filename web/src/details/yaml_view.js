@@ -6,6 +6,7 @@ import { CopyButton } from "../frame/copy.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { t } from "../texts/catalogue.js";
+import { visible } from "../transport/errors.js";
 import { masked } from "./secret.js";
 import { piecesOf } from "./yaml_pieces.js";
 
@@ -44,7 +45,7 @@ function Lines({ text }) {
   const last = Math.min(lines.length, first + Math.ceil(height.value / LINE_HEIGHT) + 3 * OVERSCAN);
   return html`<div class="yaml-scroll" ref=${scroller} tabindex="0" role="region" aria-label="YAML" onScroll=${() => (top.value = scroller.current?.scrollTop ?? 0)}>
     <div class="yaml-lines" translate=${false} style=${{ height: `${lines.length * LINE_HEIGHT}px`, "--digits": `${String(lines.length).length}ch` }}>
-      <pre style=${{ transform: `translateY(${first * LINE_HEIGHT}px)` }}>${lines.slice(first, last).map((line, i) => html`<div class="line" key=${first + i}><span class="number" aria-hidden="true">${first + i + 1}</span><code>${piecesOf(line).map(([type, piece]) => (type ? html`<span class=${`y-${type}`}>${piece}</span>` : piece))}</code></div>`)}</pre>
+      <pre style=${{ transform: `translateY(${first * LINE_HEIGHT}px)` }}>${lines.slice(first, last).map((line, i) => html`<div class="line" key=${first + i}><span class="number" aria-hidden="true">${first + i + 1}</span><code>${piecesOf(visible(line)).map(([type, piece]) => (type ? html`<span class=${`y-${type}`}>${piece}</span>` : piece))}</code></div>`)}</pre>
     </div>
   </div>`;
 }

@@ -53,6 +53,9 @@ const ACTIONS = {
   copy: () => /** @type {HTMLElement | null} */ (document.querySelector('[data-action="copy"]'))?.click(),
 };
 
+/** Keys that always move in the list. @type {Record<string, string>} */
+const ARROWS = { ArrowDown: "next", ArrowUp: "previous", Home: "first", End: "last", Enter: "open" };
+
 /** Listen to keys of the whole page. */
 export function startKeys() {
   document.addEventListener("keydown", (event) => {
@@ -67,7 +70,9 @@ export function startKeys() {
       objectActions.peek()?.back();
       return;
     }
-    const action = Object.keys(ACTIONS).find((name) => keys.peek()[name] === event.key);
+    // The list takes these keys by itself when it has the focus.
+    const arrow = document.activeElement === document.body ? ARROWS[event.key] : undefined;
+    const action = arrow ?? Object.keys(ACTIONS).find((name) => keys.peek()[name] === event.key);
     if (!action) return;
     event.preventDefault();
     ACTIONS[action]();

@@ -9,6 +9,7 @@ import { listAddress, objectAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { numberFormat, t } from "../texts/catalogue.js";
 import { Age } from "../time/age.js";
+import { safeMessage } from "../transport/errors.js";
 import { countOf } from "./counts.js";
 
 const SHOWN = "pods deployments statefulsets daemonsets jobs cronjobs services ingresses configmaps secrets persistentvolumeclaims nodes namespaces".split(" ");
@@ -71,7 +72,7 @@ function Warning({ event }) {
   return html`<li><${Icon} name="warn" class="warn" />
     <span class="warning-reason" translate=${false}>${reason}</span>
     ${kind ? html`<a translate=${false} href=${objectAddress(kind, about.namespace ?? "", about.name)}>${name}</a>` : html`<span translate=${false}>${name}</span>`}
-    <span class="warning-message" translate=${false}>${message}</span>
+    <span class="warning-message" translate=${false}>${safeMessage(message)}</span>
     <span class="soft"><${Age} at=${event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp} /></span>
   </li>`;
 }

@@ -13,7 +13,7 @@ const EMPTY = new Set(["", "<none>", "<unset>"]);
  */
 export function Cell({ row, column, health, href, position }) {
   const text = textOf(row, column);
-  const common = { role: "gridcell", "aria-colindex": position + 1 };
+  const common = { role: "gridcell", "aria-colindex": position + 1, "data-title": column.kind === "text" ? column.title : null };
   if (column.kind === "name") {
     return html`<div ...${common} class="cell cell-name">
       <a href=${href} tabindex="-1" translate=${false} title=${text}>${text}</a>

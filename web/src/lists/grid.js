@@ -9,7 +9,7 @@ import { columnWidths } from "../table/columns.js";
 import { sortOf } from "../table/order.js";
 import { t } from "../texts/catalogue.js";
 import { Cell } from "./cell.js";
-import { focusRows, rowActions } from "./row_actions.js";
+import { rowActions } from "./row_actions.js";
 
 /** Heights of a row in pixels; the style sheet has the same. */
 export const ROW_HEIGHT = 34;
@@ -50,6 +50,7 @@ export function Grid({ view, kind, label }) {
     const row = rows[Math.max(0, Math.min(rows.length - 1, to))];
     if (!row) return;
     active.value = row.uid;
+    scroller.current?.focus({ preventScroll: true });
     reveal(scroller.current, rows.indexOf(row), rowHeight);
   };
   useEffect(() => {
@@ -59,10 +60,11 @@ export function Grid({ view, kind, label }) {
       first: () => move(0),
       last: () => move(rows.length - 1),
       open: () => rows[index()] && go(address(rows[index()])),
-      focus: () => scroller.current?.focus(),
     };
   });
-  useEffect(() => focusRows(scroller.current), []);
+  useEffect(() => () => {
+    rowActions.value = null;
+  }, []);
 
   const first = Math.max(0, Math.floor(top.value / rowHeight) - OVERSCAN);
   const last = Math.min(rows.length, Math.ceil((top.value + height.value) / rowHeight) + OVERSCAN);
@@ -148,7 +150,7 @@ function templateOf(view) {
   const widths = view.widths?.columns === columns ? present.map((each, i) => Math.max(each, view.widths?.values[i] ?? 0)) : present;
   view.widths = { columns, values: widths };
   return columns
-    .map((column, i) => `minmax(${Math.ceil(widths[i] * 0.92) + 2}ch, ${column.kind === "name" ? "2.2fr" : `${Math.max(1, Math.round(widths[i]) / 14)}fr`})`)
+    .map((column, i) => `minmax(${Math.ceil(widths[i] * 0.92) + 2}ch, ${column.kind === "name" ? "4fr" : "1fr"})`)
     .join(" ");
 }
 

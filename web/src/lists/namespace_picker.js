@@ -36,10 +36,6 @@ function Choices({ chosen, onClose }) {
   const choose = (/** @type {string[]} */ next) => setQuery({ ns: next.join(",") }, { replace: false });
   const toggle = (/** @type {string} */ name) => choose(chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name]);
   const keyed = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key === "Escape") {
-      event.stopPropagation();
-      onClose();
-    }
     if (event.key !== "Enter" || event.target !== input.current) return;
     if (names === null && search.value) toggle(search.value);
     else if (offered.length) choose([offered[0]]);

@@ -53,7 +53,9 @@ export function entriesFor(text, scoped) {
   const wanted = text.trim().toLowerCase();
   const scope = scopeOf(text);
   if (scope) return scoped ? best(scoped.rows, (row) => score(row.name, scope.rest), OBJECTS_MAX).map((row) => objectEntry(scope.kind, row)) : [];
-  const kinds = best(session.discovery.kinds.value, (kind) => kindScore(kind, wanted), SHOWN_MAX).map(kindEntry);
+  // In the order of the menu, which matters without a word.
+  const ordered = session.discovery.sections.value.flatMap((section) => section.kinds);
+  const kinds = best(ordered, (kind) => kindScore(kind, wanted), SHOWN_MAX).map(kindEntry);
   const { kind, rows } = screen.value;
   const objects = wanted && kind && rows ? best(rows.value, (row) => score(row.metadata.name, wanted), SHOWN_MAX) : [];
   return [

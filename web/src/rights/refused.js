@@ -11,7 +11,9 @@ import { t } from "../texts/catalogue.js";
 
 /** @param {{ error: any, kind: import("../discovery/kinds.js").Kind, verb?: string, namespace?: string, whole?: boolean }} props */
 export function Forbidden({ error, kind, verb = "list", namespace = error.namespace ?? "", whole = false }) {
-  const role = roleFor(kind, verb);
+  // The server names the role with the fewest rights; other servers do not.
+  const cause = error.status.details?.causes?.find((/** @type {any} */ each) => each.reason === "ClusterRole");
+  const role = cause?.message ?? roleFor(kind, verb);
   const title = t("forbidden.title", { verb, resource: resourceName(kind) });
   const where = namespace ? t("forbidden.where", { namespace }) : t("forbidden.cluster");
   const command = bindingCommand(role, session.login.value?.user.username ?? "USER", namespace);

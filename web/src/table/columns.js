@@ -1,4 +1,5 @@
 /** Columns of a list: those of the server, the namespace, and which of them is the age. */
+import { visible } from "../transport/errors.js";
 import { cellText, sortKey } from "./values.js";
 
 /**
@@ -52,7 +53,7 @@ function columnOf(definition, index) {
  * @param {ListColumn} column
  */
 export function textOf(row, column) {
-  return column.kind === "namespace" ? (row.metadata.namespace ?? "") : cellText(row.cells[column.index]);
+  return column.kind === "namespace" ? (row.metadata.namespace ?? "") : visible(cellText(row.cells[column.index]));
 }
 
 /**

@@ -33,11 +33,19 @@ export class ConnectionLost extends Error {
 export const MESSAGE_MAX = 4000;
 
 /**
+ * Return a text with a mark for each control character: some of them reverse or hide the text around them.
+ * @param {unknown} text
+ */
+export function visible(text) {
+  return String(text ?? "").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+}
+
+/**
  * Return the text of an error without control characters, cut.
  * @param {unknown} text
  */
 export function safeMessage(text) {
-  const clean = String(text ?? "").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+  const clean = visible(text);
   return clean.length > MESSAGE_MAX ? `${clean.slice(0, MESSAGE_MAX)}…` : clean;
 }
 
