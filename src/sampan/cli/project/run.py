@@ -1,6 +1,7 @@
 """`sampan run`."""
 
 import asyncio
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -63,7 +64,9 @@ def run_command(
             raise ProjectError("--time-scale is for the server in memory: the clock of a cluster cannot be changed")
         if debug_port is not None:
             click.echo(f"a debugger can attach to {listen_for_debugger(debug_port)}")
-        options = RunOptions(context, as_deployed, lambda diff: _accepted(diff, yes), time_scale)
+        options = RunOptions(
+            context, as_deployed, lambda diff: _accepted(diff, yes), time_scale, shows_dashboard=sys.stdout.isatty()
+        )
         loop = partial(ScaledTimeLoop, time_scale) if time_scale != 1.0 else None
         try:
             with asyncio.Runner(loop_factory=loop) as runner, profiled(settings.root if profile else None, click.echo):

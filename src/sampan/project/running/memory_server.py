@@ -14,6 +14,7 @@ from typing import Final
 from sampan.client import Client
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.operator import Manager, ManagerOptions
+from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.request import UserInfo
 from sampan.testing.cluster_options import admission_of
 from sampan.testing.control_loops.set_up import set_up_loops
@@ -33,6 +34,8 @@ class MemoryServer:
     kubeconfig: Path
     """For programs in other processes. It has all rights."""
     server: LogicalServer
+    dashboard: str = ""
+    """Line with a link to the dashboard, which logs in once."""
 
     def client(self, field_manager: str, user: UserInfo = _ADMIN) -> Client:
         """Return a client without sockets, which must be closed."""
@@ -45,12 +48,16 @@ async def memory_server(folder: Path) -> AsyncIterator[MemoryServer]:
     """Serve until the end of the block. The kubeconfig is in `folder`."""
     loops = chosen_loops(_LOOPS)
     made = template(virtual=False)
-    server = LogicalServer(made.store.fork(), made.parts, ServerSettings(admission_of("", loops)))
+    server = LogicalServer(
+        made.store.fork(), made.parts, ServerSettings(admission_of("", loops), dashboard=DashboardSettings())
+    )
     await server.start()
     try:
         async with serve(server, _ADMIN) as served:
             content = served.kubeconfig.read_bytes()
-            running = MemoryServer(_write_private(folder / "kubeconfig", content), server)
+            place, dashboard = _write_private(folder / "kubeconfig", content), server.api.dashboard
+            link = "" if dashboard is None else dashboard.link_line(served.url.removeprefix("https://"), _ADMIN)
+            running = MemoryServer(place, server, link)
             try:
                 async with running.client("loops") as client, TaskScope() as tasks:
                     manager = Manager(client, ManagerOptions(graceful_shutdown_timeout_s=0.0))
@@ -58,7 +65,6 @@ async def memory_server(folder: Path) -> AsyncIterator[MemoryServer]:
                     tasks.begin(manager.run(), "loops")
                     yield running
             finally:
-                place = running.kubeconfig
                 if place.is_file() and place.read_bytes() == content:  # not that of a later server
                     place.unlink()
     finally:

@@ -25,6 +25,8 @@ class RunOptions:
     consent: Callable[[str], bool] = lambda diff: True
     time_scale: float = 1.0
     """Seconds of the running loop in a real one; see `sampan.testing.time.scaled_time`."""
+    shows_dashboard: bool = False
+    """Report a link to the dashboard of the server in memory."""
 
 
 async def run_project(settings: Settings, options: RunOptions, report: Report, stop: asyncio.Event) -> None:
@@ -45,6 +47,8 @@ async def _target(settings: Settings, options: RunOptions, report: Report) -> As
             user = (UserInfo(name, groups=groups),) if options.as_deployed else ()
             async with server.client("sampan-run") as admin, server.client(settings.package, *user) as operator:
                 report(f"export KUBECONFIG={server.kubeconfig}")
+                if options.shows_dashboard:
+                    report(server.dashboard)
                 yield Target(admin, operator, True, options.as_deployed, options.consent, options.time_scale)
         return
     config = load_config(overrides=ConfigOverrides(context=options.context))

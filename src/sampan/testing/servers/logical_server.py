@@ -35,6 +35,7 @@ from sampan.server.authentication.service_account.issuer import TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.authorization.modes import default_authorizers
+from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
 from sampan.server.request import UserInfo
 from sampan.storage.memory import MemoryStore
@@ -104,6 +105,8 @@ class ServerSettings:
     """False for an empty store: the bootstrap objects are created."""
     authorizers: tuple[Authorizer, ...] = ()
     """Authorizers before the usual ones."""
+    dashboard: DashboardSettings | None = None
+    """The web page at /dashboard/; None: there is none."""
 
 
 class LogicalServer:
@@ -126,9 +129,13 @@ class LogicalServer:
             [BearerTokenAuthenticator(identity.tokens)],
             [*settings.authorizers, *default_authorizers(self.cluster.reader)],
             settings=ApiServerSettings(
-                identity=identity, admission=settings.admission, authorizations=note_authorization
+                identity=identity,
+                admission=settings.admission,
+                authorizations=note_authorization,
+                dashboard=settings.dashboard,
             ),
             server_address=lambda: settings.address,
+            certified_names=lambda: ("127.0.0.1", "localhost"),
         )
         self._ready = asyncio.Event()
         self._tasks = TaskScope()
@@ -177,6 +184,7 @@ class LogicalServer:
             Component("cluster", run_stored),
             Component("deadlines", api.deadlines.run),
             Component("upstreams", api.upstreams.run),
+            *(() if api.dashboard is None else (Component("dashboard", api.dashboard.run),)),
             Component("flow control", api.flow_control.run, after=self._ready, restart=True),
         )
         async with running(components):
