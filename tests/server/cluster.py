@@ -24,6 +24,7 @@ from sampan.server.audit.audit import Audit
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.identity import Identity
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
+from sampan.server.dashboard.oidc import OidcIssuer
 from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.filters.tracing import Tracer
 from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
@@ -252,6 +253,7 @@ async def served(
     allocators: Allocators | None = None,
     resource_metrics: ResourceMetricsSettings | None = None,
     dashboard: DashboardSettings | None = None,
+    issuer: OidcIssuer | None = None,
 ) -> AsyncIterator[Api]:
     """A server that has started; ends with the block. It also accepts the tokens of `identity`.
 
@@ -284,6 +286,7 @@ async def served(
             components=components,
             resource_metrics=resource_metrics or ResourceMetricsSettings(),
             dashboard=dashboard,
+            dashboard_issuer=issuer,
         ),
         server_address=lambda: "127.0.0.1:6443",
         certified_names=lambda: ("127.0.0.1", "localhost", "*.example.com", "::1"),

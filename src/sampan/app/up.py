@@ -237,6 +237,7 @@ def _api_settings(
         security_metrics=authentication.metrics,
         audit=observability.audit,
         dashboard=settings.dashboard if serves_dashboard(settings) else None,
+        dashboard_issuer=authentication.login_issuer,
         tracer=observability.tracer,
     )
 

@@ -31,6 +31,7 @@ from sampan.server.chain import ChainParts, build_chain
 from sampan.server.connections.unread import UnreadBytes, UnreadLimits
 from sampan.server.dashboard.dashboard import Dashboard
 from sampan.server.dashboard.namespaces import ReviewAuthorizer, serving_namespaces
+from sampan.server.dashboard.oidc import OidcIssuer
 from sampan.server.dashboard.roles import SuggestedRoles
 from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.discovery.handler import Discovery
@@ -93,6 +94,8 @@ class ApiServerSettings:
     """Metrics that authenticators and authorizers share."""
     dashboard: DashboardSettings | None = None
     """The web page at /dashboard/; None: there is none. The caller runs `ApiServer.dashboard`."""
+    dashboard_issuer: OidcIssuer | None = None
+    """Issuer at which users of the dashboard can log in."""
     tracer: Tracer | None = None
     """Collects spans. The caller closes it."""
     proxy: ProxySettings = field(default_factory=ProxySettings)
@@ -161,7 +164,9 @@ class ApiServer:
         self.dashboard: Dashboard | None = None
         if settings.dashboard is not None:
             roles = SuggestedRoles(rbac_of(configured, cluster.reader).rules_of)
-            self.dashboard = Dashboard(settings.dashboard, authenticators, certified_names, roles)
+            self.dashboard = Dashboard(
+                settings.dashboard, authenticators, certified_names, roles, settings.dashboard_issuer
+            )
         self._add_routes(settings)
         authenticator = UnionAuthenticator(authenticators, anonymous=settings.anonymous)
         self.handler = build_chain(self.aggregator.filter(self.routes.handle), self._parts(settings, authenticator))

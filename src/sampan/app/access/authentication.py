@@ -49,6 +49,8 @@ from sampan.server.authentication.service_account.tokens import ServiceAccountTo
 from sampan.server.authentication.static_token import StaticTokenAuthenticator, read_token_file
 from sampan.server.authentication.webhook_token import WebhookTokens, WebhookTokenSettings
 from sampan.server.authentication.websocket_token import WebSocketTokenAuthenticator
+from sampan.server.dashboard.oidc import OidcIssuer
+from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.metrics.security import SecurityMetrics
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities
 from sampan.server.pki.directory import (
@@ -85,6 +87,8 @@ class Authentication:
         self._webhook: HttpsWebhook | None = None
         with _start_errors():
             configuration = self._configuration()
+            self.login_issuer = _login_issuer(settings.dashboard, configuration)
+            """Issuer at which users of the dashboard can log in; None without an issuer."""
             self._issuers = self._configured(configuration)
             self.identity = self._identity(address)
             self.request_headers, proxies = self._front_proxy()
@@ -248,6 +252,19 @@ class Authentication:
             "requestheader-group-headers": json.dumps(options.group_headers),
             "requestheader-extra-headers-prefix": json.dumps(options.extra_headers_prefix),
         }
+
+
+def _login_issuer(settings: DashboardSettings, configuration: AuthenticationConfiguration) -> OidcIssuer | None:
+    """Return the first issuer, of which this server is the client of the first audience."""
+    issuer = next((each.issuer for each in configuration.jwt if each.issuer.audiences), None)
+    if issuer is None:
+        return None
+    file = settings.oidc_client_secret_file
+    secret = file.read_text().strip() if file is not None else ""
+    scopes = settings.oidc_scopes
+    return OidcIssuer(
+        issuer.url, issuer.audiences[0], issuer.certificate_authority, issuer.discovery_url, secret, scopes
+    )
 
 
 def _anonymous(

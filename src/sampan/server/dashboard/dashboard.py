@@ -17,6 +17,8 @@ from sampan.server.dashboard.files import PageFiles
 from sampan.server.dashboard.headers import COMMON, FILE_POLICY, NO_STORE, TO_SESSIONS
 from sampan.server.dashboard.links import LoginLinks
 from sampan.server.dashboard.login import Logins
+from sampan.server.dashboard.oidc import CALLBACK, OidcIssuer, OidcLogin
+from sampan.server.dashboard.oidc import PATH as OIDC
 from sampan.server.dashboard.origin import (
     ServedHosts,
     cookie_name,
@@ -48,9 +50,10 @@ class Dashboard:
         authenticators: Sequence[Authenticator],
         certified: Callable[[], Collection[str]],
         roles: SuggestedRoles,
+        issuer: OidcIssuer | None = None,
     ) -> None:
         """`authenticators` verify the credentials of logins; `certified` returns the names of the serving
-        certificates; `roles` names a role for a refused request.
+        certificates; `roles` names a role for a refused request; users can log in at `issuer`.
         """
         self._roles = roles
         self.sessions = Sessions(settings)
@@ -58,7 +61,8 @@ class Dashboard:
         self.files = PageFiles()
         self._hosts = ServedHosts(certified, settings.hosts)
         self._verifier = CredentialVerifier(UnionAuthenticator(authenticators, anonymous=None))
-        self._logins = Logins(self.sessions, self.links, self._verifier)
+        self._logins = Logins(self.sessions, self.links, self._verifier, ("oidc",) if issuer else ())
+        self._oidc = OidcLogin(issuer, self._logins, self._verifier) if issuer else None
         self._administration = Administration(self.sessions)
         self._stream: StreamEndpoint | None = None
 
@@ -128,6 +132,8 @@ class Dashboard:
                 return self.files.file(request, path.removeprefix(STATIC))
             if path == STREAM and self._stream is not None:
                 return await self._stream.handle(request)
+            if path in (OIDC, CALLBACK) and self._oidc is not None:
+                return await self._oidc.handle(request)
             if path == SESSION:
                 return await self._logins.handle(request)
             return self.files.shell(request)

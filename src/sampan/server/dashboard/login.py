@@ -160,15 +160,20 @@ def expiry_of(token: str) -> float | None:
 
     Its signature is not verified here: an authenticator has accepted the token.
     """
+    expiry = claims_of(token).get("exp")
+    return float(expiry) if isinstance(expiry, int | float) else None
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    """Return the claims of a JWT without verification; empty if it is none."""
     parts = token.split(".")
     if len(parts) != 3:
-        return None
+        return {}
     try:
         claims = orjson.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-        expiry = claims.get("exp") if isinstance(claims, dict) else None
-        return float(expiry) if isinstance(expiry, int | float) else None
     except (binascii.Error, ValueError):
-        return None
+        return {}
+    return claims if isinstance(claims, dict) else {}
 
 
 def time_text(seconds: float) -> str:

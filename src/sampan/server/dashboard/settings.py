@@ -1,9 +1,10 @@
 """`DashboardSettings`: settings of the dashboard of one server."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from sampan.core.settings import setting
-from sampan.core.settings.kinds import BOOLEAN, NAMES, POSITIVE_DURATION
+from sampan.core.settings.kinds import BOOLEAN, FILE, NAMES, POSITIVE_DURATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,19 @@ class DashboardSettings:
         "Host names of the dashboard, in addition to those in the serving certificates. For names that only a load "
         "balancer has.",
         name="dashboard-hosts",
+        kind=NAMES,
+    )
+    oidc_client_secret_file: Path | None = setting(
+        None,
+        "Secret of this server at the issuer of --oidc-issuer-url or --authentication-config, for logins to the "
+        "dashboard. Without it, the server is a public client.",
+        name="dashboard-oidc-client-secret-file",
+        kind=FILE,
+    )
+    oidc_scopes: tuple[str, ...] = setting(
+        ("openid", "profile", "email"),
+        "Scopes that a login at the issuer requests.",
+        name="dashboard-oidc-scopes",
         kind=NAMES,
     )
     session_idle_s: float = setting(

@@ -64,7 +64,8 @@ def _record_at_the_end(
 def _fields(request: Request, response: Response, seconds: float) -> dict[str, object]:
     return {
         "verb": request.info.verb or request.wire.method,
-        "uri": request.wire.uri,
+        # The query of a callback after a login has a code.
+        "uri": request.wire.path if request.wire.path.startswith("/dashboard/") else request.wire.uri,
         "code": response.status,
         "latency_ms": round(seconds * 1000, 1),
         "user": request.user.name if request.user else "",

@@ -5,9 +5,10 @@ Concurrency: a request runs in its caller's task, on a new connection that is cl
 
 import asyncio
 import ssl
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from sampan.core.tls.trust import client_context
 from sampan.http.client import HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
@@ -53,6 +54,19 @@ class HttpsGet:
             raise FetchError(f"error while getting distributed claim JWT: {_status_text(reply.status)}")
         return reply.body.decode("utf-8", "replace")
 
+    async def post_form(self, url: str, form: Mapping[str, str]) -> tuple[int, bytes]:
+        """Return status and body of the response to a form. Redirects are not followed. Raises `FetchError`."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                reply = await self._exchange(url, "", urlencode(form).encode())
+        except TimeoutError:
+            raise FetchError(f'Post "{url}": context deadline exceeded') from None
+        except TransportError as error:
+            raise FetchError(f'Post "{url}": {error.__cause__ or error}') from None
+        except (OSError, ValueError, WebhookError) as error:
+            raise FetchError(f'Post "{url}": {error}') from None
+        return reply.status, reply.body
+
     async def _get(self, url: str, access_token: str) -> WebhookResponse:
         """Return the response after all redirects. Raises `FetchError`."""
         try:
@@ -78,7 +92,8 @@ class HttpsGet:
                 access_token = ""
         raise ValueError(f"stopped after {_REDIRECTS_MAX} redirects")
 
-    async def _exchange(self, url: str, access_token: str) -> WebhookResponse:
+    async def _exchange(self, url: str, access_token: str, form: bytes = b"") -> WebhookResponse:
+        """Send a GET request, or the form."""
         parts = urlsplit(url)
         _check(url, access_token)
         if self._tls is None:
@@ -92,9 +107,12 @@ class HttpsGet:
             headers["Authorization"] = f"Bearer {access_token}"
         # Hosts are settings, or named by tokens of configured issuers.
         endpoint = Upstream(host, port, tls, any_address=True, connect_timeout_s=None)
-        head = request_head("GET", target, headers.items())
+        method = "POST" if form else "GET"
+        if form:
+            headers |= {"Content-Type": "application/x-www-form-urlencoded", "Content-Length": str(len(form))}
+        head = request_head(method, target, headers.items())
         try:
-            response = await self._client.send(endpoint, HttpRequest("GET", target), head)
+            response = await self._client.send(endpoint, HttpRequest(method, target, body=form), head)
         except TransportError as error:
             if error.sent or not isinstance(error.__cause__, OSError):
                 raise
