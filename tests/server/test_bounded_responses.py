@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import orjson
 import pytest
 
-from sampan.registry.crd.version_validation import COLUMNS_MAX
+from sampan.registry.crd.validation.versions import COLUMNS_MAX
 from sampan.registry.kinds.pod_spec.warnings import WARNINGS_MAX, template_warnings
 from sampan.schema.default import DEFAULTS_BYTES_MAX
 from sampan.server.audit.context import BODY_BYTES_MAX

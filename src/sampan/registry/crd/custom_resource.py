@@ -12,7 +12,7 @@ from sampan.core.json.values import same
 from sampan.core.object import Object
 from sampan.core.validation.metadata import finalizer_warnings
 from sampan.registry.crd.hub.preserved import ANNOTATION as PRESERVED
-from sampan.registry.crd.scale import spec_faults, status_faults
+from sampan.registry.crd.validation.scale import spec_faults, status_faults
 from sampan.registry.crd.version_schema import VersionSchema
 from sampan.registry.definition import ScalePaths
 from sampan.registry.strategy import Context, Strategy

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from sampan.core.field import quote
 from sampan.core.object import Object
-from sampan.registry.crd.ca_bundle import ca_bundle_error, ca_bundle_of
 from sampan.registry.crd.conditions import Condition, find_condition, is_true, make_condition
+from sampan.registry.crd.validation.ca_bundle import ca_bundle_error, ca_bundle_of
 
 Names = dict[str, Any]
 

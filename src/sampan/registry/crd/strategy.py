@@ -10,8 +10,8 @@ from sampan.core.field import FieldError, Path
 from sampan.core.object import Object
 from sampan.registry.crd.conditions import make_condition, set_condition
 from sampan.registry.crd.provider import CLEANUP_FINALIZER
-from sampan.registry.crd.schemas import unrecognized_formats
-from sampan.registry.crd.validation import names_faults, validate_crd
+from sampan.registry.crd.validation.schemas import unrecognized_formats
+from sampan.registry.crd.validation.validation import names_faults, validate_crd
 from sampan.registry.strategy import Context, Strategy
 
 

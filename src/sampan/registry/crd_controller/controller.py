@@ -21,12 +21,12 @@ from sampan.core.object import Object
 from sampan.core.time import format_time
 from sampan.registry.cluster import Cluster
 from sampan.registry.crd.conditions import is_true, set_condition
-from sampan.registry.crd.conformance import note_approval, note_structure
 from sampan.registry.crd.hub_resource import GROUP as HUB_GROUP
 from sampan.registry.crd.hub_resource import RESOURCE as HUB_RESOURCE
 from sampan.registry.crd.names import Claims, Naming, resolve
 from sampan.registry.crd.provider import CLEANUP_FINALIZER, definition_of, weigh
 from sampan.registry.crd.tracking import track_status
+from sampan.registry.crd.validation.conformance import note_approval, note_structure
 from sampan.registry.crd_controller.cleanup import CleanUp
 from sampan.registry.crd_controller.hub_controller import HubConversionController
 from sampan.registry.definition import ResourceDefinition

@@ -9,11 +9,11 @@ from sampan.core.field import FieldError, Path, invalid, not_supported, required
 from sampan.core.object import Object
 from sampan.core.validation.metadata import validate_immutable_field
 from sampan.core.validation.names import dns1035_label_errors, dns1123_subdomain_errors
-from sampan.registry.crd.approval import approval_faults
 from sampan.registry.crd.conditions import is_true
-from sampan.registry.crd.conversion_validation import conversion_faults
-from sampan.registry.crd.rules import Rules
-from sampan.registry.crd.version_validation import versions_faults
+from sampan.registry.crd.validation.approval import approval_faults
+from sampan.registry.crd.validation.conversion import conversion_faults
+from sampan.registry.crd.validation.strictness import Rules
+from sampan.registry.crd.validation.versions import versions_faults
 
 _SPEC = Path("spec")
 

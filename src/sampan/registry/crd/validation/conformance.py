@@ -5,8 +5,8 @@ Source: apiextensions pkg/controller/{apiapproval,nonstructuralschema} (1.36).
 
 from sampan.core.field import FieldError, Path, aggregate, invalid
 from sampan.core.object import Object
-from sampan.registry.crd.approval import approval_state, is_protected_group
 from sampan.registry.crd.conditions import make_condition, remove_condition, set_condition
+from sampan.registry.crd.validation.approval import approval_state, is_protected_group
 from sampan.schema.definition.structural_validation import structural_errors
 
 _APPROVAL = "KubernetesAPIApprovalPolicyConformant"

@@ -9,8 +9,8 @@ from typing import Any
 from sampan.core.field import FieldError, Path, forbidden, invalid, not_supported, required
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1035_label_errors
-from sampan.registry.crd.ca_bundle import ca_bundle_error, ca_bundle_of
 from sampan.registry.crd.conditions import is_true
+from sampan.registry.crd.validation.ca_bundle import ca_bundle_error, ca_bundle_of
 from sampan.registry.rules.webhook_client import check_webhook_service, check_webhook_url
 
 _CONVERSION = Path("spec", "conversion")

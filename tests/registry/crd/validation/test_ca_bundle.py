@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sampan.registry.crd.ca_bundle import ca_bundle_error
+from sampan.registry.crd.validation.ca_bundle import ca_bundle_error
 from sampan.server.pki.certificates import make_ca
 
 CERTIFICATE = make_ca("webhook", datetime.now(UTC)).certificate_pem()

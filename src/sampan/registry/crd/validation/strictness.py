@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from sampan.core.field import Path
 from sampan.core.object import Object
-from sampan.registry.crd.schemas import schemas_of, walk
+from sampan.registry.crd.validation.schemas import schemas_of, walk
 from sampan.schema.definition.structural_validation import structural_errors
 
 _EXTENSIONS = (

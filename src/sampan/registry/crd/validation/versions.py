@@ -10,8 +10,8 @@ from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required, too_many
 from sampan.core.validation.names import dns1035_label_errors
-from sampan.registry.crd.rules import Rules, has_defaults
-from sampan.registry.crd.schemas import schema_faults, selectable_schema
+from sampan.registry.crd.validation.schemas import schema_faults, selectable_schema
+from sampan.registry.crd.validation.strictness import Rules, has_defaults
 
 SELECTABLE_FIELDS_MAX = 8
 COLUMNS_MAX = 256
