@@ -16,33 +16,16 @@ ONE_KIND: Final = {
 }
 """Folders whose files are of one kind, with the kind. A reader looks for a file by its name, not by its noun."""
 
-TOO_LARGE: Final = {
-    "controllers": 38,
-    "csi/sidecar": 26,
-    "operator": 30,
-    "patch": 26,
-    "registry/crd": 23,
-    "schema": 27,
-    "schema/cel": 33,
-    "service_proxy": 21,
-    "storage/etcd": 25,
-    "testing": 40,
-    "testing/explore": 22,
-    "testing/generated": 22,
-}
-"""Folders that are still too large, with their number of files. It may only fall; a folder leaves the list at 20."""
-
 COUNTS: Final = Counter(str(path.parent.relative_to(ROOT / "src/sampan")) for path in SOURCES)
 
 
 def test_each_folder_has_at_most_20_files() -> None:
-    limits = {folder: TOO_LARGE.get(folder, FILES_MAX) for folder in COUNTS.keys() - ONE_KIND.keys()}
-    assert {folder: COUNTS[folder] for folder, limit in limits.items() if COUNTS[folder] > limit} == {}
+    large = {folder: count for folder, count in COUNTS.items() if count > FILES_MAX}
+    assert {folder: count for folder, count in large.items() if folder not in ONE_KIND} == {}
 
 
-def test_each_listed_folder_has_more_than_20_files() -> None:
-    listed = ONE_KIND.keys() | TOO_LARGE.keys()
-    assert {folder for folder in listed if COUNTS[folder] <= FILES_MAX} == set()
+def test_each_exception_has_more_than_20_files() -> None:
+    assert {folder for folder in ONE_KIND if COUNTS[folder] <= FILES_MAX} == set()
 
 
 def test_at_most_eight_folders_are_exceptions() -> None:
