@@ -289,7 +289,7 @@ async def served(
             dashboard_issuer=issuer,
         ),
         server_address=lambda: "127.0.0.1:6443",
-        certified_names=lambda: ("127.0.0.1", "localhost", "*.example.com", "::1"),
+        hosts=lambda: ("127.0.0.1", "localhost", "*.example.com", "::1"),
     )
     service = KubernetesService(cluster.endpoint, cluster.clock, port=6443)
     upkeep = layer.upkeep(server)

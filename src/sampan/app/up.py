@@ -33,7 +33,8 @@ from sampan.app.listen import client_host, serving_hosts
 from sampan.app.observability.observers import Observability
 from sampan.app.parts import Parts
 from sampan.app.presence import Presence
-from sampan.app.proxy import is_local, proxy_settings, serves_dashboard
+from sampan.app.proxy import proxy_settings, serves_dashboard
+from sampan.app.ready import announce_ready
 from sampan.app.settings.service_ranges import allocators_of, compare_ranges
 from sampan.app.settings.up import UpSettings
 from sampan.app.storage.at_rest import AtRest, Layer, at_rest_of
@@ -54,8 +55,6 @@ from sampan.server.filters.cors import compile_origins
 from sampan.server.health.lifecycle import Lifecycle
 from sampan.server.metrics.security import SecurityMetrics
 from sampan.server.pki.directory import (
-    ADMIN_GROUPS,
-    ADMIN_USER,
     Credentials,
     prepare_credentials,
     prepare_serving,
@@ -65,7 +64,6 @@ from sampan.server.pki.kubeconfig import kubeconfig
 from sampan.server.post_start_hooks.api_servers.addresses import Address
 from sampan.server.post_start_hooks.api_servers.identity_lease import ServerName
 from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
-from sampan.server.request import UserInfo
 from sampan.server.tls.serving import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
 from sampan.server.tls.sni import CertKey, name_to_request
 from sampan.server.verbs.components import Components
@@ -108,14 +106,7 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
     how = replace(how, faults=parts.faults and parts.faults(cluster))
     authorizers = authorizers_of(settings, cluster, authentication.metrics)
     accepted = authentication.authenticators
-    api = ApiServer(
-        cluster,
-        accepted,
-        authorizers,
-        settings=how,
-        server_address=lambda: address,
-        certified_names=lambda: tls.certified_names,
-    )
+    api = ApiServer(cluster, accepted, authorizers, settings=how, server_address=lambda: address, hosts=tls.hosts)
     http = _http_server(settings, api)
     ready = asyncio.Event()
     presence = Presence(settings, cluster, _own_address(settings, bound), authentication.keys)
@@ -145,9 +136,7 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
                 _freeze_heap(settings, api, tls, parts)
                 await http.start(sock, tls.context)
                 await api.begin()
-                announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
-                if api.dashboard is not None and is_local(settings):
-                    announce(api.dashboard.link_line(address, UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)))
+                announce_ready(api, settings, address, announce)
                 beside = Component("next to the server", partial(parts.beside, api, credentials.admin_token))
                 # They end before the server, so that they can still write their results.
                 async with running((*processes_of(settings, loops), beside)):

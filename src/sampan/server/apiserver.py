@@ -131,9 +131,9 @@ class ApiServer:
         *,
         settings: ApiServerSettings | None = None,
         server_address: Callable[[], str] = str,
-        certified_names: Callable[[], Collection[str]] = tuple,
+        hosts: Callable[[], Collection[str]] = tuple,
     ) -> None:
-        """`certified_names` returns the names and IP addresses in the serving certificates."""
+        """`hosts` returns the names and IP addresses in the serving certificates."""
         settings = settings or ApiServerSettings()
         self.cluster = cluster
         self.lifecycle = Lifecycle()
@@ -164,9 +164,7 @@ class ApiServer:
         self.dashboard: Dashboard | None = None
         if settings.dashboard is not None:
             roles = SuggestedRoles(rbac_of(configured, cluster.reader).rules_of)
-            self.dashboard = Dashboard(
-                settings.dashboard, authenticators, certified_names, roles, settings.dashboard_issuer
-            )
+            self.dashboard = Dashboard(settings.dashboard, authenticators, hosts, roles, settings.dashboard_issuer)
         self._add_routes(settings)
         authenticator = UnionAuthenticator(authenticators, anonymous=settings.anonymous)
         self.handler = build_chain(self.aggregator.filter(self.routes.handle), self._parts(settings, authenticator))

@@ -63,7 +63,6 @@ LOOPS: Final = "Control loops and nodes"
 AUTHORIZATION: Final = "Authorization"
 ADMISSION: Final = "Admission"
 TLS: Final = "TLS and HTTP"
-DASHBOARD: Final = "Dashboard"
 ENCRYPTION: Final = "Encryption at rest"
 BACKENDS: Final = "Kubelets and aggregated APIs"
 NETWORKS: Final = "Service networks"
@@ -134,7 +133,6 @@ class UpSettings:
         group=SERVER,
     )
     advertise_address: str = advertise_setting(group=SERVER)
-
     extra_apis: bool = setting(
         True,
         "Serve APIs that Kubernetes does not serve: v1beta1 CRDs, v1beta1 and v2alpha1 CronJobs, and "
@@ -293,7 +291,7 @@ class UpSettings:
     cors_allowed_origins: tuple[str, ...] = cors_allowed_origins_setting(group=TLS)
     hsts_directives: tuple[str, ...] = hsts_directives_setting(group=TLS)
 
-    dashboard: DashboardSettings = nested(DashboardSettings, group=DASHBOARD)
+    dashboard: DashboardSettings = nested(DashboardSettings, group="Dashboard")
     audit: AuditSettings = nested(AuditSettings, prefix="audit-", group="Audit")
     flow_control: FlowControlSettings = nested(FlowControlSettings, group="Flow control")
 

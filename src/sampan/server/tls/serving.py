@@ -79,9 +79,12 @@ class ServingTls:
         self._seen = self._signature()
         self._warned: object = None
         self.verifier = ClientCertificateVerifier(self._authorities())
-        self._names, self._default, self.certified_names = self._load()
-        """`certified_names`: names and IP addresses in the serving certificates."""
+        self._names, self._default, self._hosts = self._load()
         self.context = self._listening_context()
+
+    def hosts(self) -> frozenset[str]:
+        """Return the names and IP addresses in the serving certificates."""
+        return self._hosts
 
     def reload(self) -> bool:
         """Load the files if they have changed, and return True if they were loaded. Errors are logged, and the old
@@ -104,7 +107,7 @@ class ServingTls:
                 )
             return False
         # All were read without an error: certificates and CAs are replaced together, or not at all.
-        self._seen, self._names, self._default, self.certified_names = signature, names, default, certified
+        self._seen, self._names, self._default, self._hosts = signature, names, default, certified
         self.verifier.replace(authorities)
         _log.info("reloaded serving certificates and client CAs")
         return True

@@ -135,7 +135,7 @@ class LogicalServer:
                 dashboard=settings.dashboard,
             ),
             server_address=lambda: settings.address,
-            certified_names=lambda: ("127.0.0.1", "localhost"),
+            hosts=lambda: ("127.0.0.1", "localhost"),
         )
         self._ready = asyncio.Event()
         self._tasks = TaskScope()
