@@ -45,7 +45,7 @@ class BigList:
         """Sizes of the pages that were requested."""
         self.sent = 0
 
-    def answer(self, request: Request) -> Response:
+    def response(self, request: Request) -> Response:
         """Return a page, or the watch."""
         if request.wire.param("watch") == "1":
             return Response(200, stream=self._events())

@@ -48,5 +48,5 @@ def no_faults(request: pytest.FixtureRequest) -> Iterator[None]:
     if "server" in request.fixturenames:
         server: DashboardServer = request.getfixturevalue("server")
         server.shell.user = ADMIN
-        server.shell.answers.clear()
+        server.shell.replaced.clear()
         server.shell.features = []

@@ -34,7 +34,7 @@ class Shell:
     logins: list[str] = field(default_factory=lambda: list(ALL_LOGINS))
     tokens: dict[str, UserInfo] = field(default_factory=dict)
     """Users by the tokens and one-time links that log in."""
-    answers: dict[str, Any] = field(default_factory=dict)
+    replaced: dict[str, Any] = field(default_factory=dict)
     """Responses instead of those of the server, by path: an object, a `Response`, or a function of the request."""
     features: list[str] = field(default_factory=list)
     """Features of the server that the page may use."""
@@ -58,7 +58,7 @@ class Shell:
 
     def refuse(self, path: str, code: int, status: Any) -> None:
         """Respond to a path with an error."""
-        self.answers[path] = Response(code, json.dumps(status).encode())
+        self.replaced[path] = Response(code, json.dumps(status).encode())
 
     def around(self, inner: Handler) -> Handler:
         """Return the handler that serves the page, and gives requests of the page the token of the user."""
@@ -68,10 +68,10 @@ class Shell:
             self._loop = asyncio.get_running_loop()
             if self._lost:
                 return Response(lost=True)
-            if path in self.answers:
-                answer = self.answers[path]
-                answer = answer(request) if callable(answer) else answer
-                return answer if isinstance(answer, Response) else _json(answer)
+            if path in self.replaced:
+                replacement = self.replaced[path]
+                replacement = replacement(request) if callable(replacement) else replacement
+                return replacement if isinstance(replacement, Response) else _json(replacement)
             if path.startswith(PREFIX) or path == PREFIX.rstrip("/"):
                 return await self._page(request)
             if request.headers.get("x-sampan-page") != "1":

@@ -26,7 +26,7 @@ KIB = 1000
 @pytest.fixture
 def pods(server: DashboardServer) -> BigList:
     pods = BigList(COUNT)
-    server.shell.answers[PATH] = pods.answer
+    server.shell.replaced[PATH] = pods.response
     return pods
 
 
@@ -70,7 +70,7 @@ def test_scrolling_ten_thousand_rows_keeps_the_frames_short(pods: BigList, chrom
 
 def test_a_thousand_events_a_second_leave_the_page_responsive(server: DashboardServer, chromium: Browser) -> None:
     pods = BigList(COUNT, events_per_second=1000)
-    server.shell.answers[PATH] = pods.answer
+    server.shell.replaced[PATH] = pods.response
     with chromium.page("list/core/v1/pods") as page:
         wait_for_all(page)
         before, sent = heap_bytes(page), pods.sent

@@ -17,7 +17,7 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 BOATS = "/apis/harbour.example.com/v1/namespaces/default/boats"
 LIMITED = UserInfo("limited", groups=("system:authenticated",))
-STRANGER = UserInfo("stranger", groups=("system:authenticated",))
+WITHOUT_RIGHTS = UserInfo("guest", groups=("system:authenticated",))
 NAMESPACES = ("blue", "green", "red")
 
 
@@ -162,7 +162,7 @@ def test_a_user_with_two_role_bindings_sees_two_namespaces_and_no_refusal(
     server.shell.user = LIMITED
     server.shell.features = ["namespaces"]
     reviewed = {"allNamespaces": False, "namespaces": ["blue", "green"], "incomplete": False}
-    server.shell.answers["/apis/sampan.dev/v1alpha1/selfnamespacesreviews"] = {"status": reviewed}
+    server.shell.replaced["/apis/sampan.dev/v1alpha1/selfnamespacesreviews"] = {"status": reviewed}
     server.shell.requests.clear()
     with chromium.page("list/core/v1/configmaps") as page:
         expect_names(page, "of-blue", "of-green")
@@ -171,10 +171,10 @@ def test_a_user_with_two_role_bindings_sees_two_namespaces_and_no_refusal(
 
 
 def test_a_refusal_names_verb_resource_and_role(server: DashboardServer, chromium: Browser) -> None:
-    server.shell.user = STRANGER
+    server.shell.user = WITHOUT_RIGHTS
     with chromium.page("list/core/v1/pods?ns=red") as page:
         expect(page.get_by_role("heading", name="You may not list pods in namespace red")).to_be_visible()
-        expect(page.get_by_text("--clusterrole=view --user=stranger --namespace=red")).to_be_visible()
+        expect(page.get_by_text("--clusterrole=view --user=guest --namespace=red")).to_be_visible()
 
 
 def test_problems_are_shown_alone(server: DashboardServer, chromium: Browser) -> None:

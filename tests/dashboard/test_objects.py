@@ -15,7 +15,7 @@ LOOPS = "chain,gc"
 NODES = 1
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 BOATS = "/apis/harbour.example.com/v1/namespaces/default/boats"
-STRANGER = UserInfo("stranger", groups=("system:authenticated",))
+WITHOUT_RIGHTS = UserInfo("guest", groups=("system:authenticated",))
 
 
 def boat(name: str, **spec: Any) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def objects(server: DashboardServer) -> None:
         time.sleep(0.05)
 
 
-def test_a_crd_never_seen_before_has_conditions_fields_descriptions_and_dangling_references(
+def test_an_unknown_crd_has_conditions_fields_descriptions_and_dangling_references(
     server: DashboardServer, chromium: Browser
 ) -> None:
     condition = {"type": "Ready", "status": "False", "reason": "Leak", "message": "a plank is missing"}
@@ -132,11 +132,11 @@ def test_commands_that_the_user_may_not_run_are_shown_with_the_missing_verb(
     rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"]}]
     server.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", {"metadata": {"name": "reader"}, "rules": rules})
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader"}
-    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": STRANGER.name}
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": WITHOUT_RIGHTS.name}
     binding = {"metadata": {"name": "reader"}, "roleRef": role, "subjects": [subject]}
     server.create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding)
     server.create(CONFIG_MAPS, config_map("readable"))
-    server.shell.user = STRANGER
+    server.shell.user = WITHOUT_RIGHTS
     with chromium.page("object/core/v1/configmaps/default/readable") as page:
         page.get_by_role("button", name="Commands").click()
         expect(page.get_by_text("Needs delete on configmaps")).to_be_visible()
@@ -145,7 +145,7 @@ def test_commands_that_the_user_may_not_run_are_shown_with_the_missing_verb(
 
 
 def test_an_object_that_the_user_may_not_read_names_the_right(server: DashboardServer, chromium: Browser) -> None:
-    server.shell.user = STRANGER
+    server.shell.user = WITHOUT_RIGHTS
     with chromium.page("object/apps/v1/deployments/default/web") as page:
         expect(
             page.get_by_role("heading", name="You may not get deployments.apps in namespace default")

@@ -156,7 +156,7 @@ def test_the_menu_of_a_phone_is_accessible(chromium: Browser) -> None:
         assert violations(page) == []
 
 
-OUTSIDE: Final = r"""() => {
+UNTRANSLATED: Final = r"""() => {
   const outside = [];
   const isData = (element) => element.closest('[translate="no"]') !== null;
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -183,4 +183,4 @@ def test_every_text_of_a_page_is_in_the_catalogue(chromium: Browser, name: str) 
         page.goto(f"{chromium.address}/dashboard/{ROUTES[name][0]}")
         expect(page.get_by_role("heading").first).to_be_visible()
         page.wait_for_load_state("load")
-        assert page.evaluate(OUTSIDE) == []
+        assert page.evaluate(UNTRANSLATED) == []
