@@ -1,5 +1,6 @@
 /** `ListSource`: which namespaces a list reads, and the reflectors that read them. */
 import { signal } from "@preact/signals";
+import { pause } from "../discovery/discovery.js";
 import { apiPath, resourceName } from "../discovery/kinds.js";
 import { session } from "../session/session.js";
 import { Reflector, TABLE } from "../table/reflector.js";
@@ -9,6 +10,8 @@ import { allowedNamespaces } from "./namespaces.js";
 
 /** Namespaces that get a list of their own; for more of them the page reads all, if the user may. */
 const SEPARATE_MAX = 6;
+/** Time in milliseconds between reviews while the user may list in no namespace. */
+const REVIEW_MS = 11_000;
 
 export class ListSource {
   /**
@@ -35,12 +38,14 @@ export class ListSource {
   /** Read until `end`. */
   async begin() {
     const stop = this.stop.signal;
-    const scopes = this.kind.namespaced ? await this.#scopes(stop) : [""];
-    if (stop.aborted) return;
-    if (scopes.length === 0) {
+    let scopes = this.kind.namespaced ? await this.#scopes(stop) : [""];
+    while (scopes.length === 0 && !stop.aborted) {
       this.listed.value = true;
-      return;
+      // An administrator may grant the right in the meantime.
+      await pause(REVIEW_MS, stop);
+      scopes = await this.#scopes(stop);
     }
+    if (stop.aborted) return;
     const waiting = new Set(scopes);
     await Promise.all(
       scopes.map((namespace) =>

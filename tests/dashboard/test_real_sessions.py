@@ -1,0 +1,126 @@
+"""The page of `sampan up`: the printed link, the session's cookie, one stream for all watches, the logout."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.dashboard.browser import Browser, browser
+from tests.dashboard.samples import config_map
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server process."""
+
+    address: str
+    link: str
+    """Path and fragment of the one-time link, below `/dashboard/`."""
+    http: httpx.Client
+
+
+@pytest.fixture(scope="module")
+def process(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Start `sampan up` with a new data directory."""
+    data = tmp_path_factory.mktemp("server") / "data"
+    command = [sys.executable, "-m", "sampan", "up", "--data", str(data), "--port", "0", "--storage", "memory"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=data.parent) as started:
+        try:
+            yield read_lines(started, data)
+        finally:
+            started.terminate()
+
+
+def read_lines(started: "subprocess.Popen[str]", data: Path) -> Running:
+    """Read what the server prints, until its link."""
+    assert started.stdout is not None
+    address = ""
+    for line in started.stdout:
+        address = address or (re.findall(r"^ready (https://\S+)", line) or [""])[0]
+        link = re.search(r"https://\S+?/dashboard/(login#\S+)", line)
+        if link:
+            token = (data / "admin.token").read_text().strip()
+            headers = {"Authorization": f"Bearer {token}"}
+            http = httpx.Client(base_url=address, verify=False, headers=headers)  # the test's own server
+            return Running(address, link[1], http)
+    raise AssertionError("the server printed no link")
+
+
+@pytest.fixture(scope="module")
+def chromium(process: Running) -> Iterator[Browser]:
+    """Return a browser for the server process."""
+    with browser(process.address) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def page(process: Running, chromium: Browser) -> Iterator[Page]:
+    """Return a page that the one-time link has logged in."""
+    with chromium.page(process.link) as opened:
+        expect(opened.get_by_role("heading", name="Overview")).to_be_visible()
+        yield opened
+
+
+def test_the_link_leaves_no_credential_in_the_page(page: Page, process: Running) -> None:
+    assert page.url == f"{process.address}/dashboard/"
+    code = process.link.partition("#")[2]
+    stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
+    assert code not in stored
+    cookies = page.context.cookies()
+    assert [(each["httpOnly"], each["secure"], each["sameSite"]) for each in cookies] == [(True, True, "Strict")]
+
+
+def test_all_watches_share_one_stream(page: Page, process: Running) -> None:
+    sockets: list[str] = []
+    watches: list[str] = []
+    page.on("websocket", lambda socket: sockets.append(socket.url))
+    page.on("request", lambda request: watches.append(request.url) if "watch=1" in request.url else None)
+    page.goto(f"{process.address}/dashboard/list/core/v1/configmaps?ns=default,kube-system,kube-public")
+    expect(page.get_by_role("heading", name="ConfigMaps")).to_be_visible()
+    process.http.post(CONFIG_MAPS, json=config_map("streamed")).raise_for_status()
+    expect(page.get_by_role("row", name="streamed")).to_be_visible()
+    process.http.delete(f"{CONFIG_MAPS}/streamed").raise_for_status()
+    expect(page.get_by_role("row", name="streamed")).to_have_count(0)
+    assert len(sockets) == 1
+    assert watches == []
+
+
+def test_a_user_with_rights_in_one_namespace_sees_it_without_a_refusal(process: Running, chromium: Browser) -> None:
+    account = {"metadata": {"name": "reader"}}
+    process.http.post("/api/v1/namespaces/default/serviceaccounts", json=account).raise_for_status()
+    process.http.post(CONFIG_MAPS, json=config_map("mine")).raise_for_status()
+    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"]}]
+    namespace = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
+    process.http.post(f"{namespace}/roles", json={"metadata": {"name": "reader"}, "rules": rules}).raise_for_status()
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"}
+    subject = {"kind": "ServiceAccount", "name": "reader", "namespace": "default"}
+    binding = {"metadata": {"name": "reader"}, "roleRef": role, "subjects": [subject]}
+    process.http.post(f"{namespace}/rolebindings", json=binding).raise_for_status()
+    request = {"spec": {"expirationSeconds": 3600}}
+    made = process.http.post("/api/v1/namespaces/default/serviceaccounts/reader/token", json=request).json()
+    with chromium.page("list/core/v1/configmaps") as page:
+        refused: list[str] = []
+        page.on("response", lambda each: refused.append(each.url) if each.status == 403 else None)
+        page.get_by_label("Token", exact=True).fill(made["status"]["token"])
+        page.get_by_role("button", name="Log in", exact=True).click()
+        expect(page.get_by_role("row", name="mine")).to_be_visible()
+        assert [url for url in refused if "configmaps" in url] == []
+
+
+def test_a_logout_ends_the_session_and_shows_the_login(page: Page) -> None:
+    page.get_by_role("button", name="User: ").click()
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("heading", name="Log in to the cluster")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="Log in to the cluster")).to_be_visible()
+    assert page.context.cookies() == []
