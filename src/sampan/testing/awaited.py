@@ -4,7 +4,7 @@ import functools
 import sys
 from collections.abc import Callable, Coroutine, Generator
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Callable[..., Coroutine[Any, Any, Any]])
@@ -15,7 +15,7 @@ class NotAwaited(AssertionError):
 
 
 class Calls:
-    """Object with such methods."""
+    """Calls of the methods of one object that have not begun."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, str] = {}
@@ -26,10 +26,17 @@ class Calls:
         """Calls that have not begun, with their places."""
         return list(self._waiting.values())
 
-    def _record(self, call: str) -> Callable[[], object]:
+    def record(self, call: str) -> Callable[[], object]:
+        """Add a call. The returned function removes it."""
         self._called += 1
         self._waiting[self._called] = call
         return functools.partial(self._waiting.pop, self._called, None)
+
+
+class Recording(Protocol):
+    """Object with such methods."""
+
+    _calls: Calls
 
 
 class _Call(Coroutine[Any, Any, T]):
@@ -61,12 +68,12 @@ class _Call(Coroutine[Any, Any, T]):
 
 
 def awaited(method: M) -> M:
-    """Record the calls of an asynchronous method of `Calls` until they begin."""
+    """Record the calls of an asynchronous method in the object's `_calls` until they begin."""
 
     @functools.wraps(method)
-    def call(self: Calls, /, *args: Any, **kwargs: Any) -> _Call[Any]:
+    def call(self: Recording, /, *args: Any, **kwargs: Any) -> _Call[Any]:
         frame = sys._getframe(1)
         place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-        return _Call(method(self, *args, **kwargs), self._record(f"cluster.{method.__name__}(...) in {place}"))
+        return _Call(method(self, *args, **kwargs), self._calls.record(f"cluster.{method.__name__}(...) in {place}"))
 
     return cast("M", call)

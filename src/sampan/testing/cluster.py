@@ -12,39 +12,41 @@ tasks of its server, its built-in loops and of what `run` started. If a task of 
 
 import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, Self, TypeVar, overload
 
-from sampan.client import Client
+from sampan.client import Client, ResourceClient
+from sampan.client.options import Propagation
+from sampan.client.patch import Patch
 from sampan.core.clock import unix_time, utc_now
-from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.time import SystemClock
-from sampan.operator.manager import Manager, ManagerOptions
+from sampan.operator.manager import ManagerOptions
 from sampan.resource import Object, ResourceInfo
 from sampan.server.request import UserInfo
-from sampan.testing.awaited import awaited
+from sampan.testing.awaited import Calls, awaited
 from sampan.testing.blocking import Blocking
-from sampan.testing.cluster_options import ClusterOptions, State, admission_of
-from sampan.testing.control_loops.set_up import quiet_informers, set_up_loops
-from sampan.testing.control_loops.sets import LOOPS, chosen_loops, loops_needed
-from sampan.testing.expectations import Expectations
+from sampan.testing.cluster_operators import ClusterOperators
+from sampan.testing.cluster_options import ClusterOptions, State
+from sampan.testing.cluster_server import ClusterServer
+from sampan.testing.expectations import DURING_S, WITHIN_S, Expectations, Expected
 from sampan.testing.generated.build import build_object
-from sampan.testing.journal import Journal, Write
+from sampan.testing.journal import Journal
+from sampan.testing.object_verbs import Kind, ObjectVerbs
 from sampan.testing.observations.leaks import Leak, leaked_objects, stored
 from sampan.testing.observations.settling import not_settled
 from sampan.testing.operators.kopf_operator import KopfOperator, run_kopf
-from sampan.testing.operators.lost_errors import note_lost_errors
-from sampan.testing.operators.requests import OperatorRequests
-from sampan.testing.operators.running import Running, run_operator
+from sampan.testing.operators.running import ReconcileRecord, Running, run_operator
 from sampan.testing.pods import Pods
 from sampan.testing.requests import Gate, Interceptor, Requests
+from sampan.testing.rights.privileges import Privileges
 from sampan.testing.rights.role_files import USER as UNDER_TEST
 from sampan.testing.servers.cluster_transport import ClusterTransport
-from sampan.testing.servers.logical_server import LogicalServer, ServerSettings, template
+from sampan.testing.servers.logical_server import LogicalServer
 from sampan.testing.servers.serve import Served, serve
-from sampan.testing.time.virtual_time import VirtualTimeLoop, virtualized
+from sampan.testing.time.virtual_time import VirtualTimeLoop
 
 T = TypeVar("T")
 
@@ -52,7 +54,6 @@ ADMIN: Final = UserInfo("kubernetes-admin", groups=("system:masters",))
 TEST: Final = "test"
 """Actor of the requests of the test itself."""
 _SETTLE_MAX_S: Final = 60.0
-_ENDED: Final = "the cluster has ended, with the test function or with its last asynchronous fixture"
 
 
 class NotSettled(AssertionError):
@@ -67,33 +68,25 @@ class NeedsRealTime(RuntimeError):
     """The test serves programs, but runs in virtual time."""
 
 
-class Cluster(Expectations, OperatorRequests):
+class Cluster:
     """Cluster for one test, in this process. `state` is the first state; None: a new cluster."""
 
     def __init__(self, options: ClusterOptions = ClusterOptions(), state: State | None = None) -> None:
-        super().__init__()
         self.options = options
         self.clock = SystemClock()
         """Clock of the cluster: that of its event loop."""
-        self.journal = Journal()
-        """All writes to the store."""
-        self._loops = chosen_loops(options.loops)
-        self._admission = admission_of(options.admission, self._loops)
         self.pods = Pods()
         """Behaviour of new Pods on the simulated nodes."""
+        self._calls = Calls()
         self._gate = Gate(unix_time, rewrite=self.pods.rewrite)
-        self._state = state
-        self._server: LogicalServer | None = None
-        self._starting: asyncio.Lock | None = None
-        self._tasks = TaskScope()
-        self._background: list[asyncio.Task[None]] = []
-        self._running: list[Running] = []
-        self._started_lazily: set[str] = set()
         self._transports: list[ClusterTransport] = []
         self._clients: dict[tuple[str, ...], Client] = {}
-        self._exit = ExitStack()
+        self._running: list[Running] = []
+        self._operators = ClusterOperators(self._running, self._gate)
+        self._server = ClusterServer(options, state, self._client_of_loop, self._running)
+        self._verbs = ObjectVerbs(self.admin)
+        self._expectations = Expectations(self, self._verbs, self._operators, self._hint)
         self._blocking: Blocking | None = None
-        self._ended = False
 
     async def __aenter__(self) -> Self:
         await self.begin()
@@ -135,6 +128,9 @@ class Cluster(Expectations, OperatorRequests):
             self._clients[key] = Client(transport, namespace=namespace, field_manager=actor)
         return self._clients[key]
 
+    def _client_of_loop(self, name: str) -> Client:
+        return self.client(actor=name)
+
     @property
     def requests(self) -> Requests:
         """All requests so far."""
@@ -145,21 +141,15 @@ class Cluster(Expectations, OperatorRequests):
         """Functions that each request passes, outermost first; see `requests.py`."""
         return self._gate.interceptors
 
-    # Objects
+    @property
+    def not_awaited(self) -> list[str]:
+        """Calls of methods that have not begun, with their places."""
+        return self._calls.not_awaited
 
-    @overload
-    def build(self, kind: type[T], name: str = "", **fields: Any) -> T: ...
-
-    @overload
-    def build(self, kind: str | ResourceInfo, name: str = "", **fields: Any) -> Object: ...
-
-    def build(self, kind: Any, name: str = "", **fields: Any) -> Any:
-        """Return the smallest valid object of a kind, with these fields set: `build("Deployment", spec={...})`.
-
-        The object is not created. For a kind of a CRD, call `crds` first; see `build_object`.
-        """
-        known = self._server.cluster.registry.definitions() if self._server is not None else ()
-        return build_object(kind, name, definitions=known, **fields)
+    @property
+    def journal(self) -> Journal:
+        """All writes to the store."""
+        return self._server.journal
 
     # Operators
 
@@ -198,13 +188,8 @@ class Cluster(Expectations, OperatorRequests):
 
     def check(self) -> None:
         """Raise the error of an operator, of a built-in loop or of the server that has failed."""
-        if self._server is not None:
-            self._server.check()
-        for task in self._background:
-            if task.done() and not task.cancelled() and (error := task.exception()) is not None:
-                raise error
-        for running in self._running:
-            running.check()
+        self._server.check()
+        self._operators.check()
 
     def check_operators(self) -> None:
         """Check all parts. Raises `OperatorFailed` if a reconcile of an operator raised, unless that is allowed.
@@ -212,22 +197,189 @@ class Cluster(Expectations, OperatorRequests):
         An operator with the roles of the options must have all rights that it needs.
         """
         self.check()
-        for running in self._running:
-            running.failures.check(running.name)
+        self._operators.check_reconciles()
         if self.options.roles:
             self.check_rights()
 
     async def check_leaks(self) -> None:
         """Check that the operators left no orphans and no stuck deletions. Raises `Leak`."""
-        if self._server is None or not self._running:
+        if self._server.running is None or not self.has_operators:
             return
         with suppress(NotSettled):
             await self.settled()
-        allowed = self.options.leaks
-        leaks = [each for each in leaked_objects(await stored(self._server.store)) if not each.startswith(allowed)]
+        allowed, store = self.options.leaks, (await self.server()).store
+        leaks = [each for each in leaked_objects(await stored(store)) if not each.startswith(allowed)]
         if leaks:
             hint = "allow one by its name: @pytest.mark.cluster(leaks=('configmaps/box',))"
             raise Leak("\n".join(["the test left behind:", *(f"  {each}" for each in leaks), hint]))
+
+    @property
+    def operators(self) -> list[str]:
+        """Names of the operators that `run` has started."""
+        return self._operators.names
+
+    def privileges(self, actor: str = "operator") -> Privileges:
+        """Return the rights that an actor used and those that were denied; `role` makes a ClusterRole of them."""
+        return self._operators.privileges(actor)
+
+    def check_rights(self) -> None:
+        """Raise `OperatorFailed` if an operator lacked a right."""
+        self._operators.check_rights()
+
+    def warnings(self) -> list[str]:
+        """Return the requests of operators to which the server responded with a warning, each once, as text."""
+        return self._operators.warnings()
+
+    @property
+    def reconciles(self) -> list[ReconcileRecord]:
+        """Reconciles of all operators, oldest first."""
+        return self._operators.reconciles
+
+    # Objects
+
+    @awaited
+    async def crds(self, *sources: str | Path | type[Any] | Mapping[str, Any]) -> None:
+        """Create CustomResourceDefinitions from files, folders, dicts or declared classes, and serve them.
+
+        Other objects in a file are left out. Raises `ManifestError` for a source without a definition.
+        Raises `Invalid` for a schema with errors: it names the field path, and the line of the file in a note.
+        """
+        await self._verbs.crds(*sources)
+
+    @awaited
+    async def apply(self, what: Any, *, field_manager: str = "test", force: bool = True) -> Sequence[Object]:
+        """Create or change objects with server-side apply, and return them.
+
+        `what` is YAML text, a path, a dict, a declared object, or several of these.
+        """
+        return await self._verbs.apply(what, field_manager=field_manager, force=force)
+
+    @awaited
+    async def create(self, what: Any) -> Sequence[Object]:
+        """Create objects and return them. Raises `AlreadyExists`, `Invalid`."""
+        return await self._verbs.create(what)
+
+    @overload
+    async def get(self, kind: type[T], name: str, *, namespace: str | None = None) -> T: ...
+
+    @overload
+    async def get(self, kind: str | ResourceInfo, name: str = "", *, namespace: str | None = None) -> Object: ...
+
+    @awaited
+    async def get(self, kind: Any, name: str = "", *, namespace: str | None = None) -> Any:
+        """Return an object: `get("deploy/web")`, `get("deploy", "web")` or `get(Boat, "b")`. Raises `NotFound`."""
+        return await self._verbs.get(kind, name, namespace=namespace)
+
+    @awaited
+    async def find(self, kind: Kind, name: str = "", *, namespace: str | None = None) -> Any:
+        """Return an object as `get` does, or None if it does not exist."""
+        return await self._verbs.find(kind, name, namespace=namespace)
+
+    @overload
+    async def list(self, kind: type[T], *, namespace: str | None = None, selector: str = "") -> Sequence[T]: ...
+
+    @overload
+    async def list(
+        self, kind: str | ResourceInfo, *, namespace: str | None = None, selector: str = ""
+    ) -> Sequence[Object]: ...
+
+    @awaited
+    async def list(self, kind: Any, *, namespace: str | None = None, selector: str = "") -> Any:
+        """Return the objects of a kind, in the namespace or (with "") in all. `selector` selects by labels."""
+        return await self._verbs.list(kind, namespace=namespace, selector=selector)
+
+    @awaited
+    async def delete(self, *names: Any, namespace: str | None = None, propagation: Propagation | None = None) -> None:
+        """Request the deletion of objects: `"deploy/web"`, or objects that were read. Raises `NotFound`."""
+        await self._verbs.delete(*names, namespace=namespace, propagation=propagation)
+
+    @awaited
+    async def patch(
+        self, kind: Kind, change: Patch | Mapping[str, Any], *, namespace: str | None = None, subresource: str = ""
+    ) -> Object:
+        """Change an object (`"deploy/web"`). A dict is a strategic merge patch; a merge patch for custom resources."""
+        return await self._verbs.patch(kind, change, namespace=namespace, subresource=subresource)
+
+    async def resource(self, kind: Kind, namespace: str | None = None) -> ResourceClient[Any]:
+        """Return the client of a kind. Raises `NoMatch` for an unknown one."""
+        return await self._verbs.resource(kind, namespace)
+
+    @overload
+    def build(self, kind: type[T], name: str = "", **fields: Any) -> T: ...
+
+    @overload
+    def build(self, kind: str | ResourceInfo, name: str = "", **fields: Any) -> Object: ...
+
+    def build(self, kind: Any, name: str = "", **fields: Any) -> Any:
+        """Return the smallest valid object of a kind, with these fields set: `build("Deployment", spec={...})`.
+
+        The object is not created. For a kind of a CRD, call `crds` first; see `build_object`.
+        """
+        server = self._server.running
+        known = server.cluster.registry.definitions() if server is not None else ()
+        return build_object(kind, name, definitions=known, **fields)
+
+    # Expectations
+
+    @awaited
+    async def eventually(
+        self,
+        what: str | Callable[[], Any],
+        expected: Expected | None = None,
+        *,
+        within: float = WITHIN_S,
+        namespace: str | None = None,
+    ) -> Any:
+        """Wait until an object (`"deploy/web"`) meets a predicate, or until a function returns a true value.
+
+        Return the object or the value. Raises `NotMet`, and the error of an operator that fails meanwhile.
+        """
+        return await self._expectations.eventually(what, expected, within=within, namespace=namespace)
+
+    @awaited
+    async def consistently(
+        self,
+        what: str | Callable[[], Any],
+        expected: Expected | None = None,
+        *,
+        during: float = DURING_S,
+        namespace: str | None = None,
+    ) -> None:
+        """Check that a predicate holds in each state during this time.
+
+        Raises `NotMet` at the first state that differs.
+        """
+        await self._expectations.consistently(what, expected, during=during, namespace=namespace)
+
+    @awaited
+    async def never(
+        self,
+        what: str | Callable[[], Any],
+        expected: Expected | None = None,
+        *,
+        during: float = DURING_S,
+        namespace: str | None = None,
+    ) -> None:
+        """Check that no state during this time meets a predicate. Raises `NotMet` at the first state that does."""
+        await self._expectations.never(what, expected, during=during, namespace=namespace)
+
+    @asynccontextmanager
+    async def no_writes(self, *actors: str) -> AsyncIterator[None]:
+        """Check that operators send no write during the block and until the cluster has settled.
+
+        Without `actors`, all that `run` started are checked. Renewals of leases are allowed. Raises `NotMet`,
+        `RuntimeError` if nothing runs that could write.
+        """
+        async with self._expectations.no_writes(*actors):
+            yield
+
+    @awaited
+    async def assert_idempotent(self) -> None:
+        """Restart all operators, with empty caches, and check that they change nothing.
+
+        Raises `NotMet`, `RuntimeError` if no operator runs.
+        """
+        await self._expectations.assert_idempotent()
 
     # Time
 
@@ -281,11 +433,7 @@ class Cluster(Expectations, OperatorRequests):
     async def restore(self, state: State) -> None:
         """Restore an earlier state and its time. Operators end; run them again. Built-in loops start again."""
         await self._stop()
-        self.journal = Journal()
-        self._state, self._started_lazily = state, set()
-        loop = asyncio.get_running_loop()
-        if isinstance(loop, VirtualTimeLoop):
-            loop.set_unix_time(state.at_s)
+        self._server.restore(state)
         await self.server()
 
     @asynccontextmanager
@@ -317,76 +465,23 @@ class Cluster(Expectations, OperatorRequests):
 
     async def server(self) -> LogicalServer:
         """Return the running server; start it on the first call."""
-        if self._server is None:
-            if self._ended:
-                raise RuntimeError(_ENDED)
-            self._starting = self._starting or asyncio.Lock()
-            async with self._starting:
-                if self._server is None:
-                    self._server = await self._start()
-        return self._server
+        return await self._server.started()
 
     async def aclose(self) -> None:
         """End the cluster. Raises the error of an operator that has failed."""
-        self._ended = True
+        self._server.end()
         await self._stop()
         for transport in self._transports:
             await transport.aclose()
-        self._exit.close()
+        self._server.close()
         self.check_operators()
 
-    async def _start(self) -> LogicalServer:
-        loop = asyncio.get_running_loop()
-        if self.options.virtual:
-            self._exit.enter_context(virtualized(loop, self.options.start))
-        made = template(virtual=self.options.virtual)
-        store = (made.store if self._state is None else self._state.store).fork()
-        settings = ServerSettings(self._admission, authorizers=self.options.authorizers())
-        server = LogicalServer(store, made.parts, settings)
-        await server.start()
-        self._exit.enter_context(note_lost_errors(self._running))
-        self._spawn(self.journal.run(store), "journal")
-        if self._loops.lazy:
-            self.journal.listen(self._start_lazily)
-        self._server = server
-        if self._state is not None:
-            # The objects may need the lazy loops already.
-            self._start_loops(*self._loops.lazy)
-        if self._loops.eager:
-            self._run_loops(LOOPS, self._loops.eager)
-        return server
-
     async def _stop(self) -> None:
-        for running in self._running:
-            await running.stop()
-        await self._tasks.aclose()
-        self._background.clear()
-        server, self._server = self._server, None
-        for transport in self._transports:
-            await transport.reset()
-        if server is not None:
-            await server.stop()
-
-    def _spawn(self, work: Any, name: str) -> None:
-        self._background.append(self._tasks.begin(work, name))
-
-    def _start_lazily(self, write: Write) -> None:
-        self._start_loops(*loops_needed(write.key, write.event.value or b""))
-
-    def _start_loops(self, *names: str) -> None:
-        for name in names:
-            if name in self._loops.lazy and name not in self._started_lazily:
-                self._started_lazily.add(name)
-                self._run_loops(name, (name,))
-
-    def _run_loops(self, actor: str, names: tuple[str, ...]) -> None:
-        options = ManagerOptions(graceful_shutdown_timeout_s=0.0, informer_settings=quiet_informers())
-        manager = Manager(self.client(actor=actor), options)
-        set_up_loops(manager, names, self.options.nodes)
-        self._spawn(manager.run(), actor)
+        await self._operators.stop()
+        await self._server.stop(self._transports)
 
     def _hint(self, resource: str) -> str:
-        return self._loops.hint(resource)
+        return self._server.hint(resource)
 
     def _virtual_loop(self, method: str) -> VirtualTimeLoop:
         loop = asyncio.get_running_loop()

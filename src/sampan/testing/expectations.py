@@ -5,21 +5,21 @@ clock: in virtual time a high limit costs nothing.
 """
 
 import asyncio
+import datetime as dt
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from sampan.client import ClientError
 from sampan.client.conditions import Condition
 from sampan.resource import Object
-from sampan.testing.awaited import awaited
+from sampan.testing.cluster_operators import ClusterOperators
 from sampan.testing.journal import Journal, Write
 from sampan.testing.object_verbs import ObjectVerbs, split
 from sampan.testing.observations.timeline import MASK, Place, described, failing, forbidden, short, timeline
-from sampan.testing.operators.running import ReconcileRecord, Running
 from sampan.testing.predicates import Predicate, predicate_of, source_of
 from sampan.testing.requests import Requests
 
@@ -54,40 +54,36 @@ class _Nearest:
             self.differences, self.at = differences, at
 
 
-class Expectations(ObjectVerbs):
-    """The expectations, on the journal and the requests that the subclass supplies."""
-
-    journal: Journal
-    _running: list[Running]
+class Observed(Protocol):
+    """Cluster, as its expectations see it."""
 
     @property
-    def requests(self) -> Requests:
-        """All requests so far."""
-        raise NotImplementedError
-
-    async def begin(self) -> None:
-        """Start the cluster, if it has not started."""
-        raise NotImplementedError
-
-    def check(self) -> None:
-        """Raise the error of a part that has failed."""
-        raise NotImplementedError
-
-    async def settled(self, *, pause: float = 0.9, within: float = 60.0) -> None:
-        """Wait until nothing runs."""
-        raise NotImplementedError
-
-    def now(self) -> Any:
-        """Return the time of the cluster."""
-        raise NotImplementedError
+    def journal(self) -> Journal: ...
 
     @property
-    def reconciles(self) -> list[ReconcileRecord]:
-        """Reconciles of all operators, oldest first."""
-        found = [each for running in self._running for each in running.reconciles]
-        return sorted(found, key=lambda each: each.at_s)
+    def requests(self) -> Requests: ...
 
-    @awaited
+    async def begin(self) -> None: ...
+
+    def check(self) -> None: ...
+
+    async def settled(self) -> None: ...
+
+    def now(self) -> dt.datetime: ...
+
+
+class Expectations:
+    """Expectations of a cluster. `Cluster` has the same methods, and documents their arguments."""
+
+    def __init__(
+        self, cluster: Observed, verbs: ObjectVerbs, operators: ClusterOperators, hint: Callable[[str], str]
+    ) -> None:
+        """`hint` returns a line about the loop that a resource needs and that does not run, or an empty text."""
+        self._cluster = cluster
+        self._verbs = verbs
+        self._operators = operators
+        self._hint = hint
+
     async def eventually(
         self,
         what: str | Callable[[], Any],
@@ -101,15 +97,15 @@ class Expectations(ObjectVerbs):
         Return the object or the value. Raises `NotMet`, and the error of an operator that fails meanwhile.
         """
         predicate, nearest = _predicate(what, expected), _Nearest()
-        await self.begin()
+        await self._cluster.begin()
         deadline = asyncio.get_running_loop().time() + within
         while True:
-            writes = len(self.journal.writes)
+            writes = len(self._cluster.journal.writes)
             state, differences = await self._look(what, predicate, namespace)
             if not differences:
                 return state
             nearest.note(differences, self._when())
-            self.check()
+            self._cluster.check()
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
                 raise NotMet(
@@ -117,10 +113,9 @@ class Expectations(ObjectVerbs):
                         f"{_name(what)} has to {predicate} within {within:g} s", what, namespace, nearest
                     )
                 )
-            if writes == len(self.journal.writes):
-                await self.journal.changed.wait(min(left, _LOOK_S))
+            if writes == len(self._cluster.journal.writes):
+                await self._cluster.journal.changed.wait(min(left, _LOOK_S))
 
-    @awaited
     async def consistently(
         self,
         what: str | Callable[[], Any],
@@ -135,7 +130,6 @@ class Expectations(ObjectVerbs):
         """
         await self._throughout(what, _predicate(what, expected), "keep to", during, namespace)
 
-    @awaited
     async def never(
         self,
         what: str | Callable[[], Any],
@@ -154,33 +148,32 @@ class Expectations(ObjectVerbs):
         Without `actors`, all that `run` started are checked. Renewals of leases are allowed. Raises `NotMet`,
         `RuntimeError` if nothing runs that could write.
         """
-        names = set(actors) or {each.name for each in self._running}
+        names = set(actors) or set(self._operators.names)
         if not names:
             raise RuntimeError("no operator runs: start one with cluster.run() before no_writes(), or name actors")
-        first = len(self.requests)
+        first = len(self._cluster.requests)
         yield
-        await self.settled()
-        writes = [
-            each for each in self.requests.after(first).writes if each.actor in names and each.resource != "leases"
-        ]
+        await self._cluster.settled()
+        sent = self._cluster.requests.after(first).writes
+        writes = [each for each in sent if each.actor in names and each.resource != "leases"]
         if writes:
             raise NotMet("\n".join([f"no writes were expected, but there are {len(writes)}:", *_listed(writes)]))
 
-    @awaited
     async def assert_idempotent(self) -> None:
         """Restart all operators, with empty caches, and check that they change nothing.
 
         Raises `NotMet`, `RuntimeError` if no operator runs.
         """
-        if not self._running:
+        if not self._operators.running:
             raise RuntimeError("no operator runs: start one with cluster.run() before assert_idempotent()")
-        await self.settled()
-        first = len(self.journal.writes)
-        for running in self._running:
+        await self._cluster.settled()
+        first = len(self._cluster.journal.writes)
+        for running in self._operators.running:
             await running.stop()
             running.restart()
-        await self.settled()
-        changes = [each for each in self.journal.writes[first:] if not each.key.startswith((_OWN_LEASES, _EVENTS))]
+        await self._cluster.settled()
+        writes = self._cluster.journal.writes[first:]
+        changes = [each for each in writes if not each.key.startswith((_OWN_LEASES, _EVENTS))]
         if changes:
             names = list(dict.fromkeys(short(each.key) for each in changes))
             shown = f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''}"
@@ -189,21 +182,21 @@ class Expectations(ObjectVerbs):
     async def _throughout(
         self, what: str | Callable[[], Any], predicate: Predicate, word: str, during: float, namespace: str | None
     ) -> None:
-        await self.begin()
+        await self._cluster.begin()
         end = asyncio.get_running_loop().time() + during
         while True:
-            writes = len(self.journal.writes)
+            writes = len(self._cluster.journal.writes)
             _, differences = await self._look(what, predicate, namespace)
             if differences:
                 nearest = _Nearest(differences, self._when(), differences)
                 text = f"{_name(what)} has to {word} {predicate} for {during:g} s".replace("  ", " ")
                 raise NotMet(await self._report(text, what, namespace, nearest))
-            self.check()
+            self._cluster.check()
             left = end - asyncio.get_running_loop().time()
             if left <= 0:
                 return
-            if writes == len(self.journal.writes):
-                await self.journal.changed.wait(min(left, _LOOK_S))
+            if writes == len(self._cluster.journal.writes):
+                await self._cluster.journal.changed.wait(min(left, _LOOK_S))
 
     async def _look(
         self, what: str | Callable[[], Any], predicate: Predicate, namespace: str | None
@@ -214,7 +207,7 @@ class Expectations(ObjectVerbs):
             if inspect.isawaitable(state):
                 state = await state
             return state, predicate.explain(state)
-        state = await self.find(what, namespace=namespace)
+        state = await self._verbs.find(what, namespace=namespace)
         differences = predicate.explain(state)
         if differences and state is not None and state.get("kind") == "Secret":
             differences = predicate.explain(_masked(state)) or ["the value differs"]
@@ -229,31 +222,26 @@ class Expectations(ObjectVerbs):
         place = None if callable(what) else await self._place(what, namespace)
         if place is not None:
             lines.append(f"timeline of {_name(what)} and what it owns, until {self._when()}:")
-            lines += timeline(place, self.journal, self.requests, self.reconciles)
+            lines += timeline(place, self._cluster.journal, self._cluster.requests, self._operators.reconciles)
             if any(word in each for each in nearest.last or () for word in _NEED_A_LOOP):
                 lines += [each for each in [self._hint(place.resource)] if each]
-        if failures := failing(self.reconciles):
+        if failures := failing(self._operators.reconciles):
             lines += ["reconciles that fail:", *failures]
-        if refused := forbidden(self.requests, {each.name for each in self._running}):
+        if refused := forbidden(self._cluster.requests, set(self._operators.names)):
             lines += ["requests without a right:", *refused]
         return "\n".join(lines)
-
-    def _hint(self, resource: str) -> str:
-        """Return a line about the loop that a resource needs and that does not run, or nothing."""
-        raise NotImplementedError
 
     async def _place(self, what: Any, namespace: str | None) -> Place | None:
         kind, name = split(what, "")
         try:
-            client = await self.resource(kind, namespace)
+            client = await self._verbs.resource(kind, namespace)
         except ClientError:
             return None
         info = client.info
         return Place(info.gvr.resource, client.namespace if info.namespaced else "", name)
 
     def _when(self) -> str:
-        text: str = self.now().strftime("%H:%M:%S.%f")[:-3]
-        return text
+        return self._cluster.now().strftime("%H:%M:%S.%f")[:-3]
 
 
 def _predicate(what: Any, expected: Expected | None) -> Predicate:

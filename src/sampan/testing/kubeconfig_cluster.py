@@ -53,7 +53,6 @@ class KubeconfigCluster(Cluster):
 
     async def aclose(self) -> None:
         """Delete the namespace, and close all connections. Raises the error of an operator that has failed."""
-        self._ended = True
         for running in self._running:
             await running.stop()
         if self._begun:

@@ -7,10 +7,10 @@ await cluster.delete("deploy/web", "configmap/settings")
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TypeVar, overload
+from typing import Any, Final
 
 from sampan.client import (
     Client,
@@ -28,11 +28,8 @@ from sampan.client.options import Propagation
 from sampan.client.patch import MergePatch, Patch
 from sampan.resource import Object, ObjectType, ResourceInfo, object_type
 from sampan.resource.crd import crd_of
-from sampan.testing.awaited import Calls, awaited
 from sampan.testing.manifest_lines import place_of
 from sampan.wire import json
-
-T = TypeVar("T")
 
 _SERVED_TRIES: Final = 100
 _SERVED_PAUSE_S: Final = 0.1
@@ -67,14 +64,12 @@ def as_dict(obj: Any) -> Object:
     return found
 
 
-class ObjectVerbs(Calls):
-    """The verbs, on a client that the subclass supplies."""
+class ObjectVerbs:
+    """Verbs with the rights of a client. `Cluster` has the same methods, and documents their arguments."""
 
-    def admin(self) -> Client:
-        """Return the client of the test, which has all rights."""
-        raise NotImplementedError
+    def __init__(self, client: Callable[[], Client]) -> None:
+        self._client = client
 
-    @awaited
     async def crds(self, *sources: str | Path | type[Any] | Mapping[str, Any]) -> None:
         """Create CustomResourceDefinitions from files, folders, dicts or declared classes, and serve them.
 
@@ -93,7 +88,6 @@ class ObjectVerbs(Calls):
                     raise
                 await self._served(crd["spec"])
 
-    @awaited
     async def apply(self, what: Any, *, field_manager: str = "test", force: bool = True) -> Sequence[Object]:
         """Create or change objects with server-side apply, and return them.
 
@@ -101,24 +95,15 @@ class ObjectVerbs(Calls):
         """
         return [await self._apply_one(obj, field_manager, force) for obj in objects_of(what)]
 
-    @awaited
     async def create(self, what: Any) -> Sequence[Object]:
         """Create objects and return them. Raises `AlreadyExists`, `Invalid`."""
         return [await (await self._client_of(obj)).create(obj) for obj in objects_of(what)]
 
-    @overload
-    async def get(self, kind: type[T], name: str, *, namespace: str | None = None) -> T: ...
-
-    @overload
-    async def get(self, kind: str | ResourceInfo, name: str = "", *, namespace: str | None = None) -> Object: ...
-
-    @awaited
     async def get(self, kind: Any, name: str = "", *, namespace: str | None = None) -> Any:
         """Return an object: `get("deploy/web")`, `get("deploy", "web")` or `get(Boat, "b")`. Raises `NotFound`."""
         kind, name = split(kind, name)
         return await (await self.resource(kind, namespace)).get(name)
 
-    @awaited
     async def find(self, kind: Kind, name: str = "", *, namespace: str | None = None) -> Any:
         """Return an object as `get` does, or None if it does not exist."""
         kind, name = split(kind, name)
@@ -127,20 +112,10 @@ class ObjectVerbs(Calls):
         except NotFound:
             return None
 
-    @overload
-    async def list(self, kind: type[T], *, namespace: str | None = None, selector: str = "") -> Sequence[T]: ...
-
-    @overload
-    async def list(
-        self, kind: str | ResourceInfo, *, namespace: str | None = None, selector: str = ""
-    ) -> Sequence[Object]: ...
-
-    @awaited
     async def list(self, kind: Any, *, namespace: str | None = None, selector: str = "") -> Any:
         """Return the objects of a kind, in the namespace or (with "") in all. `selector` selects by labels."""
         return [*await (await self.resource(kind, namespace)).list(ListOptions(label_selector=selector))]
 
-    @awaited
     async def delete(self, *names: Any, namespace: str | None = None, propagation: Propagation | None = None) -> None:
         """Request the deletion of objects: `"deploy/web"`, or objects that were read. Raises `NotFound`."""
         for each in names:
@@ -152,7 +127,6 @@ class ObjectVerbs(Calls):
                 client, name = await self._client_of(obj), obj["metadata"]["name"]
             await client.delete(name, DeleteOptions(propagation_policy=propagation))
 
-    @awaited
     async def patch(
         self, kind: Kind, change: Patch | Mapping[str, Any], *, namespace: str | None = None, subresource: str = ""
     ) -> Object:
@@ -170,12 +144,12 @@ class ObjectVerbs(Calls):
     async def resource(self, kind: Kind, namespace: str | None = None) -> ResourceClient[Any]:
         """Return the client of a kind. Raises `NoMatch` for an unknown one."""
         if isinstance(kind, str):
-            return await self.admin().resource_for(kind, namespace=namespace)
-        return self.admin().resource(kind, namespace=namespace)
+            return await self._client().resource_for(kind, namespace=namespace)
+        return self._client().resource(kind, namespace=namespace)
 
     async def _client_of(self, obj: Mapping[str, Any]) -> ResourceClient[Object]:
         namespace = (obj.get("metadata") or {}).get("namespace")
-        return await self.admin().resource_for(obj, namespace=namespace)
+        return await self._client().resource_for(obj, namespace=namespace)
 
     async def _served(self, spec: Mapping[str, Any]) -> None:
         """Wait until discovery has the kind of a CRD. After some seconds, the next request for its objects fails."""
@@ -183,10 +157,10 @@ class ObjectVerbs(Calls):
         kind = (f"{spec['group']}/{served[0] if served else spec.get('version')}", spec["names"]["kind"])
         for _ in range(_SERVED_TRIES):
             try:
-                await self.admin().mapper.resource_for(kind)
+                await self._client().mapper.resource_for(kind)
                 return
             except NoMatch:
-                self.admin().mapper.invalidate()
+                self._client().mapper.invalidate()
                 await asyncio.sleep(_SERVED_PAUSE_S)
 
     async def _apply_one(self, obj: Object, field_manager: str = "test", force: bool = True) -> Object:
