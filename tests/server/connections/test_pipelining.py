@@ -68,7 +68,7 @@ async def test_no_more_requests_are_parsed_than_may_wait() -> None:
     async with connection_of(recorder) as (connection, _):
         connection.data_received(GET * count)
         while len(recorder.responded) < count:
-            most = max(most, len(connection._queue))
+            most = max(most, len(connection._receiver._queue))
             await asyncio.sleep(0)
     assert most <= PIPELINE_MAX + SLICE_BYTES_MAX // len(GET)
 

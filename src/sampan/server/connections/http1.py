@@ -28,11 +28,11 @@ from sampan.server.connections.owner import (
     read_request,
     release,
 )
-from sampan.server.connections.reading import PIPELINE_MAX, Reading
+from sampan.server.connections.reading import Receiver
 from sampan.server.connections.unread import account_of
 from sampan.server.incoming import SAFE, Incoming
 from sampan.server.request import Request, Response
-from sampan.wire.http1 import BODILESS, BodyWriter, Half, Malformed
+from sampan.wire.http1 import BODILESS, BodyWriter, Malformed
 
 _log = logging.getLogger("sampan.http")
 
@@ -40,13 +40,15 @@ WRITE_CHUNK_BYTES = 256 << 10
 """Maximum number of bytes in one write. TLS encrypts them on the event loop, and other connections wait meanwhile."""
 
 
-class Connection(Reading, asyncio.Protocol):
+class Connection(asyncio.Protocol):
     """Connection of one client. The module docstring lists its limits."""
 
     def __init__(self, owner: ConnectionOwner) -> None:
-        super().__init__(owner)
+        self.owner = owner
         self.streaming = False
         self.write_paused_at = 0.0
+        self._receiver = Receiver(self, owner)
+        self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._task: asyncio.Task[None] | None = None
         self._ending = False
         self._can_write: asyncio.Future[None] | None = None
@@ -61,31 +63,26 @@ class Connection(Reading, asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._receiver.attach(self._transport)
         self._peer = peer_of(transport)
         self.owner.connected(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.closed = True
+        receiver = self._receiver
+        receiver.closed = True
         if self._closing is not None:
             self._closing.end()
         self.owner.disconnected(self)
         if self._can_write is not None and not self._can_write.done():
             self._can_write.set_result(None)
-        if self._gone is not None and not self._gone.done():
-            self._gone.set_result(None)
-        if self._current is not None:
-            self._current.wake()
-            if self._task is not None and (self.streaming or self._current.method in SAFE):
-                self._task.cancel()
-        self._queue.clear()
-        self._left, self._unparsed = True, b""
-        # Break the reference cycles, so that the memory is freed at once and not by the garbage collector.
-        self._incoming = None
-        self._reader.close()
+        current = receiver.current
+        receiver.close()
+        if current is not None and self._task is not None and (self.streaming or current.method in SAFE):
+            self._task.cancel()
 
     def pause_writing(self) -> None:
         self.write_paused_at = 0.0 if self._patient else monotonic()
-        self._can_write = self.loop.create_future()
+        self._can_write = self.owner.loop.create_future()
 
     def resume_writing(self) -> None:
         self.write_paused_at = 0.0
@@ -94,29 +91,26 @@ class Connection(Reading, asyncio.Protocol):
             waiter.set_result(None)
 
     def data_received(self, data: bytes) -> None:
-        self.active = monotonic()
-        self._parse(data)
-
-    def _parse_piece(self, data: bytes) -> None:
-        reader = self._reader
-        try:
-            reader.feed(data)
-        except Malformed as fault:
-            self._refuse(fault)
-            return
-        if reader.in_head:
-            self.head_began = self.head_began or self.active
-        ready = self._ready
-        if ready is not None and self._current is None:
-            self._ready = None
-            self._start(ready)
+        receiver = self._receiver
+        receiver.active = monotonic()
+        receiver.parse(data)
 
     # --- for the server
 
     @property
+    def active(self) -> float:
+        """Monotonic time of the last received data."""
+        return self._receiver.active
+
+    @property
+    def head_began(self) -> float:
+        """Monotonic time since which the server has waited for a complete request head; 0 if it does not wait."""
+        return self._receiver.head_began
+
+    @property
     def idle(self) -> bool:
         """True if no request is in progress."""
-        return self._current is None
+        return self._receiver.current is None
 
     @property
     def quiet_s(self) -> float:
@@ -126,15 +120,16 @@ class Connection(Reading, asyncio.Protocol):
     @property
     def is_abandoned(self) -> bool:
         """True if the client of a stream has disconnected, and reading is paused for the requests after it."""
-        return self.streaming and self._reading_paused and has_ended(self._transport)
+        return self.streaming and self._receiver.is_paused and has_ended(self._transport)
 
     def end(self) -> None:
         """Accept no further request: close at once if idle, else after the response. A stream is ended properly."""
         self._ending = True
-        if self._current is not None:
+        receiver = self._receiver
+        if receiver.current is not None:
             self.end_streams()
-        elif not (self._reader.in_head or self._unparsed or has_unread(self._transport)):
-            self._leave(heeding=self._reader.half is not Half.BODY)
+        elif not (receiver.is_within_request or has_unread(self._transport)):
+            self.leave(heeding=not receiver.is_within_body)
 
     def end_streams(self) -> None:
         """End the stream properly if the current response is one, and then close the connection."""
@@ -146,31 +141,36 @@ class Connection(Reading, asyncio.Protocol):
         """Abort the connection."""
         self._transport.abort()
 
-    # --- inside
+    # --- for the receiver
 
-    def _refuse(self, fault: Malformed) -> None:
+    def start(self, incoming: Incoming) -> None:
+        """Serve a request in a task."""
+        self._started = monotonic()
+        self._task = self.owner.tasks.begin(self._serve(incoming))
+
+    def refuse(self, fault: Malformed) -> None:
         """Respond with an error to data that is not valid HTTP, and close the connection."""
-        if self._current is None and not self.closed:
+        if self._receiver.current is None and not self._receiver.closed:
             self._transport.write(self.owner.heads.refusal(fault))
-        self._leave(heeding=False)
+        self.leave(heeding=False)
 
-    def _leave(self, *, heeding: bool = True) -> None:
-        if self.closed:
+    def leave(self, *, heeding: bool = True) -> None:
+        """Close the connection. Without `heeding`, wait for the client to disconnect, and discard the data that it
+        still sends.
+        """
+        if self._receiver.closed:
             return
-        self._left = True
+        self._receiver.stopped = True
         if self._closing is None:
-            self._closing = GracefulClose(self._transport, self.loop, self.owner.settings)
+            self._closing = GracefulClose(self._transport, self.owner.loop, self.owner.settings)
         if heeding:
             self._closing.begin()
             return
         self._transport.set_protocol(Deaf(self))
-        self.resume_reading()
+        self._receiver.resume_reading()
         self._closing.begin(linger_s=self.owner.settings.linger_s)
 
-    def _start(self, incoming: Incoming) -> None:
-        self._current = incoming
-        self._started = monotonic()
-        self._task = self.owner.tasks.begin(self._serve(incoming))
+    # --- one request
 
     async def _serve(self, incoming: Incoming) -> None:
         """Serve one request. Then start the next one, or close the connection."""
@@ -189,7 +189,7 @@ class Connection(Reading, asyncio.Protocol):
                 close = True
             if response.lost:
                 self.abort()
-            elif not self.closed:
+            elif not self._receiver.closed:
                 if response.stream is not None:
                     close = await self._send_stream(incoming, response, response.stream) or close
                 elif response.takeover is not None:
@@ -209,7 +209,7 @@ class Connection(Reading, asyncio.Protocol):
             forget_frames(error)
             raise
         finally:
-            self._current = self._request = None
+            self._receiver.current = self._request = None
             if response is None:
                 if request is not None and request.seat is not None:
                     request.seat.release()
@@ -219,32 +219,16 @@ class Connection(Reading, asyncio.Protocol):
             no_response = response is None
             # The task is listed for some time after its end, and its error refers to this frame.
             request = response = None
-        if close or self._ending or self.closed:
-            self._leave(heeding=incoming.complete or no_response or was_tunnel)
+        if close or self._ending or self._receiver.closed:
+            self.leave(heeding=incoming.complete or no_response or was_tunnel)
         else:
-            self._next(incoming)
+            self._receiver.finish(incoming)
 
     def _is_last(self) -> bool:
         """Return True if the connection ends with this response. At shutdown, requests that are already received get
         their responses first.
         """
-        waiting = self._ready is not None or self._queue or self._unparsed
-        return self._ending or (self.owner.shutting_down and not waiting)
-
-    def _next(self, done: Incoming) -> None:
-        """Start the next received request."""
-        if not done.complete:
-            done.limit = 0
-            done.body.clear()
-        ready, self._ready = self._ready, None
-        if ready is None and self._queue:
-            ready = self._queue.popleft()
-        if ready is not None:
-            self._start(ready)
-        else:
-            self.active = monotonic()
-        if len(self._queue) < PIPELINE_MAX:
-            self.resume_reading()
+        return self._ending or (self.owner.shutting_down and not self._receiver.has_more)
 
     async def _send(self, incoming: Incoming, response: Response, *, close: bool) -> None:
         body = response.body
@@ -278,14 +262,14 @@ class Connection(Reading, asyncio.Protocol):
         for index, part in enumerate((data, *rest)):
             view, at = memoryview(part), 0
             try:
-                while at < len(view) and not self.closed:
+                while at < len(view) and not self._receiver.closed:
                     self._transport.write(view[at : at + WRITE_CHUNK_BYTES])
                     at += WRITE_CHUNK_BYTES
                     await asyncio.sleep(0)
                     if self._can_write is not None:
                         await self._wait_for_client((part, *rest[index:]))
             except asyncio.CancelledError:
-                if self.streaming and not self.closed:
+                if self.streaming and not self._receiver.closed:
                     self._transport.write(view[at:])
                 raise
 
@@ -318,25 +302,25 @@ class Connection(Reading, asyncio.Protocol):
                     else:
                         await self._write_in_turns(data)
         except asyncio.CancelledError as error:
-            if not self.closed and not self._ending:
+            if not self._receiver.closed and not self._ending:
                 raise
             clear_cancellation()
             forget_frames(error)
         finally:
             self.streaming = False
-        if not self.closed:
+        if not self._receiver.closed:
             transport.write(writer.end())
         return until_closed
 
     async def _hand_over(self, response: Response, takeover: Callable[[Tunnel], Awaitable[None]]) -> None:
         """Pass the connection to `takeover` until it returns, the client disconnects or the server stops."""
         self._transport.write(self.owner.heads.build(response, 0, close=False))
-        tunnel = Tunnel.take_over(self._transport, carrier=self, ahead=self._reader.take_ahead())
+        tunnel = Tunnel.take_over(self._transport, carrier=self, ahead=self._receiver.take_ahead())
         self.streaming = True
         try:
             await takeover(tunnel)
         except asyncio.CancelledError as error:
-            if not self.closed and not self._ending:
+            if not self._receiver.closed and not self._ending:
                 raise
             clear_cancellation()
             forget_frames(error)
@@ -345,14 +329,14 @@ class Connection(Reading, asyncio.Protocol):
 
     async def drain(self) -> None:
         """Wait until the client has read most of the written data, or has disconnected."""
-        if self._can_write is not None and not self.closed:
+        if self._can_write is not None and not self._receiver.closed:
             await asyncio.sleep(0)  # the transport sends at the end of the turn
             await self._wait_for_client(())
 
     async def _wait_for_client(self, unwritten: tuple[bytes, ...]) -> None:
         """Wait as `drain` does. `unwritten` is counted as unread meanwhile, and so are the buffers of the transport."""
         waiter = self._can_write
-        if waiter is None or self.closed:
+        if waiter is None or self._receiver.closed:
             return
         request = self._request
         user, seat = ("", None) if request is None else (account_of(request), request.seat)

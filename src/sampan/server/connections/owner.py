@@ -29,15 +29,19 @@ BODY_DISCARD_BYTES_MAX = 4 << 20
 class ServedConnection(Protocol):
     """Connection of a client, as the server sees it."""
 
-    active: float
-    """Monotonic time of the last received data."""
-    head_began: float
-    """Monotonic time since which the server has waited for a complete request head; 0 if it does not wait.
-
-    For the first request, the wait begins with the connection; for a later one, with the first byte of the head.
-    """
     write_paused_at: float
     """Monotonic time since which the client has not read its response; 0 if it reads."""
+
+    @property
+    def active(self) -> float:
+        """Monotonic time of the last received data."""
+
+    @property
+    def head_began(self) -> float:
+        """Monotonic time since which the server has waited for a complete request head; 0 if it does not wait.
+
+        For the first request, the wait begins with the connection; for a later one, with the first byte of the head.
+        """
 
     @property
     def streaming(self) -> bool:
