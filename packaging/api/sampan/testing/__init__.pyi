@@ -34,7 +34,7 @@ __all__ = [
     "VirtualTimeLoop",
 ]
 
-class Cluster(Expectations, OperatorRequests):
+class Cluster:
 
     def __init__(self, options: ClusterOptions=ClusterOptions(), state: State | None=None) -> None:
         ...
