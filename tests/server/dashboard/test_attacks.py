@@ -1,13 +1,18 @@
 """Attacks against sessions: requests of other pages, other hosts, proxied pages, streams after a logout."""
 
 import asyncio
+import ssl
 from typing import Any
 
 import pytest
 
+from sampan.core.clock import utc_now
+from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.dashboard.ending import end_with
 from sampan.server.dashboard.sessions import Credentials, Session
-from sampan.server.request import Response, UserInfo
+from sampan.server.pki.certificates import make_ca, make_client
+from sampan.server.request import Request, Response, UserInfo
+from tests.server.client import Client
 from tests.server.cluster import Api
 from tests.server.dashboard.browser import HOST, NAVIGATION, PAGE, PODS, SESSION, Browser, header
 
@@ -199,3 +204,32 @@ async def test_a_stream_that_begins_after_the_logout_ends_at_once() -> None:
     done, _ = await asyncio.wait([task], timeout=60)
     assert done
     assert task.cancelled()
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "code"),
+    [
+        ("POST", {"sec_fetch_site": "cross-site"}, 403),
+        ("DELETE", {"sec_fetch_site": "same-site"}, 403),
+        ("GET", {"sec_fetch_site": "cross-site", **SOCKET}, 403),
+        ("POST", {"sec_fetch_site": "same-origin"}, 201),
+        ("POST", {}, 201),
+    ],
+    ids=["POST", "same site", "WebSocket", "own page", "other client"],
+)
+async def test_another_site_cannot_use_a_client_certificate(
+    api: Api, method: str, more: dict[str, str], code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def authenticate(self: object, request: Request) -> UserInfo | None:
+        return UserInfo("admin", groups=("system:masters",)) if request.wire.client_certificate else None
+
+    now = utc_now()
+    pem = make_client(make_ca("ca", now), "admin", ("system:masters",), now).certificate_pem()
+    monkeypatch.setattr(BearerTokenAuthenticator, "authenticate", authenticate)
+    target = PODS.replace("pods", "configmaps")
+    headers = {name.replace("_", "-"): value for name, value in more.items()}
+    body = {"metadata": {"name": "a"}} if method == "POST" else b""
+    reply = await Client(api.server.handler).request(
+        method, target, body, headers, certificate=ssl.PEM_cert_to_DER_cert(pem.decode())
+    )
+    assert reply.status == code

@@ -6,7 +6,8 @@ It runs before authentication: the page is for clients without a user. All other
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from sampan.core.errors import StatusError
+from sampan.core.errors import StatusError, forbidden
+from sampan.core.gvk import GroupResource
 from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.dashboard.administration import PATH as SESSIONS
@@ -23,6 +24,7 @@ from sampan.server.dashboard.origin import (
     ServedHosts,
     cookie_name,
     cookie_value,
+    is_forged,
     is_from_page,
     is_own_socket,
 )
@@ -39,6 +41,7 @@ from sampan.server.status import status_response
 PATH: Final = "/dashboard/"
 STATIC: Final = "/dashboard/static/"
 SESSION: Final = "/dashboard/session"
+_OTHER_SITE: Final = GroupResource("", "requests")
 
 
 class Dashboard:
@@ -94,6 +97,8 @@ class Dashboard:
         async def filter_(request: Request) -> Response:
             path = request.wire.path
             own = _is_public(path)
+            if request.wire.client_certificate is not None and is_forged(request):
+                raise forbidden(_OTHER_SITE, "", "a page of another site may not use the client certificate")
             if not own and COOKIE_PREFIX not in request.headers.get("cookie", ""):
                 return await handler(request)
             self._find_session(request, own=own)

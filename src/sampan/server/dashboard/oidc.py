@@ -20,10 +20,11 @@ import logging
 import secrets
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import orjson
 
+from sampan.core.addresses.url import split_url
 from sampan.core.clock import unix_time
 from sampan.core.errors import StatusError, method_not_allowed, too_many_requests
 from sampan.server.authentication.jwt.https import FetchError, HttpsGet
@@ -152,10 +153,10 @@ class OidcLogin:
         if self._issuer.client_secret:
             form["client_secret"] = self._issuer.client_secret
         status, body = await self._https.post_form((await self._metadata())["token_endpoint"], form)
-        answer = _object(body)
-        token = answer.get("id_token")
+        reply = _object(body)
+        token = reply.get("id_token")
         if status != 200 or not isinstance(token, str):
-            reason = str(answer.get("error", "no id token"))[:100]
+            reason = str(reply.get("error", "no id token"))[:100]
             raise _Refused(f"the token endpoint responded with {status} and {reason}")
         if not token.isascii() or token.split() != [token]:
             raise _Refused("the id token is no token")
@@ -168,7 +169,7 @@ class OidcLogin:
         if found.get("issuer") != issuer.url:
             raise _Refused("the discovery document is of another issuer")
         endpoints = {name: str(found.get(name, "")) for name in ("authorization_endpoint", "token_endpoint")}
-        if not all(urlsplit(url).scheme == "https" and url.isprintable() for url in endpoints.values()):
+        if not all(map(_is_https, endpoints.values())):
             raise _Refused("an endpoint of the issuer is no https URL")
         return endpoints
 
@@ -204,6 +205,13 @@ def _digest(text: str) -> str:
     """Return the SHA-256 in base64url without padding, as PKCE requires it."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+def _is_https(url: str) -> bool:
+    try:
+        return split_url(url).scheme == "https" and url.isprintable()
+    except ValueError:
+        return False
 
 
 def _object(body: bytes) -> dict[str, Any]:

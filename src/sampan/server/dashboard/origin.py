@@ -29,6 +29,20 @@ def is_own_socket(request: Request) -> bool:
     return wants_websocket(request) and headers.get("origin") == own and site == "same-origin"
 
 
+def is_forged(request: Request) -> bool:
+    """Return True if a page of another site changes something with the client certificate of the browser.
+
+    Browsers send certificates with requests of any page. They send no `Authorization` header without a CORS preflight.
+    """
+    headers, wire = request.headers, request.wire
+    return (
+        wire.client_certificate is not None
+        and headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        and "authorization" not in headers
+        and (wire.method not in ("GET", "HEAD", "OPTIONS") or wants_websocket(request))
+    )
+
+
 def cookie_name(request: Request) -> str:
     """Return the name of the session's cookie. It contains the port, because cookies of one host have no port."""
     port = request.headers.get("host", "").rpartition("]")[2].partition(":")[2]
