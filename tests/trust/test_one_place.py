@@ -8,7 +8,7 @@ import pytest
 import sampan
 
 SOURCES = Path(sampan.__file__).parent
-ONE_PLACE = SOURCES / "core" / "tls_trust.py"
+ONE_PLACE = SOURCES / "core" / "tls" / "trust.py"
 DECIDES = re.compile(
     r"load_verify_locations|load_default_certs|create_default_context|PROTOCOL_TLS_CLIENT|check_hostname\s*=|CERT_NONE"
 )

@@ -162,7 +162,7 @@ class Cluster:
         groups: Sequence[str] = (),
         options: ManagerOptions | None = None,
     ) -> Running:
-        """Run an operator until the end of the test. If the operator fails, the test fails; see `operator_failures.py`.
+        """Run an operator until the end of the test. If the operator fails, the test fails; see `ClusterOptions`.
 
         `operator` is a `Manager`, a function that adds controllers to the manager that it gets, an asynchronous
         function without arguments, or a `kopf_operator`. `name` is its actor in `requests`; `user` is its user, with
@@ -440,7 +440,7 @@ class Cluster:
     async def serve(
         self, user: str = "", *, groups: Sequence[str] = (), actor: str = "program"
     ) -> AsyncIterator[Served]:
-        """Serve on a free port of 127.0.0.1 in the block, for programs in any language; see `serve.py`.
+        """Serve on a free port of 127.0.0.1 in the block, for programs in any language; see `servers/serve.py`.
 
         The kubeconfig has the rights of `user`; without a user, all rights. `actor` is the name of the programs in
         `requests`. Raises `NeedsRealTime`.

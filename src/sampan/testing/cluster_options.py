@@ -35,7 +35,7 @@ class ClusterOptions:
     leaks: tuple[str, ...] = ()
     """Beginnings of the lines of allowed leaks: `configmaps/box`."""
     allow_errors: Allowed = False
-    """Errors of operators that do not fail the test: True for all, or classes. See `operator_failures.py`."""
+    """Errors of operators that do not fail the test: True for all, or classes. See `operators/failures.py`."""
     roles: str | Sequence[Mapping[str, Any]] = ()
     """Path of a file of `sampan test privileges`, or its roles: operators without a `user` have only these rights."""
 

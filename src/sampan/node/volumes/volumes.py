@@ -1,7 +1,7 @@
 """`Volumes`: mounts the volumes of Pods, updates their files, and removes them with their Pod.
 
 A volume is a directory `<root>/pods/<uid>/volumes/kubernetes.io~<plugin>/<name>`, or a path of the node. Files that the
-agent writes, and emptyDirs with medium Memory, are in memory (`tmpfs.py`) if possible. All methods can be repeated
+agent writes, and emptyDirs with medium Memory, are in memory (`node/tmpfs.py`) if possible. All methods can be repeated
 after any failure, even by another process after a restart.
 Source: kubernetes pkg/kubelet/volumemanager, pkg/volume (1.36).
 """

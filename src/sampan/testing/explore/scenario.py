@@ -70,7 +70,10 @@ class Scenario:
     allow_errors: Allowed = False
     """Errors of the operator in the run without a fault that are not errors of the scenario; see `ClusterOptions`."""
     allowed: Sequence[str] = ()
-    """Beginnings of the signs that are right in the run without a fault: `jobs/default/once`. See `suspicions.py`."""
+    """Beginnings of the signs that are right in the run without a fault: `jobs/default/once`.
+
+    See `observations/suspicions.py`.
+    """
 
 
 def scenario(

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sampan.testing.operators.running import Running
 
-_SAMPAN: Final = str(Path(__file__).parents[1])
+_SAMPAN: Final = str(Path(__file__).parents[2])
 _ASYNCIO: Final = str(Path(asyncio.__file__).parent)
 
 

@@ -1,6 +1,6 @@
 """Code of comprehensions: each macro has its own loop, with the cost of evaluating the macro's expansion.
 
-Source of the costs: cel-go interpreter/runtimecost.go (0.26), applied to the expansions of `macros.py`.
+Source of the costs: cel-go interpreter/runtimecost.go (0.26), applied to the expansions of `syntax/macros.py`.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -24,7 +24,7 @@ from sampan.schema.cel.syntax.syntax_messages import (
 EXPRESSION_LENGTH_MAX = 100_000
 """Length limit of an expression in code points."""
 _STEPS = 5
-"""Steps (see `offload.py`) of compiling the smallest expression, all passes together."""
+"""Steps (see `core/event_loop/offload.py`) of compiling the smallest expression, all passes together."""
 _STEPS_OF_CHARACTER = 10
 """Steps of compiling a character of a dense expression: about 20 μs."""
 _DEPTH_MAX = 251
