@@ -87,9 +87,10 @@ web: $(VENV)/.ready
 web-check: $(VENV)/.ready
 	@$(BIN)/python -m scripts.web --check
 
-# Pictures of the site for README (docs/pictures), by Debian's Chromium.
+# Pictures of the site and of the dashboard (docs/pictures), by Debian's Chromium.
 screenshots: $(VENV)/.ready
 	@$(BIN)/python -m tests.site.screenshots
+	@$(BIN)/python -m tests.dashboard.screenshots
 
 # Output in the documents, from their commands: review the diff. ARGS: some documents. Needs Linux, root and kubectl.
 docs-update: $(VENV)/.ready

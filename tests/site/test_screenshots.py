@@ -11,7 +11,7 @@ from tests.site.screenshots import FOLDER, PICTURES, SIZE_MAX, take
 
 
 def test_the_folder_has_all_pictures_and_no_other_one() -> None:
-    assert {file.name for file in FOLDER.iterdir()} == {f"{name}.webp" for name in PICTURES}
+    assert {file.name for file in FOLDER.iterdir() if file.is_file()} == {f"{name}.webp" for name in PICTURES}
 
 
 @pytest.mark.parametrize("name", PICTURES)

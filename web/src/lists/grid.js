@@ -15,6 +15,9 @@ import { rowActions } from "./row_actions.js";
 export const ROW_HEIGHT = 34;
 const NARROW_ROW_HEIGHT = 56;
 const OVERSCAN = 8;
+/** Characters that a cell needs besides its text. */
+const PLAIN = 2.500;
+const WITH_ICON = 5;
 const narrowScreen = matchMedia("(max-width: 640px)");
 
 /**
@@ -27,7 +30,7 @@ export function Grid({ view, kind, label }) {
   const active = useSignal("");
   const narrow = useSignal(narrowScreen.matches);
   const rowHeight = narrow.value ? NARROW_ROW_HEIGHT : ROW_HEIGHT;
-  const template = useComputed(() => templateOf(view));
+  const layout = useComputed(() => layoutOf(view));
 
   useLayoutEffect(() => {
     const element = /** @type {HTMLDivElement} */ (scroller.current);
@@ -89,7 +92,7 @@ export function Grid({ view, kind, label }) {
     <div class="grid" role="grid" tabindex="0" ref=${scroller} aria-label=${label} aria-rowcount=${rows.length + 1}
       aria-colcount=${columns.length} aria-activedescendant=${activeIndex >= first && activeIndex < last ? rowId(activeIndex) : null}
       onScroll=${() => (top.value = scroller.current?.scrollTop ?? 0)} onKeyDown=${onKeyDown}>
-      <div class="grid-inner" style=${{ "--columns": template.value, "--rows-height": `${rows.length * rowHeight}px` }}>
+      <div class="grid-inner" style=${{ "--columns": layout.value.template, "--columns-width": `${layout.value.width}ch`, "--rows-height": `${rows.length * rowHeight}px` }}>
         <${Header} columns=${columns} />
         <div class="grid-body" role="rowgroup">
           ${rows.slice(first, last).map((row, i) => html`<${GridRow} key=${row.uid} row=${row} index=${first + i} columns=${columns}
@@ -143,15 +146,15 @@ function Header({ columns }) {
 }
 
 /** @param {import("./view.js").ListView} view */
-function templateOf(view) {
+function layoutOf(view) {
   const columns = view.columns.value;
   const present = columnWidths(columns, view.store.version.value ? view.rows.peek() : []);
   // A column never becomes narrower, so that the others keep their place.
   const widths = view.widths?.columns === columns ? present.map((each, i) => Math.max(each, view.widths?.values[i] ?? 0)) : present;
   view.widths = { columns, values: widths };
-  return columns
-    .map((column, i) => `minmax(${Math.ceil(widths[i] * 0.92) + 2}ch, ${column.kind === "name" ? "4fr" : "1fr"})`)
-    .join(" ");
+  const minima = columns.map((column, i) => Math.ceil(widths[i] * 0.92 + (column.kind === "text" && !column.numeric ? WITH_ICON : PLAIN)));
+  const template = columns.map((column, i) => `minmax(${minima[i]}ch, ${column.kind === "name" ? "3fr" : "1fr"})`).join(" ");
+  return { template, width: minima.reduce((sum, each) => sum + each, 0) };
 }
 
 /**

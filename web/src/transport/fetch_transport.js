@@ -1,5 +1,6 @@
 /** Requests with `fetch`: the cookie of the session authenticates them, together with the page's header. */
 import { ConnectionLost, statusErrorOf } from "./errors.js";
+import { Turns, hasFewConnections } from "./turns.js";
 
 export const PAGE_HEADERS = { "X-Sampan-Page": "1" };
 
@@ -16,6 +17,7 @@ export class FetchTransport {
   /** @param {() => void} onUnauthorized called when the session has ended */
   constructor(onUnauthorized) {
     this.onUnauthorized = onUnauthorized;
+    this.turns = new Turns(hasFewConnections());
   }
 
   /**
@@ -38,7 +40,17 @@ export class FetchTransport {
    * @param {OnDocuments} onDocuments
    * @param {AbortSignal} signal
    */
-  async stream(path, accept, onDocuments, signal) {
+  stream(path, accept, onDocuments, signal) {
+    return this.turns.run(signal, (turn) => this.#read(path, accept, onDocuments, turn));
+  }
+
+  /**
+   * @param {string} path
+   * @param {string} accept
+   * @param {OnDocuments} onDocuments
+   * @param {AbortSignal} signal
+   */
+  async #read(path, accept, onDocuments, signal) {
     const response = await this.#send(path, { accept, signal });
     const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
     const decoder = new TextDecoder();
