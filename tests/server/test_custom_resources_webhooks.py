@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from sampan.registry.crd import converted_ahead
-from sampan.server.verbs.watch.watch import converted_events
+from sampan.server.verbs.watch import converted_events
 from sampan.storage.memory import MemoryStore
 from tests.registry.webhook.tls import bundle, listening, ok, requests
 from tests.server.cluster import Api, ApiResponse, Watch, served

@@ -15,5 +15,6 @@ def test_the_trigger_time_of_endpoints_is_no_difference(kept: dict[str, str]) ->
 
 
 def test_another_annotation_is_a_difference() -> None:
-    first, second = {"metadata": {"annotations": {"note": "dry goods"}}}, {"metadata": {}}
+    first: dict[str, object] = {"metadata": {"annotations": {"note": "dry goods"}}}
+    second: dict[str, object] = {"metadata": {}}
     assert list(lines_of("/registry/x", masked(first), masked(second))) == ["x.metadata.annotations: missing"]
