@@ -1,6 +1,7 @@
 """Tests of CronJobs: schedules, started Jobs, history and status."""
 
 import datetime as dt
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,8 @@ from sampan.controllers.cron_job.schedule import ScheduleError, due, missed, wai
 from sampan.controllers.cron_job.source import JobChanged
 from sampan.core.cron import Schedule, parse_schedule
 from sampan.core.time import format_time, parse_time
-from sampan.resource import Object, meta
+from sampan.informer import Ref
+from sampan.resource import meta
 from tests.client.connected import connected
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster, working
@@ -23,7 +25,7 @@ TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "ima
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
 
-def cron_job(schedule: str = "* * * * *", **spec: object) -> Object:
+def cron_job(schedule: str = "* * * * *", **spec: object) -> Any:
     """A CronJob."""
     template = {"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}, "spec": {"template": TEMPLATE}}
     return {"metadata": {"name": "c"}, "spec": {"schedule": schedule, "jobTemplate": template, **spec}}
@@ -32,7 +34,7 @@ def cron_job(schedule: str = "* * * * *", **spec: object) -> Object:
 async def event_notes(c: Working, reason: str) -> list[str]:
     """Wait for events with a reason, and return their notes."""
 
-    def of(events: list[Object]) -> list[str]:
+    def of(events: list[Any]) -> list[str]:
         return [event["message"] for event in events if event.get("reason") == reason]
 
     return of(await c.until_all(EVENTS, of))
@@ -45,30 +47,30 @@ async def trigger(c: Working) -> None:
     await c.patch(CRON_JOBS, "c", {"metadata": {"annotations": {"triggers": str(triggers)}}})
 
 
-async def jobs(c: Working, count: int) -> list[Object]:
+async def jobs(c: Working, count: int) -> list[Any]:
     """Wait for a number of Jobs, and return them from oldest to newest."""
     found = await c.until_all(JOBS, lambda all_jobs: len(all_jobs) == count)
     return sorted(found, key=lambda job: job["metadata"]["name"])
 
 
-async def finish(c: Working, job: Object, how: str) -> None:
+async def finish(c: Working, job: Any, how: str) -> None:
     """Finish a Job."""
     now = format_time(dt.datetime.now(dt.UTC))
     target = {"Complete": "SuccessCriteriaMet", "Failed": "FailureTarget"}[how]
     conditions = [{"type": type, "status": "True", "lastTransitionTime": now} for type in (target, how)]
-    status: Object = {"startTime": now, "conditions": conditions}
+    status: Any = {"startTime": now, "conditions": conditions}
     if how == "Complete":
         status["completionTime"] = now
     await c.patch_status(JOBS, job["metadata"]["name"], status)
 
 
-async def started(c: Working, clock: SetClock, **spec: object) -> Object:
+async def started(c: Working, clock: SetClock, **spec: object) -> Any:
     """Wait for the first Job of a CronJob that runs every minute."""
     await c.create(CRON_JOBS, cron_job(**spec))  # type: ignore[arg-type]
     return await next_job(c, clock, 1)
 
 
-async def next_job(c: Working, clock: SetClock, count: int) -> Object:
+async def next_job(c: Working, clock: SetClock, count: int) -> Any:
     """Advance the clock and return the newest of `count` Jobs."""
     clock.forward(120)  # More than a minute, because the server's clock, which sets the creation time, runs on.
     await trigger(c)
@@ -135,7 +137,7 @@ async def test_replace_deletes_a_running_job() -> None:
         await c.until_gone(JOBS, meta(made).name)
         [other] = await jobs(c, 1)
 
-        def lists_other(obj: Object) -> bool:
+        def lists_other(obj: Any) -> bool:
             return [each["name"] for each in obj["status"].get("active", ())] == [meta(other).name]
 
         await c.until(CRON_JOBS, "c", lists_other)
@@ -284,7 +286,7 @@ async def test_a_concurrent_change_of_the_spec_keeps_the_status_update() -> None
 # ---- decisions
 
 
-def made_at(created: str, schedule: str = "* * * * *", **spec: object) -> Object:
+def made_at(created: str, schedule: str = "* * * * *", **spec: object) -> Any:
     """A CronJob created at a time."""
     obj = cron_job(schedule, **spec)
     obj["metadata"] |= {"creationTimestamp": created, "namespace": "n", "uid": "u"}
@@ -371,7 +373,7 @@ def test_many_times_after_a_long_pause_are_searched_by_bisection(monkeypatch: py
 @pytest.mark.parametrize("last", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
 @pytest.mark.parametrize("schedule", ["* * * * *", "@every 2562047h"])
 def test_extreme_times_in_a_status_are_accepted(schedule: str, last: str) -> None:
-    found = {**cron_job(schedule, startingDeadlineSeconds=2**63 - 1), "status": {"lastScheduleTime": last}}
+    found: Any = {**cron_job(schedule, startingDeadlineSeconds=2**63 - 1), "status": {"lastScheduleTime": last}}
     now = at("2026-01-01T00:00:30Z")
     assert (wait_s(found, parse_schedule(schedule), now) or 0) >= 0
 
@@ -394,9 +396,9 @@ def test_the_scheduled_timestamp_is_in_the_time_zone() -> None:
     assert job["metadata"]["name"] == "c-29715000"
 
 
-def finished(name: str, how: str, start: str | None) -> Object:
+def finished(name: str, how: str, start: str | None) -> Any:
     """A finished Job."""
-    status: Object = {"conditions": [{"type": how, "status": "True"}]}
+    status: Any = {"conditions": [{"type": how, "status": "True"}]}
     if start:
         status["startTime"] = start
     return {"metadata": {"name": name}, "spec": {}, "status": status}
@@ -428,5 +430,7 @@ COMPLETE = [{"type": "Complete", "status": "True"}]
     ],
     ids=["counts", "will-end", "end", "annotations", "labels"],
 )
-def test_a_cron_job_is_reconciled_only_after_changes_of_a_job_that_it_depends_on(change: Object, passes: bool) -> None:
-    assert JobChanged().update(ref(version=1, status={}), ref(version=2, **{"status": {}, **change})) is passes
+def test_a_cron_job_is_reconciled_only_after_changes_of_a_job_that_it_depends_on(change: Any, passes: bool) -> None:
+    old: Ref[Any] = ref(version=1, status={})
+    new: Ref[Any] = ref(version=2, **{"status": {}, **change})
+    assert JobChanged().update(old, new) is passes

@@ -13,14 +13,14 @@ from sampan.controllers import daemon_set
 from sampan.controllers.daemon_set.failure_backoff import FailureBackoff
 from sampan.controllers.daemon_set.state import observe
 from sampan.controllers.daemon_set.status import status
-from sampan.resource import Object, meta
+from sampan.resource import meta
 from tests.controllers.cluster import Working, cluster, working
 
 LABELS = {"app": "agent"}
 HASH = "controller-revision-hash"
 
 
-def agent(*, image: str = "one", pod: Object | None = None, **spec: Any) -> Object:
+def agent(*, image: str = "one", pod: Any | None = None, **spec: Any) -> Any:
     """A DaemonSet."""
     template = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": image}], **(pod or {})}}
     return {
@@ -29,12 +29,12 @@ def agent(*, image: str = "one", pod: Object | None = None, **spec: Any) -> Obje
     }
 
 
-def rolling(**limits: int | str) -> Object:
+def rolling(**limits: int | str) -> Any:
     """An update strategy."""
     return {"type": "RollingUpdate", "rollingUpdate": limits}
 
 
-def of_image(image: str) -> Object:
+def of_image(image: str) -> Any:
     """A patch to another template."""
     return {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}}
 
@@ -45,24 +45,24 @@ async def add_nodes(c: Working, *names: str, labels: dict[str, str] | None = Non
         await c.create(NODES, {"metadata": {"name": name, "labels": labels or {}}, "spec": spec})
 
 
-def node_of(pod: Object) -> str:
+def node_of(pod: Any) -> str:
     """Return the Node that a Pod targets."""
     required = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     return str(required["nodeSelectorTerms"][0]["matchFields"][0]["values"][0])
 
 
-def images(pods: list[Object]) -> list[str]:
+def images(pods: list[Any]) -> list[str]:
     """Return the images of Pods, by Node."""
     return [pod["spec"]["containers"][0]["image"] for pod in sorted(pods, key=node_of)]
 
 
-async def pods_on(c: Working, *nodes: str) -> list[Object]:
+async def pods_on(c: Working, *nodes: str) -> list[Any]:
     """Wait until there are Pods for exactly these Nodes, and return them."""
     pods = await c.until_all(PODS, lambda pods: sorted(node_of(pod) for pod in pods) == sorted(nodes))
     return sorted(pods, key=node_of)
 
 
-async def reported(c: Working, **counts: int) -> Object:
+async def reported(c: Working, **counts: int) -> Any:
     """Wait for these numbers in the status of the current generation, and return the DaemonSet."""
     return await c.until(
         DAEMON_SETS,

@@ -15,14 +15,14 @@ from sampan.controllers.daemon_set.status import status
 from sampan.controllers.daemon_set.upkeep import upkeep
 from sampan.controllers.workloads.history import POD_HASH_LABEL
 from sampan.core.pods.tolerations import Taint
-from sampan.resource import Object, ObjectMeta
+from sampan.resource import ObjectMeta
 from sampan.wire import json
 
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 OLD, NEW = "old", "new"
 
 
-def agent(pod: Object | None = None, *, annotations: dict[str, str] | None = None, **limits: int | str) -> Object:
+def agent(pod: Any | None = None, *, annotations: dict[str, str] | None = None, **limits: int | str) -> Any:
     """A DaemonSet; `limits` are those of its rolling update."""
     strategy = {"type": "RollingUpdate", "rollingUpdate": limits or {"maxUnavailable": 1, "maxSurge": 0}}
     metadata = {"name": "agent", "namespace": "default", "uid": "u", "annotations": annotations or {}}
@@ -50,7 +50,7 @@ def pod(node: str, revision: str = NEW, **more: Any) -> Pod:
     )
 
 
-def state(owner: Object, nodes: str, *pods: Pod) -> DaemonSetState:
+def state(owner: Any, nodes: str, *pods: Pod) -> DaemonSetState:
     """Observed state, on Nodes with one-letter names."""
     return observe(owner, NEW, [node(name) for name in nodes], pods, NOW)
 
@@ -60,7 +60,7 @@ def names(pods: list[Pod]) -> list[str]:
     return sorted(each.metadata.name for each in pods)
 
 
-def required(*expressions: Object, **fields: Any) -> Object:
+def required(*expressions: Any, **fields: Any) -> Any:
     """A required node affinity of one term."""
     term = {"matchExpressions": list(expressions), **fields}
     selector = {"nodeSelectorTerms": [term]}
@@ -105,7 +105,7 @@ SSD = {"key": "disk", "operator": "In", "values": ["ssd"]}
         ),
     ],
 )
-def test_placement_decides_where_pods_run_and_stay(spec: Object, there: Node, run: bool, stay: bool) -> None:
+def test_placement_decides_where_pods_run_and_stay(spec: Any, there: Node, run: bool, stay: bool) -> None:
     placement = placement_of(agent(spec))
     assert (placement.should_run(there), placement.should_stay(there)) == (run, stay)
 

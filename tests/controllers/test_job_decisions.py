@@ -2,6 +2,7 @@
 
 import copy
 import datetime as dt
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,17 +19,17 @@ from sampan.controllers.job.policies import PodFailure, pod_failure, success_mes
 from sampan.controllers.job.spec import JobSpec
 from sampan.controllers.job.state import TRACKING_FINALIZER, JobState, is_tracked, observe
 from sampan.controllers.job.templates import new_pod
-from sampan.resource import Object, ObjectMeta
+from sampan.resource import ObjectMeta
 
 NOW = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
 
 
-def job(status: Object | None = None, **spec: object) -> Object:
+def job(status: Any | None = None, **spec: object) -> Any:
     """A Job that started an hour ago."""
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}}
     metadata = {"name": "a", "namespace": "n", "uid": "u"}
     fields = {"template": template, "parallelism": 1, "completions": 1, **spec}
-    begun: Object = {"startTime": "2026-01-01T11:00:00Z"}
+    begun: Any = {"startTime": "2026-01-01T11:00:00Z"}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -38,7 +39,7 @@ def job(status: Object | None = None, **spec: object) -> Object:
     }
 
 
-def indexed(completions: int, status: Object | None = None, **spec: object) -> Object:
+def indexed(completions: int, status: Any | None = None, **spec: object) -> Any:
     """A Job with indexes."""
     return job(status, **{"completions": completions, "parallelism": completions, "completionMode": "Indexed", **spec})
 
@@ -61,7 +62,7 @@ def pod(uid: str, phase: str = "Running", *, index: int | None = None, tracked: 
     return Pod(metadata=metadata, status=status)
 
 
-def observed(obj: Object, *pods: Pod) -> JobState:
+def observed(obj: Any, *pods: Pod) -> JobState:
     """The observed state of a Job."""
     return observe(obj, pods, NOW, Failures())
 
@@ -130,7 +131,7 @@ CODES = {"operator": "In", "values": [1, 42]}
         ({"action": "Ignore", "onExitCodes": {"operator": "Exists", "values": [1]}}, PodFailure()),
     ],
 )
-def test_failure_rules_decide_the_effect_of_a_failure(rule: Object, failure: PodFailure) -> None:
+def test_failure_rules_decide_the_effect_of_a_failure(rule: Any, failure: PodFailure) -> None:
     failed = pod("p", "Failed", exit_code=42)
     failed.status.conditions = [PodCondition(type="DisruptionTarget", status="True")]
     assert pod_failure(JobSpec.of(job(podFailurePolicy={"rules": [rule]})), failed) == failure
@@ -159,7 +160,7 @@ def test_the_first_matching_rule_applies() -> None:
         ({"succeededIndexes": "x"}, [0], False),
     ],
 )
-def test_success_rules_decide_when_a_job_succeeds(rule: Object, succeeded: list[int], met: bool) -> None:
+def test_success_rules_decide_when_a_job_succeeds(rule: Any, succeeded: list[int], met: bool) -> None:
     spec = JobSpec.of(indexed(5, successPolicy={"rules": [{"succeededCount": 9}, rule]}))
     assert success_message(spec, Indexes.of(succeeded)) == ("Matched rules at index 1" if met else "")
 
@@ -244,7 +245,7 @@ def test_the_end_of_a_pod_without_container_statuses(
         ),
     ],
 )
-def test_reasons_for_the_failure_of_a_job(obj: Object, pods: list[Pod], reason: str | None) -> None:
+def test_reasons_for_the_failure_of_a_job(obj: Any, pods: list[Pod], reason: str | None) -> None:
     found = outcome(observed(obj, *pods))
     assert (found and (found["type"], found["reason"])) == (None if reason is None else ("FailureTarget", reason))
 
@@ -266,8 +267,8 @@ def test_a_recorded_outcome_stays() -> None:
 
 
 def test_a_condition_becomes_false_only_if_it_was_true() -> None:
-    status: Object = {}
-    new = {"type": "Suspended", "status": "False", "reason": "JobResumed", "message": ""}
+    status: Any = {}
+    new: Any = {"type": "Suspended", "status": "False", "reason": "JobResumed", "message": ""}
     assert not put_condition(status, new)
     status["conditions"] = [{**new, "status": "True"}, {"type": "Other"}]
     assert put_condition(status, new)
@@ -293,7 +294,7 @@ def test_a_condition_becomes_false_only_if_it_was_true() -> None:
         (job(parallelism=900, completions=900), [], [], BURST),
     ],
 )
-def test_the_plan_creates_or_deletes_pods(obj: Object, pods: list[Pod], delete: list[str], create: int) -> None:
+def test_the_plan_creates_or_deletes_pods(obj: Any, pods: list[Pod], delete: list[str], create: int) -> None:
     found = plan(observed(obj, *pods))
     assert ([each.metadata.uid for each in found.delete], len(found.create)) == (delete, create)
 
@@ -344,7 +345,7 @@ def test_a_long_name_is_truncated_before_the_index() -> None:
 
 def test_a_status_lists_a_bounded_number_of_pods() -> None:
     pods = [pod(str(number), "Succeeded") for number in range(NAMED_MAX + 10)]
-    status: Object = {}
+    status: Any = {}
     tally = name_terminated(observed(job(completions=1000), *pods), status, None)
     assert (len(tally.release), tally.full) == (NAMED_MAX, True)
     assert len(status["uncountedTerminatedPods"]["succeeded"]) == NAMED_MAX
@@ -353,7 +354,7 @@ def test_a_status_lists_a_bounded_number_of_pods() -> None:
 class Cluster:
     """A Job and its Pods on a simulated server, and a controller that may be killed after each of its writes."""
 
-    def __init__(self, obj: Object, pods: list[Pod]) -> None:
+    def __init__(self, obj: Any, pods: list[Pod]) -> None:
         self.job = obj
         self.pods = pods
 

@@ -12,7 +12,7 @@ from sampan.component_base.views import POD_VIEW
 from sampan.controllers import stateful_set
 from sampan.controllers.stateful_set import plan
 from sampan.controllers.workloads.history import data_of
-from sampan.resource import Object, meta
+from sampan.resource import meta
 from tests.controllers.cluster import Working, cluster, working
 
 LABELS = {"app": "web"}
@@ -22,19 +22,19 @@ CLAIM = {
 }
 
 
-def web(replicas: int, *, image: str = "one", **spec: Any) -> Object:
+def web(replicas: int, *, image: str = "one", **spec: Any) -> Any:
     """A StatefulSet."""
     template = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": image}]}}
     desired = {"replicas": replicas, "selector": {"matchLabels": LABELS}, "template": template, "serviceName": "svc"}
     return {"metadata": {"name": "web"}, "spec": {**desired, **spec}}
 
 
-def of_image(image: str) -> Object:
+def of_image(image: str) -> Any:
     """A patch to another template."""
     return {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}}
 
 
-def image_of(pod: Object) -> str:
+def image_of(pod: Any) -> str:
     """Return the image of a Pod."""
     return str(pod["spec"]["containers"][0]["image"])
 
@@ -50,7 +50,7 @@ async def ready(c: Working, *ordinals: int) -> None:
         await c.make_ready(await c.until(PODS, f"web-{ordinal}", lambda pod: True))
 
 
-async def settled(c: Working) -> Object:
+async def settled(c: Working) -> Any:
     """Wait until the status of the current generation has all wanted numbers, and return the set."""
     return await c.until(
         STATEFUL_SETS,
@@ -103,7 +103,8 @@ async def test_a_pod_has_its_identity() -> None:
     async with cluster(stateful_set.set_up) as c:
         owner = await c.create(STATEFUL_SETS, web(1, ordinals={"start": 5}))
         pod = await c.until(PODS, "web-5", lambda pod: True)
-        [revision] = await c.all(CONTROLLER_REVISIONS)
+        revisions: Any = await c.all(CONTROLLER_REVISIONS)
+        [revision] = revisions
         assert pod["metadata"]["labels"] == {
             "app": "web",
             "statefulset.kubernetes.io/pod-name": "web-5",
@@ -369,7 +370,8 @@ async def test_a_name_of_another_revision_counts_as_a_collision() -> None:
         async with working(c.client, stateful_set.set_up):
             await c.create(STATEFUL_SETS, web(0))
             await c.until(STATEFUL_SETS, "web", lambda each: each["status"].get("observedGeneration"))
-        [revision] = await c.all(CONTROLLER_REVISIONS)
+        revisions: Any = await c.all(CONTROLLER_REVISIONS)
+        [revision] = revisions
         await c.delete(CONTROLLER_REVISIONS, meta(revision).name)
         other = {"metadata": {"name": meta(revision).name}, "revision": 7, "data": {"spec": {"template": {}}}}
         await c.create(CONTROLLER_REVISIONS, other)
@@ -437,7 +439,8 @@ async def test_an_equivalent_revision_without_defaults_stays_current() -> None:
             await c.create(STATEFUL_SETS, web(1))
             await ready(c, 0)
             await settled(c)
-        [revision] = await c.all(CONTROLLER_REVISIONS)
+        revisions: Any = await c.all(CONTROLLER_REVISIONS)
+        [revision] = revisions
         older = {"metadata": {"name": "older", "labels": meta(revision).labels}, "revision": 1}
         older["data"] = data_of(
             {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": "one"}]}}
@@ -497,6 +500,7 @@ async def test_an_unchanged_status_is_not_written(replicas: int) -> None:
         await ready(c, *range(replicas))
         found = await settled(c)
         pods = list(await c.client.resource(POD_VIEW).list())
-        [revision] = await c.all(CONTROLLER_REVISIONS)
+        revisions: Any = await c.all(CONTROLLER_REVISIONS)
+        [revision] = revisions
         now = dt.datetime.now(dt.UTC)
         assert plan.status(plan.observe(found, plan.Revisions(revision, revision, 0), pods, now)) == found["status"]

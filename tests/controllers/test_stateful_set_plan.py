@@ -28,14 +28,14 @@ from sampan.controllers.stateful_set.plan import (
 )
 from sampan.controllers.stateful_set.retention import has_other_controller, is_left_over, new_references, owners
 from sampan.controllers.workloads.history import POD_HASH_LABEL
-from sampan.resource import Object, ObjectMeta, OwnerReference
+from sampan.resource import ObjectMeta, OwnerReference
 from sampan.wire import json
 
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 OLD, NEW = "web-old", "web-new"
 
 
-def revision(name: str) -> Object:
+def revision(name: str) -> Any:
     """A revision whose template contains its name."""
     return {"metadata": {"name": name}, "data": {"spec": {"template": {"spec": name, "$patch": "replace"}}}}
 
@@ -43,7 +43,7 @@ def revision(name: str) -> Object:
 ROLLING = Revisions(revision(OLD), revision(NEW), 0)
 
 
-def web(replicas: int, **spec: Any) -> Object:
+def web(replicas: int, **spec: Any) -> Any:
     """A StatefulSet."""
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
     desired = {"replicas": replicas, "updateStrategy": strategy, "selector": {"matchLabels": {"app": "web"}}}
@@ -63,7 +63,7 @@ def pod(ordinal: int, revision: str = NEW, *, phase: str = "Running", ready: boo
     )
 
 
-def state(owner: Object, *pods: Pod) -> StatefulSetState:
+def state(owner: Any, *pods: Pod) -> StatefulSetState:
     """The observed state of a set during a rollout."""
     return observe(owner, ROLLING, pods, NOW)
 
@@ -149,7 +149,7 @@ def test_surplus_pods_are_sorted_from_the_highest_ordinal_down() -> None:
         pytest.param(web(1, updateStrategy={"type": "OnDelete"}), [pod(0, OLD)], None, id="on delete"),
     ],
 )
-def test_the_next_pod_to_update(owner: Object, pods: list[Pod], expected: str | None) -> None:
+def test_the_next_pod_to_update(owner: Any, pods: list[Pod], expected: str | None) -> None:
     found = next_outdated(state(owner, *pods))
     assert (found.metadata.name if found is not None else None) == expected
 
@@ -164,12 +164,11 @@ def test_the_next_pod_to_update(owner: Object, pods: list[Pod], expected: str | 
     ],
     ids=str,
 )
-def test_revisions_of_new_pods(strategy: Object, expected: list[str]) -> None:
+def test_revisions_of_new_pods(strategy: Any, expected: list[str]) -> None:
     owner = web(3, updateStrategy=strategy, ordinals={"start": 4})
     owner["status"] = {"currentReplicas": 2}
-    assert [template_for(state(owner), ordinal) for ordinal in (4, 5, 6)] == [
-        ({"spec": name}, name) for name in expected
-    ]
+    templates: list[Any] = [template_for(state(owner), ordinal) for ordinal in (4, 5, 6)]
+    assert templates == [({"spec": name}, name) for name in expected]
 
 
 def test_a_rollout_is_complete_when_all_pods_are_updated_and_ready() -> None:
@@ -273,11 +272,11 @@ def test_a_claim_belongs_to_the_set_by_its_name(name: str, expected: bool) -> No
 
 def test_claims_replace_volumes_of_the_same_name() -> None:
     owner = web(1, volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": {}}])
-    given_volumes = [{"name": "data", "emptyDir": {}}, {"name": "tmp", "emptyDir": {}}]
+    given_volumes: Any = [{"name": "data", "emptyDir": {}}, {"name": "tmp", "emptyDir": {}}]
     volumes = with_claims(owner, 0, given_volumes)
     assert volumes == [{"name": "data", "persistentVolumeClaim": {"claimName": "data-web-0"}}, given_volumes[1]]
 
-    def with_volumes(volumes: list[Object]) -> Pod:
+    def with_volumes(volumes: list[Any]) -> Pod:
         return POD_VIEW.decode(json.encode({"metadata": {"name": "web-0"}, "spec": {"volumes": volumes}}))
 
     assert has_storage(owner, with_volumes(volumes))

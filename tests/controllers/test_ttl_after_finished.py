@@ -1,6 +1,7 @@
 """Tests of the deletion of finished Jobs after their TTL."""
 
 import datetime as dt
+from typing import Any
 
 import pytest
 
@@ -8,13 +9,13 @@ from sampan.component_base.resources import JOBS
 from sampan.controllers import ttl_after_finished as loop
 from sampan.controllers.ttl_after_finished import time_left
 from sampan.core.time import format_time
-from sampan.resource import Object, meta
+from sampan.resource import meta
 from tests.controllers.cluster import Working, cluster
 
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
-def job(name: str, ttl_s: int | None) -> Object:
+def job(name: str, ttl_s: int | None) -> Any:
     """A Job."""
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
     return {"metadata": {"name": name}, "spec": {"template": template, "ttlSecondsAfterFinished": ttl_s}}
@@ -29,7 +30,7 @@ async def finish(c: Working, name: str, *, ago_s: int = 0) -> None:
     await c.patch_status(JOBS, name, {"startTime": then, "completionTime": then, "conditions": conditions})
 
 
-async def ended(c: Working, name: str) -> Object:
+async def ended(c: Working, name: str) -> Any:
     """Wait until the deletion of the Job has begun. In the foreground it waits for the garbage collector."""
     return await c.until(JOBS, name, lambda obj: "deletionTimestamp" in obj["metadata"])
 
@@ -75,12 +76,12 @@ async def test_a_shorter_ttl_applies_immediately() -> None:
 def test_time_left(ttl_s: int | None, type: str, left_s: int | None) -> None:
     then = format_time(NOW - dt.timedelta(seconds=6))
     conditions = [{"type": type, "status": "True", "lastTransitionTime": then}]
-    obj = {**job("a", ttl_s), "status": {"conditions": conditions}}
+    obj: Any = {**job("a", ttl_s), "status": {"conditions": conditions}}
     assert time_left(obj, NOW) == (None if left_s is None else dt.timedelta(seconds=left_s))
 
 
 def test_a_finished_job_without_finish_time_is_an_error() -> None:
-    obj = {**job("a", 1), "status": {"conditions": [{"type": "Complete", "status": "True"}]}}
+    obj: Any = {**job("a", 1), "status": {"conditions": [{"type": "Complete", "status": "True"}]}}
     with pytest.raises(ValueError, match="unable to find the time when the Job"):
         time_left(obj, NOW)
 

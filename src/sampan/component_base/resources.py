@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from sampan.core.gvk import GroupVersionResource
-from sampan.kinds import (
-    apps_v1,
-)
+from sampan.kinds import apps_v1, batch_v1
 from sampan.resource import ResourceInfo, TypedResource
 
 
@@ -31,19 +29,21 @@ RESOURCE_QUOTAS: ResourceInfo = _resource("", "v1", "resourcequotas", "ResourceQ
 SECRETS: ResourceInfo = _resource("", "v1", "secrets", "Secret")
 SERVICE_ACCOUNTS: ResourceInfo = _resource("", "v1", "serviceaccounts", "ServiceAccount")
 SERVICES: ResourceInfo = _resource("", "v1", "services", "Service")
-CONTROLLER_REVISIONS: ResourceInfo = _resource("apps", "v1", "controllerrevisions", "ControllerRevision")
-DAEMON_SETS: ResourceInfo = _resource("apps", "v1", "daemonsets", "DaemonSet")
+CONTROLLER_REVISIONS: TypedResource[apps_v1.ControllerRevision] = _resource(
+    "apps", "v1", "controllerrevisions", "ControllerRevision"
+)
+DAEMON_SETS: TypedResource[apps_v1.DaemonSet] = _resource("apps", "v1", "daemonsets", "DaemonSet")
 DEPLOYMENTS: TypedResource[apps_v1.Deployment] = _resource("apps", "v1", "deployments", "Deployment")
 REPLICA_SETS: TypedResource[apps_v1.ReplicaSet] = _resource("apps", "v1", "replicasets", "ReplicaSet")
-STATEFUL_SETS: ResourceInfo = _resource("apps", "v1", "statefulsets", "StatefulSet")
+STATEFUL_SETS: TypedResource[apps_v1.StatefulSet] = _resource("apps", "v1", "statefulsets", "StatefulSet")
 HORIZONTAL_POD_AUTOSCALERS: ResourceInfo = _resource(
     "autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"
 )
 SUBJECT_ACCESS_REVIEWS: ResourceInfo = _resource(
     "authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", namespaced=False
 )
-CRON_JOBS: ResourceInfo = _resource("batch", "v1", "cronjobs", "CronJob")
-JOBS: ResourceInfo = _resource("batch", "v1", "jobs", "Job")
+CRON_JOBS: TypedResource[batch_v1.CronJob] = _resource("batch", "v1", "cronjobs", "CronJob")
+JOBS: TypedResource[batch_v1.Job] = _resource("batch", "v1", "jobs", "Job")
 CERTIFICATE_SIGNING_REQUESTS: ResourceInfo = _resource(
     "certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", namespaced=False
 )

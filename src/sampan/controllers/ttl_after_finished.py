@@ -4,6 +4,8 @@ Concurrency: the manager runs the controller; each Job is reconciled by one work
 Source: kube-controller-manager pkg/controller/ttlafterfinished/ttlafterfinished_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from typing import Any, Final
 
@@ -13,10 +15,11 @@ from sampan.component_base.resources import JOBS
 from sampan.controllers.job.conditions import finished_condition
 from sampan.core.time import add_seconds, parse_time
 from sampan.informer.ref import Ref
+from sampan.kinds import batch_v1
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import matching
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "ttl-after-finished-controller"
 WORKERS: Final = 5
@@ -67,7 +70,7 @@ def _has_ttl(job: Ref[Any]) -> bool:
     return b'"ttlSecondsAfterFinished"' in job.raw
 
 
-def time_left(job: Object, now: dt.datetime) -> dt.timedelta | None:
+def time_left(job: batch_v1.Job, now: dt.datetime) -> dt.timedelta | None:
     """Return the remaining TTL of a Job; zero or negative if it is over, None for a Job that must not be deleted.
 
     Raises `ValueError` for a finished Job without the time when it finished.

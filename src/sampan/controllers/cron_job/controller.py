@@ -5,10 +5,12 @@ only to the version that was read (resourceVersion). After a conflict the CronJo
 Source: kube-controller-manager pkg/controller/cronjob/cronjob_controllerv2.go (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from email.utils import format_datetime
-from typing import Final
+from typing import Any, Final
 
 from sampan.client import AlreadyExists, ApiError, ClientError, Conflict, DeleteOptions, NotFound
 from sampan.component_base.context import ControllerContext
@@ -31,11 +33,12 @@ from sampan.controllers.workloads.pod_control import NAMESPACE_TERMINATING
 from sampan.core.cron import Schedule, check_time_zone
 from sampan.core.field import quote
 from sampan.core.time import add_seconds, format_time, parse_time
+from sampan.kinds import batch_v1, core_v1
 from sampan.operator.controller import ControllerOptions
 from sampan.operator.handlers import for_owner
 from sampan.operator.request import Request, Result
 from sampan.operator.source import KindSource
-from sampan.resource import Object, dynamic, meta
+from sampan.resource import dynamic, meta
 
 NAME: Final = "cronjob-controller"
 WORKERS: Final = 5
@@ -53,7 +56,7 @@ class CronJobController:
         self._cron_jobs = client.resource(CRON_JOBS, namespace="")
         self._jobs = client.resource(JOBS, namespace="")
         self._direct = client.direct.resource(JOBS, namespace="")
-        self._owned: Owned[Object] = Owned(context, dynamic(JOBS), CRON_JOBS)
+        self._owned: Owned[batch_v1.Job] = Owned(context, dynamic(JOBS), CRON_JOBS)
         self._recorder = context.recorder(NAME)
 
     def start(self) -> None:
@@ -87,7 +90,7 @@ class CronJobController:
             raise failure
         return Result(wait_s if written else _RETRY_S)
 
-    async def _write(self, cron_job: Object, status: Object) -> bool:
+    async def _write(self, cron_job: batch_v1.CronJob, status: batch_v1.CronJobStatus) -> bool:
         """Write the status; return False if the caller must compute it again. Raises `ClientError`.
 
         A concurrent change of the spec must not lose the record of a started Job. So the write is repeated on the new
@@ -108,7 +111,7 @@ class CronJobController:
                 cron_job = fresh
         return False
 
-    async def _find_fresh(self, request: Request) -> Object | None:
+    async def _find_fresh(self, request: Request) -> batch_v1.CronJob | None:
         """Read the CronJob from the server; None if it is gone."""
         client = self._context.manager.client.direct.resource(CRON_JOBS, namespace=request.namespace)
         try:
@@ -116,7 +119,9 @@ class CronJobController:
         except NotFound:
             return None
 
-    async def _update_from_jobs(self, cron_job: Object, jobs: Sequence[Object], status: Object) -> None:
+    async def _update_from_jobs(
+        self, cron_job: batch_v1.CronJob, jobs: Sequence[batch_v1.Job], status: batch_v1.CronJobStatus
+    ) -> None:
         """Update the status from the existing Jobs."""
         for job in jobs:
             metadata = meta(job)
@@ -138,14 +143,14 @@ class CronJobController:
                 self._recorder.normal(cron_job, "MissingJob", f"Active job went missing: {reference.get('name')}")
                 remove_active(status, reference.get("uid", ""))
 
-    async def _exists(self, reference: Object) -> bool:
+    async def _exists(self, reference: core_v1.ObjectReference) -> bool:
         try:
             await self._direct.in_namespace(reference.get("namespace", "")).get(reference.get("name", ""))
         except NotFound:
             return False
         return True
 
-    async def _sync(self, cron_job: Object, status: Object) -> float | None:
+    async def _sync(self, cron_job: batch_v1.CronJob, status: batch_v1.CronJobStatus) -> float | None:
         """Start the Job that is due. Return the seconds until the next scheduled time, or None if there is none."""
         if meta(cron_job).deletion_timestamp is not None or not self._zone_is_known(cron_job):
             return None
@@ -175,16 +180,16 @@ class CronJobController:
             await self._start_job(cron_job, scheduled, status)
         return schedules.wait_s({**cron_job, "status": status}, schedule, now)
 
-    def _zone_is_known(self, cron_job: Object) -> bool:
-        zone = cron_job["spec"].get("timeZone")
+    def _zone_is_known(self, cron_job: batch_v1.CronJob) -> bool:
+        zone = cron_job["spec"].get("timeZone") or ""
         try:
-            check_time_zone(zone or "")
+            check_time_zone(zone)
         except ValueError as error:
             self._recorder.warning(cron_job, "UnknownTimeZone", f"invalid timeZone: {quote(zone)}: {error}")
             return False
         return True
 
-    def _due(self, cron_job: Object, schedule: Schedule, now: dt.datetime) -> dt.datetime | None:
+    def _due(self, cron_job: batch_v1.CronJob, schedule: Schedule, now: dt.datetime) -> dt.datetime | None:
         """Return the time that is due and within the starting deadline, or None. Raises `ScheduleError`."""
         latest, count = schedules.due(cron_job, schedule, now)
         if latest is None:
@@ -199,7 +204,7 @@ class CronJobController:
             return None
         return latest
 
-    def _may_start(self, cron_job: Object, scheduled: dt.datetime, status: Object) -> bool:
+    def _may_start(self, cron_job: batch_v1.CronJob, scheduled: dt.datetime, status: batch_v1.CronJobStatus) -> bool:
         """Return True if the Job of the scheduled time has not been started and the concurrency policy allows it."""
         active = status.get("active") or ()
         name = job_name(cron_job, scheduled)
@@ -211,7 +216,9 @@ class CronJobController:
             return False
         return True
 
-    async def _start_job(self, cron_job: Object, scheduled: dt.datetime, status: Object) -> None:
+    async def _start_job(
+        self, cron_job: batch_v1.CronJob, scheduled: dt.datetime, status: batch_v1.CronJobStatus
+    ) -> None:
         """Create the Job of a scheduled time and record it in the status. Raises `ClientError`."""
         if cron_job["spec"].get("concurrencyPolicy") == "Replace":
             for reference in list(status.get("active") or ()):
@@ -236,13 +243,23 @@ class CronJobController:
             add_active(status, job)
         status["lastScheduleTime"] = format_time(scheduled)
 
-    async def _replace(self, cron_job: Object, reference: Object, status: Object) -> None:
-        job = {"metadata": {key: reference.get(key, "") for key in ("name", "namespace", "uid")}}
+    async def _replace(
+        self, cron_job: batch_v1.CronJob, reference: core_v1.ObjectReference, status: batch_v1.CronJobStatus
+    ) -> None:
+        job = {
+            "metadata": {
+                "name": reference.get("name", ""),
+                "namespace": reference.get("namespace", ""),
+                "uid": reference.get("uid", ""),
+            }
+        }
         error = await self._delete_job(cron_job, job, status)
         if error is not None:
             raise error
 
-    async def _delete_job(self, cron_job: Object, job: Object, status: Object) -> ClientError | None:
+    async def _delete_job(
+        self, cron_job: batch_v1.CronJob, job: Mapping[str, Any], status: batch_v1.CronJobStatus
+    ) -> ClientError | None:
         """Delete a Job; its Pods are deleted in the background. Return the error, if any."""
         metadata = meta(job)
         options = DeleteOptions(propagation_policy="Background", uid=metadata.uid)
@@ -258,7 +275,7 @@ class CronJobController:
         self._recorder.normal(cron_job, "SuccessfulDelete", f"Deleted job {metadata.name}")
         return None
 
-    def _wait_after_change(self, cron_job: Object) -> float | None:
+    def _wait_after_change(self, cron_job: batch_v1.CronJob) -> float | None:
         """Return the seconds until a CronJob with a changed schedule must be reconciled; None if never."""
         try:
             schedule = schedules.schedule_of(cron_job)
@@ -269,7 +286,7 @@ class CronJobController:
         return schedules.wait_s(cron_job, schedule, self._clock.now())
 
 
-def _set_last_success(status: Object, completed: str | None) -> None:
+def _set_last_success(status: batch_v1.CronJobStatus, completed: str | None) -> None:
     """Update the time of the last success. It never moves back."""
     last = status.get("lastSuccessfulTime")
     if completed and (not last or parse_time(completed) > parse_time(last)):

@@ -3,40 +3,43 @@
 Source: kube-controller-manager pkg/controller/cronjob/{cronjob_controllerv2,utils}.go (1.36).
 """
 
+from __future__ import annotations
+
 import copy
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from sampan.controllers.job.conditions import COMPLETE, FAILED, finished_condition
 from sampan.core.cron import zone_of
 from sampan.core.time import format_time, parse_time
+from sampan.kinds import batch_v1, core_v1, meta_v1
 from sampan.operator.owners.references import set_controller_reference
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 SCHEDULED_TIMESTAMP: Final = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 """Annotation of a Job with its scheduled time, in the CronJob's time zone."""
 
 
-def job_name(cron_job: Object, scheduled: dt.datetime) -> str:
+def job_name(cron_job: batch_v1.CronJob, scheduled: dt.datetime) -> str:
     """Return the name of the Job for a scheduled time. It is deterministic, so the same Job is never created twice."""
     return f"{meta(cron_job).name}-{int(scheduled.timestamp()) // 60}"
 
 
-def new_job(cron_job: Object, scheduled: dt.datetime) -> Object:
+def new_job(cron_job: batch_v1.CronJob, scheduled: dt.datetime) -> batch_v1.Job:
     """Return the Job for a scheduled time."""
     template = cron_job["spec"]["jobTemplate"]
     template_metadata = template.get("metadata") or {}
     local = scheduled.astimezone(zone_of(cron_job["spec"].get("timeZone") or ""))
-    metadata: dict[str, Any] = {
+    metadata: meta_v1.ObjectMeta = {
         "name": job_name(cron_job, scheduled),
         "namespace": meta(cron_job).namespace,
         "annotations": {**(template_metadata.get("annotations") or {}), SCHEDULED_TIMESTAMP: _rfc3339(local)},
     }
     if template_metadata.get("labels"):
         metadata["labels"] = dict(template_metadata["labels"])
-    job: Object = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata}
-    job["spec"] = copy.deepcopy(template.get("spec") or {})
+    spec = copy.deepcopy(template["spec"])
+    job: batch_v1.Job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
     set_controller_reference(cron_job, job)
     return job
 
@@ -46,7 +49,7 @@ def _rfc3339(local: dt.datetime) -> str:
     return text[: -len("+00:00")] + "Z" if text.endswith("+00:00") else text
 
 
-def _reference(job: Object) -> Object:
+def _reference(job: batch_v1.Job) -> core_v1.ObjectReference:
     """Return the reference to a Job for the status."""
     metadata = meta(job)
     return {
@@ -59,12 +62,12 @@ def _reference(job: Object) -> Object:
     }
 
 
-def is_active(status: Object, uid: str) -> bool:
+def is_active(status: batch_v1.CronJobStatus, uid: str) -> bool:
     """Return True if the status lists the Job as active."""
     return any(reference.get("uid") == uid for reference in status.get("active") or ())
 
 
-def remove_active(status: Object, uid: str) -> None:
+def remove_active(status: batch_v1.CronJobStatus, uid: str) -> None:
     """Remove a Job from the active ones in a status."""
     left = [reference for reference in status.get("active") or () if reference.get("uid") != uid]
     if left:
@@ -73,7 +76,7 @@ def remove_active(status: Object, uid: str) -> None:
         status.pop("active", None)
 
 
-def recover(cron_job: Object, jobs: Iterable[Object], status: Object) -> bool:
+def recover(cron_job: batch_v1.CronJob, jobs: Iterable[batch_v1.Job], status: batch_v1.CronJobStatus) -> bool:
     """Add started Jobs to the status that an earlier process did not record; return False if there are none.
 
     The caller must write the status first. Once such a Job is deleted, nothing else records that its time was started.
@@ -90,7 +93,7 @@ def recover(cron_job: Object, jobs: Iterable[Object], status: Object) -> bool:
     return found
 
 
-def _scheduled(cron_job: Object, jobs: Iterable[Object]) -> Iterator[tuple[dt.datetime, Object]]:
+def _scheduled(cron_job: batch_v1.CronJob, jobs: Iterable[batch_v1.Job]) -> Iterator[tuple[dt.datetime, batch_v1.Job]]:
     """Yield the Jobs of scheduled times. Both their annotation and their name must match."""
     for job in jobs:
         try:
@@ -101,12 +104,12 @@ def _scheduled(cron_job: Object, jobs: Iterable[Object]) -> Iterator[tuple[dt.da
             yield scheduled, job
 
 
-def add_active(status: Object, job: Object) -> None:
+def add_active(status: batch_v1.CronJobStatus, job: batch_v1.Job) -> None:
     """Add a Job to the active ones in a status."""
     status["active"] = [*(status.get("active") or ()), _reference(job)]
 
 
-def history(cron_job: Object, jobs: Iterable[Object]) -> list[Object]:
+def history(cron_job: batch_v1.CronJob, jobs: Iterable[batch_v1.Job]) -> list[batch_v1.Job]:
     """Return the finished Jobs beyond the history limits, oldest first, without those that are being deleted."""
     spec, found = cron_job["spec"], list(jobs)
     old = _surplus(found, COMPLETE, spec.get("successfulJobsHistoryLimit"))
@@ -114,15 +117,15 @@ def history(cron_job: Object, jobs: Iterable[Object]) -> list[Object]:
     return [job for job in old if meta(job).deletion_timestamp is None]
 
 
-def _surplus(jobs: Sequence[Object], condition: str, limit: int | None) -> list[Object]:
+def _surplus(jobs: Sequence[batch_v1.Job], condition: str, limit: int | None) -> list[batch_v1.Job]:
     if limit is None:
         return []
-    finished = [job for job in jobs if (finished_condition(job) or {}).get("type") == condition]
+    finished = [job for job in jobs if (end := finished_condition(job)) is not None and end["type"] == condition]
     finished.sort(key=_by_start)
     return finished[: max(len(finished) - limit, 0)]
 
 
-def _by_start(job: Object) -> tuple[bool, str, str]:
+def _by_start(job: batch_v1.Job) -> tuple[bool, str, str]:
     """Sort key by start time. Jobs that never started come last."""
     start = (job.get("status") or {}).get("startTime") or ""
     return not start, start, meta(job).name

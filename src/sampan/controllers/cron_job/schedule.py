@@ -3,13 +3,16 @@
 Source: kube-controller-manager pkg/controller/cronjob/utils.go (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sampan.core.cron import Schedule, check_time_zone, parse_schedule
 from sampan.core.time import add_seconds, parse_time
-from sampan.resource import Object, meta
+from sampan.kinds import batch_v1
+from sampan.resource import meta
 
 MANY: Final = 100
 """Number of missed starts above which a warning event is recorded."""
@@ -32,7 +35,7 @@ class Missed(NamedTuple):
     starts: int = 0
 
 
-def schedule_of(cron_job: Object) -> Schedule:
+def schedule_of(cron_job: batch_v1.CronJob) -> Schedule:
     """Parse the schedule in its time zone. Raises `ValueError` for a malformed one."""
     text, zone = cron_job["spec"]["schedule"], cron_job["spec"].get("timeZone")
     if "TZ" in text or zone is None:
@@ -44,30 +47,30 @@ def schedule_of(cron_job: Object) -> Schedule:
     return _parsed(f"TZ={zone} {text}")
 
 
-def names_zone(cron_job: Object) -> bool:
+def names_zone(cron_job: batch_v1.CronJob) -> bool:
     """Return True if the schedule's text names a time zone. Kubernetes accepts that without supporting it."""
     return "TZ" in cron_job["spec"]["schedule"]
 
 
-def last_start(cron_job: Object) -> dt.datetime:
+def last_start(cron_job: batch_v1.CronJob) -> dt.datetime:
     """Return the scheduled time of the last start, or the creation time if there is none."""
     last = (cron_job.get("status") or {}).get("lastScheduleTime")
     return parse_time(last or meta(cron_job).creation_timestamp or "1970-01-01T00:00:00Z")
 
 
-def deadline_s(cron_job: Object) -> int | None:
+def deadline_s(cron_job: batch_v1.CronJob) -> int | None:
     """Return the number of seconds by which a start may be late; None if there is no limit."""
     seconds: int | None = cron_job["spec"].get("startingDeadlineSeconds")
     return seconds
 
 
-def due(cron_job: Object, schedule: Schedule, now: dt.datetime) -> Missed:
+def due(cron_job: batch_v1.CronJob, schedule: Schedule, now: dt.datetime) -> Missed:
     """Return the times that are due now, within the starting deadline. Raises `ScheduleError`."""
     since, late_s = last_start(cron_job), deadline_s(cron_job)
     return missed(schedule, since if late_s is None else max(since, add_seconds(now, -late_s)), now)
 
 
-def wait_s(cron_job: Object, schedule: Schedule, now: dt.datetime) -> float | None:
+def wait_s(cron_job: batch_v1.CronJob, schedule: Schedule, now: dt.datetime) -> float | None:
     """Return the seconds until the next start, or None if there is none."""
     since = last_start(cron_job)
     try:

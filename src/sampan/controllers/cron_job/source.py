@@ -5,6 +5,8 @@ Concurrency: see `sampan.operator.source`.
 Source: kube-controller-manager pkg/controller/cronjob/cronjob_controllerv2.go `updateCronJob` (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable
 from typing import Any
@@ -12,16 +14,18 @@ from typing import Any
 from sampan.controllers.job.conditions import finished_condition
 from sampan.informer.ref import Deletion, Ref
 from sampan.informer.shared_informer import SharedInformer
+from sampan.kinds import batch_v1
 from sampan.operator.predicates import Predicate
 from sampan.operator.queue import WorkQueue
 from sampan.operator.request import Request
-from sampan.resource import Object
 
 
 class CronJobSource:
     """Queues all CronJobs. `wait_s` returns the delay for one with a changed schedule; None: do not queue it."""
 
-    def __init__(self, informer: SharedInformer[Object], wait_s: Callable[[Object], float | None]) -> None:
+    def __init__(
+        self, informer: SharedInformer[batch_v1.CronJob], wait_s: Callable[[batch_v1.CronJob], float | None]
+    ) -> None:
         self._informer = informer
         self._wait_s = wait_s
 
@@ -39,10 +43,10 @@ class CronJobSource:
             registration.remove()
 
 
-class JobChanged(Predicate[Object]):
+class JobChanged(Predicate["batch_v1.Job"]):
     """Drops updates of Jobs that a CronJob does not depend on, such as the counts of Pods in the status."""
 
-    def update(self, old: Ref[Object], new: Ref[Object]) -> bool:
+    def update(self, old: Ref[batch_v1.Job], new: Ref[batch_v1.Job]) -> bool:
         """Return True if the Job has finished, or if its metadata has changed."""
         if old.uid != new.uid or old.labels != new.labels:
             return True
@@ -55,13 +59,13 @@ class JobChanged(Predicate[Object]):
         )
 
 
-def _end(job: Ref[Object]) -> Object | None:
+def _end(job: Ref[batch_v1.Job]) -> batch_v1.JobCondition | None:
     """Return the condition with which a Job finished, and the time in it. It is written once."""
     return finished_condition(job.decode()) if b'"conditions"' in job.raw else None
 
 
 class _Handler:
-    def __init__(self, queue: WorkQueue[Request], wait_s: Callable[[Object], float | None]) -> None:
+    def __init__(self, queue: WorkQueue[Request], wait_s: Callable[[batch_v1.CronJob], float | None]) -> None:
         self._queue = queue
         self._wait_s = wait_s
 

@@ -5,6 +5,8 @@ controller's own earlier writes, so a Node never gets a second Pod.
 Source: kube-controller-manager pkg/controller/daemon/{daemon_controller,update}.go (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -27,11 +29,12 @@ from sampan.controllers.workloads.pod_control import PodControl
 from sampan.controllers.workloads.slow_start import slow_start
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.informer.ref import Ref
+from sampan.kinds import apps_v1
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "daemonset-controller"
 WORKERS: Final = 2
@@ -110,12 +113,15 @@ class DaemonSetController:
 
     # Revisions.
 
-    async def _revise(self, daemon_set: Object, history: Sequence[Object]) -> tuple[str, list[Object], int]:
+    async def _revise(
+        self, daemon_set: apps_v1.DaemonSet, history: Sequence[apps_v1.ControllerRevision]
+    ) -> tuple[str, list[apps_v1.ControllerRevision], int]:
         """Return the hash of the current template's revision, the other revisions (oldest first) and the collision
         count.
         """
         data = data_of(daemon_set["spec"]["template"])
-        collisions = int((daemon_set.get("status") or {}).get("collisionCount") or 0)
+        status = daemon_set.get("status")
+        collisions = (status.get("collisionCount") or 0) if status else 0
         history = [await self._labelled(revision) for revision in history]
         same = [revision for revision in history if has_data(revision, data)]
         old = [revision for revision in history if not has_data(revision, data)]
@@ -131,7 +137,7 @@ class DaemonSetController:
             current = await self._history.renumber(current, number)
         return _hash_of(current), old, collisions
 
-    async def _labelled(self, revision: Object) -> Object:
+    async def _labelled(self, revision: apps_v1.ControllerRevision) -> apps_v1.ControllerRevision:
         """Add the hash label to a revision that does not have it, with the revision's name as its value.
 
         Revisions that another client created may not have the label.
@@ -151,7 +157,7 @@ class DaemonSetController:
                     continue
 
     async def _delete_surplus_revisions(
-        self, state: DaemonSetState, old: Sequence[Object], pods: Sequence[Pod]
+        self, state: DaemonSetState, old: Sequence[apps_v1.ControllerRevision], pods: Sequence[Pod]
     ) -> None:
         """Delete the oldest revisions beyond the history limit, except those that Pods use."""
         live = {pod.metadata.labels.get(POD_HASH_LABEL) for pod in pods}
@@ -185,9 +191,11 @@ class DaemonSetController:
             self._recorder.normal(daemon_set, "SucceededDaemonPod", text)
             changes.delete.append(pod)
         now = asyncio.get_running_loop().time()
+        status = daemon_set.get("status")
+        observed = status.get("observedGeneration") if status else None
         waits: list[float] = []
         for node, pod in changes.failed:
-            key = (meta(daemon_set).uid, (daemon_set.get("status") or {}).get("observedGeneration"), node)
+            key = (meta(daemon_set).uid, observed, node)
             left_s = self._backoff.left_s(key, now)
             if left_s > 0:
                 waits.append(left_s)
@@ -223,11 +231,11 @@ class DaemonSetController:
         ]
 
 
-def _selector(daemon_set: Object) -> Selector:
+def _selector(daemon_set: apps_v1.DaemonSet) -> Selector:
     return selector_from_label_selector(daemon_set["spec"]["selector"])
 
 
-def _hash_of(revision: Object) -> str:
+def _hash_of(revision: apps_v1.ControllerRevision) -> str:
     return str(meta(revision).labels.get(POD_HASH_LABEL, meta(revision).name))
 
 

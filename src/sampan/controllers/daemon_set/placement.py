@@ -5,6 +5,8 @@ Source: kube-controller-manager pkg/controller/daemon/daemon_controller.go `Node
 pkg/controller/daemon/util/daemonset_util.go (1.36).
 """
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +19,8 @@ from sampan.controllers.workloads.history import POD_HASH_LABEL
 from sampan.controllers.workloads.pod_control import pod_from_template
 from sampan.core.pods.node_affinity import NAME_FIELD, Affinity, NodeSelector, named_node, selects
 from sampan.core.pods.tolerations import NO_EXECUTE, NO_SCHEDULE, Toleration, untolerated, with_toleration
-from sampan.resource import Object, meta
+from sampan.kinds import apps_v1, core_v1
+from sampan.resource import meta
 from sampan.resource.view import view_decoder, view_of
 
 GENERATION_ANNOTATION: Final = "deprecated.daemonset.template.generation"
@@ -63,14 +66,14 @@ class Placement:
         return self.required is None or selects(self.required, name, labels)
 
 
-def placement_of(daemon_set: Object) -> Placement:
+def placement_of(daemon_set: apps_v1.DaemonSet) -> Placement:
     """Return the constraints of a DaemonSet's template, with the tolerations that all DaemonSet Pods get."""
     spec = daemon_set["spec"]["template"]["spec"]
     affinity = view_of(spec.get("affinity") or {}, Affinity)
     return Placement(spec.get("nodeName") or "", spec.get("nodeSelector") or {}, affinity.required, _tolerations(spec))
 
 
-def new_pod(daemon_set: Object, *, hashed: str) -> Object:
+def new_pod(daemon_set: apps_v1.DaemonSet, *, hashed: str) -> core_v1.Pod:
     """Return a Pod for any Node; `pinned` assigns it to one. `hashed` is the hash of its revision."""
     pod = pod_from_template(daemon_set["spec"]["template"], daemon_set)
     labels = pod["metadata"].setdefault("labels", {})
@@ -82,14 +85,14 @@ def new_pod(daemon_set: Object, *, hashed: str) -> Object:
     return pod
 
 
-def pinned(pod: Object, node: str) -> Object:
+def pinned(pod: core_v1.Pod, node: str) -> core_v1.Pod:
     """Return a copy of a Pod that only fits one Node.
 
     The other node affinity terms are dropped: the caller has checked already that the Node meets them.
     """
     affinity = copy.deepcopy(pod["spec"].get("affinity") or {})
-    term = {"matchFields": [{"key": NAME_FIELD, "operator": "In", "values": [node]}]}
-    required = {"nodeSelectorTerms": [term]}
+    term: core_v1.NodeSelectorTerm = {"matchFields": [{"key": NAME_FIELD, "operator": "In", "values": [node]}]}
+    required: core_v1.NodeSelector = {"nodeSelectorTerms": [term]}
     affinity.setdefault("nodeAffinity", {})["requiredDuringSchedulingIgnoredDuringExecution"] = required
     return {**pod, "spec": {**pod["spec"], "affinity": affinity}}
 
@@ -102,7 +105,7 @@ def target_node(pod: Pod) -> str | None:
     return named_node(required) if required is not None else None
 
 
-def template_generation(daemon_set: Object) -> str | None:
+def template_generation(daemon_set: apps_v1.DaemonSet) -> str | None:
     """Return the number of template changes as text; None if it is not counted."""
     generation = meta(daemon_set).annotations.get(GENERATION_ANNOTATION)
     return generation if generation is not None and generation.removeprefix("-").isdecimal() else None
@@ -116,7 +119,7 @@ def is_updated(pod: Pod, hashed: str, generation: str | None) -> bool:
     )
 
 
-def _tolerations(spec: Object) -> list[Toleration]:
+def _tolerations(spec: core_v1.PodSpec) -> list[Toleration]:
     tolerations = view_of(spec.get("tolerations") or [], list[Toleration])
     tolerated = (*_ALWAYS_TOLERATED, _TOLERATED_ON_HOST_NETWORK) if spec.get("hostNetwork") else _ALWAYS_TOLERATED
     for key, effect in tolerated:

@@ -1,9 +1,11 @@
 """`DaemonSetState`: the DaemonSet, its Nodes and its Pods, as one reconciliation reads them."""
 
+from __future__ import annotations
+
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from sampan.component_base.views import Node, Pod
 from sampan.controllers.daemon_set.placement import (
@@ -15,7 +17,7 @@ from sampan.controllers.daemon_set.placement import (
 )
 from sampan.controllers.workloads.availability import is_available
 from sampan.core.numbers.int_or_string import scaled_value
-from sampan.resource import Object
+from sampan.kinds import apps_v1
 
 ROLLING_UPDATE: Final = "RollingUpdate"
 
@@ -24,7 +26,7 @@ ROLLING_UPDATE: Final = "RollingUpdate"
 class DaemonSetState:
     """A DaemonSet, the Nodes, and its Pods by Node. Create it with `observe`."""
 
-    daemon_set: Object
+    daemon_set: apps_v1.DaemonSet
     hashed: str
     """Hash of the current template's revision."""
     nodes: Sequence[Node]
@@ -64,7 +66,7 @@ class DaemonSetState:
         """Return True if a Pod has the current template."""
         return is_updated(pod, self.hashed, template_generation(self.daemon_set))
 
-    def _share(self, field: str, total: int) -> int:
+    def _share(self, field: Literal["maxSurge", "maxUnavailable"], total: int) -> int:
         strategy = self.daemon_set["spec"].get("updateStrategy") or {}
         if strategy.get("type") != ROLLING_UPDATE:
             return 0
@@ -72,7 +74,7 @@ class DaemonSetState:
 
 
 def observe(
-    daemon_set: Object, hashed: str, nodes: Sequence[Node], pods: Sequence[Pod], now: dt.datetime
+    daemon_set: apps_v1.DaemonSet, hashed: str, nodes: Sequence[Node], pods: Sequence[Pod], now: dt.datetime
 ) -> DaemonSetState:
     """Group the Pods of a DaemonSet by Node. Pods that name no Node are ignored."""
     placement = placement_of(daemon_set)

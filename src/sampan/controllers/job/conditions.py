@@ -1,11 +1,12 @@
 """Conditions of Jobs: their creation, and the ones that mark a Job as finished."""
 
+from __future__ import annotations
+
 import datetime as dt
 from typing import Final
 
-from sampan.controllers.status import find_status_condition
 from sampan.core.time import format_time
-from sampan.resource import Object
+from sampan.kinds import batch_v1
 
 COMPLETE: Final = "Complete"
 FAILED: Final = "Failed"
@@ -16,7 +17,9 @@ SUCCESS_CRITERIA_MET: Final = "SuccessCriteriaMet"
 SUSPENDED: Final = "Suspended"
 
 
-def job_condition(type: str, reason: str, message: str, now: dt.datetime, *, status: str = "True") -> Object:
+def job_condition(
+    type: str, reason: str, message: str, now: dt.datetime, *, status: str = "True"
+) -> batch_v1.JobCondition:
     """Return a condition of a Job."""
     return {
         "type": type,
@@ -28,20 +31,20 @@ def job_condition(type: str, reason: str, message: str, now: dt.datetime, *, sta
     }
 
 
-def true_condition(job: Object, type: str) -> Object | None:
+def true_condition(job: batch_v1.Job, type: str) -> batch_v1.JobCondition | None:
     """Return the condition of a type, if it is true."""
-    condition = find_status_condition(job.get("status") or {}, type)
-    return condition if condition is not None and condition.get("status") == "True" else None
+    conditions = (job.get("status") or {}).get("conditions") or ()
+    return next((each for each in conditions if each["type"] == type and each["status"] == "True"), None)
 
 
-def finished_condition(job: Object) -> Object | None:
+def finished_condition(job: batch_v1.Job) -> batch_v1.JobCondition | None:
     """Return the condition of a finished Job, Complete or Failed; None if the Job is not finished."""
     conditions = (job.get("status") or {}).get("conditions") or ()
     terminal = (each for each in conditions if each.get("type") in (COMPLETE, FAILED) and each.get("status") == "True")
     return next(terminal, None)
 
 
-def put_condition(status: Object, condition: Object) -> bool:
+def put_condition(status: batch_v1.JobStatus, condition: batch_v1.JobCondition) -> bool:
     """Set a condition. Return False if nothing changes, or if it would be a new condition with the status False.
 
     Source: pkg/controller/job/job_controller.go `ensureJobConditionStatus` (1.36).

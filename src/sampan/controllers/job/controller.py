@@ -6,6 +6,8 @@ of the Job that was read (resourceVersion). After a conflict the Job is reconcil
 Source: kube-controller-manager pkg/controller/job/job_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 import datetime as dt
 from collections.abc import Awaitable, Callable, Sequence
@@ -40,6 +42,7 @@ from sampan.controllers.workloads.slow_start import slow_start
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.core.time import format_time
 from sampan.informer.key import join_key
+from sampan.kinds import batch_v1
 from sampan.operator.controller import ControllerOptions
 from sampan.operator.handlers import for_object
 from sampan.operator.predicates import GenerationChanged
@@ -47,7 +50,7 @@ from sampan.operator.queue import ItemExponentialFailureRateLimiter
 from sampan.operator.request import Request, Result
 from sampan.operator.source import KindSource
 from sampan.patch.copying import copy_json
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "job-controller"
 WORKERS: Final = 5
@@ -62,11 +65,11 @@ _MODES: Final = ("NonIndexed", "Indexed")
 class _Sync:
     """The changes of one reconciliation."""
 
-    status: Object
+    status: batch_v1.JobStatus
     active: int
     ready: int
     terminating: int
-    end: Object | None
+    end: batch_v1.JobCondition | None
     """Condition that ends the Job; None if it continues, or cannot end yet."""
     error: ClientError | None = None
     wait: dt.timedelta | None = None
@@ -167,7 +170,7 @@ class JobController:
             sync.error = error
 
     async def _delete(
-        self, state: JobState, sync: _Sync, pods: Sequence[Pod], delete: Callable[[Pod, Object], Awaitable[None]]
+        self, state: JobState, sync: _Sync, pods: Sequence[Pod], delete: Callable[[Pod, batch_v1.Job], Awaitable[None]]
     ) -> None:
         async def end(pod: Pod) -> None:
             await delete(pod, state.job)
@@ -182,7 +185,7 @@ class JobController:
             elif isinstance(result, BaseException):
                 raise result
 
-    async def _delete_uncounted(self, pod: Pod, job: Object) -> None:
+    async def _delete_uncounted(self, pod: Pod, job: batch_v1.Job) -> None:
         """Delete a Pod without counting it as failed."""
         await self._finalizers.release(pod)
         await self._pods.delete(pod, job)
@@ -229,14 +232,14 @@ class JobController:
             self._record_end(state, status, final)
         return tally.full
 
-    async def _write(self, job: Object, status: Object) -> Object:
+    async def _write(self, job: batch_v1.Job, status: batch_v1.JobStatus) -> batch_v1.Job:
         """Write the status and return the updated Job. Raises `Conflict`, `ClientError`."""
         try:
             return await write_status(self._jobs, job, status, optimistic_lock=True) or job
         except NotFound as error:
             raise OwnerGone(str(error)) from error
 
-    def _record_end(self, state: JobState, status: Object, final: Object) -> None:
+    def _record_end(self, state: JobState, status: batch_v1.JobStatus, final: batch_v1.JobCondition) -> None:
         job = state.job
         if final["type"] != COMPLETE:
             self._recorder.warning(job, final["reason"], final["message"])
@@ -248,7 +251,7 @@ class JobController:
         self._recorder.normal(job, "Completed", "Job completed")
 
 
-def _selector(job: Object) -> Selector:
+def _selector(job: batch_v1.Job) -> Selector:
     return selector_from_label_selector(job["spec"].get("selector"))
 
 
@@ -262,7 +265,7 @@ def _write_counts(sync: _Sync) -> None:
     sync.status["terminating"] = sync.terminating
 
 
-def _final_condition(sync: _Sync, now: dt.datetime) -> Object | None:
+def _final_condition(sync: _Sync, now: dt.datetime) -> batch_v1.JobCondition | None:
     """Return the condition that the Job gets when all Pods are counted.
 
     The condition that announces it is added to the status immediately.
@@ -279,7 +282,7 @@ def _final_condition(sync: _Sync, now: dt.datetime) -> Object | None:
     return end
 
 
-def _may_end(final: Object | None, status: Object) -> bool:
+def _may_end(final: batch_v1.JobCondition | None, status: batch_v1.JobStatus) -> bool:
     return final is not None and not status["uncountedTerminatedPods"] and not status["terminating"]
 
 

@@ -15,17 +15,23 @@ finalizer:
 Source: kube-controller-manager pkg/controller/job/job_controller.go `trackJobStatusAndRemoveFinalizers` (1.36).
 """
 
-from collections.abc import Collection
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, get_args
 
 from sampan.component_base.views import Pod
 from sampan.controllers.job.conditions import SUCCESS_CRITERIA_MET
 from sampan.controllers.job.indexes import Indexes, completion_index
 from sampan.controllers.job.policies import is_failed, pod_failure
 from sampan.controllers.job.state import JobState, is_tracked
-from sampan.resource import Object
+from sampan.controllers.status import set_counts
+from sampan.kinds import batch_v1
 
+_Kind = Literal["succeeded", "failed"]
+"""Lists of `uncountedTerminatedPods`, and the counts of the same name in the status."""
+_KINDS: Final[tuple[_Kind, ...]] = get_args(_Kind)
 NAMED_MAX: Final = 500
 """Highest number of Pods that a status lists, which keeps it below about 20 kB."""
 
@@ -39,14 +45,13 @@ class Tally:
     """True if more Pods must be counted than the status may list at once."""
 
 
-def name_terminated(state: JobState, status: Object, end: Object | None) -> Tally:
+def name_terminated(state: JobState, status: batch_v1.JobStatus, end: batch_v1.JobCondition | None) -> Tally:
     """List the ended Pods in a status, which is changed in place. `end` is the condition that ends the Job, if any.
 
     If a Job fails, its Pods that have not ended count as failed. If it succeeds, they do not count.
     """
-    named: dict[str, list[str]] = {}
-    for kind, uids in (status.get("uncountedTerminatedPods") or {}).items():
-        named[kind] = list(uids)
+    uncounted = status.get("uncountedTerminatedPods") or {}
+    named: dict[_Kind, list[str]] = {kind: list(uncounted[kind]) for kind in _KINDS if uncounted.get(kind)}
     indexes: set[int] = set()
     release: list[Pod] = []
     full = False
@@ -64,24 +69,34 @@ def name_terminated(state: JobState, status: Object, end: Object | None) -> Tall
         full = len(indexes) + sum(map(len, named.values())) >= NAMED_MAX
         if full:
             break
-    status["uncountedTerminatedPods"] = {kind: uids for kind, uids in named.items() if uids}
+    _write_named(status, named)
     if state.spec.indexed:
         _write_indexes(state, status, state.counted_indexes | Indexes.of(indexes))
     return Tally(release, full)
 
 
-def count_named(status: Object, tracked: Collection[str]) -> None:
+def count_named(status: batch_v1.JobStatus, tracked: Collection[str]) -> None:
     """Count the listed Pods whose UIDs are not in `tracked`, that is, whose finalizers are removed.
 
     The status changes in place.
     """
-    named: dict[str, list[str]] = status.get("uncountedTerminatedPods") or {}
-    left = {kind: [uid for uid in uids if uid in tracked] for kind, uids in named.items()}
-    for kind, uids in named.items():
-        count = int(status.get(kind) or 0) + len(uids) - len(left[kind])
+    named = status.get("uncountedTerminatedPods") or {}
+    left: dict[_Kind, list[str]] = {}
+    for kind in _KINDS:
+        uids = named.get(kind) or []
+        left[kind] = [uid for uid in uids if uid in tracked]
+        count = (status.get(kind) or 0) + len(uids) - len(left[kind])
         if count:
             status[kind] = count
-    status["uncountedTerminatedPods"] = {kind: uids for kind, uids in left.items() if uids}
+    _write_named(status, left)
+
+
+def _write_named(status: batch_v1.JobStatus, named: Mapping[_Kind, list[str]]) -> None:
+    written: batch_v1.UncountedTerminatedPods = {}
+    for kind, uids in named.items():
+        if uids:
+            written[kind] = uids
+    status["uncountedTerminatedPods"] = written
 
 
 def _by_index(pod: Pod) -> int:
@@ -89,7 +104,7 @@ def _by_index(pod: Pod) -> int:
     return -1 if index is None else index
 
 
-def _is_over(state: JobState, pod: Pod, end: Object | None) -> bool:
+def _is_over(state: JobState, pod: Pod, end: batch_v1.JobCondition | None) -> bool:
     """Return True if the Pod can be counted and its finalizer removed."""
     if state.job["metadata"].get("deletionTimestamp") or end is not None or pod.status.phase == "Succeeded":
         return True
@@ -101,7 +116,7 @@ def _is_over(state: JobState, pod: Pod, end: Object | None) -> bool:
     return waiting is None or waiting.metadata.uid != pod.metadata.uid
 
 
-def _kind(state: JobState, pod: Pod, end: Object | None) -> str:
+def _kind(state: JobState, pod: Pod, end: batch_v1.JobCondition | None) -> _Kind | Literal[""]:
     """Return how a Pod counts: `succeeded`, `failed`, or "" for not at all."""
     spec = state.spec
     if pod.status.phase == "Succeeded":
@@ -114,19 +129,10 @@ def _kind(state: JobState, pod: Pod, end: Object | None) -> str:
     return "failed" if pod_failure(spec, pod).counted else ""
 
 
-def _write_indexes(state: JobState, status: Object, succeeded: Indexes) -> None:
+def _write_indexes(state: JobState, status: batch_v1.JobStatus, succeeded: Indexes) -> None:
     """Write the completed and failed indexes to the status, and the number of completed ones as `succeeded`."""
-    _set(status, "succeeded", len(succeeded))
-    _set(status, "completedIndexes", str(succeeded))
+    set_counts(status, {"succeeded": len(succeeded), "completedIndexes": str(succeeded)})
     if state.failed_indexes is not None:
         status["failedIndexes"] = str(state.failed_indexes)
     else:
         status.pop("failedIndexes", None)
-
-
-def _set(status: Object, name: str, value: object) -> None:
-    """Set a field, or remove it if the value is empty."""
-    if value:
-        status[name] = value
-    else:
-        status.pop(name, None)

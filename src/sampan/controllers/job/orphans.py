@@ -4,6 +4,8 @@ Concurrency: the manager runs the controller; each Pod is reconciled by one work
 Source: kube-controller-manager pkg/controller/job/job_controller.go `syncOrphanPod` (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -18,9 +20,10 @@ from sampan.controllers.job.state import TRACKING_FINALIZER, is_tracked
 from sampan.controllers.workloads.ownership import CONTROLLER_INDEX, controller_of
 from sampan.informer.key import join_key
 from sampan.informer.ref import Ref
+from sampan.kinds import batch_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request
-from sampan.resource import Object, OwnerReference
+from sampan.resource import OwnerReference
 
 NAME: Final = "job-orphan-pods"
 WORKERS: Final = 5
@@ -68,7 +71,7 @@ class OrphanController:
         if not _is_job(reference):
             return True
         try:
-            job: Object = await self._direct.in_namespace(pod.metadata.namespace).get(reference.name)
+            job: batch_v1.Job = await self._direct.in_namespace(pod.metadata.namespace).get(reference.name)
         except NotFound:
             return False
         if job["metadata"]["uid"] != reference.uid:

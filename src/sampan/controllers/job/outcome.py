@@ -5,6 +5,8 @@ success.
 Source: kube-controller-manager pkg/controller/job/job_controller.go `syncJob` (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 
 from sampan.controllers.job.conditions import (
@@ -17,10 +19,10 @@ from sampan.controllers.job.conditions import (
 from sampan.controllers.job.policies import job_failure_message, success_message
 from sampan.controllers.job.state import JobState
 from sampan.core.time import add_seconds, parse_time
-from sampan.resource import Object
+from sampan.kinds import batch_v1
 
 
-def outcome(state: JobState) -> Object | None:
+def outcome(state: JobState) -> batch_v1.JobCondition | None:
     """Return the condition that ends the Job, or None if the Job continues.
 
     It is `FailureTarget` or `SuccessCriteriaMet`, or `Failed` if the target is already in the status.
@@ -28,7 +30,7 @@ def outcome(state: JobState) -> Object | None:
     return _recorded(state) or _failure(state) or _index_failure(state) or _policy_success(state)
 
 
-def completion(state: JobState, active: int) -> Object | None:
+def completion(state: JobState, active: int) -> batch_v1.JobCondition | None:
     """Return the condition of a Job with enough successes. `active` is the number of Pods that still run."""
     desired = state.spec.completions
     enough = state.succeeded > 0 if desired is None else state.succeeded >= desired
@@ -47,7 +49,7 @@ def deadline_wait(state: JobState) -> dt.timedelta | None:
     return add_seconds(begun, state.spec.active_deadline_s) - state.now
 
 
-def _recorded(state: JobState) -> Object | None:
+def _recorded(state: JobState) -> batch_v1.JobCondition | None:
     met = true_condition(state.job, SUCCESS_CRITERIA_MET)
     if met is not None:
         return met
@@ -55,12 +57,12 @@ def _recorded(state: JobState) -> Object | None:
     return None if target is None else failed(target, state.now)
 
 
-def failed(target: Object, now: dt.datetime) -> Object:
+def failed(target: batch_v1.JobCondition, now: dt.datetime) -> batch_v1.JobCondition:
     """Return the final condition for a failure target."""
     return job_condition(FAILED, target.get("reason", ""), target.get("message", ""), now)
 
 
-def _failure(state: JobState) -> Object | None:
+def _failure(state: JobState) -> batch_v1.JobCondition | None:
     message = job_failure_message(state.spec, state.pods)
     if message:
         return job_condition(FAILURE_TARGET, "PodFailurePolicy", message, state.now)
@@ -87,7 +89,7 @@ def _restarted_too_often(state: JobState) -> bool:
     return restarts >= max(state.spec.backoff_limit, 1)
 
 
-def _index_failure(state: JobState) -> Object | None:
+def _index_failure(state: JobState) -> batch_v1.JobCondition | None:
     if not state.failed_indexes:
         return None
     spec, failed_count = state.spec, len(state.failed_indexes)
@@ -99,6 +101,6 @@ def _index_failure(state: JobState) -> Object | None:
     return None
 
 
-def _policy_success(state: JobState) -> Object | None:
+def _policy_success(state: JobState) -> batch_v1.JobCondition | None:
     message = success_message(state.spec, state.succeeded_indexes) if state.spec.indexed else ""
     return job_condition(SUCCESS_CRITERIA_MET, "SuccessPolicy", message, state.now) if message else None

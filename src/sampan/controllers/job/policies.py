@@ -3,13 +3,15 @@
 Source: kube-controller-manager pkg/controller/job/{pod_failure_policy,success_policy}.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from sampan.component_base.views import ContainerStatus, Pod
 from sampan.controllers.job.indexes import Indexes
 from sampan.controllers.job.spec import JobSpec
-from sampan.resource import Object
+from sampan.kinds import batch_v1
 
 
 class PodFailure(NamedTuple):
@@ -53,7 +55,7 @@ def job_failure_message(spec: JobSpec, pods: Iterable[Pod]) -> str:
     return next((message for pod in pods if is_failed(pod, spec) and (message := pod_failure(spec, pod).message)), "")
 
 
-def _reason(rule: Object, pod: Pod) -> str:
+def _reason(rule: batch_v1.PodFailurePolicyRule, pod: Pod) -> str:
     """Return a description of what a rule matches in a Pod, or an empty string."""
     where = f"{pod.metadata.namespace}/{pod.metadata.name}"
     if rule.get("onExitCodes") is not None:
@@ -71,7 +73,7 @@ def _reason(rule: Object, pod: Pod) -> str:
     return ""
 
 
-def _exit_code(status: ContainerStatus, requirement: Object) -> int | None:
+def _exit_code(status: ContainerStatus, requirement: batch_v1.PodFailurePolicyOnExitCodesRequirement) -> int | None:
     """Return the exit code of a failed container that meets the requirement, or None."""
     terminated = status.state.get("terminated")
     if terminated is None or requirement.get("containerName") not in (None, status.name):
@@ -92,7 +94,7 @@ def success_message(spec: JobSpec, succeeded: Indexes) -> str:
     return ""
 
 
-def _is_met(rule: Object, succeeded: Indexes, completions: int) -> bool:
+def _is_met(rule: batch_v1.SuccessPolicyRule, succeeded: Indexes, completions: int) -> bool:
     count = rule.get("succeededCount")
     if rule.get("succeededIndexes") is None:
         return count is not None and len(succeeded) >= count

@@ -1,9 +1,11 @@
 """`JobSpec`: the parsed spec of a Job, with its defaults."""
 
-from dataclasses import dataclass, field
-from typing import Any, Final
+from __future__ import annotations
 
-from sampan.resource import Object
+from dataclasses import dataclass, field
+from typing import Final
+
+from sampan.kinds import batch_v1
 
 CONTROLLER_NAME: Final = "kubernetes.io/job-controller"
 """Value of `spec.managedBy` for this controller. It also manages Jobs without that field."""
@@ -23,8 +25,8 @@ class JobSpec:
     backoff_limit: int = _BACKOFF_LIMIT
     backoff_limit_per_index: int | None = None
     max_failed_indexes: int | None = None
-    failure_rules: list[Object] | None = None
-    success_rules: list[Object] = field(default_factory=list)
+    failure_rules: list[batch_v1.PodFailurePolicyRule] | None = None
+    success_rules: list[batch_v1.SuccessPolicyRule] = field(default_factory=list)
     suspend: bool = False
     active_deadline_s: int | None = None
     replacement_policy: str = ""
@@ -32,10 +34,11 @@ class JobSpec:
     managed_by: str = ""
 
     @classmethod
-    def of(cls, job: Object) -> "JobSpec":
+    def of(cls, job: batch_v1.Job) -> JobSpec:
         """Parse the spec of a Job."""
-        spec: dict[str, Any] = job["spec"]
+        spec = job["spec"]
         policy = spec.get("podFailurePolicy")
+        success = spec.get("successPolicy")
         per_index = spec.get("backoffLimitPerIndex")
         return cls(
             parallelism=_or(spec.get("parallelism"), 1),
@@ -45,7 +48,7 @@ class JobSpec:
             backoff_limit_per_index=per_index,
             max_failed_indexes=spec.get("maxFailedIndexes"),
             failure_rules=None if policy is None else policy.get("rules") or [],
-            success_rules=(spec.get("successPolicy") or {}).get("rules") or [],
+            success_rules=(success.get("rules") if success else None) or [],
             suspend=bool(spec.get("suspend")),
             active_deadline_s=spec.get("activeDeadlineSeconds"),
             replacement_policy=spec.get("podReplacementPolicy") or "",

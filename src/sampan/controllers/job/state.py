@@ -1,5 +1,7 @@
 """`JobState`: a Job and its Pods as one reconciliation reads them, before any decision."""
 
+from __future__ import annotations
+
 import datetime as dt
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from sampan.controllers.job.backoff import Failures, absolute_failure_count, fai
 from sampan.controllers.job.indexes import Indexes, completion_index
 from sampan.controllers.job.policies import is_failed, pod_failure
 from sampan.controllers.job.spec import JobSpec
-from sampan.resource import Object
+from sampan.kinds import batch_v1
 
 TRACKING_FINALIZER: Final = "batch.kubernetes.io/job-tracking"
 """Finalizer that keeps a Pod until its Job has counted it."""
@@ -30,7 +32,7 @@ def is_terminating(pod: Pod) -> bool:
 class JobState:
     """A Job, its Pods, and values that are derived from them. Create it with `observe`."""
 
-    job: Object
+    job: batch_v1.Job
     spec: JobSpec
     pods: Sequence[Pod]
     now: dt.datetime
@@ -56,7 +58,7 @@ class JobState:
     failures: Failures
 
 
-def observe(job: Object, pods: Sequence[Pod], now: dt.datetime, failures: Failures) -> JobState:
+def observe(job: batch_v1.Job, pods: Sequence[Pod], now: dt.datetime, failures: Failures) -> JobState:
     """Compute the state of a Job. `failures` are those of earlier reconciliations."""
     spec = JobSpec.of(job)
     status = job.get("status") or {}
@@ -106,7 +108,7 @@ def _succeeded_indexes(spec: JobSpec, pods: Sequence[Pod]) -> Indexes:
     return _indexes(spec, ended)
 
 
-def _failed_indexes(spec: JobSpec, status: Object, pods: Sequence[Pod]) -> Indexes:
+def _failed_indexes(spec: JobSpec, status: batch_v1.JobStatus, pods: Sequence[Pod]) -> Indexes:
     """Return the indexes that will not be retried: those in the status and those failed since."""
     before = Indexes.parse(status.get("failedIndexes") or "", spec.completions or 0)
     return before | _indexes(spec, [pod for pod in pods if is_tracked(pod) and _fails_index(spec, pod)])

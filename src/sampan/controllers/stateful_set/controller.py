@@ -6,6 +6,8 @@ it handles all Pods at once. Source: kube-controller-manager
 pkg/controller/statefulset/{stateful_set,stateful_set_control}.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final
 
@@ -34,18 +36,19 @@ from sampan.controllers.stateful_set.plan import (
     template_for,
 )
 from sampan.controllers.stateful_set.pods import ClaimTerminating, StatefulPods
-from sampan.controllers.status import write_status
+from sampan.controllers.status import status_of, write_status
 from sampan.controllers.workloads.availability import next_available_s
 from sampan.controllers.workloads.history import History, data_of, has_data, number_of, surplus
 from sampan.controllers.workloads.ownership import Owned, OwnerGone, owners_of_pods
 from sampan.controllers.workloads.slow_start import slow_start
 from sampan.core.label_selectors import Selector, selector_from_label_selector
 from sampan.informer.ref import Ref
+from sampan.kinds import apps_v1
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.predicates import ONLY_DELETIONS
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "statefulset-controller"
 WORKERS: Final = 5
@@ -113,10 +116,12 @@ class StatefulSetController:
 
     # Revisions.
 
-    async def _revise(self, stateful_set: Object, history: Sequence[Object]) -> Revisions:
+    async def _revise(
+        self, stateful_set: apps_v1.StatefulSet, history: Sequence[apps_v1.ControllerRevision]
+    ) -> Revisions:
         """Return the revision of the current template, and the revision before the update."""
-        status = stateful_set.get("status") or {}
-        collisions = int(status.get("collisionCount") or 0)
+        status: apps_v1.StatefulSetStatus = status_of(stateful_set)
+        collisions = status.get("collisionCount") or 0
         if meta(stateful_set).deletion_timestamp is not None:
             # The set is being deleted: do not create revisions that are deleted with it.
             return Revisions(_named(status.get("currentRevision")), _named(status.get("updateRevision")), collisions)
@@ -134,7 +139,9 @@ class StatefulSetController:
         named = (revision for revision in history if meta(revision).name == status.get("currentRevision"))
         return Revisions(next(named, update), update, collisions)
 
-    async def _delete_surplus_revisions(self, state: StatefulSetState, history: Sequence[Object]) -> None:
+    async def _delete_surplus_revisions(
+        self, state: StatefulSetState, history: Sequence[apps_v1.ControllerRevision]
+    ) -> None:
         """Delete the oldest revisions beyond the history limit, except those that Pods use."""
         live = {revision_name_of(pod) for pod in state.pods}
         live |= {state.revisions.current_name, state.revisions.update_name}
@@ -217,12 +224,17 @@ async def _for_all(count: int, act: Callable[[int], Awaitable[bool]], *, ordered
     return True
 
 
-def _named(revision: str | None) -> Object:
+def _named(revision: str | None) -> apps_v1.ControllerRevision:
     """Return a revision with only a name."""
-    return {"metadata": {"name": revision or ""}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": {"name": revision or ""},
+        "revision": 0,
+    }
 
 
-def _selector(stateful_set: Object) -> Selector:
+def _selector(stateful_set: apps_v1.StatefulSet) -> Selector:
     return selector_from_label_selector(stateful_set["spec"]["selector"])
 
 

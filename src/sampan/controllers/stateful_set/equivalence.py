@@ -6,13 +6,16 @@ Source: kube-controller-manager pkg/controller/statefulset/stateful_set_control.
 (1.36). Kubernetes applies the defaults locally; here the server applies them in a dry run.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from typing import Final
 
 from sampan.client import ApiError, Client, StrategicMergePatch, WriteOptions
 from sampan.component_base.resources import STATEFUL_SETS
 from sampan.controllers.workloads.history import data_of, has_data
-from sampan.resource import Object, meta
+from sampan.kinds import apps_v1
+from sampan.resource import meta
 
 _CACHE_MAX: Final = 10_000
 
@@ -24,7 +27,7 @@ class Equivalences:
         self._sets = client.resource(STATEFUL_SETS, namespace="")
         self._equivalent: OrderedDict[str, tuple[int, str]] = OrderedDict()
 
-    async def is_equivalent(self, revision: Object, stateful_set: Object) -> bool:
+    async def is_equivalent(self, revision: apps_v1.ControllerRevision, stateful_set: apps_v1.StatefulSet) -> bool:
         """Return True if a rollback to the revision would change nothing. Raises `TransportError`."""
         metadata = meta(stateful_set)
         key = (metadata.generation, meta(revision).resource_version)

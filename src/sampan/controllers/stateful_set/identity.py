@@ -3,16 +3,19 @@
 Source: kube-controller-manager pkg/controller/statefulset/stateful_set_utils.go (1.36).
 """
 
+from __future__ import annotations
+
 import copy
 import re
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from sampan.component_base.views import Pod
 from sampan.controllers.workloads.history import POD_HASH_LABEL
 from sampan.controllers.workloads.pod_control import pod_from_template
-from sampan.resource import Object, meta
+from sampan.kinds import apps_v1, core_v1
+from sampan.resource import meta
 from sampan.resource.view import view_decoder
 
 POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
@@ -47,7 +50,7 @@ def ordinal_of(pod: Pod) -> int:
     return parent_and_ordinal(pod.metadata.name)[1]
 
 
-def ordinals(stateful_set: Object) -> range:
+def ordinals(stateful_set: apps_v1.StatefulSet) -> range:
     """Return the desired ordinals."""
     spec = stateful_set["spec"]
     start = int((spec.get("ordinals") or {}).get("start") or 0)
@@ -55,12 +58,12 @@ def ordinals(stateful_set: Object) -> range:
     return range(start, start + (1 if replicas is None else int(replicas)))
 
 
-def pod_name(stateful_set: Object, ordinal: int) -> str:
+def pod_name(stateful_set: apps_v1.StatefulSet, ordinal: int) -> str:
     """Return the name of the Pod with an ordinal."""
     return f"{meta(stateful_set).name}-{ordinal}"
 
 
-def claims_of(stateful_set: Object, ordinal: int) -> dict[str, Object]:
+def claims_of(stateful_set: apps_v1.StatefulSet, ordinal: int) -> dict[str, core_v1.PersistentVolumeClaim]:
     """Return the claims for the Pod with an ordinal, by the names of its volumes."""
     spec = stateful_set["spec"]
     labels = spec["selector"].get("matchLabels") or {}
@@ -70,8 +73,10 @@ def claims_of(stateful_set: Object, ordinal: int) -> dict[str, Object]:
     }
 
 
-def _claim(stateful_set: Object, template: Object, ordinal: int, labels: dict[str, str]) -> Object:
-    metadata: dict[str, Any] = copy.deepcopy(template["metadata"])
+def _claim(
+    stateful_set: apps_v1.StatefulSet, template: core_v1.PersistentVolumeClaim, ordinal: int, labels: dict[str, str]
+) -> core_v1.PersistentVolumeClaim:
+    metadata = copy.deepcopy(template["metadata"])
     metadata["name"] = claim_name(stateful_set, metadata["name"], ordinal)
     metadata["namespace"] = meta(stateful_set).namespace
     metadata["labels"] = {**(metadata.get("labels") or {}), **labels}
@@ -79,19 +84,21 @@ def _claim(stateful_set: Object, template: Object, ordinal: int, labels: dict[st
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
 
 
-def claim_name(stateful_set: Object, volume: str, ordinal: int) -> str:
+def claim_name(stateful_set: apps_v1.StatefulSet, volume: str, ordinal: int) -> str:
     """Return the name of the claim for a volume of the Pod with an ordinal."""
     return f"{volume}-{pod_name(stateful_set, ordinal)}"
 
 
-def is_claim_name(stateful_set: Object, name: str) -> bool:
+def is_claim_name(stateful_set: apps_v1.StatefulSet, name: str) -> bool:
     """Return True if a claim belongs to the set by its name, with any ordinal."""
     volume_and_set = parent_and_ordinal(name)[0]
     templates = stateful_set["spec"].get("volumeClaimTemplates") or ()
     return volume_and_set in {f"{each['metadata']['name']}-{meta(stateful_set).name}" for each in templates}
 
 
-def new_pod(stateful_set: Object, template: Object, ordinal: int, *, revision: str) -> Object:
+def new_pod(
+    stateful_set: apps_v1.StatefulSet, template: core_v1.PodTemplateSpec, ordinal: int, *, revision: str
+) -> core_v1.Pod:
     """Return a new Pod with an ordinal, from the template of a revision."""
     pod = pod_from_template(template, stateful_set)
     name = pod_name(stateful_set, ordinal)
@@ -105,10 +112,10 @@ def new_pod(stateful_set: Object, template: Object, ordinal: int, *, revision: s
     return pod
 
 
-def with_claims(stateful_set: Object, ordinal: int, volumes: list[Object]) -> list[Object]:
+def with_claims(stateful_set: apps_v1.StatefulSet, ordinal: int, volumes: list[core_v1.Volume]) -> list[core_v1.Volume]:
     """Return a Pod's volumes: first the set's claims, then the volumes with other names."""
     claims = claims_of(stateful_set, ordinal)
-    made = [
+    made: list[core_v1.Volume] = [
         {"name": volume, "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}}
         for volume, claim in claims.items()
     ]
@@ -120,7 +127,7 @@ def has_identity(pod: Pod) -> bool:
     return pod.metadata.labels.get(POD_NAME_LABEL) == pod.metadata.name
 
 
-def has_storage(stateful_set: Object, pod: Pod) -> bool:
+def has_storage(stateful_set: apps_v1.StatefulSet, pod: Pod) -> bool:
     """Return True if the Pod's volumes are the claims of the set's templates."""
     templates = stateful_set["spec"].get("volumeClaimTemplates") or ()
     if not templates:

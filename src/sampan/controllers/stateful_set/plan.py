@@ -3,6 +3,8 @@
 Source: kube-controller-manager pkg/controller/statefulset/stateful_set_control.go (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 import enum
 from collections.abc import Mapping, Sequence
@@ -11,10 +13,11 @@ from typing import Final
 
 from sampan.component_base.views import Pod
 from sampan.controllers.stateful_set.identity import ordinal_of, ordinals, revision_name_of
-from sampan.controllers.status import status_of
+from sampan.controllers.status import set_counts, status_of
 from sampan.controllers.workloads.availability import is_available
 from sampan.controllers.workloads.history import template_of
-from sampan.resource import Object, meta
+from sampan.kinds import apps_v1, core_v1
+from sampan.resource import meta
 
 ROLLING_UPDATE: Final = "RollingUpdate"
 
@@ -34,8 +37,8 @@ class Step(enum.Enum):
 class Revisions:
     """The revisions before and after an update; both are the same without an update."""
 
-    current: Object
-    update: Object
+    current: apps_v1.ControllerRevision
+    update: apps_v1.ControllerRevision
     collisions: int
     """Number of name collisions of revisions so far."""
 
@@ -54,7 +57,7 @@ class Revisions:
 class StatefulSetState:
     """A set and its Pods. Create it with `observe`."""
 
-    stateful_set: Object
+    stateful_set: apps_v1.StatefulSet
     revisions: Revisions
     pods: Sequence[Pod]
     now: dt.datetime
@@ -88,7 +91,9 @@ class StatefulSetState:
         return next((ordinal_of(pod) for pod in reversed(self.condemned) if not self.is_available(pod)), None)
 
 
-def observe(stateful_set: Object, revisions: Revisions, pods: Sequence[Pod], now: dt.datetime) -> StatefulSetState:
+def observe(
+    stateful_set: apps_v1.StatefulSet, revisions: Revisions, pods: Sequence[Pod], now: dt.datetime
+) -> StatefulSetState:
     """Sort the Pods of a set into desired and surplus ones. Pods without ordinal are ignored."""
     desired = ordinals(stateful_set)
     found = {ordinal_of(pod): pod for pod in pods}
@@ -98,7 +103,7 @@ def observe(stateful_set: Object, revisions: Revisions, pods: Sequence[Pod], now
     )
 
 
-def template_for(state: StatefulSetState, ordinal: int) -> tuple[Object, str]:
+def template_for(state: StatefulSetState, ordinal: int) -> tuple[core_v1.PodTemplateSpec, str]:
     """Return the template for a new Pod with an ordinal, and the name of its revision."""
     strategy = state.stateful_set["spec"].get("updateStrategy") or {}
     desired = ordinals(state.stateful_set)
@@ -106,7 +111,8 @@ def template_for(state: StatefulSetState, ordinal: int) -> tuple[Object, str]:
     if strategy.get("rollingUpdate") is not None:
         behind = _partition(state)
     elif strategy.get("type") == ROLLING_UPDATE:
-        behind = int((state.stateful_set.get("status") or {}).get("currentReplicas") or 0)
+        observed = state.stateful_set.get("status")
+        behind = (observed.get("currentReplicas") or 0) if observed else 0
     revision = state.revisions.current if ordinal < desired.start + behind else state.revisions.update
     return template_of(revision), meta(revision).name
 
@@ -158,14 +164,14 @@ def next_outdated(state: StatefulSetState) -> Pod | None:
     return None
 
 
-def status(state: StatefulSetState) -> Object:
+def status(state: StatefulSetState) -> apps_v1.StatefulSetStatus:
     """Compute the status from the observed Pods. After a complete update, the current revision becomes the new one."""
     deleting = meta(state.stateful_set).deletion_timestamp is not None
     pods = state.pods if deleting else [pod for pod in (*state.replicas.values(), *state.condemned) if pod is not None]
     names = [revision_name_of(pod) for pod in pods if pod.metadata.deletion_timestamp is None]
     ready = [pod for pod in pods if _is_running_and_ready(pod)]
     current_name, update_name = state.revisions.current_name, state.revisions.update_name
-    counts = {
+    counts: apps_v1.StatefulSetStatus = {
         "replicas": len(pods),
         "readyReplicas": len(ready),
         "availableReplicas": sum(is_available(pod, state.min_ready_s, state.now) for pod in ready),
@@ -177,14 +183,11 @@ def status(state: StatefulSetState) -> Object:
     # Only a complete update changes the current revision: until then a rollback must find the old one.
     if is_rolling and counts["updatedReplicas"] == counts["readyReplicas"] == counts["replicas"] == desired:
         counts["currentReplicas"], current_name = desired, update_name
-    new: Object = status_of(state.stateful_set)
-    for name, count in counts.items():
-        if count or name in ("replicas", "availableReplicas"):
-            new[name] = count
-        else:
-            new.pop(name, None)
-    new |= {"currentRevision": current_name, "updateRevision": update_name}
-    new |= {"collisionCount": state.revisions.collisions, "observedGeneration": meta(state.stateful_set).generation}
+    new: apps_v1.StatefulSetStatus = status_of(state.stateful_set)
+    set_counts(new, counts, always=("replicas", "availableReplicas"))
+    new["currentRevision"], new["updateRevision"] = current_name, update_name
+    new["collisionCount"] = state.revisions.collisions
+    new["observedGeneration"] = meta(state.stateful_set).generation
     return new
 
 

@@ -3,8 +3,10 @@
 Source: kube-controller-manager pkg/controller/statefulset/stateful_pod_control.go (1.36).
 """
 
+from __future__ import annotations
+
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from sampan.client import AlreadyExists, ApiError, ClientError, DeleteOptions, MergePatch, NotFound, retry_on_conflict
 from sampan.component_base.context import ControllerContext
@@ -21,9 +23,11 @@ from sampan.controllers.stateful_set.identity import (
 from sampan.controllers.stateful_set.retention import Owners, has_other_controller, is_left_over, new_references, owners
 from sampan.controllers.workloads.ownership import as_dict
 from sampan.controllers.workloads.pod_control import NAMESPACE_TERMINATING
+from sampan.kinds import apps_v1, core_v1
+from sampan.operator.caches.cached_client import CachedResourceClient
 from sampan.operator.events import EventRecorder
 from sampan.operator.request import RetryLater
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 _PAST: Final = {"Create": "SuccessfulCreate", "Update": "SuccessfulUpdate", "Delete": "SuccessfulDelete"}
 _FAILED: Final = {"Create": "FailedCreate", "Update": "FailedUpdate", "Delete": "FailedDelete"}
@@ -38,11 +42,13 @@ class StatefulPods:
 
     def __init__(self, context: ControllerContext, recorder: EventRecorder) -> None:
         context.informer(PERSISTENT_VOLUME_CLAIMS)
-        self._pods = context.manager.client.resource(PODS, namespace="")
-        self._claims = context.manager.client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
+        pods: CachedResourceClient[Any] = context.manager.client.resource(PODS, namespace="")
+        self._pods: CachedResourceClient[core_v1.Pod] = pods
+        claims: CachedResourceClient[Any] = context.manager.client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
+        self._claims: CachedResourceClient[core_v1.PersistentVolumeClaim] = claims
         self._recorder = recorder
 
-    async def create(self, stateful_set: Object, pod: Object) -> bool:
+    async def create(self, stateful_set: apps_v1.StatefulSet, pod: core_v1.Pod) -> bool:
         """Create a Pod after its claims. Return False if it has to wait for the deletion of an earlier Pod's claims.
 
         Raises `AlreadyExists`, `ClaimTerminating`, `ApiError`, `TransportError`.
@@ -64,7 +70,7 @@ class StatefulPods:
         self._record("Create", stateful_set, name)
         return True
 
-    async def delete(self, stateful_set: Object, pod: Pod) -> None:
+    async def delete(self, stateful_set: apps_v1.StatefulSet, pod: Pod) -> None:
         """Delete a Pod, identified by its UID. Raises `ApiError`, `TransportError`."""
         metadata = pod.metadata
         try:
@@ -76,12 +82,12 @@ class StatefulPods:
             raise
         self._record("Delete", stateful_set, metadata.name)
 
-    async def complete_claims(self, stateful_set: Object, pod: Pod) -> None:
+    async def complete_claims(self, stateful_set: apps_v1.StatefulSet, pod: Pod) -> None:
         """Create the missing claims of a Pod. Raises as `create`."""
         await self._create_claims(stateful_set, pod.metadata.name)
         await self.keep_claims(stateful_set, pod.metadata.name, pod.metadata.uid)
 
-    async def repair(self, stateful_set: Object, pod: Pod) -> None:
+    async def repair(self, stateful_set: apps_v1.StatefulSet, pod: Pod) -> None:
         """Restore the identity labels and volumes of a Pod, and create its missing claims.
 
         Raises as `create`.
@@ -96,7 +102,7 @@ class StatefulPods:
             raise
         self._record("Update", stateful_set, name)
 
-    async def keep_claims(self, stateful_set: Object, pod_name: str, pod_uid: str) -> None:
+    async def keep_claims(self, stateful_set: apps_v1.StatefulSet, pod_name: str, pod_uid: str) -> None:
         """Set the owners of a Pod's claims according to the retention policy. Raises `ApiError`, `TransportError`."""
         ordinal = parent_and_ordinal(pod_name)[1]
         candidates = owners(stateful_set, ordinal, pod_name=pod_name, pod_uid=pod_uid)
@@ -107,7 +113,9 @@ class StatefulPods:
             self._record("Update", stateful_set, pod_name, error)
             raise
 
-    async def _keep_claim(self, stateful_set: Object, desired: Object, candidates: Owners) -> None:
+    async def _keep_claim(
+        self, stateful_set: apps_v1.StatefulSet, desired: core_v1.PersistentVolumeClaim, candidates: Owners
+    ) -> None:
         claim = await self._claim(desired)
         if claim is None:
             return
@@ -127,7 +135,7 @@ class StatefulPods:
         patch = MergePatch({"metadata": {**lock, "ownerReferences": changed or None}})
         await self._claims.in_namespace(metadata.namespace).patch(metadata.name, patch)
 
-    async def _repair(self, stateful_set: Object, name: str, uid: str) -> None:
+    async def _repair(self, stateful_set: apps_v1.StatefulSet, name: str, uid: str) -> None:
         client = self._pods.in_namespace(meta(stateful_set).namespace)
         pod = await client.get(name)
         if meta(pod).uid != uid:
@@ -137,7 +145,7 @@ class StatefulPods:
         pod["spec"]["volumes"] = with_claims(stateful_set, ordinal, pod["spec"].get("volumes") or [])
         await client.update(pod)
 
-    async def _has_left_over_claims(self, stateful_set: Object, pod_name: str) -> bool:
+    async def _has_left_over_claims(self, stateful_set: apps_v1.StatefulSet, pod_name: str) -> bool:
         ordinal = parent_and_ordinal(pod_name)[1]
         for desired in claims_of(stateful_set, ordinal).values():
             claim = await self._claim(desired)
@@ -146,7 +154,7 @@ class StatefulPods:
                 return True
         return False
 
-    async def _create_claims(self, stateful_set: Object, pod_name: str) -> None:
+    async def _create_claims(self, stateful_set: apps_v1.StatefulSet, pod_name: str) -> None:
         for desired in claims_of(stateful_set, parent_and_ordinal(pod_name)[1]).values():
             name = meta(desired).name
             claim = await self._claim(desired)
@@ -167,14 +175,16 @@ class StatefulPods:
                 raise
             self._recorder.normal(stateful_set, "SuccessfulCreate", f"Create {where} success")
 
-    async def _claim(self, desired: Object) -> Object | None:
+    async def _claim(self, desired: core_v1.PersistentVolumeClaim) -> core_v1.PersistentVolumeClaim | None:
         metadata = meta(desired)
         try:
             return await self._claims.in_namespace(metadata.namespace).get(metadata.name)
         except NotFound:
             return None
 
-    def _record(self, verb: str, stateful_set: Object, pod_name: str, error: Exception | None = None) -> None:
+    def _record(
+        self, verb: str, stateful_set: apps_v1.StatefulSet, pod_name: str, error: Exception | None = None
+    ) -> None:
         text = f"{verb} Pod {pod_name} in StatefulSet {meta(stateful_set).name}"
         if error is None:
             self._recorder.normal(stateful_set, _PAST[verb], f"{text} successful")

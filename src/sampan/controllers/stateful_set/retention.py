@@ -4,12 +4,15 @@ Source: kube-controller-manager pkg/controller/statefulset/stateful_set_utils.go
 `updateClaimOwnerRefForSetAndPod`; stateful_pod_control.go `PodClaimIsStale` (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from sampan.controllers.stateful_set.identity import ordinals
-from sampan.resource import Object, OwnerReference, meta
+from sampan.kinds import apps_v1
+from sampan.resource import OwnerReference, meta
 
 _DELETE: Final = "Delete"
 
@@ -34,7 +37,7 @@ class Owners:
         return [self.stateful_set] if self.when_deleted else []
 
 
-def owners(stateful_set: Object, ordinal: int, *, pod_name: str, pod_uid: str) -> Owners:
+def owners(stateful_set: apps_v1.StatefulSet, ordinal: int, *, pod_name: str, pod_uid: str) -> Owners:
     """Return the possible owners of a Pod's claims. The UID is empty for a Pod that does not exist yet."""
     policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
     metadata = meta(stateful_set)

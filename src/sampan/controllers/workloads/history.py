@@ -5,9 +5,11 @@ A revision's data is a strategic merge patch that replaces the whole template. `
 Source: kube-controller-manager pkg/controller/history/controller_history.go (1.36).
 """
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sampan.client import AlreadyExists, DeleteOptions, MergePatch, NotFound
 from sampan.component_base.context import ControllerContext
@@ -15,6 +17,7 @@ from sampan.component_base.resources import CONTROLLER_REVISIONS
 from sampan.controllers.workloads.ownership import Owned
 from sampan.core.label_selectors import Selector
 from sampan.core.validation.names import GENERATED_SUFFIX_ALPHABET
+from sampan.kinds import apps_v1, core_v1, meta_v1
 from sampan.operator.owners.references import set_controller_reference
 from sampan.resource import Object, ResourceInfo, dynamic, meta
 from sampan.wire import json
@@ -28,7 +31,7 @@ _FNV_OFFSET: Final = 0x811C9DC5
 _FNV_PRIME: Final = 0x01000193
 
 
-def data_of(template: Object) -> Object:
+def data_of(template: core_v1.PodTemplateSpec) -> Object:
     """Return the data of a template's revision, with the key order and the number format of Go.
 
     Kubernetes' clients compare the bytes of the stored data. kube-controller-manager encodes the data from Go maps:
@@ -49,14 +52,14 @@ def _as_go_map(value: Any) -> Any:
     return value
 
 
-def template_of(revision: Object) -> Object:
+def template_of(revision: apps_v1.ControllerRevision) -> core_v1.PodTemplateSpec:
     """Return the template that a revision holds."""
-    template = copy.copy(revision["data"]["spec"]["template"])
+    template: Object = copy.copy(revision["data"]["spec"]["template"])
     template.pop("$patch", None)
-    return template  # type: ignore[no-any-return]  # a revision is plain data
+    return cast("core_v1.PodTemplateSpec", template)
 
 
-def has_data(revision: Object, data: Object) -> bool:
+def has_data(revision: Mapping[str, Any], data: Object) -> bool:
     """Return True if a revision holds the data. A null `creationTimestamp`, as before 1.34, counts as absent."""
     return _canonical(revision.get("data") or {}) == _canonical(data)
 
@@ -87,17 +90,17 @@ def _go_json(data: Object) -> bytes:
     return json.escaped(json.encode_sorted(data))
 
 
-def number_of(revision: Object) -> int:
+def number_of(revision: apps_v1.ControllerRevision) -> int:
     """Return the number of a revision; the newest has the highest."""
     return int(revision.get("revision") or 0)
 
 
-def in_order(revisions: Iterable[Object]) -> list[Object]:
+def in_order(revisions: Iterable[apps_v1.ControllerRevision]) -> list[apps_v1.ControllerRevision]:
     """Sort revisions from oldest to newest."""
     return sorted(revisions, key=lambda each: (number_of(each), meta(each).creation_timestamp or "", meta(each).name))
 
 
-def surplus(old: Sequence[Object], limit: int | None) -> Sequence[Object]:
+def surplus(old: Sequence[apps_v1.ControllerRevision], limit: int | None) -> Sequence[apps_v1.ControllerRevision]:
     """Return the oldest of the old revisions, which exceed the length of the history. `old` starts with the oldest."""
     return old[: max(0, len(old) - limit)] if limit is not None and limit >= 0 else ()
 
@@ -107,19 +110,21 @@ class History:
 
     def __init__(self, context: ControllerContext, owner: ResourceInfo, *, hash_label: str) -> None:
         """Create the history; `hash_label` is the label that holds a revision's hash."""
-        self._owned: Owned[Object] = Owned(context, dynamic(CONTROLLER_REVISIONS), owner)
+        self._owned: Owned[apps_v1.ControllerRevision] = Owned(context, dynamic(CONTROLLER_REVISIONS), owner)
         self._revisions = context.manager.client.resource(CONTROLLER_REVISIONS, namespace="")
         self._direct = context.manager.client.direct.resource(CONTROLLER_REVISIONS, namespace="")
         self._hash_label = hash_label
 
-    async def claim(self, owner: Object, selector: Selector) -> list[Object]:
+    async def claim(self, owner: Mapping[str, Any], selector: Selector) -> list[apps_v1.ControllerRevision]:
         """Return the revisions of an owner from oldest to newest. Matching orphans are adopted.
 
         Raises `OwnerGone`, `ApiError`, `TransportError`.
         """
         return in_order(await self._owned.claim(owner, selector))
 
-    async def create(self, owner: Object, data: Object, number: int, collisions: int) -> tuple[Object, int]:
+    async def create(
+        self, owner: Mapping[str, Any], data: Object, number: int, collisions: int
+    ) -> tuple[apps_v1.ControllerRevision, int]:
         """Create the revision of some data, or return the existing one with that name and the same data.
 
         Returns the revision and the new count of name collisions. Raises `ApiError`, `TransportError`.
@@ -135,15 +140,17 @@ class History:
                 return existing, collisions
             collisions += 1
 
-    async def renumber(self, revision: Object, number: int) -> Object:
+    async def renumber(self, revision: apps_v1.ControllerRevision, number: int) -> apps_v1.ControllerRevision:
         """Set the number of a revision. Raises `Conflict` if it has changed since it was read."""
         return await self._patch(revision, {"revision": number})
 
-    async def label(self, revision: Object, labels: Mapping[str, str]) -> Object:
+    async def label(
+        self, revision: apps_v1.ControllerRevision, labels: Mapping[str, str]
+    ) -> apps_v1.ControllerRevision:
         """Add labels to a revision. Raises `Conflict` if it has changed since it was read."""
         return await self._patch(revision, {"metadata": {"labels": labels}})
 
-    async def delete(self, revisions: Iterable[Object]) -> None:
+    async def delete(self, revisions: Iterable[apps_v1.ControllerRevision]) -> None:
         """Delete revisions. A revision that was replaced by another of the same name stays."""
         for revision in revisions:
             metadata = meta(revision)
@@ -153,23 +160,30 @@ class History:
             except NotFound:
                 continue
 
-    async def _patch(self, revision: Object, change: Object) -> Object:
+    async def _patch(self, revision: apps_v1.ControllerRevision, change: Object) -> apps_v1.ControllerRevision:
         metadata = meta(revision)
         lock = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
         patch = MergePatch({**change, "metadata": {**(change.get("metadata") or {}), **lock}})
         return await self._revisions.in_namespace(metadata.namespace).patch(metadata.name, patch)
 
 
-def _revision(owner: Object, data: Object, number: int, *, label: tuple[str, str]) -> Object:
+def _revision(
+    owner: Mapping[str, Any], data: Object, number: int, *, label: tuple[str, str]
+) -> apps_v1.ControllerRevision:
     name, hashed = label
     labels = (data["spec"]["template"].get("metadata") or {}).get("labels") or {}
-    metadata: dict[str, Any] = {
+    metadata: meta_v1.ObjectMeta = {
         "name": f"{meta(owner).name[:_PREFIX_LENGTH_MAX]}-{hashed}",
         "namespace": meta(owner).namespace,
         "labels": {**labels, name: hashed},
         "annotations": dict(meta(owner).annotations),
     }
-    made: Object = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": metadata}
-    made |= {"data": data, "revision": number}
+    made: apps_v1.ControllerRevision = {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": metadata,
+        "data": data,
+        "revision": number,
+    }
     set_controller_reference(owner, made)
     return made
