@@ -21,6 +21,10 @@ export class Discovery {
     this.kinds = signal([]);
     this.sections = computed(() => sectionsOf(this.kinds.value));
     this.loaded = signal(false);
+    /** Generations of CRDs that have changed, by name: their lists may have other columns. @type {import("@preact/signals").Signal<Map<string, number>>} */
+    this.generations = signal(new Map());
+    /** @type {Map<string, number>} */
+    this.changed = new Map();
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     this.text = "";
@@ -76,7 +80,7 @@ export class Discovery {
       try {
         const list = await this.transport.json(`${path}?limit=1`, { accept: METADATA.replace("Metadata", "MetadataList"), signal: stop });
         const from = encodeURIComponent(list.metadata?.resourceVersion ?? "");
-        await this.transport.stream(`${path}?watch=1&resourceVersion=${from}`, METADATA, () => this.#later(stop), stop);
+        await this.transport.stream(`${path}?watch=1&resourceVersion=${from}`, METADATA, (events) => this.#note(events, stop), stop);
       } catch {
         if (stop.aborted) return;
         await pause(POLL_MS, stop);
@@ -86,10 +90,26 @@ export class Discovery {
     }
   }
 
+  /**
+   * @param {any[]} events
+   * @param {AbortSignal} stop
+   */
+  #note(events, stop) {
+    for (const { metadata } of events.map((event) => event.object ?? {})) {
+      if (metadata?.name) this.changed.set(metadata.name, metadata.generation ?? 0);
+    }
+    this.#later(stop);
+  }
+
   /** @param {AbortSignal} stop */
   #later(stop) {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.load(stop).catch(() => {}), SETTLE_MS);
+    this.timer = setTimeout(async () => {
+      await this.load(stop).catch(() => {});
+      if (this.changed.size === 0) return;
+      this.generations.value = new Map([...this.generations.peek(), ...this.changed]);
+      this.changed.clear();
+    }, SETTLE_MS);
   }
 }
 

@@ -32,7 +32,9 @@ export function ListPage({ route }) {
 function KindList({ kind }) {
   const terms = useComputed(() => parseFilter(query.value.get("q") ?? ""));
   // Only these need another list of the server.
-  const read = useComputed(() => JSON.stringify([chosenNamespaces(query.value), selectorsOf(terms.value)]));
+  const read = useComputed(() =>
+    JSON.stringify([chosenNamespaces(query.value), selectorsOf(terms.value), session.discovery.generations.value.get(resourceName(kind))]),
+  );
   const source = useMemo(() => {
     const [namespaces, selectors] = JSON.parse(read.value);
     return new ListSource(kind, kind.namespaced ? namespaces : [], selectors);
