@@ -7,10 +7,10 @@ from sampan.testing.observations.values import lines_of, masked
 TRIGGER = {"endpoints.kubernetes.io/last-change-trigger-time": "2030-01-01T00:00:00Z"}
 
 
-@pytest.mark.parametrize("kept", [{}, {"note": "dry goods"}], ids=["alone", "beside another"])
-def test_the_trigger_time_of_endpoints_is_no_difference(kept: dict[str, str]) -> None:
-    first = {"metadata": {"name": "web", "annotations": {**kept, **TRIGGER}}}
-    second = {"metadata": {"name": "web", **({"annotations": kept} if kept else {})}}
+@pytest.mark.parametrize("annotations", [{}, {"note": "dry goods"}], ids=["alone", "beside another"])
+def test_the_trigger_time_of_endpoints_is_no_difference(annotations: dict[str, str]) -> None:
+    first = {"metadata": {"name": "web", "annotations": {**annotations, **TRIGGER}}}
+    second = {"metadata": {"name": "web", **({"annotations": annotations} if annotations else {})}}
     assert list(lines_of("/registry/endpointslices/default/web", masked(first), masked(second))) == []
 
 

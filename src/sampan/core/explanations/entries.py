@@ -35,8 +35,8 @@ def explanations() -> Mapping[str, Explanation]:
 
 def explanations_of(word: str) -> list[Explanation]:
     """Return the explanations for a name, or for its last part. Case does not count."""
-    wanted = word.lower()
-    return [each for name, each in explanations().items() if wanted in (name.lower(), short(name).lower())]
+    name_given = word.lower()
+    return [each for name, each in explanations().items() if name_given in (name.lower(), short(name).lower())]
 
 
 def short(name: str) -> str:
