@@ -30,7 +30,7 @@ def test_a_token_logs_in_and_the_page_of_the_address_appears(server: DashboardSe
     server.shell.tokens["secret-token"] = VIEWER
     with chromium.page("list/core/v1/configmaps?q=first") as page:
         log_in(page, "secret-token")
-        expect(page.get_by_role("heading", name="ConfigMaps")).to_be_visible()
+        expect(page.get_by_role("heading", name="ConfigMaps", level=1)).to_be_visible()
         assert page.url.endswith("list/core/v1/configmaps?q=first")
         stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
         assert "secret-token" not in stored
@@ -70,7 +70,7 @@ def test_an_ended_session_returns_to_the_same_page_after_a_login(server: Dashboa
         page.keyboard.type("app=web")
         expect(page.get_by_text("The session has ended.")).to_be_visible()
         log_in(page, "again")
-        expect(page.get_by_role("heading", name="ConfigMaps")).to_be_visible()
+        expect(page.get_by_role("heading", name="ConfigMaps", level=1)).to_be_visible()
 
 
 def test_a_new_crd_appears_in_the_menu_within_a_second(server: DashboardServer, chromium: Browser) -> None:

@@ -86,7 +86,7 @@ def test_all_watches_share_one_stream(page: Page, process: Running) -> None:
     page.on("websocket", lambda socket: sockets.append(socket.url))
     page.on("request", lambda request: watches.append(request.url) if "watch=1" in request.url else None)
     page.goto(f"{process.address}/dashboard/list/core/v1/configmaps?ns=default,kube-system,kube-public")
-    expect(page.get_by_role("heading", name="ConfigMaps")).to_be_visible()
+    expect(page.get_by_role("heading", name="ConfigMaps", level=1)).to_be_visible()
     process.http.post(CONFIG_MAPS, json=config_map("streamed")).raise_for_status()
     expect(page.get_by_role("row", name="streamed")).to_be_visible()
     process.http.delete(f"{CONFIG_MAPS}/streamed").raise_for_status()
