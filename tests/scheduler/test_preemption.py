@@ -43,7 +43,7 @@ def test_the_cheapest_candidate_is_best(good: Candidate, bad: Candidate) -> None
 
 
 def budget(allowed: int, **more: Any) -> Budget:
-    obj = {
+    obj: Any = {
         "metadata": {"namespace": "default"},
         "spec": {"selector": {"matchLabels": {"app": "web"}}},
         "status": {"disruptionsAllowed": allowed, **more},

@@ -3,11 +3,13 @@
 Source: plugins/defaultpreemption/default_preemption.go `filterPodsWithPDBViolation` (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sampan.core.label_selectors import NOTHING, Selector, selector_from_label_selector
-from sampan.resource import Object
+from sampan.kinds import policy_v1
 from sampan.scheduler.pod_info import PodInfo
 
 
@@ -22,15 +24,16 @@ class Budget:
     """Names of Pods that already count as disrupted."""
 
 
-def read_budget(obj: Object) -> Budget:
+def read_budget(obj: policy_v1.PodDisruptionBudget) -> Budget:
     """Read a budget. One with a malformed selector protects no Pods."""
-    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    spec, status = obj.get("spec") or {}, obj.get("status")
     try:
         selector = selector_from_label_selector(spec.get("selector"))
     except ValueError:
         selector = NOTHING
-    allowed = int(status.get("disruptionsAllowed") or 0)
-    return Budget(obj["metadata"].get("namespace", ""), selector, allowed, frozenset(status.get("disruptedPods") or ()))
+    allowed = (status.get("disruptionsAllowed") or 0) if status else 0
+    disrupted = frozenset((status.get("disruptedPods") or ()) if status else ())
+    return Budget(obj["metadata"].get("namespace", ""), selector, allowed, disrupted)
 
 
 def split_by_violation(pods: Iterable[PodInfo], budgets: Sequence[Budget]) -> tuple[list[PodInfo], list[PodInfo]]:
