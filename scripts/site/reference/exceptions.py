@@ -19,7 +19,9 @@ TOOLKIT: Final = (
     "sampan.test_server",
 )
 """Packages whose exceptions reach users, in the order of the page."""
-_SOURCES: Final = (*TOOLKIT, "sampan.http.client.errors")
+_HTTP: Final = {"sampan.http.client": "sampan.client", "sampan.http.server": "sampan.operator"}
+"""Packages of the toolkit whose users get the errors of HTTP."""
+_SOURCES: Final = (*TOOLKIT, "sampan.http.client.errors", "sampan.http.server")
 _BASES: Final = frozenset(
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
 )
@@ -43,9 +45,10 @@ class ToolkitException:
 
     @property
     def section(self) -> str:
-        """Package of the toolkit that it belongs to. The errors of HTTP are those of clients."""
-        place = self.package or self.module
-        return next((each for each in TOOLKIT if f"{place}.".startswith(f"{each}.")), TOOLKIT[0])
+        """Package of the toolkit that it belongs to."""
+        place = f"{self.package or self.module}."
+        packages = {each: each for each in TOOLKIT} | _HTTP
+        return next(package for source, package in packages.items() if place.startswith(f"{source}."))
 
 
 @cache
