@@ -4,6 +4,7 @@ Source: kubernetes pkg/kubeapiserver/authenticator/config.go, pkg/kubeapiserver/
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -256,15 +257,23 @@ class Authentication:
 
 def _login_issuer(settings: DashboardSettings, configuration: AuthenticationConfiguration) -> OidcIssuer | None:
     """Return the first issuer, of which this server is the client of the first audience."""
+    file = settings.oidc_client_secret_file
+    secret = _client_secret(file) if file is not None else ""
     issuer = next((each.issuer for each in configuration.jwt if each.issuer.audiences), None)
     if issuer is None:
         return None
-    file = settings.oidc_client_secret_file
-    secret = file.read_text().strip() if file is not None else ""
     scopes = settings.oidc_scopes
     return OidcIssuer(
         issuer.url, issuer.audiences[0], issuer.certificate_authority, issuer.discovery_url, secret, scopes
     )
+
+
+def _client_secret(file: Path) -> str:
+    """Return the secret in a file. Raises `ValueError` if the file contains something else."""
+    secret = file.read_bytes().strip()
+    if not re.fullmatch(rb"[!-~]+", secret):
+        raise ValueError(f"{file}: must contain a client secret: one line of printable ASCII characters without spaces")
+    return secret.decode("ascii")
 
 
 def _anonymous(
