@@ -52,6 +52,24 @@ def test_a_mistake_is_an_error(tmp_path: Path, old: str, new: str, message: str)
 
 def test_a_program_does_not_load_the_types_that_it_only_annotates(tmp_path: Path) -> None:
     (tmp_path / "controller.py").write_text(CONTROLLER)
-    code = "import controller, sampan.kinds; print(type(sampan.kinds.core_v1).__name__)"
+    code = "import sys, controller, sampan.kinds; print('sampan.kinds.core_v1' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert result.stdout == "_LazyModule\n"
+    assert result.stdout == "False\n"
+
+
+UNLOADED = """
+import sys
+from sampan.kinds import apps_v1
+for module in sys.modules.values():
+    getattr(module, "__file__", None)
+assert "sampan.kinds.apps_v1" not in sys.modules
+apps_v1.Deployment
+import sampan.kinds.apps_v1 as loaded
+assert apps_v1.Deployment is loaded.Deployment
+assert "Deployment" in dir(apps_v1)
+"""
+
+
+def test_a_module_is_loaded_by_the_use_of_a_name_and_not_by_a_look_at_all_modules() -> None:
+    done = subprocess.run([sys.executable, "-c", UNLOADED], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -9,18 +9,29 @@ Objects are still plain dicts. A module is loaded when one of its names is first
 in a module with `from __future__ import annotations`.
 """
 
+import importlib
 import importlib.util
-import sys
 from types import ModuleType
+from typing import Any
+
+
+class _Unloaded(ModuleType):
+    """Stands for a module until one of its names is used.
+
+    It is not in `sys.modules`: programs that look at each loaded module must not load these.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(self.__name__), name)
+
+    def __dir__(self) -> list[str]:
+        return dir(importlib.import_module(self.__name__))
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Return a module of this package that loads itself when it is first used."""
-    spec = None if name.startswith("_") else importlib.util.find_spec(f"{__name__}.{name}")
-    if spec is None or spec.loader is None:
+    """Return a module of this package, which is loaded when one of its names is used."""
+    if name.startswith("_") or importlib.util.find_spec(f"{__name__}.{name}") is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    spec.loader = importlib.util.LazyLoader(spec.loader)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = globals()[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return globals().setdefault(name, _Unloaded(f"{__name__}.{name}"))
