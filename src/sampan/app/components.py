@@ -1,7 +1,7 @@
 """`Component`: part of a server that runs until it is cancelled; `running` runs a list of them.
 
 Concurrency: one task for each component, in one `TaskGroup`. They start in the order of the list. A component that
-fails ends the others; one that returns does not.
+fails ends the other ones; one that returns does not.
 """
 
 import asyncio

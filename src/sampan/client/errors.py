@@ -1,4 +1,4 @@
-"""Errors of clients.
+"""Exceptions that a `Client` raises, as a tree with the cause of each.
 
     ClientError
     ├── ConfigError            the kubeconfig, or a file that it names, is unusable

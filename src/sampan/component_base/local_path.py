@@ -28,7 +28,7 @@ TO_DELETE: Final = "sampan.dev/volumes-to-delete"
 DELETED: Final = "sampan.dev/deleted-volumes"
 """Annotation of a Node: a JSON list of UIDs whose directories do not exist any more, written by the node."""
 TO_DELETE_MAX: Final = 100
-"""Volumes in the annotation; the others wait. It bounds the size of the Node."""
+"""Volumes in the annotation; further ones wait. It bounds the size of the Node."""
 PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
 PROTECTION: Final = "kubernetes.io/pv-protection"
 """Finalizer of volumes that are bound."""

@@ -15,7 +15,7 @@ from sampan.resource.view import view_decoder
 
 
 class PodCondition(msgspec.Struct, rename="camel", gc=False):
-    """A condition of a Pod."""
+    """Entry of `status.conditions` of a Pod. `status` is "True", "False" or "Unknown"."""
 
     type: str = ""
     status: str = ""

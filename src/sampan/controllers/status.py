@@ -76,7 +76,7 @@ def set_status_condition(
 
 
 def remove_status_condition(status: Mapping[str, Any], type: str) -> None:
-    """Remove the condition of a type from a status."""
+    """Remove the condition in place, and the list if it was the last one. A missing condition is no error."""
     others = [each for each in status.get("conditions") or () if each.get("type") != type]
     if others:
         _changeable(status)["conditions"] = others

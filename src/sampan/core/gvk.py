@@ -76,7 +76,7 @@ class GroupVersionKind(NamedTuple):
 
 
 class GroupVersionResource(NamedTuple):
-    """Resource in one version."""
+    """Identity of an endpoint of the API: the core group is "", and `resource` is the lower-case plural ("pods")."""
 
     group: str
     version: str

@@ -1,4 +1,4 @@
-"""`Forwarder`: sends questions to upstreams and caches their answers.
+"""`Forwarder`: sends questions to upstreams and caches their responses.
 
 Concurrency: `forward` runs in the caller's task. At most `QUESTIONS_MAX` calls wait at once; more fail at once.
 """
@@ -31,7 +31,7 @@ _log = logging.getLogger("sampan.dns")
 
 
 class NoResponse(Exception):
-    """No upstream has answered. The message contains the reason."""
+    """No upstream has responded. The message contains the reason."""
 
 
 class _Key(NamedTuple):
@@ -43,7 +43,7 @@ class _Key(NamedTuple):
 
 
 class Forwarder:
-    """Answers questions with the answers of upstreams."""
+    """Resolves questions with the responses of upstreams."""
 
     def __init__(self, upstreams: Upstreams) -> None:
         self._upstreams = upstreams
@@ -59,7 +59,7 @@ class Forwarder:
         return not self._loops and bool(self._upstreams.current())
 
     def cached(self, query: Query) -> tuple[Relayed, int] | None:
-        """Return the cached answer with its age in seconds; None if there is none."""
+        """Return the cached response with its age in seconds; None if there is none."""
         found = self._cache.get(_key_of(query))
         if found is None:
             return None
@@ -67,7 +67,7 @@ class Forwarder:
         return (found[1], int(age_s)) if age_s < min(found[1].ttl_s, CACHE_TTL_S_MAX) else None
 
     async def forward(self, query: Query) -> Relayed:
-        """Return an answer of an upstream. Raises `NoResponse`."""
+        """Return a response of an upstream. Raises `NoResponse`."""
         self._check_loop(query.question.name)
         if not self.has_upstreams:
             raise NoResponse("there is no upstream")
@@ -101,7 +101,7 @@ class Forwarder:
             )
 
     async def _first(self, query: Query) -> Relayed:
-        """Return the first usable answer. If there is none, return the last SERVFAIL or REFUSED response."""
+        """Return the first usable response. If there is none, return the last SERVFAIL or REFUSED response."""
         reasons: list[str] = []
         refused: Relayed | None = None
         edns = query.edns

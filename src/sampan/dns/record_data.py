@@ -1,4 +1,4 @@
-"""Data of records."""
+"""Encoders of A, AAAA, CNAME, PTR, SRV, TXT and SOA records."""
 
 import ipaddress
 import struct

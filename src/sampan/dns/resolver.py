@@ -32,7 +32,7 @@ _log = logging.getLogger("sampan.dns")
 
 
 class Resolver:
-    """Answers queries. Names of the cluster are never forwarded."""
+    """Resolves queries. Names of the cluster are never forwarded."""
 
     def __init__(self, zone: ClusterZone, forwarder: Forwarder, is_ready: Callable[[], bool] = lambda: True) -> None:
         """`is_ready` returns True when the zone's objects are complete."""
@@ -101,9 +101,9 @@ class Resolver:
         return response.alias if desired else None
 
     async def _with_target(self, query: Query, response: Response) -> Response:
-        """Return the answer with the addresses of its target.
+        """Return the response with the addresses of its target.
 
-        If no upstream answers, return it without the addresses.
+        If no upstream responds, return it without the addresses.
         """
         target = self._foreign_alias(query, response)
         if target is None:

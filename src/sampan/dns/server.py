@@ -1,8 +1,8 @@
 """`DnsServer`: receives queries over UDP and TCP.
 
 Concurrency: `run` owns the sockets and one `TaskGroup`, with a task for each connection and for each datagram that
-waits for an upstream. Answers of the zone are sent at once, without a task. Bounds: in one turn of the event loop,
-answers over UDP take at most `TURN_MICROSECONDS`, and so do answers over TCP; further queries wait for the next turns.
+waits for an upstream. Responses of the zone are sent at once, without a task. Bounds: in one turn of the event loop,
+responses over UDP take at most `TURN_MICROSECONDS`, and so do those over TCP; further queries wait for the next turns.
 At most `WAITING_MAX` datagrams wait for a turn, and as many for upstreams; further ones are dropped. At most
 `CONNECTIONS_MAX` connections are open, and `CONNECTIONS_OF_ADDRESS_MAX` from one address; further ones are closed. A
 connection is closed if its client neither sends nor reads for `IDLE_S`.
@@ -93,7 +93,7 @@ class DnsServer:
         return bound
 
     def respond_to_datagram(self, data: bytes, tasks: asyncio.TaskGroup, send: Send) -> None:
-        """Send the response to a datagram: now, in a later turn of the event loop, or when an upstream has answered."""
+        """Send the response to a datagram: now, in a later turn of the event loop, or when an upstream responds."""
         if self._udp.open:
             self._process(data, tasks, send)
         elif self._held < WAITING_MAX:
@@ -196,7 +196,7 @@ class DnsServer:
                 del self._connections[host]
 
     async def _respond_to_connection(self, connection: socket.socket) -> None:
-        """Answer the queries of a connection one after the other. Malformed data ends it."""
+        """Resolve the queries of a connection one after the other. Malformed data ends it."""
         reader, writer = await asyncio.open_connection(sock=connection, limit=MESSAGE_BYTES_MAX)
         try:
             while True:

@@ -36,7 +36,7 @@ _SLICES_MAX: Final = 4096
 
 
 class ClusterZone:
-    """Answers questions for names of the cluster's domain. All answers are computed from the current objects.
+    """Resolves names of the cluster's domain. All responses are computed from the current objects.
 
     Responses with the endpoints of a Service are lazy: a record is made when the response is encoded, if it fits.
     """

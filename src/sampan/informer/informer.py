@@ -60,12 +60,12 @@ class Informer(Protocol[T]):
 
     @property
     def object_type(self) -> ObjectType[T]:
-        """Type of the objects."""
+        """Resource of the watched objects, with the functions that decode and encode them."""
         ...
 
     @property
     def indexer(self) -> InformerStore[T]:
-        """The store."""
+        """Objects of the last list and all later events. Readers must not change it."""
         ...
 
     def lister(self) -> Lister[T]:

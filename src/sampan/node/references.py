@@ -32,7 +32,7 @@ class Unreadable(Exception):
 
 
 class ConfigMap(msgspec.Struct, rename="camel"):
-    """ConfigMap."""
+    """Fields of a ConfigMap that volumes and environment variables read."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     data: dict[str, str] = {}
@@ -57,7 +57,7 @@ class Secret(msgspec.Struct, rename="camel"):
 
 
 class ClaimSpec(msgspec.Struct, rename="camel"):
-    """Spec of a claim."""
+    """Bound volume of a claim, and the way in which it is mounted."""
 
     access_modes: list[str] = []
     volume_name: str = ""
@@ -110,7 +110,7 @@ class PersistentVolumeSpec(msgspec.Struct, rename="camel"):
 
 
 class PersistentVolume(msgspec.Struct, rename="camel"):
-    """PersistentVolume."""
+    """Fields of a PersistentVolume that the agent mounts it with."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: PersistentVolumeSpec = msgspec.field(default_factory=PersistentVolumeSpec)
@@ -137,13 +137,13 @@ class CsiDriverSpec(msgspec.Struct, rename="camel"):
 
 
 class RuntimeClass(msgspec.Struct, gc=False):
-    """RuntimeClass."""
+    """Fields of a RuntimeClass that select the handler of the container runtime."""
 
     handler: str = ""
 
 
 class CsiDriver(msgspec.Struct, rename="camel"):
-    """CSIDriver."""
+    """Fields of a CSIDriver that determine the calls for a volume."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: CsiDriverSpec = msgspec.field(default_factory=CsiDriverSpec)
@@ -156,7 +156,7 @@ class AttachError(msgspec.Struct, gc=False):
 
 
 class AttachmentStatus(msgspec.Struct, rename="camel"):
-    """Status of an attachment."""
+    """Progress of an attachment. A volume is mounted only after `attached` is true."""
 
     attached: bool = False
     attachment_metadata: dict[str, str] = {}
@@ -164,7 +164,7 @@ class AttachmentStatus(msgspec.Struct, rename="camel"):
 
 
 class VolumeAttachment(msgspec.Struct, rename="camel"):
-    """VolumeAttachment."""
+    """Fields of a VolumeAttachment that the agent waits for before it mounts the volume."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     status: AttachmentStatus = msgspec.field(default_factory=AttachmentStatus)

@@ -12,7 +12,7 @@ images, streams, statistics), so that a CRI runtime, local processes and a simul
 Guarantees of every runtime (`tests/node/test_runtime_contract.py`):
 
 - All methods are idempotent: the agent may repeat a call after any failure.
-- `containers` answers from memory. A container may change on its own: it exits, or becomes ready. Then the runtime
+- `containers` reads from memory. A container may change on its own: it exits, or becomes ready. Then the runtime
   calls `changed`, a function of its constructor, with the Pod's key. `containers` shows the change by then.
 - The record of an ended container stays until its next run starts, and then as `previous`, until `remove_sandbox`.
 

@@ -1,7 +1,7 @@
 """`Tasks`: background tasks of the agent: probes, hooks, watches of referenced objects.
 
-Concurrency: `run` owns all tasks. A task that fails is logged and does not affect others. The caller of `begin` may
-cancel its task. All tasks end with the agent. Each container has only a few tasks.
+Concurrency: `run` owns all tasks. A task that fails is logged and does not affect other tasks. The caller of `begin`
+may cancel its task. All tasks end with the agent. Each container has only a few tasks.
 """
 
 import asyncio

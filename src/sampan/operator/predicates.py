@@ -77,7 +77,7 @@ def matching(matches: Callable[[Ref[T]], bool]) -> Predicate[T]:
 
 
 class ResourceVersionChanged(Predicate[Any]):
-    """Drops the updates of resyncs, and no others."""
+    """Drops the updates of resyncs, and no other ones."""
 
     def update(self, old: Ref[Any], new: Ref[Any]) -> bool:
         """Return True if anything has changed."""

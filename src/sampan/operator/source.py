@@ -52,7 +52,7 @@ class HandlerHost(Protocol[T]):
 
     @property
     def object_type(self) -> ObjectType[T]:
-        """Type of the objects."""
+        """Resource of the objects that handlers get, with the functions that decode and encode them."""
         ...
 
     def add_handler(self, handler: EventHandler[T]) -> Registration:

@@ -1,4 +1,4 @@
-"""Media types of patches."""
+"""Values of the `Content-Type` header that select the format of a patch."""
 
 from typing import Final
 

@@ -84,7 +84,7 @@ def chosen(checks: Sequence[Check], names: Sequence[str]) -> tuple[Check, ...]:
 
 
 def run_checks(settings: Settings, checks: Sequence[Check], begin: Callable[[Check], object]) -> Iterator[Outcome]:
-    """Run checks one after the other, with their output on this process's. A failed check does not end the others.
+    """Run checks one after the other, with their output on this process's. A failed check does not stop further ones.
 
     Raises `ProjectError` before the first one if a tool is not installed.
     """

@@ -43,7 +43,7 @@ class Field:
 
     @property
     def json_name(self) -> str:
-        """Name in JSON."""
+        """Name in manifests and in the schema of the CRD, in camel case."""
         return camel_case(self.name)
 
 

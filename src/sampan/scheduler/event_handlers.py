@@ -123,7 +123,7 @@ class PodHandler:
 
 
 class NodeHandler:
-    """Handles Nodes."""
+    """Updates the cache from events of Nodes, and requeues Pods that a change may help."""
 
     def __init__(self, cache: Cache, queue: SchedulingQueue) -> None:
         self._cache = cache

@@ -61,7 +61,7 @@ class Histogram:
 
 
 class SchedulerMetrics:
-    """The metrics of one scheduler."""
+    """Durations and counts of one scheduler's attempts, for /metrics."""
 
     def __init__(self) -> None:
         self.attempts: dict[tuple[str, ...], Histogram] = defaultdict(lambda: Histogram(_ATTEMPT_S))

@@ -64,7 +64,7 @@ class Requirements(msgspec.Struct, gc=False):
 
 
 class ContainerPort(msgspec.Struct, rename="camel", gc=False):
-    """A port of a container."""
+    """Fields that decide about conflicts of host ports on a Node. `host_port` is 0 for none."""
 
     host_port: int = 0
     host_ip: str = msgspec.field(name="hostIP", default="")

@@ -74,7 +74,7 @@ RESET = "metrics reset\n"
 
 @dataclass(frozen=True, slots=True)
 class ApiServerSettings:
-    """Settings of a server."""
+    """Options and parts that an `ApiServer` gets besides its cluster, authenticators and authorizers."""
 
     cors_allowed_origins: Sequence[str] = cors_allowed_origins_setting()
     hsts_directives: Sequence[str] = hsts_directives_setting()

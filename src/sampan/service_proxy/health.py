@@ -16,7 +16,7 @@ STALE_S: Final = 60.0
 
 
 class ProxyHealth:
-    """Health of a proxy.
+    """State of a proxy that load balancers (/healthz) and supervisors (/livez) read.
 
     It is healthy if the rules of changes are written in time, and its Node is not being deleted.
     """

@@ -282,7 +282,7 @@ def _each(changed: Any) -> EventHandlerFuncs[Any]:
 
 
 def _decoded(view: Any, ref: Ref[Any]) -> Any:
-    """Return an object, or None if it is unreadable. An unreadable object must not block the others."""
+    """Return an object, or None if it is unreadable. An unreadable object must not block other objects."""
     try:
         return view.decode(ref.raw)
     except ValueError as error:

@@ -13,7 +13,7 @@ SERVICE_NAME: Final = "kubernetes.io/service-name"
 
 
 class ServicePort(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """Port of a Service."""
+    """Port at which the addresses of a Service accept connections. `node_port` is 0 for none."""
 
     name: str = ""
     protocol: str = "TCP"
@@ -63,7 +63,7 @@ class LoadBalancer(msgspec.Struct, frozen=True):
 
 
 class ServiceStatus(msgspec.Struct, rename="camel", frozen=True):
-    """Status of a Service."""
+    """Addresses that a load balancer has given to a Service."""
 
     load_balancer: LoadBalancer = LoadBalancer()
 
@@ -98,7 +98,7 @@ class Hints(msgspec.Struct, rename="camel", frozen=True):
 
 
 class SliceEndpoint(msgspec.Struct, rename="camel", frozen=True):
-    """Endpoint in a slice."""
+    """Target of connections. The first address is used; hints limit the zones and Nodes that use it."""
 
     addresses: tuple[str, ...] = ()
     conditions: Conditions = Conditions()
@@ -124,7 +124,7 @@ class EndpointSlice(msgspec.Struct, rename="camel", frozen=True):
 
 
 class NodeAddress(msgspec.Struct, frozen=True, gc=False):
-    """Address of a Node."""
+    """Address at which a Node is reached, with its type, such as "InternalIP" or "ExternalIP"."""
 
     type: str = ""
     address: str = ""
@@ -158,7 +158,7 @@ class ServiceCidrSpec(msgspec.Struct, frozen=True):
 
 
 class ServiceCidr(msgspec.Struct, frozen=True):
-    """ServiceCIDR."""
+    """Fields of a ServiceCIDR: ranges of addresses that Services may have."""
 
     spec: ServiceCidrSpec = ServiceCidrSpec()
 

@@ -145,7 +145,7 @@ class MemoryStore:
 
     @property
     def compacted(self) -> int:
-        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
+        """Newest compacted revision that this store has observed, compacted by any server; 0: none."""
         return self._compacted
 
     async def size_bytes(self) -> int:

@@ -64,7 +64,7 @@ class ReadOnlyStore:
 
     @property
     def compacted(self) -> int:
-        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
+        """Newest compacted revision that this store has observed, compacted by any server; 0: none."""
         return self._store.compacted
 
     async def size_bytes(self) -> int:

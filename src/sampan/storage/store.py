@@ -70,7 +70,7 @@ class StoreUnavailable(Exception):
 
 
 class StoreUnreachable(StoreUnavailable):
-    """The engine can neither read nor write: its server does not answer."""
+    """The engine can neither read nor write: its server does not respond."""
 
 
 class StoreFull(StoreUnavailable):
@@ -82,7 +82,7 @@ class StoreDamaged(StoreUnavailable):
 
 
 class OutcomeUnknown(Exception):
-    """The outcome of a write is unknown, because the engine did not answer in time. It may still happen.
+    """The outcome of a write is unknown, because the engine did not respond in time. It may still happen.
 
     Neither a `StoreError` nor a `StoreUnavailable`: the caller must read the row before it retries.
     """
@@ -212,7 +212,7 @@ class Store(Protocol):
 
     @property
     def compacted(self) -> int:
-        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
+        """Newest compacted revision that this store has observed, compacted by any server; 0: none."""
 
     async def size_bytes(self) -> int:
         """Return the size of the store, for metrics."""

@@ -181,7 +181,7 @@ class StreamSession:
             self._flush()
 
     def reset(self, stream: StreamTransport, code: ErrorCodes = ErrorCodes.CANCEL) -> None:
-        """Reset the stream."""
+        """Send RST_STREAM, unless the session or the stream has ended."""
         if not self._over.done():
             with suppress(NoSuchStreamError, StreamClosedError):
                 self._h2.reset_stream(stream.stream_id, code)
@@ -220,7 +220,7 @@ class StreamSession:
             self.end("the connection broke")
 
     async def _check(self) -> None:
-        """Send pings, and end the connection if the peer does not answer. Close idle streams."""
+        """Send pings, and end the connection if the peer does not respond. Close idle streams."""
         limits = self.limits
         while True:
             await asyncio.sleep(limits.ping_s)

@@ -29,7 +29,7 @@ class Carrier(Protocol):
         ...
 
     def reset(self, stream: "StreamTransport") -> None:
-        """Reset the stream."""
+        """Cancel the stream. The other streams of the connection continue."""
         ...
 
     def forget(self, stream: "StreamTransport") -> None:

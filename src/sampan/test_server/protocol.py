@@ -29,7 +29,7 @@ DEFAULT_LOOPS: Final = "gc,namespace"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Server that a client wants. `arguments` are options of kube-apiserver."""
+    """Server that a client requests. `arguments` are options of kube-apiserver."""
 
     directory: str
     """Working directory of the client: relative paths in the arguments start there."""

@@ -33,7 +33,7 @@ from sampan.test_server.spare import made_cluster
 from sampan.test_server.template import Template
 
 DRAIN_TIMEOUT_S: Final = 0.1
-"""Time for open requests at the end: tests that stop a server do not wait for its answers."""
+"""Time for open requests at the end: tests that stop a server do not wait for its responses."""
 
 ReadSettings = Callable[[Sequence[str]], UpSettings]
 """Reads options of kube-apiserver. Raises `StartError`; options that are unknown have no effect."""

@@ -18,7 +18,7 @@ _CURRENT: ContextVar[list["Checked"] | None] = ContextVar("sampan_checked_rights
 
 
 class Checked(NamedTuple):
-    """One check."""
+    """Right that the server has checked, for a user or a group, with the verdict."""
 
     user: str
     group: str

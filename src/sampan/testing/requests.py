@@ -73,7 +73,7 @@ class RequestRecord(msgspec.Struct, frozen=True, gc=False):
     limited: bool = False
     """True if a list has a limit."""
     warnings: tuple[str, ...] = ()
-    """Texts of the `Warning` headers of the response: deprecated versions, unknown fields and others."""
+    """Texts of the `Warning` headers of the response: deprecated versions, unknown fields and further warnings."""
     checked: tuple[Checked, ...] = ()
     """Rights that the server checked in this process: those of the verb, and others that it implies."""
 
@@ -152,7 +152,7 @@ class Requests(Sequence[RequestRecord]):
         return list(dict.fromkeys(text for each in self._records for text in each.warnings))
 
     def add(self, record: RequestRecord) -> None:
-        """Add a record."""
+        """Append the record of a request in the order of arrival."""
         self._records.append(record)
 
     def put(self, record: RequestRecord) -> None:

@@ -29,7 +29,7 @@ class LoadBalancerSettings:
     def options(self, runtime: str = "", *, has_proxy: bool = False) -> LoadBalancerOptions | None:
         """Return the settings of the control loop; None if it is off.
 
-        Without a Service proxy nothing answers, so this machine must run one, or the option must be set.
+        Without a Service proxy connections fail, so this machine must run one, or the option must be set.
         """
         is_on = bool(self.load_balancer_pool) or (bundled(None, runtime) and has_proxy)
         if not (is_on if self.load_balancer is None else self.load_balancer):

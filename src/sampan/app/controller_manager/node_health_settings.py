@@ -42,7 +42,7 @@ class GarbageSettings:
 
 @dataclass(frozen=True, slots=True)
 class EvictionSettings:
-    """Settings of evictions."""
+    """Amounts of free memory, disk space and process ids below which an agent evicts Pods of its node."""
 
     eviction_hard: str = setting(
         HARD,

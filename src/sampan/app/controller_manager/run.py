@@ -114,7 +114,7 @@ async def _run_manager(
 
 
 async def _run_until_signal(manager: Manager, nodes: Nodes | None) -> None:
-    """Run until a signal.
+    """Run the controllers and agents until SIGTERM or SIGINT.
 
     Without systemd, the signal first ends the Pods of a node with a grace period for its shutdown.
     """

@@ -22,7 +22,7 @@ class Collector(Protocol):
     tracer: Tracer
 
     def end(self) -> None:
-        """Send the remaining spans. Waits some seconds if the receiver does not answer."""
+        """Send the remaining spans. Waits some seconds if the receiver does not respond."""
 
 
 def collector_of(file: Path | None) -> Collector | None:

@@ -78,7 +78,7 @@ class RequestHeaderSettings:
 
 @dataclass(frozen=True, slots=True)
 class AuthenticationSettings:
-    """Settings of authentication."""
+    """Credentials that the server accepts from its clients, and the files that verify them."""
 
     client_ca_file: Path | None = setting(
         None, "CA certificates for client certificates, in addition to the server's own CA.", kind=CERTIFICATES_FILE

@@ -46,7 +46,7 @@ class Credentials:
 
 
 class CredentialSource(Protocol):
-    """Source of credentials."""
+    """Seam between a client and its login: a static token, a file, a plug-in. It is called before each request."""
 
     async def current(self) -> Credentials:
         """Return the credentials for the next request. Raises `CredentialError`."""

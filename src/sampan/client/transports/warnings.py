@@ -39,7 +39,7 @@ def parse_warnings(header: str) -> Iterator[Warning]:
 
 
 def ignore_warnings(warning: Warning) -> None:
-    """Ignore a warning."""
+    """Handler for clients that neither log nor show the `Warning` headers of responses."""
 
 
 class LogWarnings:

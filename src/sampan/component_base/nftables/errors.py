@@ -1,4 +1,4 @@
-"""Errors of nftables."""
+"""Errors that callers of `nft.py` and `table.py` handle: a refused transaction, a missing program."""
 
 
 class NftError(Exception):

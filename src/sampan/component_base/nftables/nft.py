@@ -84,7 +84,7 @@ def open_nft() -> Nft:
 
 
 def _first_error(text: str) -> str:
-    """Return the first line with an error; the others show the text of the commands."""
+    """Return the first line with an error; further lines show the text of the commands."""
     # "rror" matches "Error:" and "error:".
     lines = [line.strip() for line in text.splitlines() if "rror" in line or "denied" in line or "permitted" in line]
     return " ".join(lines[:1] or [text.strip()])[:_MESSAGE_LENGTH_MAX] or "nft failed without a message"

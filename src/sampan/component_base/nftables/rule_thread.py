@@ -26,8 +26,8 @@ class RuleThread:
     async def write(self, commands: str) -> range:
         """Run one transaction. Raises `NftError`.
 
-        Returns the numbers of rulesets, one of which it has made. The others are of programs that have changed rules at
-        the same time. Empty if the kernel does not report them.
+        Returns the numbers of rulesets, one of which it has made. The other numbers are of programs that have changed
+        rules at the same time. Empty if the kernel does not report them.
         """
         return await self.call(lambda: self._write(commands))
 

@@ -33,7 +33,7 @@ COMPONENT: Final = "attachdetach-controller"
 
 
 class AttachDetach:
-    """Creates VolumeAttachments for the nodes whose Pods need a volume, and deletes the others."""
+    """Creates VolumeAttachments for the nodes whose Pods need a volume, and deletes unneeded ones."""
 
     def __init__(self, context: ControllerContext, attached: AttachedVolumes) -> None:
         client = context.manager.client

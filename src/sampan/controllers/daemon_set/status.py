@@ -1,4 +1,4 @@
-"""Status of a DaemonSet.
+"""Counts of Nodes with Pods of a DaemonSet: desired, current, ready, updated.
 
 Source: kube-controller-manager pkg/controller/daemon/daemon_controller.go `updateDaemonSetStatus` (1.36).
 """

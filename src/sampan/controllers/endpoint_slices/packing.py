@@ -22,7 +22,7 @@ class SliceUpdate(NamedTuple):
 
 @dataclass(slots=True)
 class SliceChanges:
-    """Changes to slices."""
+    """Writes that bring the slices of a Service to the desired endpoints."""
 
     create: list[Object] = field(default_factory=list)
     update: list[SliceUpdate] = field(default_factory=list)

@@ -73,7 +73,7 @@ async def write(
 
 
 async def delete(client: ResourceClient[Object], slices: Iterable[Object]) -> None:
-    """Delete slices.
+    """Delete exactly these slices, by name and UID; a missing one is no error.
 
     A slice that was replaced by another of the same name stays. Raises `ApiError`, `TransportError`.
     """

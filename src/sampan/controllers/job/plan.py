@@ -60,7 +60,7 @@ def _surplus(state: JobState, at_least: int) -> list[Pod]:
 
 
 def _misindexed(state: JobState) -> tuple[list[Pod], list[Pod]]:
-    """Split active Pods into those with an invalid or duplicate index, and all others."""
+    """Split active Pods into those with an invalid or duplicate index, and valid ones."""
     by_index: dict[int, list[Pod]] = defaultdict(list)
     victims: list[Pod] = []
     for pod in state.active:

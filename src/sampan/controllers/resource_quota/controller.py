@@ -1,4 +1,4 @@
-"""The controller of ResourceQuotas.
+"""Corrects the usage in the status of ResourceQuotas, for example after deletions.
 
 Admission adds the usage of each request to the status. This controller counts the existing objects instead. It reports
 a lower usage only after a moment without admitted requests, because admitted objects may not exist yet. Source:

@@ -44,12 +44,12 @@ class Balanced:
     before: tuple[str, ...] = ()
     """Addresses that it has."""
     nodes: frozenset[str] | None = None
-    """Nodes that may answer; None for all."""
+    """Nodes that may serve the address; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeAddresses:
-    """Node that answers for Services."""
+    """Node that serves the addresses of Services."""
 
     name: str
     addresses: tuple[str, ...]

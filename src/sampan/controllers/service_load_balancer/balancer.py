@@ -1,6 +1,6 @@
 """`NodeBalancer`: publishes addresses of nodes, or of a pool, in the status of Services of type LoadBalancer.
 
-The Service proxy of each node answers at published addresses. One request stands for all Services, because a Service
+The Service proxy of each node serves published addresses. One request stands for all Services, because a Service
 can take an address that another one leaves.
 
 Concurrency: a controller with one worker.

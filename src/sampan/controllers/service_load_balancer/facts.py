@@ -20,7 +20,7 @@ from sampan.resource.view import view_decoder
 CLASS: Final = "sampan.dev/node"
 """Class that a Service may name. Services without a class get addresses too."""
 NODE_LABEL: Final = "sampan.dev/load-balancer"
-"""Label of Nodes. If a Node has `true`, only such Nodes answer; `false` excludes a Node."""
+"""Label of Nodes. If a Node has `true`, only such Nodes serve; `false` excludes a Node."""
 EXCLUDED: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
 _LEAVING: Final = "ToBeDeletedByClusterAutoscaler"
 _KUBELET: Final = "node server (kubelet)"
@@ -68,7 +68,7 @@ class BalancerNode(msgspec.Struct, gc=False):
 
     @property
     def is_usable(self) -> bool:
-        """True if the Node may answer for Services."""
+        """True if the Node may serve the addresses of Services."""
         labels = self.metadata.labels
         return (
             self.metadata.deletion_timestamp is None
@@ -111,7 +111,7 @@ BALANCER_NODE_VIEW: ObjectType[BalancerNode] = ObjectType(NODES, view_decoder(Ba
 
 
 def answering(nodes: Iterable[BalancerNode]) -> Sequence[NodeAddresses]:
-    """Return the nodes that answer, with their addresses, by name."""
+    """Return the nodes that serve, with their addresses, by name."""
     possible = [node for node in nodes if node.is_usable]
     chosen = [node for node in possible if node.is_chosen] or possible
     found = [NodeAddresses(node.metadata.name, node.public_addresses()) for node in chosen]

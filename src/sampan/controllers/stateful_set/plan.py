@@ -62,7 +62,7 @@ class StatefulSetState:
     pods: Sequence[Pod]
     now: dt.datetime
     replicas: Mapping[int, Pod | None]
-    """Wanted Pods in the order of their ordinals; None for a missing one."""
+    """Desired Pods in the order of their ordinals; None for a missing one."""
     condemned: Sequence[Pod]
     """Surplus Pods, the highest ordinal first."""
 

@@ -61,7 +61,7 @@ def set_up_cleaner(context: ControllerContext) -> None:
 
 
 class Signer:
-    """Keeps one signature of the cluster information for each valid token, and removes all others."""
+    """Keeps one signature of the cluster information for each valid token, and removes all other signatures."""
 
     def __init__(self, context: ControllerContext) -> None:
         client = context.manager.client

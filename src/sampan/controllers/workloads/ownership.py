@@ -1,4 +1,4 @@
-"""Ownership of objects by controllers: find owned objects, adopt matching orphans, release others that no longer match.
+"""Ownership of objects by controllers: find owned objects, adopt matching orphans, release objects that do not match.
 
 Source: kube-controller-manager pkg/controller/controller_ref_manager.go, controller_utils.go (1.36).
 """

@@ -34,7 +34,7 @@ class Unbalanced(ValueError):
 
 
 class _Part:
-    """Part of the text, from an opening bracket that is inside of `level` others, a multiple of `LEVELS_WALKED`.
+    """Part of the text, from an opening bracket that is inside of `level` other ones, a multiple of `LEVELS_WALKED`.
 
     `texts` contains it up to `copied`, with numbers in place of `leaves`. `deepest` counts levels of the whole text.
     """

@@ -30,7 +30,7 @@ _NANO: Final = -9
 _DIGITS = "0123456789"
 _SUFFIX_LETTERS = "eEinumkKMGTP"
 _SPACES = " \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-"""Spaces around a quantity that are ignored. Others, such as newlines, are escaped in JSON, and Go parses the JSON."""
+"""Spaces around a quantity that are ignored. Newlines and the like are escaped in JSON, and Go parses the JSON."""
 _escaped: ContextVar[frozenset[str]] = ContextVar("texts with escapes", default=frozenset())
 
 

@@ -1,4 +1,4 @@
-"""Usage of quotas by Pods.
+"""Amounts with which a Pod counts in a ResourceQuota: requests, limits, objects.
 
 Source: kubernetes pkg/quota/v1/evaluator/core/pods.go (1.36).
 """

@@ -231,7 +231,7 @@ def validate_standard_finalizer(name: str, path: Path) -> list[FieldError]:
 
 
 def validate_finalizer_name(name: str, path: Path) -> list[FieldError]:
-    """Validate the name of a finalizer."""
+    """Apply the rules of label names: an optional DNS prefix with a slash, then at most 63 characters."""
     return validate_label_name(name, path)
 
 

@@ -1,4 +1,4 @@
-"""`SidecarSettings`: settings of the sidecars.
+"""`SidecarSettings`: options of the programs that call a CSI driver for claims and snapshots.
 
 A setting that external-provisioner also has, has the same name and meaning.
 """

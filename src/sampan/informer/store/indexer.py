@@ -79,7 +79,7 @@ class Indexer(Generic[T]):
 
     @property
     def index_names(self) -> frozenset[str]:
-        """Names of all indexes."""
+        """Names that `by_index` accepts."""
         return frozenset(self._functions)
 
     def add_indexer(self, name: str, function: IndexFunction[T]) -> None:

@@ -59,8 +59,8 @@ def open_beneath(root: int, path: str, flags: int = os.O_PATH, *, links: bool = 
 def make_directories(root: int, path: str, mode: int) -> int:
     """Return a descriptor (`O_PATH`) of a path below a directory, after making the missing directories.
 
-    The last one has exactly this mode, the others have at most it. Existing links below the directory are followed; a
-    component that is created at the same time by a container must be a directory.
+    The last one has exactly this mode, its new parents have at most it. Existing links below the directory are
+    followed; a component that is created at the same time by a container must be a directory.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     fd, missing = _longest_existing(root, parts)

@@ -9,7 +9,7 @@ from sampan.node.beneath.opening import open_directory, opened
 from sampan.node.beneath.walk import enter, walk
 
 _PASSES_MAX: Final = 3
-"""A file system may skip entries while others are deleted."""
+"""A file system may skip entries while other entries are deleted."""
 
 
 def remove_tree(path: Path) -> None:

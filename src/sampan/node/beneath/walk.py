@@ -79,7 +79,7 @@ def walk(top: int, *, unlock: bool = False) -> Iterator[Found]:
 
 
 def _files(fd: int, level: _Level) -> Iterator[Found]:
-    """Yield the entries of a directory that are not directories, and collect the names of the others."""
+    """Yield the entries of a directory that are not directories, and collect the names of the directories."""
     with os.scandir(fd) as entries:
         for entry in entries:
             try:

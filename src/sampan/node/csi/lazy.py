@@ -71,7 +71,7 @@ class LazyCsi:
                 await asyncio.sleep(_RETRY_S)
 
     def _is_needed(self) -> bool:
-        """Return whether a driver wants to register, or an earlier agent has left volumes."""
+        """Return whether a driver waits for its registration, or an earlier agent has left volumes."""
         registry = self._paths.registry
         if registry.is_dir() and any(path.is_socket() for path in registry.rglob("*")):
             return True

@@ -25,9 +25,9 @@ _CALL_S: Final = 10.0
 _REGISTRATION_S: Final = 150.0
 """Limit of a registration in seconds. A call of a CSI driver takes at most 120 s."""
 TASKS_MAX: Final = 32
-"""Maximum number of plug-ins that are registered at the same time. Others wait."""
+"""Maximum number of plug-ins that are registered at the same time. Further ones wait."""
 SOCKETS_MAX: Final = 1000
-"""Maximum number of sockets that are handled. Others are ignored."""
+"""Maximum number of sockets that are handled. Further ones are ignored."""
 
 _log = logging.getLogger("sampan.node")
 

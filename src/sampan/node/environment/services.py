@@ -17,7 +17,7 @@ _API_SERVER: Final = ("default", "kubernetes")
 
 
 class ServicePort(msgspec.Struct, rename="camel", gc=False):
-    """Port of a Service."""
+    """Port that becomes the variables `…_SERVICE_PORT` and `…_PORT_<port>_<protocol>` of containers."""
 
     name: str = ""
     protocol: str = "TCP"

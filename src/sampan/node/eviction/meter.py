@@ -41,7 +41,7 @@ class Meter(Protocol):
 
 
 class MachineMeter:
-    """Meter of this machine."""
+    """Reads the free memory, disk space, inodes and process ids of this machine, and the usage of Pods."""
 
     def __init__(
         self,

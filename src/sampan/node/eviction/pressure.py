@@ -11,7 +11,7 @@ from sampan.node.eviction.thresholds import CONDITIONS, IMAGE_FS, IMAGE_INODES, 
 
 @dataclass(frozen=True, slots=True)
 class SignalValue:
-    """Value of a signal."""
+    """Free amount and total of a resource: bytes, inodes or process ids."""
 
     available: int
     capacity: int

@@ -69,7 +69,7 @@ def facts_of(pod: PolicyPod, node: str, labels: Mapping[str, str]) -> PodFacts |
 
 
 def canonical(addresses: Sequence[str]) -> tuple[str, ...]:
-    """Return the addresses as nftables takes them. Others, such as ranges, names and zones, are left out."""
+    """Return the addresses as nftables takes them. Other values, such as ranges, names and zones, are left out."""
     found = []
     for each in addresses:
         try:

@@ -58,7 +58,7 @@ class PolicySpec(msgspec.Struct, rename="camel", frozen=True):
 
 
 class NetworkPolicy(msgspec.Struct, rename="camel", frozen=True):
-    """A NetworkPolicy."""
+    """Fields of a NetworkPolicy that the firewall of a node reads."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: PolicySpec = msgspec.field(default_factory=PolicySpec)

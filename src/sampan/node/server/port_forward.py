@@ -2,7 +2,7 @@
 
 Concurrency: each connection to a port has a task, with one more for each direction. A slow connection stops all others
 of the same client, because its SPDY library has no flow control for single streams. An error of one connection is sent
-on its error stream and does not affect the others.
+on its error stream and does not affect other streams.
 Source: cri-streaming pkg/streaming/portforward/{httpstream,websocket}.go (1.36); containerd's sandbox_portforward.
 """
 

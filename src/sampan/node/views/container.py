@@ -259,5 +259,5 @@ class Container(msgspec.Struct, rename="camel"):
 
     @property
     def is_sidecar(self) -> bool:
-        """True if this init container keeps running next to the others."""
+        """True if this init container keeps running next to the main containers."""
         return self.restart_policy == "Always"

@@ -46,7 +46,7 @@ class DnsConfig(msgspec.Struct, gc=False):
 
 
 class PodSpec(msgspec.Struct, rename="camel"):
-    """Spec of a Pod."""
+    """Fields of `spec` that the agent of a node reads. Other fields are not decoded."""
 
     node_name: str = ""
     priority: int | None = None

@@ -181,7 +181,7 @@ class Volumes:
             self._changed(known.key)
 
     async def _mount_all(self, place: PodPlace, volumes: list[Volume], known: _Known) -> dict[str, Exception]:
-        """Mount as many volumes as possible, and return the reasons for the others."""
+        """Mount as many volumes as possible, and return the reasons for unmounted ones."""
         faults: dict[str, Exception] = {}
         for volume in volumes:
             try:

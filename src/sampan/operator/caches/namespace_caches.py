@@ -40,7 +40,7 @@ class NamespaceCaches:
         return ""
 
     def holds(self, namespace: str) -> bool:
-        """Return True if reads of a namespace are answered here; "" means all namespaces of the group."""
+        """Return True if reads of a namespace are served here; "" means all namespaces of the group."""
         return not namespace or self._of(namespace) is not None or self._group.has_left(namespace)
 
     def wrote(self, obj: Any) -> None:

@@ -18,7 +18,7 @@ _NOTE_BYTES_MAX: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class ObjectReference:
-    """Reference to an object."""
+    """Object that an Event is about, or related to."""
 
     api_version: str
     kind: str

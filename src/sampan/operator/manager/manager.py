@@ -62,7 +62,7 @@ class Manager:
         if options.tracer is not None:
             guarded = guarded.through(options.tracer.transport)
         self.client = CachedClient(guarded, timeout_s=options.read_timeout_s)
-        """Client that reads watched kinds from the cache, all others from the server. `client.direct` never caches.
+        """Client that reads watched kinds from the cache, other kinds from the server. `client.direct` never caches.
 
         Both raise `LeaseOver` for writes of a leader whose lease has expired.
         """

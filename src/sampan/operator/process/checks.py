@@ -1,6 +1,6 @@
 """`missing_parts`: what an operator lacks in its cluster, found out before the start.
 
-A server without a CRD answers 404 to a list, and one without a role 403: an informer repeats its list and waits. The
+A server without a CRD returns 404 to a list, and one without a role 403: an informer repeats its list and waits. The
 checks name the kind, the verbs and the remedy in one line each.
 """
 

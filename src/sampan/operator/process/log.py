@@ -9,7 +9,7 @@ from sampan.operator.settings import OperatorSettings
 
 
 class ReconcileFields(logging.Filter):
-    """Adds `controller`, `request` and `reconcile_id` to the records of a reconcile, and nothing to others."""
+    """Adds `controller`, `request` and `reconcile_id` to the records of a reconcile, and nothing to other records."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Add the fields and return True."""

@@ -47,7 +47,7 @@ class HubConversion(Generic[H]):
 
     @property
     def group_kind(self) -> GroupKind:
-        """Group and kind."""
+        """Group and kind that all versions of the hub share."""
         return self._hub.info.gvk.group_kind
 
     @property

@@ -69,7 +69,7 @@ class WebhookServer(Hooks):
         certificates: CertificateStore | CertificateSource,
         options: WebhookOptions = WebhookOptions(),
     ) -> None:
-        """A `CertificateStore` keeps certificates that this server issues; a `CertificateSource` supplies others."""
+        """A `CertificateStore` keeps certificates of this server; a `CertificateSource` supplies foreign ones."""
         super().__init__()
         certificates, self.options = _as_deployed(manager, certificates, options)
         options = self.options

@@ -1,6 +1,6 @@
 """Roles of an operator, from its declared rights; and roles for the users of its kinds.
 
-A right for one namespace is in a Role there, all others are in a ClusterRole. No rule has a wildcard.
+A right for one namespace is in a Role there, all other rights are in a ClusterRole. No rule has a wildcard.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -90,7 +90,7 @@ class PortAllocator:
         return self.first + number
 
     def release(self, port: int) -> None:
-        """Release a port."""
+        """Make a port of the range available again. Releasing a free port has no effect."""
         self._bitmap.release(port - self.first)
 
     def learn(self, taken: Iterable[int]) -> None:

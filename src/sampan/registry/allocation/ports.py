@@ -1,7 +1,7 @@
 """`PortClaims`: allocated node ports in the store, in one RangeAllocation that is written with compare-and-swap.
 
 Concurrency: changes that wait during a write share the next write (group commit). The first waiting task that gets the
-lock writes the changes of all. A change that is refused or cancelled does not affect the others.
+lock writes the changes of all. A change that is refused or cancelled does not affect other changes.
 Source: pkg/registry/core/service/allocator/storage/storage.go (1.36).
 """
 

@@ -61,7 +61,7 @@ async def create(store: ResourceStore, ctx: Context, obj: Object, clock: Clock) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateOptions:
-    """Options of an update."""
+    """Conditions and exceptions for a write of the server itself."""
 
     part: Part = Part.MAIN
     dry_run: bool = False

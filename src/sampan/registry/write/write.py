@@ -115,7 +115,7 @@ class Deletion:
 
 
 class Write(msgspec.Struct, eq=False):
-    """One write. The caller sets the first group of fields, the steps set the others.
+    """One write. The caller sets the first group of fields, the steps set the further groups.
 
     All objects are in the strategy's version, except `desired` until the step "convert".
     """

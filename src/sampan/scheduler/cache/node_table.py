@@ -25,7 +25,7 @@ _NO_LABELS: Labels = {}
 
 
 class NodeTable:
-    """Table of Nodes.
+    """Free resources and other numbers of all Nodes as arrays: filters and scores compute all rows at once.
 
     Only the cache writes it. Readers never run in the middle of a change, because changes do not await.
     """

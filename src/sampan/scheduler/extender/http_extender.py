@@ -58,7 +58,7 @@ class Objects:
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """The Nodes that passed, and the reasons for the others."""
+    """The Nodes that passed, and the reasons for rejected ones."""
 
     names: frozenset[str]
     failed: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""NodeResourcesFit: rejects Nodes without enough free resources, and scores the others by their free resources.
+"""NodeResourcesFit: rejects Nodes without enough free resources, and scores fitting ones by their free resources.
 
 Source: plugins/noderesources/fit.go, least_allocated.go, most_allocated.go (1.36).
 """

@@ -21,7 +21,7 @@ class _DriverSpec(msgspec.Struct, rename="camel", gc=False):
 
 
 class CsiDriver(msgspec.Struct, gc=False):
-    """A CSIDriver."""
+    """Fields of a CSIDriver that decide whether its free capacity counts."""
 
     spec: _DriverSpec = msgspec.field(default_factory=_DriverSpec)
 

@@ -22,7 +22,7 @@ class ClaimMeta(msgspec.Struct, rename="camel", gc=False):
 
 
 class ClaimSpec(msgspec.Struct, rename="camel", gc=False):
-    """The spec of a claim."""
+    """Bound volume of a claim, or the requirements for a new one."""
 
     volume_name: str = ""
     storage_class_name: str | None = None
@@ -33,7 +33,7 @@ class ClaimSpec(msgspec.Struct, rename="camel", gc=False):
 
 
 class ClaimStatus(msgspec.Struct, gc=False):
-    """The status of a claim."""
+    """Phase of a claim: "Pending", "Bound" or "Lost"."""
 
     phase: str = ""
 
@@ -85,7 +85,7 @@ class CsiSource(msgspec.Struct, rename="camel", gc=False):
 
 
 class VolumeSpec(msgspec.Struct, rename="camel", gc=False):
-    """The spec of a volume."""
+    """Properties of a volume that are compared with a claim, and the Nodes that can reach it."""
 
     capacity: Quantities = msgspec.field(default_factory=dict)
     access_modes: list[str] = msgspec.field(default_factory=list)
@@ -98,13 +98,13 @@ class VolumeSpec(msgspec.Struct, rename="camel", gc=False):
 
 
 class VolumeStatus(msgspec.Struct, gc=False):
-    """The status of a volume."""
+    """Phase of a volume: a "Released" or "Failed" one gets no new claim."""
 
     phase: str = ""
 
 
 class PersistentVolume(msgspec.Struct, gc=False):
-    """A PersistentVolume."""
+    """Fields of a PersistentVolume that binding and placement read."""
 
     metadata: VolumeMeta
     spec: VolumeSpec = msgspec.field(default_factory=VolumeSpec)
@@ -134,7 +134,7 @@ class TopologyTerm(msgspec.Struct, rename="camel", gc=False):
 
 
 class StorageClass(msgspec.Struct, rename="camel", gc=False):
-    """A StorageClass."""
+    """Provisioner of a class, and the time and places of its provisioning."""
 
     provisioner: str = ""
     volume_binding_mode: str = "Immediate"

@@ -165,7 +165,7 @@ class Environment:
         )
 
     def compile(self, expression: str) -> Program:
-        """Compile an expression.
+        """Parse and check an expression, and return the program that evaluates it.
 
         **Raises** CelSyntaxError or CelTypeError; the message is the part that clients see after `compilation failed:
         `.

@@ -24,7 +24,7 @@ class BackendError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BackendResponse:
-    """Response of a backend."""
+    """Complete response to a GET of a server behind an APIService."""
 
     url: str
     status: int

@@ -85,7 +85,7 @@ class ApiResource(msgspec.Struct, rename="camel"):
 
 
 class ApiResourceList(msgspec.Struct):
-    """APIResourceList."""
+    """Resources of one group version, from a server without aggregated discovery."""
 
     resources: list[ApiResource] | None = None
 

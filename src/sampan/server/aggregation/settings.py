@@ -1,4 +1,4 @@
-"""Settings of aggregation."""
+"""Intervals and the client certificate for requests to servers behind APIServices."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

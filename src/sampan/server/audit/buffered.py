@@ -26,7 +26,7 @@ _EVENTS = integer(metavar="EVENTS")
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """Settings of batches."""
+    """Size, delay and rate of the batches in which audit events are written."""
 
     buffer_size: int = setting(10_000, "Events that may wait for a batch; further ones are dropped.", kind=_EVENTS)
     max_batch_size: int = setting(400, "Largest size of a batch, in events.", name="max-size", kind=_EVENTS)

@@ -52,7 +52,7 @@ class WebhookTokenSettings:
     """Settings of the webhook's TokenReviews."""
 
     version: str = "v1"
-    """One of `VERSIONS`."""
+    """Version of the TokenReview that is sent: one of `VERSIONS`."""
     cache_ttl_s: float = 120.0
     api_audiences: tuple[str, ...] = ()
     timeout_s: float = TIMEOUT_S

@@ -1,4 +1,4 @@
-"""`AbacAuthorizer`: allows requests that match a line of its policy file, and has no opinion on others.
+"""`AbacAuthorizer`: allows requests that match a line of its policy file, and has no opinion on other requests.
 
 Each line is a Policy as JSON. Empty lines and lines that begin with # are ignored. A v1beta1 policy has a version, a
 kind and a `spec`. A v0 policy has none of them, and a missing field matches everything.

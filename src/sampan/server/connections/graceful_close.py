@@ -13,7 +13,7 @@ from sampan.server.connections.settings import HttpSettings
 class GracefulClose:
     """Closes a transport gracefully.
 
-    A TLS client should answer `close_notify`, but many clients do not read it before their next request. After
+    A TLS client should return `close_notify`, but many clients do not read it before their next request. After
     `close_timeout_s` the connection is aborted, unless the kernel still has data to send.
     """
 

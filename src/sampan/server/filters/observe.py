@@ -1,6 +1,6 @@
 """Metrics and log of requests.
 
-All requests are counted. Slow and failed ones are logged as warnings, the others at level debug.
+All requests are counted. Slow and failed ones are logged as warnings, all other requests at level debug.
 Source: apiserver pkg/endpoints/metrics/metrics.go, pkg/server/httplog/httplog.go (1.36).
 """
 

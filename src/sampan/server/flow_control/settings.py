@@ -1,4 +1,4 @@
-"""Settings of flow control."""
+"""Options that limit the number of concurrent requests."""
 
 from dataclasses import dataclass
 

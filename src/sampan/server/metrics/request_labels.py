@@ -1,4 +1,4 @@
-"""Metric labels of requests.
+"""Labels (verb, resource, scope, …) with which metrics count a request.
 
 Source: apiserver pkg/endpoints/metrics/metrics.go, pkg/endpoints/installer.go, apiextensions-apiserver
 pkg/apiserver/customresource_handler.go (1.36).

@@ -37,7 +37,7 @@ _WHOLE_ORIGIN: Final = frozenset(
 
 
 def without_sessions(cookies: str) -> str:
-    """Return a `Cookie` header without this server's cookies; empty if no others remain."""
+    """Return a `Cookie` header without this server's cookies; empty if no other cookies remain."""
     if COOKIE_PREFIX.lower() not in cookies.lower():
         return cookies
     return ";".join(pair for pair in cookies.split(";") if not _OWN_COOKIE.match(pair)).strip()

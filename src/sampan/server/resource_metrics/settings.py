@@ -1,4 +1,4 @@
-"""Settings of resource metrics."""
+"""Options for the scrapes of nodes that `kubectl top` and autoscalers read."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""`Routes`: the innermost handler. It routes resource requests to their handler, and others by path."""
+"""`Routes`: the innermost handler. It routes resource requests to their handler, and other requests by path."""
 
 from collections.abc import Awaitable
 

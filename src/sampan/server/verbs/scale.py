@@ -97,7 +97,7 @@ class Scaling(Change):
         self._scope, self._options, self._edit, self._applied = scope, options, edit, applied
         self.old_scale: Object = {}
         self.scale: Object = {}
-        """Wanted Scale after admission."""
+        """Requested Scale after admission."""
 
     async def make(self, write: Write) -> Object:
         """Admit the desired Scale, and scale a copy of the object. Raises 409, 422."""

@@ -103,7 +103,7 @@ class EncryptedStore:
 
     @property
     def compacted(self) -> int:
-        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
+        """Newest compacted revision that this store has observed, compacted by any server; 0: none."""
         return self._store.compacted
 
     async def size_bytes(self) -> int:
@@ -122,7 +122,7 @@ class EncryptedStore:
             return True
 
     async def fetch_keys(self, rows: Iterable[KeyValue]) -> None:
-        """Fetch the keys that these rows need. Raises `StoreUnreachable` if a plug-in does not answer."""
+        """Fetch the keys that these rows need. Raises `StoreUnreachable` if a plug-in does not respond."""
         by_transformer: dict[Transformer, list[bytes]] = {}
         for row in rows:
             by_transformer.setdefault(self._transformer(row.key), []).append(row.value)

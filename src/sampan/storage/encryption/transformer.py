@@ -18,7 +18,7 @@ class EncryptionError(Exception):
 
 
 class KeyServiceDown(EncryptionError):
-    """The key service does not answer, so decryption is impossible for now."""
+    """The key service does not respond, so decryption is impossible for now."""
 
 
 class Plain(NamedTuple):

@@ -1,7 +1,8 @@
 """`AckBatch`: acknowledges concurrent writes together.
 
-etcd answers one write after another. If each were acknowledged separately, each would cost three iterations of the
-event loop: for the answer, its event, and the client's next request. These iterations cost more than the call itself.
+etcd returns the results of writes one after another. If each were acknowledged separately, each would cost three
+iterations of the event loop: for the response, its event, and the client's next request. These iterations cost more
+than the call itself.
 
 Concurrency: no tasks; each writer waits in its own task.
 """

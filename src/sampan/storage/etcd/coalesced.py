@@ -19,7 +19,7 @@ class CoalescedCall(Generic[T]):
     Guarantees: a caller gets the result of a call that started after the caller arrived.
 
     Callers that arrive during a call share the next one. The next call first waits a moment until as many callers have
-    arrived as the last call had in total. Without that wait the callers just answered and those already waiting would
+    arrived as the last call had in total. Without that wait the callers with a result and those already waiting would
     stay two groups that take turns, with twice as many calls.
     """
 

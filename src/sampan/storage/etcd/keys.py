@@ -43,7 +43,7 @@ class Keys:
         return self._bound(start), self._bound(end)
 
     def row(self, stored: Any) -> KeyValue:
-        """Return a row of etcd's answer as a row of the store."""
+        """Return a row of etcd's response as a row of the store."""
         return KeyValue(self.store_key(stored.key), stored.value, stored.create_revision, stored.mod_revision)
 
     def events(self, sent: Any, after: int) -> list[StoreEvent]:

@@ -37,7 +37,7 @@ _SUSPENDED_S = 30.0
 
 
 class PrefixWatch:
-    """Watch of the prefix."""
+    """Feeds the broadcaster with all events below the prefix of this cluster, in order of revision."""
 
     def __init__(self, client: EtcdClient, broadcaster: WatchBroadcaster, keys: Keys, reads: Reads) -> None:
         self._client = client

@@ -22,7 +22,7 @@ _CHUNK = 1_000
 
 
 class Reads:
-    """Linearizable reads. All methods raise `StoreUnreachable` when no endpoint answers in time."""
+    """Linearizable reads. All methods raise `StoreUnreachable` when no endpoint responds in time."""
 
     def __init__(self, client: EtcdClient, keys: Keys) -> None:
         self._client = client

@@ -42,7 +42,7 @@ class EtcdSettings:
     keepalive_s: float = 10.0
     """Silence in seconds after which an endpoint is pinged. etcd refuses more than one ping in 5 s."""
     keepalive_timeout_s: float = 3.0
-    """Seconds without an answer to a ping after which the connection is closed."""
+    """Seconds without a response to a ping after which the connection is closed."""
 
     def __post_init__(self) -> None:
         if not self.servers:

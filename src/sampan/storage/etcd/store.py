@@ -118,7 +118,7 @@ class EtcdStore:
 
         Returns when this server's watches have all events up to it.
 
-        Raises `StoreUnreachable` when etcd does not answer, or the watch does not deliver the revision in time.
+        Raises `StoreUnreachable` when etcd does not respond, or the watch does not deliver the revision in time.
         """
         newest = await self._newest.get()
         if not await self._watch.reach(newest, _DELIVERY_S):
@@ -126,7 +126,7 @@ class EtcdStore:
         return Revision(newest)
 
     async def ready(self) -> None:
-        """Wait until all earlier requests have completed. Checks that etcd answers, and that the watch delivers."""
+        """Wait until all earlier requests have completed. Checks that etcd responds, and that the watch delivers."""
         await self.revision()
 
     async def get(self, key: str) -> KeyValue | None:
@@ -165,7 +165,7 @@ class EtcdStore:
 
     @property
     def compacted(self) -> int:
-        """Newest compacted revision that this store has seen, compacted by any server; 0: none."""
+        """Newest compacted revision that this store has observed, compacted by any server; 0: none."""
         return self._compaction.compacted
 
     async def claim_compaction(self, revision: int) -> bool:

@@ -126,7 +126,7 @@ class Writes:
             raise OutcomeUnknown(str(error)) from error
 
     async def _commit(self, request: Any, *, repeatable: bool) -> tuple[Any, bool]:
-        """Return etcd's answer, and whether an earlier attempt may have written.
+        """Return etcd's response, and whether an earlier attempt may have written.
 
         `repeatable`: retry after an unknown outcome.
         """

@@ -3,7 +3,7 @@
 A frame of 9 bytes (SETTINGS, PING, RST_STREAM, WINDOW_UPDATE, PRIORITY, empty DATA or CONTINUATION) costs the server
 about 20 µs: 1 MB of them would stop other clients for seconds. Each such frame takes one token from the bucket of its
 connection. The client gets tokens back with time, with responses, and with the data sent to it, which it has to
-answer with WINDOW_UPDATE frames. A client without tokens is disconnected with ENHANCE_YOUR_CALM.
+respond with WINDOW_UPDATE frames. A client without tokens is disconnected with ENHANCE_YOUR_CALM.
 Source: nghttp2 lib/nghttp2_option.c (1,000 frames at once, 33 a second; at most 32 settings in a frame).
 """
 
@@ -46,7 +46,7 @@ class FrameBudget:
                 raise FrameFlood
 
     def earn_response(self) -> None:
-        """Credit the client for a request that was answered."""
+        """Credit the client for a request that has its response."""
         self._add(TOKENS_PER_RESPONSE)
 
     def earn_data(self, size_bytes: int) -> None:

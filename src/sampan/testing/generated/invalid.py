@@ -52,7 +52,7 @@ class InvalidObject:
     field: str
     """Path of the faulty field, as in the cause that a server returns."""
     reason: str
-    """Reason of the cause: `FieldValueRequired`, `FieldValueInvalid` and others."""
+    """Reason of the cause, such as `FieldValueRequired` or `FieldValueInvalid`."""
     fault: str
     """The broken rule, in a few words."""
 

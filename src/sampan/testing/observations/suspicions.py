@@ -37,7 +37,7 @@ class _Object:
     unmade: bool = False
     """The operator had made one, which was deleted, not by the user."""
     shared: bool = False
-    """Others have changed it."""
+    """Another client has changed it."""
     values: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)
     """Values by path, each with its writer."""
 

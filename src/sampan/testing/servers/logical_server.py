@@ -96,7 +96,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Settings of one server."""
+    """Options and parts of a server that runs in the process of a test."""
 
     admission: AdmissionSettings = field(default_factory=lambda: AdmissionSettings(frozenset({NODE_RESTRICTION})))
     address: str = f"127.0.0.1:{PORT}"

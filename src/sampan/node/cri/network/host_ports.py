@@ -49,7 +49,7 @@ class HostPorts:
     async def keep(self, running: Sequence[Attachment], directories: Sequence[Path]) -> None:
         """Write the rules that are missing. `directories`: places of CNI plug-ins.
 
-        A failure for one Pod is logged, and does not affect the others.
+        A failure for one Pod is logged, and does not affect other Pods.
         """
         desired = {each.container: each for each in running if each.ports}
         for container in self._attachments.keys() - desired.keys():

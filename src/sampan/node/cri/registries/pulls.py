@@ -41,8 +41,8 @@ def rewritten(registries: Registries, image: str) -> list[Attempt]:
 def own(registries: Registries, image: str, *, runtime: str) -> Iterator[Attempt]:
     """Yield the image's own name with the credentials of each mirror, then of the registry.
 
-    `runtime`: name of the container runtime. Others than containerd do not read the address in credentials, and would
-    send those of a mirror to the registry. Source: cri-o server/image_pull.go (1.34).
+    `runtime`: name of the container runtime. Runtimes other than containerd do not read the address in credentials, and
+    would send those of a mirror to the registry. Source: cri-o server/image_pull.go (1.34).
     """
     host, _, _ = with_registry(image).partition("/")
     mirrors = registries.mirror(host).endpoints if runtime == CONTAINERD else ()

@@ -117,7 +117,7 @@ class LogFile:
     def _next_name(self) -> Path:
         """Return the new name of a full file.
 
-        It sorts after all others, even with several in a second or a clock set back.
+        It sorts after all other files, even with several in a second or a clock set back.
         """
         rotated = log_files(self.path)[:-1]
         newest = rotated[-1].name.removeprefix(f"{self.path.name}.") if rotated else ""

@@ -55,7 +55,7 @@ class Stdio:
 
 
 def open_stdio(streams: Streams) -> Stdio:
-    """Open the selected streams; the others are /dev/null. Raises `OSError` if there are no descriptors left."""
+    """Open the selected streams; the other streams are /dev/null. Raises `OSError` if there are no descriptors left."""
     stdio = Stdio()
     try:
         if streams.tty:

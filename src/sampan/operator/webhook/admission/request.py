@@ -61,7 +61,7 @@ class Resource(msgspec.Struct, frozen=True):
 
 
 class AdmissionRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One request.
+    """Operation on an object that the API server submits to a webhook.
 
     The `request_…` fields describe the client's original request. They differ if the API server has converted the
     object.

@@ -61,7 +61,7 @@ def converts(crd: Mapping[str, Any]) -> bool:
 
 
 def webhook_warnings(objects: Sequence[Object]) -> list[str]:
-    """Return what OLM does not do as the operator's code wants it."""
+    """Return what OLM does not do as the operator's code requires it."""
     found = [
         f"the webhook {hook['name']} has {field}, which OLM does not support: it is called for more requests"
         for _, hook in _hooks(objects)

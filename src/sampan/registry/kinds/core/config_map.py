@@ -36,7 +36,7 @@ def check_immutable_data(obj: Object, old: Object, fields: tuple[str, ...], erro
 
 
 class ConfigMapStrategy(Strategy):
-    """Strategy of ConfigMaps."""
+    """Limits keys and total size (1 MiB) of a ConfigMap, and refuses changes of an immutable one."""
 
     has_generation = False
 

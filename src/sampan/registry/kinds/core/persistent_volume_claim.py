@@ -1,4 +1,4 @@
-"""PersistentVolumeClaims.
+"""Rules for PersistentVolumeClaims: defaults, data sources, and the few fields that may change after creation.
 
 Source: pkg/registry/core/persistentvolumeclaim/strategy.go, pkg/apis/core/validation/validation.go (1.36).
 """

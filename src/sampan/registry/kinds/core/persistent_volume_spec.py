@@ -1,4 +1,4 @@
-"""Spec of a PersistentVolume.
+"""Validation of the spec of a PersistentVolume: exactly one source, a capacity, access modes.
 
 Source: pkg/apis/core/validation/validation.go ValidatePersistentVolumeSpec (1.36).
 """

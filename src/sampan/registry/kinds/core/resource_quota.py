@@ -1,4 +1,4 @@
-"""ResourceQuotas.
+"""Rules for ResourceQuotas: amounts, and the scopes that fit the limited resources.
 
 Source: pkg/registry/core/resourcequota/strategy.go, pkg/apis/core/validation/validation.go (1.36).
 """

@@ -151,7 +151,7 @@ def _check_sysctls(sysctls: list[Object], spec: Object, path: Path, errors: Erro
 
 
 def check_seccomp_profile(profile: Object, path: Path, errors: Errors) -> None:
-    """Check a SeccompProfile."""
+    """Require a supported type, and `localhostProfile` for the type Localhost only."""
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
     if not kind:
         errors.append(required(path.child("type"), "type is required when seccompProfile is set"))

@@ -48,7 +48,7 @@ def check_list(items: list[Any], count_max: int, path: Path, errors: Errors, che
 
 
 def check_unique(keys: list[str], path: Path, errors: Errors) -> None:
-    """Check that keys are unique."""
+    """Report each repetition of an earlier key as a duplicate, with its index."""
     seen: set[str] = set()
     for index, key in enumerate(keys):
         if key in seen:

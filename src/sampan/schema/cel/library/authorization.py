@@ -64,7 +64,7 @@ Decide = Callable[[AuthorizationCheck], Decided]
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerValue(LibraryValue):
-    """Value of `authorizer`."""
+    """CEL's variable `authorizer`: checks the rights of the user of a request, or of a service account."""
 
     decide: Decide
     service_account: tuple[str, str] | None = None

@@ -1,4 +1,4 @@
-"""EventRateLimit: limits the rate of Events.
+"""EventRateLimit: refuses Events with 429 beyond a rate for the server, a namespace, a user or a source.
 
 Source: kubernetes plugin/pkg/admission/eventratelimit/ (1.36).
 """

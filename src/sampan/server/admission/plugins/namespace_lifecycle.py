@@ -22,7 +22,7 @@ _ACCESS_REVIEWS = frozenset({("authorization.k8s.io", "localsubjectaccessreviews
 
 
 class NamespaceLifecycle:
-    """Mutating plug-in, so that it runs before the others."""
+    """Mutating plug-in, so that it runs before validating plug-ins."""
 
     name: ClassVar[str] = "NamespaceLifecycle"
     operations: ClassVar[frozenset[str]] = frozenset({"CREATE", "UPDATE", "DELETE"})

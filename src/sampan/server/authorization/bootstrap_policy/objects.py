@@ -1,4 +1,4 @@
-"""Bootstrap policy as objects."""
+"""Roles and bindings of the bootstrap policy, as the objects that a server creates at its start."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""`RbacAuthorizer`: allows requests that a bound role of the user allows, and has no opinion on others.
+"""`RbacAuthorizer`: allows requests that a bound role of the user allows, and has no opinion on other requests.
 
 Decisions are cached until a role or a binding changes. The cache key contains the request without the object's name. A
 cache miss costs a few lookups for each binding of the user.

@@ -21,7 +21,7 @@ class Grants:
         self._path_rules: list[tuple[Rule, CompiledBinding]] | None = None
 
     def add(self, binding: CompiledBinding) -> None:
-        """Add a binding."""
+        """Grant the rules of a binding to its subjects. Remove an earlier binding with the same key before."""
         self.bindings[binding.key] = binding
         if self._by_resource is not None:
             _grant(self._by_resource, binding)

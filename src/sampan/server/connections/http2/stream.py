@@ -57,7 +57,7 @@ class Stream:
         self.stream_id = stream_id
         self.loop = connection.owner.loop
         self.closed = False
-        """True if the client no longer wants a response."""
+        """True if nothing more is sent: the response is complete, or the stream was reset."""
         self.streaming = False
         self._ended = False
         """True if the server has ended the response although its stream continues, as that of a watch."""

@@ -68,7 +68,7 @@ class ServerAddresses:
             return  # the record just expired, or an earlier server at this address renewed it; the next call succeeds
 
     async def present(self) -> list[Address]:
-        """Return the sorted addresses of all servers. Loopback addresses are returned only if there are no others."""
+        """Return the sorted addresses of all servers; loopback addresses only if no other ones exist."""
         everywhere = [address for address in await self._under(PREFIX) if not address.loopback]
         return everywhere or await self._under(LOOPBACK_PREFIX)
 

@@ -20,7 +20,7 @@ class EncryptedSource(NamedTuple):
 
 
 class KeyService(Protocol):
-    """KMS plug-in. All methods block and raise `EncryptionError`; `KeyServiceDown` if the plug-in does not answer."""
+    """KMS plug-in. All methods block and raise `EncryptionError`; `KeyServiceDown` if the plug-in does not respond."""
 
     def status(self) -> KeyStatus:
         """Return the plug-in's status."""

@@ -1,7 +1,7 @@
 """`Availability`: circuit breaker around the whole etcd cluster.
 
-The circuit opens when a call has used all its attempts without an answer, and no other call received one meanwhile. It
-closes with the next answer. While it is open calls fail at once, except for one probe at a time, which tries each
+The circuit opens when a call has used all its attempts without a response, and no other call received one meanwhile. It
+closes with the next response. While it is open calls fail at once, except for one probe at a time, which tries each
 endpoint once.
 """
 
@@ -46,6 +46,6 @@ class Availability:
         return True
 
     def end_probe(self) -> None:
-        """Record the end of the probe, with or without an answer."""
+        """Record the end of the probe, with or without a response."""
         self._probing = False
         self._probe_at = self.clock() + PROBE_PAUSE_S

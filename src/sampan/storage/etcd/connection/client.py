@@ -2,7 +2,7 @@
 
 Concurrency: no tasks. One connection for each endpoint, opened on first use, kept alive by pings, and reconnected by
 gRPC. All calls use one endpoint until it fails; then the next one, in turn. Every attempt has a deadline. While no
-endpoint answers, calls fail at once (`Availability`). A failure also reloads certificates that have changed on disk.
+endpoint responds, calls fail at once (`Availability`). A failure also reloads certificates that have changed on disk.
 When etcd becomes unavailable all endpoints are reconnected, because a gateway may then lead to another member.
 """
 
@@ -56,7 +56,7 @@ class EtcdClient:
             self._at = (self._at + 1) % len(self._endpoints)
 
     def on_unavailable(self, cause: str) -> None:
-        """Log that no endpoint answers, and reconnect to all: another member may answer at the same address."""
+        """Log that no endpoint responds, and reconnect to all: another member may respond at the same address."""
         _log.warning(
             "no etcd endpoint responds; requests fail with 503 until one does: endpoints=%s error=%r",
             ",".join(self.settings.servers),
@@ -66,7 +66,7 @@ class EtcdClient:
             endpoint.reconnect()
 
     async def call(self, method: Method, request: Any) -> Any:
-        """Make a call that may be repeated, until an endpoint answers.
+        """Make a call that may be repeated, until an endpoint responds.
 
         Raises `StoreUnreachable` after `total_s`, at once while etcd is unavailable, and when etcd denies permission;
         `StoreFull`; `AioRpcError` when the requested revision does not exist (compacted, or in the future).
@@ -144,7 +144,7 @@ class Attempts:
             self._client.availability.end_probe()
 
     async def repeat(self, method: Method, request: Any) -> Any:
-        """Make attempts until an endpoint answers. See `EtcdClient.call`."""
+        """Make attempts until an endpoint responds. See `EtcdClient.call`."""
         while True:
             try:
                 return await self.call(method, request)

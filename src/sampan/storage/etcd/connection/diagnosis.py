@@ -1,6 +1,7 @@
-"""Diagnosis of an etcd that does not answer, for the administrator. It connects to each endpoint without gRPC.
+"""Diagnosis of an etcd that does not respond, for the administrator. It connects to each endpoint without gRPC.
 
-It connects as a client would, with and without TLS, and examines the first bytes of the answer. It makes no etcd calls.
+It connects as a client would, with and without TLS, and examines the first bytes of the response. It makes no etcd
+calls.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ from sampan.storage.store import StoreMisconfigured, StoreUnreachable
 T = TypeVar("T")
 
 _SOON_S: Final = 1.0
-"""Time to wait for an answer before the endpoints are diagnosed."""
+"""Time to wait for a response before the endpoints are diagnosed."""
 _TIMEOUT_S: Final = 2.0
 _REFUSED_WITHIN_S: Final = 0.5
 _MEMBERS: Final = ", as etcd does without a quorum of its members"
@@ -189,7 +190,7 @@ def _unsolicited(secured: ssl.SSLSocket) -> bytes:
 
 
 def _http2_reply(sock: socket.socket, received: bytes = b"") -> bytes:
-    """Send an HTTP/2 preface and return the first bytes of the answer. `received`: bytes received before."""
+    """Send an HTTP/2 preface and return the first bytes of the response. `received`: bytes received before."""
     sock.sendall(_PREFACE)
     response = received
     while len(response) < _HEAD and (more := sock.recv(256)):

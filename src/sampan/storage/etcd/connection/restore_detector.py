@@ -1,7 +1,7 @@
 """`RestoreDetector`: detects that etcd was restored from a backup, or replaced by another cluster.
 
 After a restore the cluster id differs (depending on the options of the restore), or the revision is lower than one
-already seen. Nothing in the server's caches is valid then, because revisions start again with other contents.
+already observed. Nothing in the server's caches is valid then, because revisions start again with other contents.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from sampan.storage.store import StoreReplaced, StoreUnreachable
 
 
 class RestoreDetector:
-    """Cluster id and newest revision seen by one client."""
+    """Cluster id and newest revision observed by one client."""
 
     def __init__(self) -> None:
         self.revision = 0
@@ -27,7 +27,7 @@ class RestoreDetector:
             raise StoreUnreachable(self.fault)
 
     def observe(self, header: Any, before: int) -> None:
-        """Record the header of a linearizable answer. `before`: the newest revision seen when the request was sent.
+        """Record the header of a linearizable response. `before`: the newest revision when the request was sent.
 
         Raises `StoreUnreachable` if etcd was restored or replaced.
         """

@@ -62,7 +62,7 @@ def starts_a_stream(sent: SentRequest) -> bool:
 
 
 def may_be_old(sent: SentRequest) -> bool:
-    """Return True for a read that a server answers from its cache. A get and a list without a version are live."""
+    """Return True for a read that a server serves from its cache. A get and a list without a version are live."""
     return sent.info.verb == "watch" or (sent.info.verb == "list" and "resourceVersion=" in sent.request.target)
 
 
