@@ -118,7 +118,7 @@ def no_execute_taints(node: Object) -> list[Object]:
 
 
 class Toleration(msgspec.Struct, rename="camel"):
-    """Toleration of a Pod."""
+    """Toleration with the time for which it holds back an eviction."""
 
     key: str = ""
     operator: str = ""

@@ -57,7 +57,7 @@ class Type(enum.IntEnum):
 
 
 class Rcode(enum.IntEnum):
-    """Response codes."""
+    """Result of a query in a response. Source: RFC 1035, RFC 6891."""
 
     NOERROR = 0
     FORMERR = 1
@@ -94,7 +94,7 @@ class Edns:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Query of a client."""
+    """Question of a client, with the properties of its message that the response depends on."""
 
     id: int
     flags: int

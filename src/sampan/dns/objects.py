@@ -65,7 +65,7 @@ class Conditions(msgspec.Struct, gc=False):
 
 
 class Endpoint(msgspec.Struct, gc=False):
-    """Endpoint of a Service."""
+    """Addresses of a Pod behind a Service, and its readiness."""
 
     addresses: list[str] | None = None
     hostname: str | None = None

@@ -65,7 +65,7 @@ class ClaimSpec(msgspec.Struct, rename="camel"):
 
 
 class Claim(msgspec.Struct, rename="camel"):
-    """PersistentVolumeClaim."""
+    """Fields of a PersistentVolumeClaim that lead from a Pod to its volume."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: ClaimSpec = msgspec.field(default_factory=ClaimSpec)
@@ -78,7 +78,7 @@ class _Path(msgspec.Struct, gc=False):
 
 
 class SecretReference(msgspec.Struct, gc=False, frozen=True):
-    """Secret in a namespace."""
+    """Name of a Secret with credentials that a volume gives to its driver."""
 
     name: str = ""
     namespace: str = ""

@@ -33,7 +33,7 @@ class Field:
     name: str
     """Name in Python."""
     type: str
-    """Annotation."""
+    """Type in Python, as text of an annotation."""
     default: str
     """Expression of the default; empty: the field is required."""
     sample: Any

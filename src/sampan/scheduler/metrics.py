@@ -32,7 +32,7 @@ ObservePlugin = Callable[[str, str, float], None]
 
 
 class Histogram:
-    """Histogram with fixed bounds."""
+    """Counts observations by size, in buckets with fixed upper bounds, for Prometheus."""
 
     __slots__ = ("_bounds", "_counts", "sum")
 

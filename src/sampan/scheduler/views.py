@@ -98,7 +98,7 @@ class NodeAffinity(msgspec.Struct, frozen=True, gc=False):
 
 
 class PodTerm(msgspec.Struct, rename="camel", gc=False):
-    """A pod affinity term."""
+    """Term of pod (anti-)affinity: Pods that a selector matches in some namespaces, within one topology."""
 
     topology_key: str = ""
     label_selector: dict[str, Any] | None = None
@@ -131,7 +131,7 @@ class Affinity(msgspec.Struct, rename="camel", gc=False):
 
 
 class SpreadConstraint(msgspec.Struct, rename="camel", gc=False):
-    """A topology spread constraint."""
+    """Limit of the difference in the number of matching Pods between the domains of a topology."""
 
     max_skew: int = 1
     topology_key: str = ""
@@ -162,7 +162,7 @@ class Volume(msgspec.Struct, rename="camel", gc=False):
 
 
 class Gate(msgspec.Struct, gc=False):
-    """A scheduling gate."""
+    """Name of a gate. A Pod with gates is not scheduled until all are removed."""
 
     name: str = ""
 

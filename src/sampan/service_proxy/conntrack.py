@@ -36,7 +36,7 @@ _TIMEOUT_S: Final = 5.0
 
 
 class Socket(NamedTuple):
-    """Address and port."""
+    """One end of a flow, as the kernel reports it."""
 
     address: str
     port: int

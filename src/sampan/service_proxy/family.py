@@ -9,7 +9,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """An address family."""
+    """IPv4 or IPv6, with its names in rules, sets and sockets."""
 
     version: int
     name: str

@@ -13,7 +13,7 @@ from sampan.controllers.workloads.history import POD_HASH_LABEL
 
 @dataclass(slots=True)
 class Changes:
-    """Changes to make."""
+    """Writes that bring the Pods of a DaemonSet to the desired state."""
 
     create: list[str] = field(default_factory=list)
     """Nodes that need a Pod."""

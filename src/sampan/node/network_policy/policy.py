@@ -68,7 +68,7 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A NetworkPolicy."""
+    """NetworkPolicy with parsed selectors and peers."""
 
     key: str
     """`namespace/name`."""

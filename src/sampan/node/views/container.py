@@ -116,7 +116,7 @@ class GrpcAction(msgspec.Struct, rename="camel", gc=False):
 
 
 class SleepAction(msgspec.Struct, rename="camel", gc=False):
-    """Pause."""
+    """Lifecycle handler that waits. `seconds` may be 0."""
 
     seconds: int = 0
 

@@ -15,7 +15,7 @@ from sampan.scheduler.pod_info import PodInfo
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A PodDisruptionBudget."""
+    """PodDisruptionBudget as numbers: `allowed` more Pods of the selector may be evicted."""
 
     namespace: str
     selector: Selector

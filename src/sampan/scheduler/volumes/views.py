@@ -12,7 +12,7 @@ _STORAGE = "storage"
 
 
 class ClaimMeta(msgspec.Struct, rename="camel", gc=False):
-    """The metadata of a claim."""
+    """Identity of a claim, its deletion, and the annotations by which the scheduler binds it."""
 
     name: str = ""
     namespace: str = ""
@@ -39,7 +39,7 @@ class ClaimStatus(msgspec.Struct, gc=False):
 
 
 class Claim(msgspec.Struct, gc=False):
-    """A PersistentVolumeClaim."""
+    """Fields of a PersistentVolumeClaim that binding and placement read."""
 
     metadata: ClaimMeta
     spec: ClaimSpec = msgspec.field(default_factory=ClaimSpec)
@@ -57,7 +57,7 @@ class Claim(msgspec.Struct, gc=False):
 
 
 class VolumeMeta(msgspec.Struct, rename="camel", gc=False):
-    """The metadata of a volume."""
+    """Name of a volume, and the labels that claims select."""
 
     name: str = ""
     labels: Labels = msgspec.field(default_factory=dict)

@@ -65,7 +65,7 @@ class GroupDiscovery(msgspec.Struct):
 
 
 class GroupDiscoveryList(msgspec.Struct):
-    """APIGroupDiscoveryList."""
+    """Aggregated discovery of a server: its groups, versions and resources in one document."""
 
     items: list[GroupDiscovery] | None = None
 

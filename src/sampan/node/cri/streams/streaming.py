@@ -102,7 +102,7 @@ class SpdySession:
         return exit_code_of(text)
 
     async def close(self) -> None:
-        """Disconnect."""
+        """Close the connection, and wait for the end of its tasks."""
         self._connection.close()
         await self._tasks.aclose()
         self._tunnel.transport.close()

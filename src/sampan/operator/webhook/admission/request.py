@@ -17,7 +17,7 @@ NULL = msgspec.Raw(b"null")
 
 
 class Operation(enum.StrEnum):
-    """Operation on the object."""
+    """Kind of change that a webhook decides about. CONNECT: exec, attach, port-forward or proxy."""
 
     CREATE = "CREATE"
     UPDATE = "UPDATE"
