@@ -21,7 +21,7 @@ __all__ = ["etcd", "source"]
 KILLED = """
 import os, signal, sys
 from sampan.cli.main import main
-from sampan.app import copy
+from sampan.app.storage import copy
 from sampan.storage.snapshot import etcd_target
 from sampan.storage.snapshot.etcd_target import EtcdCopyTarget
 from sampan.storage.sqlite import load, restore

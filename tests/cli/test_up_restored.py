@@ -75,7 +75,7 @@ def _again(member: Member) -> None:
 
 def _started_again(server: Server) -> None:
     assert server.process.stdout is not None
-    line = server.process.stdout.readline()
+    line = next(each for each in server.process.stdout if each.startswith("ready "))
     server.port = int(line.split("://")[1].split(" ")[0].rsplit(":", 1)[1])
     log = server.data.with_suffix(".log").read_text()
     assert "etcd has gone back from revision" in log or "etcd has another history" in log
