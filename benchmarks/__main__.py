@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.connection import Target
+from benchmarks.dashboard.__main__ import main as dashboard
 from benchmarks.load import Figure, Workers
 from benchmarks.node.__main__ import main as node
 from benchmarks.node.policies import main as policies
@@ -71,6 +72,7 @@ def options_of(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--testing", action="store_true", help="measure clusters of tests; see there --help")
     parser.add_argument("--tunnel", action="store_true", help="measure tunnels of nodes; see there --help")
     parser.add_argument("--project", action="store_true", help="measure the commands on projects; see there --help")
+    parser.add_argument("--dashboard", action="store_true", help="measure the dashboard in Chromium; see there --help")
     given = parser.parse_args(arguments)
     scenarios = tuple(name for name in given.scenarios.split(",") if name)
     unknown = [name for name in scenarios if name not in BY_NAME]
@@ -187,6 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ("--policies", policies),
         ("--project", project),
         ("--tunnel", tunnel),
+        ("--dashboard", dashboard),
     )
     for name, other in modules:
         if name in given:

@@ -1,4 +1,7 @@
-"""10,000 simulated Pods: pages, a constant number of nodes, quick filters, frames, and 1,000 events a second."""
+"""10,000 simulated Pods: pages, a constant number of nodes, filters, and 1,000 events a second.
+
+Times are measured by `make bench ARGS=--dashboard`.
+"""
 
 import re
 
@@ -9,7 +12,6 @@ from tests.dashboard.big_list import PATH, BigList
 from tests.dashboard.browser import Browser
 from tests.dashboard.measures import (
     filter_ms,
-    first_paint_ms,
     heap_bytes,
     scroll_frames,
     transfer_bytes,
@@ -18,8 +20,6 @@ from tests.dashboard.measures import (
 from tests.dashboard.server import DashboardServer, picture_folder
 
 COUNT = 10_000
-SLOWER = 4
-"""Factor for machines that run other tests at the same time."""
 KIB = 1000
 
 
@@ -49,49 +49,33 @@ def test_a_large_list_is_read_in_pages(pods: BigList, chromium: Browser) -> None
     assert pods.pages == [500, *([1000] * 10)]
 
 
-def test_ten_thousand_rows_are_filtered_and_sorted_quickly(pods: BigList, chromium: Browser) -> None:
+def test_ten_thousand_rows_are_filtered(pods: BigList, chromium: Browser) -> None:
     with chromium.page("list/core/v1/pods") as page:
         wait_for_all(page)
-        times = [filter_ms(page, text) for text in ("99", "status:crash", "age>10d", "/7{2}$/", "col:Restarts>3")]
-        print(f"filters: {[round(each) for each in times]} ms")
-        assert max(times) < 50 * SLOWER
+        for text in ("99", "status:crash", "age>10d", "/7{2}$/", "col:Restarts>3"):
+            filter_ms(page, text)
         expect(page.get_by_text(re.compile(r"\d of 10,000"))).to_be_visible()
 
 
-def test_scrolling_ten_thousand_rows_keeps_the_frames_short(pods: BigList, chromium: Browser) -> None:
+def test_scrolling_keeps_the_number_of_nodes_and_the_heap_small(pods: BigList, chromium: Browser) -> None:
     with chromium.page("list/core/v1/pods") as page:
         wait_for_all(page)
-        frames = scroll_frames(page)
-        print(f"scrolling: {frames}; heap {heap_bytes(page) / 1e6:.1f} MB")
-        assert frames["p95"] < 100
-        assert frames["nodes"] < 2000
+        assert scroll_frames(page)["nodes"] < 2000
         assert heap_bytes(page) < 60_000_000
 
 
-def test_a_thousand_events_a_second_leave_the_page_responsive(server: DashboardServer, chromium: Browser) -> None:
+def test_events_do_not_fill_the_heap(server: DashboardServer, chromium: Browser) -> None:
     pods = BigList(COUNT, events_per_second=1000)
     server.shell.replaced[PATH] = pods.response
     with chromium.page("list/core/v1/pods") as page:
         wait_for_all(page)
         before, sent = heap_bytes(page), pods.sent
-        delays = typing_delays(page, 8)
-        grown = heap_bytes(page) - before
-        print(f"typing: {delays} ms; heap +{grown / 1e6:.1f} MB; {(pods.sent - sent) / 8:.0f} events a second")
-        assert delays["p98"] < 200
-        assert grown < 10_000_000
-        assert pods.sent - sent > 4000
+        typing_delays(page, 8)
+        assert pods.sent > sent
+        assert heap_bytes(page) - before < 10_000_000
 
 
 def test_a_filter_that_could_take_long_is_refused_in_words(pods: BigList, chromium: Browser) -> None:
     with chromium.page("list/core/v1/pods?q=/(a%2B)%2B$/") as page:
         expect(page.get_by_role("alert")).to_contain_text("This expression could take too long")
         wait_for_all(page)
-
-
-def test_the_first_paint_is_early(chromium: Browser) -> None:
-    times = []
-    for _ in range(5):
-        with chromium.page() as page:
-            times.append(first_paint_ms(page))
-    print(f"first paint: {[round(each) for each in sorted(times)]} ms")
-    assert sorted(times)[2] < 300 * SLOWER

@@ -1,0 +1,1 @@
+"""Speed and size of the dashboard in a real browser."""

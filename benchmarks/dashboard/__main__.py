@@ -1,0 +1,129 @@
+"""`python -m benchmarks.dashboard` (`make bench ARGS=--dashboard`): the speed and size of the dashboard in Chromium.
+
+The API server is in this process. The Pods of the large list are simulated responses, and so are their events.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from playwright.sync_api import Page, expect
+from scripts.web.build import build
+from scripts.web.places import ROOT
+from tests.dashboard.big_list import PATH, BigList
+from tests.dashboard.browser import Browser, browser
+from tests.dashboard.measures import (
+    filter_ms,
+    first_paint_ms,
+    heap_bytes,
+    scroll_frames,
+    transfer_bytes,
+    typing_delays,
+)
+from tests.dashboard.server import DashboardServer, dashboard_server
+
+from benchmarks.report import machine, report
+
+RESULTS = Path(__file__).parents[1] / "results"
+ROWS: Final = 10_000
+EVENTS_PER_SECOND: Final = 1000
+FILTERS: Final = ("99", "status:crash", "age>10d", "/7{2}$/", "col:Restarts>3")
+LIST: Final = "list/core/v1/pods"
+_PAINTS: Final = 9
+
+
+class Gate(NamedTuple):
+    """Largest accepted value of a figure, and its unit."""
+
+    most: float
+    unit: str
+
+
+GATES: Final[Mapping[str, Gate]] = {
+    "initial transfer": Gate(80, "kB"),
+    "all files": Gate(400, "kB"),
+    "first paint, median": Gate(300, "ms"),
+    "filter of 10,000 rows, slowest": Gate(50, "ms"),
+    "scrolling, 95 % of the frames": Gate(34, "ms"),
+    "scrolling, longest frame": Gate(100, "ms"),
+    "heap with 10,000 rows": Gate(60, "MB"),
+    "typing during 1,000 events/s, 98 %": Gate(200, "ms"),
+    "heap grown by the events": Gate(10, "MB"),
+}
+
+
+def measure(server: DashboardServer, chromium: Browser, seconds: float) -> Iterator[tuple[str, float]]:
+    """Yield the figures by the names of their gates. `seconds`: duration of the events."""
+    first, everything = transfer_bytes()
+    yield "initial transfer", first / 1000
+    yield "all files", everything / 1000
+    yield "first paint, median", statistics.median(paints(chromium))
+    server.shell.replaced[PATH] = BigList(ROWS).response
+    with chromium.page(LIST) as page:
+        wait_for_all(page)
+        yield "filter of 10,000 rows, slowest", max(filter_ms(page, text) for text in FILTERS)
+    with chromium.page(LIST) as page:
+        wait_for_all(page)
+        frames = scroll_frames(page)
+        yield "scrolling, 95 % of the frames", frames["p95"]
+        yield "scrolling, longest frame", frames["max"]
+        yield "heap with 10,000 rows", heap_bytes(page) / 1e6
+    pods = BigList(ROWS, events_per_second=EVENTS_PER_SECOND)
+    server.shell.replaced[PATH] = pods.response
+    with chromium.page(LIST) as page:
+        wait_for_all(page)
+        before, sent = heap_bytes(page), pods.sent
+        yield "typing during 1,000 events/s, 98 %", typing_delays(page, seconds)["p98"]
+        yield "heap grown by the events", (heap_bytes(page) - before) / 1e6
+        report(f"{(pods.sent - sent) / seconds:.0f} events a second were sent")
+
+
+def paints(chromium: Browser) -> Iterator[float]:
+    """Yield the times of first paints in milliseconds, each in a new page."""
+    for _ in range(_PAINTS):
+        with chromium.page() as page:
+            yield first_paint_ms(page)
+
+
+def wait_for_all(page: Page) -> None:
+    """Wait until the list is complete."""
+    expect(page.get_by_text(f"{ROWS:,} objects", exact=True)).to_be_visible(timeout=30_000)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, store the figures, and return 1 if a figure is over its gate."""
+    parser = argparse.ArgumentParser(prog="benchmarks.dashboard", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60, help="duration of the events (60)")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where to store the results")
+    given = parser.parse_args(arguments)
+    build(ROOT)
+    figures: dict[str, float] = {}
+    with dashboard_server("none", 1) as server, browser(server.address) as chromium:
+        for name, value in measure(server, chromium, given.seconds):
+            figures[name] = value
+            report(f"{name:36} {value:8.1f} {GATES[name].unit}   at most {GATES[name].most:g}")
+    report(f"stored in {store(figures, machine(), given.results)}")
+    return 0 if all(value <= GATES[name].most for name, value in figures.items()) else 1
+
+
+def store(figures: Mapping[str, float], about: Mapping[str, str], directory: Path) -> Path:
+    """Write the results as Markdown and JSON, named by the time. Return the path of the Markdown file."""
+    directory.mkdir(parents=True, exist_ok=True)
+    stem = "dashboard-" + about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
+    document = {"machine": dict(about), "figures": {name: round(value, 2) for name, value in figures.items()}}
+    (directory / f"{stem}.json").write_text(json.dumps(document, indent=1) + os.linesep)
+    facts = [f"- {key}: {value}" for key, value in about.items()]
+    table = ["| figure | value | at most |", "|---|---|---|"]
+    table += [f"| {name} | {value:.1f} {GATES[name].unit} | {GATES[name].most:g} |" for name, value in figures.items()]
+    path = directory / f"{stem}.md"
+    path.write_text("\n".join(["# Benchmark results of the dashboard", "", *facts, "", *table]) + "\n")
+    return path
+
+
+if __name__ == "__main__":
+    sys.exit(main())
