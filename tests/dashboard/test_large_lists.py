@@ -34,7 +34,7 @@ def wait_for_all(page: Page) -> None:
     expect(page.get_by_text("10,000 objects", exact=True)).to_be_visible(timeout=30_000)
 
 
-def test_the_page_is_small() -> None:
+def test_the_page_is_small(built: None) -> None:
     first, everything = transfer_bytes()
     assert first <= 80 * KIB
     assert everything <= 400 * KIB
