@@ -36,7 +36,9 @@ def process(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=data.parent) as started:
         try:
-            yield read_lines(started, data)
+            running = read_lines(started, data)
+            with running.http:
+                yield running
         finally:
             started.terminate()
 
