@@ -34,4 +34,5 @@ def __getattr__(name: str) -> ModuleType:
     """Return a module of this package, which is loaded when one of its names is used."""
     if name.startswith("_") or importlib.util.find_spec(f"{__name__}.{name}") is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, _Unloaded(f"{__name__}.{name}"))
+    module: ModuleType = globals().setdefault(name, _Unloaded(f"{__name__}.{name}"))
+    return module
