@@ -36,7 +36,9 @@ _TYPING: Final = """async (seconds) => {
   delays.sort((a, b) => a - b);
   return { p50: delays[delays.length >> 1], p98: delays[Math.floor(delays.length * 0.98)], max: delays.at(-1) };
 }"""
-_PAINT: Final = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+_PAINT: Final = """() => new Promise((done) => new PerformanceObserver((list) => {
+  for (const entry of list.getEntriesByName('first-contentful-paint')) done(entry.startTime);
+}).observe({ type: 'paint', buffered: true }))"""
 
 
 def transfer_bytes() -> tuple[int, int]:

@@ -31,7 +31,7 @@ async def echo(request: Request) -> Response:
 
 
 async def connect(handler: Handler, settings: HttpSettings | None = None) -> Connect:
-    server = HttpServer(handler, settings)
+    server = HttpServer(handler, settings or HttpSettings(linger_s=0.1))
     sock = socket.socket()
     sock.bind(("127.0.0.1", 0))
     await server.start(sock, None)
