@@ -11,6 +11,7 @@ import pytest
 from sampan.core.errors import StatusError
 from sampan.server.connections.listener import HttpServer
 from sampan.server.connections.owner import BODY_DISCARD_BYTES_MAX, HEADER_BYTES_MAX
+from sampan.server.connections.settings import HttpSettings
 from sampan.server.filters.deadline import Deadlines
 from sampan.server.filters.error_responses import with_error_responses
 from sampan.server.incoming import BODY_PIECES_MAX
@@ -33,7 +34,7 @@ async def echo(request: Request) -> Response:
 
 @asynccontextmanager
 async def listening(handler: Handler = echo) -> AsyncIterator[tuple[HttpServer, tuple[str, int]]]:
-    server = HttpServer(handler)
+    server = HttpServer(handler, HttpSettings(linger_s=0.1))
     sock = socket.socket()
     sock.bind(("127.0.0.1", 0))
     await server.start(sock, None)
