@@ -29,8 +29,8 @@ def test_request_lines_and_status_lines_are_made_in_one_package() -> None:
 @pytest.mark.parametrize("pattern", [r"class \w*Pool\b.*:", r"class \w*Tunnel\b.*:"], ids=["pool", "tunnel"])
 def test_there_is_one_pool_and_one_tunnel(pattern: str) -> None:
     # The generated types of Kubernetes' objects, such as ResourcePool, connect to nothing.
-    found_outside_types = {name for name in found(pattern) if not name.startswith("kinds/")}
-    assert found_outside_types <= {"http/client/pool.py", "http/tunnel.py"}
+    connecting = {name for name in found(pattern) if not name.startswith("kinds/")}
+    assert connecting <= {"http/client/pool.py", "http/tunnel.py"}
 
 
 @pytest.mark.parametrize(
