@@ -85,6 +85,7 @@ def test_the_link_leaves_no_credential_in_the_page(page: Page, process: Running)
 def test_all_watches_share_one_stream(page: Page, process: Running) -> None:
     sockets: list[str] = []
     watches: list[str] = []
+    page.goto("about:blank")  # the page before may still open its socket
     page.on("websocket", lambda socket: sockets.append(socket.url))
     page.on("request", lambda request: watches.append(request.url) if "watch=1" in request.url else None)
     page.goto(f"{process.address}/dashboard/list/core/v1/configmaps?ns=default,kube-system,kube-public")
