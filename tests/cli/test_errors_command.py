@@ -60,8 +60,13 @@ def test_every_command_in_a_text_works() -> None:
     assert [name for name in explanations() if not explanations_of(short(name))] == []
 
 
-def test_errors_of_other_projects_have_no_hint() -> None:
-    assert hint(ValueError("x")) == ""
+class ForeignError(Exception):
+    reason = "Conflict"
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), ForeignError()], ids=["built in", "with a reason"])
+def test_errors_of_other_projects_have_no_hint(error: Exception) -> None:
+    assert hint(error) == ""
 
 
 class Terminal(io.StringIO):

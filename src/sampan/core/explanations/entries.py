@@ -35,8 +35,8 @@ def explanations() -> Mapping[str, Explanation]:
 
 def explanations_of(word: str) -> list[Explanation]:
     """Return the explanations for a name, or for its last part. Case does not count."""
-    name_given = word.lower()
-    return [each for name, each in explanations().items() if name_given in (name.lower(), short(name).lower())]
+    sought = word.lower()
+    return [each for name, each in explanations().items() if sought in (name.lower(), short(name).lower())]
 
 
 def short(name: str) -> str:
@@ -49,12 +49,8 @@ def hint(error: BaseException) -> str:
 
     It is in the error texts of pytest and of the `sampan` command.
     """
-    reason = getattr(error, "reason", None)
-    if isinstance(reason, str) and reason in explanations():
-        return f"sampan errors {reason} explains the error"
-    for kind in type(error).__mro__:
-        if kind.__module__.startswith(_PACKAGE):
-            found = explanations_of(kind.__name__)
-            if found:
-                return f"sampan errors {kind.__name__} explains the error"
-    return ""
+    own = [kind.__name__ for kind in type(error).__mro__ if kind.__module__.startswith(_PACKAGE)]
+    reason = getattr(error, "reason", "")
+    names = [reason, *own] if own and isinstance(reason, str) else own
+    found = next((name for name in names if explanations_of(name)), "")
+    return f"sampan errors {found} explains the error" if found else ""
