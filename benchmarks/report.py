@@ -6,7 +6,7 @@ import platform
 import sqlite3
 import ssl
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -109,6 +109,25 @@ def store(figures: Mapping[str, Figure], about: Mapping[str, str], directory: Pa
     (directory / f"{stem}.json").write_text(json.dumps(document, indent=1) + "\n")
     path = directory / f"{stem}.md"
     path.write_text(markdown(figures, about))
+    return path
+
+
+def store_table(
+    title: str, figures: Mapping[str, float], table: Sequence[Sequence[str]], about: Mapping[str, str], stem: Path
+) -> Path:
+    """Write figures as JSON, and a table with its header as Markdown. Return the path of the Markdown file.
+
+    `stem`: folder and kind of the files; the time is appended.
+    """
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    name = f"{stem.name}-{about['date'].removesuffix(' UTC').replace(' ', 'T').replace(':', '')}"
+    document = {"machine": dict(about), "figures": {each: round(value, 4) for each, value in figures.items()}}
+    stem.with_name(f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
+    lines = ["| " + " | ".join(row) + " |" for row in table]
+    lines.insert(1, "|" + "---|" * len(table[0]))
+    facts = [f"- {key}: {value}" for key, value in about.items()]
+    path = stem.with_name(f"{name}.md")
+    path.write_text("\n".join([f"# Benchmark results of {title}", "", *facts, "", *lines]) + "\n")
     return path
 
 

@@ -4,8 +4,6 @@ The API server is in this process. The Pods of the large list are simulated resp
 """
 
 import argparse
-import json
-import os
 import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +25,7 @@ from tests.dashboard.measures import (
 )
 from tests.dashboard.server import DashboardServer, dashboard_server
 
-from benchmarks.report import machine, report
+from benchmarks.report import machine, report, store_table
 
 RESULTS = Path(__file__).parents[1] / "results"
 ROWS: Final = 10_000
@@ -113,16 +111,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def store(figures: Mapping[str, float], about: Mapping[str, str], directory: Path) -> Path:
     """Write the results as Markdown and JSON, named by the time. Return the path of the Markdown file."""
-    directory.mkdir(parents=True, exist_ok=True)
-    stem = "dashboard-" + about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
-    document = {"machine": dict(about), "figures": {name: round(value, 2) for name, value in figures.items()}}
-    (directory / f"{stem}.json").write_text(json.dumps(document, indent=1) + os.linesep)
-    facts = [f"- {key}: {value}" for key, value in about.items()]
-    table = ["| figure | value | at most |", "|---|---|---|"]
-    table += [f"| {name} | {value:.1f} {GATES[name].unit} | {GATES[name].most:g} |" for name, value in figures.items()]
-    path = directory / f"{stem}.md"
-    path.write_text("\n".join(["# Benchmark results of the dashboard", "", *facts, "", *table]) + "\n")
-    return path
+    rows = [(name, f"{value:.1f} {GATES[name].unit}", f"{GATES[name].most:g}") for name, value in figures.items()]
+    return store_table(
+        "the dashboard", figures, [("figure", "value", "at most"), *rows], about, directory / "dashboard"
+    )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ Each command is a process, from its start to its end. A reload counts from the s
 import argparse
 import asyncio
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.project.images import build_figures
-from benchmarks.report import machine, report
+from benchmarks.report import machine, report, store_table
 from sampan.client import ClientError, connect
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -118,16 +117,8 @@ def best_of(runs: int, measured: Callable[[Path], Mapping[str, float]]) -> dict[
 
 def store(figures: Mapping[str, float], about: Mapping[str, str], directory: Path) -> Path:
     """Write the results as Markdown and JSON, named by the time. Return the path of the Markdown file."""
-    directory.mkdir(parents=True, exist_ok=True)
-    stem = "project-" + about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
-    document = {"machine": dict(about), "figures": {name: round(value, 3) for name, value in figures.items()}}
-    (directory / f"{stem}.json").write_text(json.dumps(document, indent=1) + os.linesep)
-    facts = [f"- {key}: {value}" for key, value in about.items()]
-    table = ["| command | Sampan | goal |", "|---|---|---|"]
-    table += [f"| {name} | {value:.2f} s | {GOALS[name]:g} s |" for name, value in figures.items()]
-    path = directory / f"{stem}.md"
-    path.write_text("\n".join(["# Benchmark results of projects", "", *facts, "", *table]) + "\n")
-    return path
+    rows = [(name, f"{value:.2f} s", f"{GOALS[name]:g} s") for name, value in figures.items()]
+    return store_table("projects", figures, [("command", "Sampan", "goal"), *rows], about, directory / "project")
 
 
 if __name__ == "__main__":

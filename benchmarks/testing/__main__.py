@@ -1,12 +1,11 @@
 """`python -m benchmarks.testing` (also `python -m benchmarks --testing`): the speed of tests, with its goals."""
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.report import machine, report
+from benchmarks.report import machine, report, store_table
 from benchmarks.testing.scenarios import BY_NAME, SCENARIOS
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -42,16 +41,8 @@ def row(name: str, value: float) -> tuple[str, str, str]:
 
 def store(figures: Mapping[str, float], about: Mapping[str, str], directory: Path) -> Path:
     """Write the results as Markdown and JSON, named by the time. Return the path of the Markdown file."""
-    directory.mkdir(parents=True, exist_ok=True)
-    stem = "testing-" + about["date"].removesuffix(" UTC").replace(" ", "T").replace(":", "")
-    document = {"machine": dict(about), "figures": {name: round(value, 4) for name, value in figures.items()}}
-    (directory / f"{stem}.json").write_text(json.dumps(document, indent=1) + "\n")
-    table = ["| " + " | ".join(each) + " |" for each in (_HEADER, *(row(name, figures[name]) for name in figures))]
-    table.insert(1, "|" + "---|" * len(_HEADER))
-    facts = [f"- {key}: {value}" for key, value in about.items()]
-    path = directory / f"{stem}.md"
-    path.write_text("\n".join(["# Benchmark results of tests", "", *facts, "", *table]) + "\n")
-    return path
+    table = [_HEADER, *(row(name, figures[name]) for name in figures)]
+    return store_table("tests", figures, table, about, directory / "testing")
 
 
 if __name__ == "__main__":
