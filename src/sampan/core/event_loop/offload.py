@@ -15,7 +15,7 @@ import ctypes
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -29,6 +29,8 @@ THREADS_MAX = 2
 """Number of threads for large requests. Huge requests have the same number of separate threads."""
 INLINE_STEPS_MAX = 10_000
 """Limit of counted steps of a small request on the loop: about 20 ms of CEL."""
+_INTERRUPT_AGAIN_S = 0.1
+"""Time after which a computation that still runs is interrupted again."""
 
 
 class Interrupted(BaseException):
@@ -59,8 +61,17 @@ class Offload:
         try:
             return await asyncio.get_running_loop().run_in_executor(executor, job.run)
         except asyncio.CancelledError:
-            job.interrupt()
+            _interrupt(job)
             raise
+
+
+def _interrupt(job: "_Job[Any]") -> None:
+    """Interrupt a computation again until it has ended.
+
+    Python drops an exception that arrives in a finalizer, or in a callback of a weak reference or the collector.
+    """
+    if job.interrupt():
+        asyncio.get_running_loop().call_later(_INTERRUPT_AGAIN_S, _interrupt, job)
 
 
 class RequestWork(msgspec.Struct, eq=False):
@@ -172,16 +183,20 @@ async def in_thread(function: Callable[..., T], *args: object) -> T:
 class _Job(Generic[T]):
     """Computation that can be interrupted from another thread while it runs, but not afterwards."""
 
-    __slots__ = ("_args", "_context", "_function", "_lock", "_thread")
+    __slots__ = ("_args", "_context", "_function", "_is_cancelled", "_lock", "_thread")
 
     def __init__(self, context: contextvars.Context, function: Callable[..., T], args: tuple[object, ...]) -> None:
         self._context, self._function, self._args = context, function, args
         self._lock = threading.Lock()
         self._thread: int | None = None
+        self._is_cancelled = False
 
     def run(self) -> T:
         """Compute. Raises what the function raises, and `Interrupted`."""
-        self._thread = threading.get_ident()
+        with self._lock:
+            if self._is_cancelled:
+                raise Interrupted
+            self._thread = threading.get_ident()
         try:
             return self._context.run(self._function, *self._args)
         finally:
@@ -191,8 +206,15 @@ class _Job(Generic[T]):
             self._thread = None
             self._lock.release()
 
-    def interrupt(self) -> None:
-        """Raise `Interrupted` in the computation, if it is running."""
-        with self._lock:
-            if self._thread is not None:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(Interrupted))
+    def interrupt(self) -> bool:
+        """Raise `Interrupted` in the computation. Return False if it has ended, ends now, or will not begin."""
+        if not self._lock.acquire(blocking=False):
+            return False  # an earlier interruption may have arrived while `run` held the lock: it is never free again
+        try:
+            if self._thread is None:
+                self._is_cancelled = True  # it has not begun, or has ended
+                return False
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(Interrupted))
+            return True
+        finally:
+            self._lock.release()

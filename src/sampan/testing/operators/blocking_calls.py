@@ -31,16 +31,23 @@ class _Collector:
 
 
 class Stopwatch:
-    """Measures steps of one thread."""
+    """Measures steps of one thread, which may be nested.
+
+    The garbage collector is timed only during steps: an exception that another thread sends (`core.event_loop.offload`)
+    is lost if it arrives in a callback of the collector.
+    """
 
     def __init__(self) -> None:
         self._read_at = float("-inf")
         self._busy = (0.0, 0.0)
         self._collector = _Collector()
-        gc.callbacks.append(self._collector)
+        self._depth = 0
 
     def begin(self) -> float:
         """Return the start of a step, for `end`."""
+        self._depth += 1
+        if self._depth == 1:
+            gc.callbacks.append(self._collector)
         now = perf_counter()
         if now - self._read_at > _FRESH_S:
             self._read_at, self._busy = now, self._elsewhere()
@@ -49,6 +56,9 @@ class Stopwatch:
     def end(self, began: float) -> float:
         """Return the seconds for which a step blocked the event loop; 0.0 if less than `BLOCKED_S`."""
         passed_s = perf_counter() - began
+        self._depth -= 1
+        if not self._depth:
+            gc.callbacks.remove(self._collector)
         if passed_s < BLOCKED_S:
             return 0.0
         before, now = self._busy, self._elsewhere()
