@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from sampan.server.request import UserInfo
 from tests.dashboard.browser import Browser
 from tests.dashboard.samples import config_map, crd
-from tests.dashboard.server import DashboardServer
+from tests.dashboard.server import DashboardServer, picture_folder
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -119,6 +119,15 @@ def test_a_key_can_be_changed(chromium: Browser) -> None:
         expect(page.get_by_role("dialog")).to_have_count(0)
         page.keyboard.press("f")
         expect(page.get_by_label("Filter", exact=True)).to_be_focused()
+
+
+def test_the_help_leads_to_the_documentation(chromium: Browser) -> None:
+    with chromium.page("list/core/v1/configmaps") as page:
+        expect(page.get_by_role("grid")).to_be_visible()
+        page.keyboard.press("?")
+        link = page.get_by_role("link", name="Documentation of Sampan")
+        expect(link).to_have_attribute("href", "/dashboard/docs/")
+        page.screenshot(path=picture_folder() / "help.png")
 
 
 def background(page: Page) -> str:

@@ -9,9 +9,10 @@ from typing import Final, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 from scripts.site.places import ROOT
 
+from sampan.server.dashboard.documentation import POLICY
 from tests.site.browser import Chromium
 
 PICTURES: Final = ROOT / "build" / "site-screenshots"
@@ -102,6 +103,28 @@ def test_paper_has_the_text_without_navigation(browser: Chromium, tmp_path: Path
         assert page.is_visible("article h1")
         page.pdf(path=tmp_path / "page.pdf")
         assert (tmp_path / "page.pdf").stat().st_size > 10_000
+
+
+def test_pages_and_their_search_work_under_the_policy_of_the_dashboard(browser: Chromium) -> None:
+    name, policy = (each.decode() for each in POLICY)
+
+    def route(request: Route) -> None:
+        response = request.fetch()
+        request.fulfill(response=response, headers={**response.headers, name: policy})
+
+    context = browser.browser.new_context()
+    context.route("**/*", route)
+    page = context.new_page()
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    for path in PAGES.values():
+        page.goto(browser.address + path)
+    page.goto(browser.address)
+    page.keyboard.press("/")
+    page.keyboard.type("work queue")
+    page.wait_for_selector("[role=option]")
+    context.close()
+    assert messages == []
 
 
 def test_a_page_that_is_opened_as_a_file_can_search(browser: Chromium, built_file: str) -> None:

@@ -1,6 +1,6 @@
 /** Help about keys, where they can be changed. */
 import { useSignal } from "@preact/signals";
-import { t } from "../texts/catalogue.js";
+import { language, t } from "../texts/catalogue.js";
 import { Dialog } from "./dialog.js";
 import { helpOpen } from "./help_open.js";
 import { html } from "./html.js";
@@ -29,6 +29,9 @@ export function Help() {
         ${name === "palette" && html`<kbd translate=${false}>Ctrl K</kbd>`}${name === "open" && html`<kbd translate=${false}>Enter</kbd>`}</dd></div>`)}
       <div><dt>${t("keys.back")}</dt><dd><kbd translate=${false}>Esc</kbd></dd></div>
     </dl>
-    <button type="button" class="button quiet" onClick=${() => setKey()}>${t("keys.reset")}</button>
+    <div class="dialog-foot">
+      <button type="button" class="button quiet" onClick=${() => setKey()}>${t("keys.reset")}</button>
+      <a href=${`/dashboard/docs/${language.value === "zh-CN" ? "zh-CN/" : ""}`} target="_blank" rel="noopener">${t("help.documentation")}</a>
+    </div>
   <//>`;
 }

@@ -85,6 +85,7 @@ export default {
   "palette.recent": "Recent",
   "palette.open": "Search",
   "palette.hint": "Write a kind and a part of a name: dep web",
+  "help.documentation": "Documentation of Sampan",
   "keys.title": "Keys",
   "keys.change": "Change the key of: {action}",
   "keys.press": "Press a key",

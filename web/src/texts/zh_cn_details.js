@@ -90,6 +90,7 @@ export default {
   "palette.recent": "最近",
   "palette.open": "搜索",
   "palette.hint": "输入类型和名称的一部分：dep web",
+  "help.documentation": "Sampan 文档",
   "keys.title": "快捷键",
   "keys.change": "修改快捷键：{action}",
   "keys.press": "请按一个键",

@@ -13,6 +13,8 @@ from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.dashboard.administration import PATH as SESSIONS
 from sampan.server.dashboard.administration import Administration
 from sampan.server.dashboard.authenticator import CredentialVerifier, SessionAuthenticator
+from sampan.server.dashboard.documentation import PATH as DOCS
+from sampan.server.dashboard.documentation import Documentation
 from sampan.server.dashboard.ending import end_with
 from sampan.server.dashboard.files import PageFiles
 from sampan.server.dashboard.headers import COMMON, FILE_POLICY, NO_STORE, TO_SESSIONS
@@ -62,6 +64,7 @@ class Dashboard:
         self.sessions = Sessions(settings)
         self.links = LoginLinks()
         self.files = PageFiles()
+        self.documentation = Documentation()
         self._hosts = ServedHosts(certified, settings.hosts)
         self._verifier = CredentialVerifier(UnionAuthenticator(authenticators, anonymous=None))
         self._logins = Logins(self.sessions, self.links, self._verifier, ("oidc",) if issuer else ())
@@ -135,6 +138,10 @@ class Dashboard:
                 return Response(308, content_type="", headers=[*COMMON, NO_STORE, (b"Location", PATH.encode())])
             if path.startswith(STATIC):
                 return self.files.file(request, path.removeprefix(STATIC))
+            if path == DOCS[:-1]:
+                return Response(308, content_type="", headers=[*COMMON, NO_STORE, (b"Location", DOCS.encode())])
+            if path.startswith(DOCS):
+                return await self.documentation.handle(request)
             if path == STREAM and self._stream is not None:
                 return await self._stream.handle(request)
             if path in (OIDC, CALLBACK) and self._oidc is not None:
