@@ -25,6 +25,7 @@ MODULES = {
     "score": "palette/score.js",
     "routes": "routes/routes.js",
     "kinds": "discovery/kinds.js",
+    "rights": "rights/permits.js",
     "roles": "rights/roles.js",
     "commands": "kubectl/commands.js",
     "errors": "transport/errors.js",
@@ -195,3 +196,33 @@ def test_lines_of_yaml_have_colours(page: Page) -> None:
         ["number", " 3"],
     ]
     assert "".join(piece for _, piece in call(page, "yaml.piecesOf", "- a: 'b: c'")) == "- a: 'b: c'"
+
+
+VIEWER_RULES: Any = [
+    {"verbs": ["get"], "apiGroups": [""], "resources": ["pods", "pods/log"]},
+    {"verbs": ["delete"], "apiGroups": [""], "resources": ["pods"], "resourceNames": ["mine"]},
+    {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*/scale"]},
+]
+
+
+@pytest.mark.parametrize(
+    ("verb", "of", "allowed"),
+    [
+        ("get", {}, True),
+        ("get", {"subresource": "log"}, True),
+        ("get", {"subresource": "exec"}, False),
+        ("delete", {}, False),
+        ("delete", {"name": "mine"}, True),
+        ("delete", {"name": "other"}, False),
+        ("patch", {"subresource": "scale"}, True),
+    ],
+)
+def test_rules_of_a_user_permit_an_action(page: Page, verb: str, of: dict[str, str], allowed: bool) -> None:
+    pods = {"group": "", "plural": "pods"}
+    rules = {"rules": VIEWER_RULES, "incomplete": False}
+    assert call(page, "rights.permits", rules, pods, verb, of) is allowed
+
+
+def test_incomplete_rules_refuse_nothing(page: Page) -> None:
+    rules = {"rules": VIEWER_RULES, "incomplete": True}
+    assert call(page, "rights.permits", rules, {"group": "", "plural": "secrets"}, "get") is None

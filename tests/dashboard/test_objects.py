@@ -144,6 +144,23 @@ def test_commands_that_the_user_may_not_run_are_shown_with_the_missing_verb(
         expect(page.get_by_role("button", name="kubectl describe")).to_be_enabled()
 
 
+def test_rights_are_requested_once_for_a_namespace_and_precisely_for_an_open_menu(
+    server: DashboardServer, chromium: Browser
+) -> None:
+    server.create(CONFIG_MAPS, config_map("asked"))
+    with chromium.page("object/core/v1/configmaps/default/asked") as page:
+        expect(page.get_by_role("heading", name="asked")).to_be_visible()
+        server.shell.requests.clear()
+        with page.expect_response(lambda each: '"verb":"delete"' in (each.request.post_data or "")):
+            page.get_by_role("button", name="Commands").click()
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Commands").click()
+        expect(page.get_by_role("button", name="kubectl delete")).to_be_enabled()
+        sent = [target.rpartition("/")[2] for method, target, _ in server.shell.requests if method == "POST"]
+        assert sent.count("selfsubjectrulesreviews") == 1
+        assert sent.count("selfsubjectaccessreviews") == len({"get", "list", "patch", "delete"})
+
+
 def test_an_object_that_the_user_may_not_read_names_the_right(server: DashboardServer, chromium: Browser) -> None:
     server.shell.user = WITHOUT_RIGHTS
     with chromium.page("object/apps/v1/deployments/default/web") as page:

@@ -5,9 +5,8 @@ import { copyText } from "../frame/copy.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { useOutside } from "../frame/outside.js";
-import { resourceName } from "../discovery/kinds.js";
 import { objectCommands } from "../kubectl/commands.js";
-import { isAllowed } from "../rights/access.js";
+import { useActionRight } from "../rights/action_right.js";
 import { t } from "../texts/catalogue.js";
 
 /** @param {{ kind: import("../discovery/kinds.js").Kind, namespace: string, name: string }} props */
@@ -31,23 +30,17 @@ function Panel({ kind, namespace, name }) {
 
 /** @param {{ command: import("../kubectl/commands.js").Command, kind: import("../discovery/kinds.js").Kind, namespace: string, name: string }} props */
 function CommandLine({ command, kind, namespace, name }) {
-  const allowed = useSignal(true);
+  const { missing } = useActionRight({ kind, namespace, name, verb: command.verb, subresource: command.subresource }, { precise: true });
   const done = useSignal(false);
-  const asked = useRef(false);
-  if (!asked.current) {
-    asked.current = true;
-    isAllowed(kind, namespace, name, command.verb, command.subresource).then((answer) => (allowed.value = answer), () => {});
-  }
   const copy = async () => {
-    if (!allowed.value) return;
+    if (missing) return;
     done.value = await copyText(command.text);
     setTimeout(() => (done.value = false), 1500);
   };
-  const needs = t("forbidden.needs", { verb: command.verb, resource: resourceName(kind) + (command.subresource ? `/${command.subresource}` : "") });
-  return html`<li><button type="button" class="command-line" aria-disabled=${!allowed.value} onClick=${copy}>
-    <${Icon} name=${done.value ? "check" : allowed.value ? "copy" : "lock"} />
+  return html`<li><button type="button" class="command-line" aria-disabled=${missing !== ""} onClick=${copy}>
+    <${Icon} name=${done.value ? "check" : missing ? "lock" : "copy"} />
     <code translate=${false}>${command.text}</code>
-    ${!allowed.value && html`<span class="needs">${needs}</span>`}
+    ${missing && html`<span class="needs">${missing}</span>`}
     <span class="visually-hidden" role="status">${done.value ? t("copy.done") : ""}</span>
   </button></li>`;
 }
