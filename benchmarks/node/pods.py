@@ -7,13 +7,13 @@ import argparse
 import asyncio
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import uvloop
 from tests.e2e.cri.image import APP
 
 from sampan.client import Client, ListOptions, load_config
 from sampan.component_base.resources import PODS
-from sampan.resource import Object
 
 _TIMEOUT_S = 180.0
 
@@ -53,12 +53,12 @@ async def _timed(kubeconfig: str, create: int) -> float:
     raise ConnectionError("the watch has ended")
 
 
-def _is_ready(pod: Object) -> bool:
+def _is_ready(pod: Any) -> bool:
     conditions = pod.get("status", {}).get("conditions", ())
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
-def _pod(name: str) -> Object:
+def _pod(name: str) -> Any:
     container = {"name": "main", "image": APP, "command": ["sleep", "100000"]}
     spec = {"terminationGracePeriodSeconds": 1, "containers": [container]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}

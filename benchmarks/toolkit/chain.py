@@ -17,7 +17,6 @@ from benchmarks.load import Figure
 from benchmarks.server import running
 from sampan.client import Client, MergePatch, connect
 from sampan.component_base.resources import DEPLOYMENTS, NODES, PODS
-from sampan.resource import Object
 
 _AT_ONCE = 50
 _TIMEOUT_S = 120.0
@@ -41,12 +40,12 @@ def measure_ready(count: int) -> Figure:
     return _measure(count, _is_ready, simulated=True)
 
 
-def _is_ready(pod: Object) -> bool:
+def _is_ready(pod: Any) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
-def _measure(count: int, holds: Callable[[Object], bool], *, simulated: bool = False) -> Figure:
+def _measure(count: int, holds: Callable[[Any], bool], *, simulated: bool = False) -> Figure:
     replicas, nodes = max(1, count // 5), max(1, count // 10)
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
@@ -55,7 +54,7 @@ def _measure(count: int, holds: Callable[[Object], bool], *, simulated: bool = F
     return Figure(round(replicas / seconds), replicas, note=f"{replicas} in {seconds:.1f} s")
 
 
-async def _run(data: Path, replicas: int, nodes: int, holds: Callable[[Object], bool], *, simulated: bool) -> float:
+async def _run(data: Path, replicas: int, nodes: int, holds: Callable[[Any], bool], *, simulated: bool) -> float:
     """Return the seconds from the Deployment's creation until `holds` is true for all Pods. The nodes exist before."""
     async with connect(data / "kubeconfig", field_manager="benchmark") as client:
         for first in range(0, 0 if simulated else nodes, _AT_ONCE):
@@ -89,8 +88,8 @@ async def _nodes_take_pods(client: Client, nodes: int) -> None:
 
 async def _node(client: Client, name: str) -> None:
     nodes = client.resource(NODES)
-    metadata = {"name": name, "labels": {"kubernetes.io/hostname": name}}
-    await nodes.create({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
+    labels = {"kubernetes.io/hostname": name}
+    await nodes.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}})
     ready = {"type": "Ready", "status": "True", "reason": "Bare", "lastTransitionTime": "2026-01-01T00:00:00Z"}
     status = {"capacity": _CAPACITY, "allocatable": _CAPACITY, "conditions": [ready]}
     await nodes.status.patch(name, MergePatch({"status": status}))

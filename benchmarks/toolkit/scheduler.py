@@ -138,7 +138,7 @@ async def _measure_bound(kubeconfig: Path, nodes: int, count: int) -> Figure:
     return Figure(count / wall_s, count, note=note)
 
 
-async def _create(client: Client, objects: list[tuple[Any, Object]]) -> None:
+async def _create(client: Client, objects: list[tuple[Any, Any]]) -> None:
     waiting = iter(objects)
 
     async def write() -> None:

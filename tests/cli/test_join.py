@@ -196,7 +196,7 @@ async def test_a_node_may_not_touch_objects_of_another_node(joinable: Joinable, 
     async with joinable.admin() as admin:
         await admin.resource(NODES).create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "victim"}})
     nodes, leases = node.resource(NODES), node.resource(LEASES, namespace="kube-node-lease")
-    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "victim"}}
+    lease: Any = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "victim"}}
     attempts = (
         lambda: nodes.get("victim"),
         lambda: nodes.delete("victim"),

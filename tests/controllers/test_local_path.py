@@ -47,13 +47,13 @@ def with_class(context: ControllerContext) -> None:
     local_path.set_up(replace(context, local_path_class=True))
 
 
-def claim(**spec: Any) -> Object:
+def claim(**spec: Any) -> Any:
     """A claim whose Pod the scheduler has put on node n."""
     fields = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     return {"metadata": {"name": "c", "annotations": SELECTED}, "spec": {**fields, "storageClassName": "l", **spec}}
 
 
-def class_of_directories(**fields: Any) -> Object:
+def class_of_directories(**fields: Any) -> Any:
     """A class with the provisioner."""
     mode = {"volumeBindingMode": "WaitForFirstConsumer"}
     return {"metadata": {"name": "l"}, "provisioner": "sampan.dev/local-path", **mode, **fields}
@@ -66,7 +66,7 @@ async def node(c: Working, labels: dict[str, str] | None = None) -> None:
     await c.patch_status(NODES, "n", READY)
 
 
-async def bound(c: Working, **fields: Any) -> Object:
+async def bound(c: Working, **fields: Any) -> Any:
     """Return the volume of a bound claim."""
     await c.create(STORAGE_CLASSES, class_of_directories(**fields))
     await c.create(PERSISTENT_VOLUME_CLAIMS, claim())
@@ -79,7 +79,7 @@ async def report_deleted(c: Working, *uids: str) -> None:
     await c.patch(NODES, "n", {"metadata": {"annotations": {DELETED: deleted_text(uids)}}})
 
 
-def lists(volume: Object) -> Callable[[Object], bool]:
+def lists(volume: Any) -> Callable[[Object], bool]:
     """Return a condition: a Node lists the volume for deletion."""
     return lambda node: meta(volume).uid in listed(meta(node).annotations).values()
 
@@ -178,7 +178,7 @@ async def test_a_volume_disappears_after_the_node_has_deleted_its_directory() ->
         name, uid = meta(made).name, meta(made).uid
         await c.delete(PERSISTENT_VOLUME_CLAIMS, "c")
         await c.until(NODES, "n", lists(made))
-        ending = await c.until(PERSISTENT_VOLUMES, name, lambda each: meta(each).deletion_timestamp)
+        ending: Any = await c.until(PERSISTENT_VOLUMES, name, lambda each: meta(each).deletion_timestamp)
         assert is_to_delete(ending)
         await report_deleted(c, "another", uid)
         await c.until_gone(PERSISTENT_VOLUMES, name)
@@ -202,7 +202,7 @@ async def test_a_volume_that_is_deleted_while_it_is_bound_keeps_its_data_until_i
         made = await bound(c)
         await c.until(PERSISTENT_VOLUMES, meta(made).name, lambda each: len(meta(each).finalizers) == 2)
         await c.client.resource(PERSISTENT_VOLUMES).delete(meta(made).name, DeleteOptions(uid=meta(made).uid))
-        ending = await c.until(PERSISTENT_VOLUMES, meta(made).name, lambda each: meta(each).deletion_timestamp)
+        ending: Any = await c.until(PERSISTENT_VOLUMES, meta(made).name, lambda each: meta(each).deletion_timestamp)
         assert not is_to_delete(ending)
         await c.delete(PERSISTENT_VOLUME_CLAIMS, "c")
         await c.until(NODES, "n", lists(made))
@@ -243,8 +243,10 @@ async def test_a_volume_of_a_simulated_node_has_no_directory_to_delete() -> None
 
 def test_a_volume_that_the_loop_did_not_create_belongs_to_no_node() -> None:
     csi = {"driver": "local-path.sampan.dev", "volumeAttributes": {NODE: "n"}}
-    assert not node_of({"metadata": {"name": "v"}, "spec": {"csi": csi}})
-    assert not node_of({"metadata": {"name": "v"}, "spec": {"csi": {**csi, "volumeAttributes": None}}})
+    foreign: Any = {"metadata": {"name": "v"}, "spec": {"csi": csi}}
+    without_node: Any = {"metadata": {"name": "v"}, "spec": {"csi": {**csi, "volumeAttributes": None}}}
+    assert not node_of(foreign)
+    assert not node_of(without_node)
 
 
 @given(st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=TO_DELETE_MAX + 5))

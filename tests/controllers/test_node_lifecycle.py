@@ -1,5 +1,7 @@
 """Tests of node health, taints by condition, and eviction by taint."""
 
+from __future__ import annotations
+
 import datetime as dt
 from typing import Any
 
@@ -15,7 +17,8 @@ from sampan.controllers.status import find_status_condition
 from sampan.controllers.taint_eviction import Toleration, tolerated_for_s
 from sampan.core.time import format_time
 from sampan.informer.ref import Ref, RefReader
-from sampan.resource import Object, dynamic, meta
+from sampan.kinds import core_v1
+from sampan.resource import dynamic, meta
 from sampan.wire import json
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster
@@ -23,7 +26,7 @@ from tests.controllers.cluster import Working, cluster
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
-def node(ready: str = "True", *, heartbeat: str = "", zone: str = "", **spec: object) -> Object:
+def node(ready: str = "True", *, heartbeat: str = "", zone: str = "", **spec: object) -> Any:
     """A node."""
     labels = {"topology.kubernetes.io/zone": zone} if zone else {}
     conditions = [{"type": "Ready", "status": ready, "lastHeartbeatTime": heartbeat}] if ready else []
@@ -36,7 +39,7 @@ def later(seconds: float) -> dt.datetime:
     return NOW + dt.timedelta(seconds=seconds)
 
 
-def lease(renewal: str) -> Object:
+def lease(renewal: str) -> Any:
     """A node's lease."""
     return {"spec": {"renewTime": renewal}}
 
@@ -59,7 +62,7 @@ def test_conditions_of_a_silent_node_become_unknown() -> None:
     assert set(conditions) == {"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"}
     assert (conditions["Ready"]["status"], conditions["Ready"]["reason"]) == ("Unknown", "NodeStatusUnknown")
     assert conditions["PIDPressure"]["reason"] == "NodeStatusNeverUpdated"
-    again = {**node(), "status": {"conditions": list(conditions.values())}}
+    again: Any = {**node(), "status": {"conditions": list(conditions.values())}}
     assert unknown_conditions(again, later(90)) == list(conditions.values())
 
 
@@ -81,7 +84,7 @@ def test_lease_renewals_are_recorded_by_the_handler() -> None:
     assert probes.observe(node(), lease("2"), clock.now()).at == began + dt.timedelta(seconds=10)
 
 
-def keys(taints: list[Object]) -> list[tuple[str, str]]:
+def keys(taints: list[Any]) -> list[tuple[str, str]]:
     """Return taints in short form."""
     return [(taint["key"].removeprefix("node.kubernetes.io/"), taint["effect"]) for taint in taints]
 
@@ -109,7 +112,7 @@ AWAY = {"key": UNREACHABLE, "effect": "NoExecute"}
     ids=["ready", "not ready", "unreachable", "cordoned", "well again", "swapped", "kept"],
 )
 def test_taints_follow_the_conditions_of_a_node(
-    found: Object, ready: str, no_execute: bool, expected: list[tuple[str, str]]
+    found: Any, ready: str, no_execute: bool, expected: list[tuple[str, str]]
 ) -> None:
     assert keys(taints_after(found, ready, NOW, no_execute=no_execute)) == expected
 
@@ -130,7 +133,7 @@ def test_exchanging_no_execute_taints_evicts_no_more_pods() -> None:
     ],
     ids=["one of two", "all", "most of few", "most of many", "all of one zone"],
 )
-def test_the_eviction_rate_depends_on_the_share_of_lost_nodes(nodes: list[Object], expected: float) -> None:
+def test_the_eviction_rate_depends_on_the_share_of_lost_nodes(nodes: list[Any], expected: float) -> None:
     assert rates(nodes)[""] == expected
 
 
@@ -143,7 +146,7 @@ def test_nodes_are_tainted_one_at_a_time() -> None:
     assert rate.wait_s("z", 0, later(10)) is None
 
 
-TAINT = {"key": UNREACHABLE, "effect": "NoExecute", "value": ""}
+TAINT: core_v1.Taint = {"key": UNREACHABLE, "effect": "NoExecute", "value": ""}
 
 
 @pytest.mark.parametrize(
@@ -177,7 +180,7 @@ async def create_pod(c: Working, name: str = "p", *, seconds: int | None = None)
     await c.make_ready(await c.create(PODS, {"metadata": {"name": name}, "spec": spec}))
 
 
-def about(events: list[Object], pod: str) -> list[str]:
+def about(events: list[Any], pod: str) -> list[str]:
     """Return the notes of events about a Pod."""
     return [event["message"] for event in events if event["involvedObject"]["name"] == pod]
 
@@ -217,8 +220,9 @@ async def test_lease_renewals_keep_a_node_ready() -> None:
         await c.events("RegisteredNode")
         leases = c.client.resource(LEASES, namespace="kube-node-lease")
         clock.forward(40)
-        info = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
-        await leases.create({**info, "metadata": {"name": "a"}, "spec": {"renewTime": "2026-01-01T00:00:00.000000Z"}})
+        info: Any = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "a"}}
+        info["spec"] = {"renewTime": "2026-01-01T00:00:00.000000Z"}
+        await leases.create(info)
         await touch(c, "a")
         clock.forward(20)
         await c.patch(NODES, "a", {"spec": {"unschedulable": True}})

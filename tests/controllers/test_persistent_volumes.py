@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -28,13 +29,13 @@ from sampan.resource import Object, meta
 from tests.controllers.cluster import WAIT_S, Working, cluster
 
 
-def claim(size: str = "1Gi", **spec: object) -> Object:
+def claim(size: str = "1Gi", **spec: object) -> Any:
     """A claim."""
     fields = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, "storageClassName": ""}
     return {"metadata": {"name": "c", "namespace": "default", "uid": "u"}, "spec": {**fields, **spec}}
 
 
-def volume(name: str = "v", size: str = "1Gi", **spec: object) -> Object:
+def volume(name: str = "v", size: str = "1Gi", **spec: object) -> Any:
     """A free volume."""
     fields = {
         "accessModes": ["ReadWriteOnce"],
@@ -63,11 +64,11 @@ def to_create(obj: Object, **metadata: object) -> Object:
         (volume(volumeAttributesClassName="x"), "volumeAttributesClassName does not match"),
     ],
 )
-def test_mismatches_of_volume_and_claim(found: Object, why: str) -> None:
+def test_mismatches_of_volume_and_claim(found: Any, why: str) -> None:
     assert mismatch(found, claim()) == why
 
 
-def name_of(found: Object | None) -> str:
+def name_of(found: Any) -> str:
     """A name."""
     return meta(found).name if found is not None else ""
 
@@ -88,7 +89,7 @@ MINE = {"namespace": "default", "name": "c"}
     ],
     ids=["smallest", "reserved", "of another", "selected", "waits", "reserved, waits", "not available"],
 )
-def test_the_best_volume_for_a_claim(volumes: list[Object], selector: Object | None, wait: bool, expected: str) -> None:
+def test_the_best_volume_for_a_claim(volumes: list[Any], selector: Object | None, wait: bool, expected: str) -> None:
     assert name_of(best_match(volumes, claim(selector=selector), wait=wait)) == expected
 
 
@@ -99,7 +100,7 @@ def test_a_volume_is_bound_to_one_claim() -> None:
 
 
 def test_a_host_path_volume_is_bound_to_the_selected_node() -> None:
-    storage_class = {"metadata": {"name": "local"}, "parameters": {"path": "/data/"}, "reclaimPolicy": "Retain"}
+    storage_class: Any = {"metadata": {"name": "local"}, "parameters": {"path": "/data/"}, "reclaimPolicy": "Retain"}
     made = volume_for(claim(), storage_class, "host")["spec"]
     assert made["hostPath"] == {"path": "/data/pvc-u", "type": "DirectoryOrCreate"}
     [term] = made["nodeAffinity"]["required"]["nodeSelectorTerms"]

@@ -1,6 +1,7 @@
 """Tests of the Pod garbage collector."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from sampan.controllers.pod_garbage_collector.garbage import (
     unscheduled,
 )
 from sampan.controllers.status import find_status_condition
-from sampan.resource import Object, ObjectMeta, meta
+from sampan.resource import ObjectMeta, meta
 from tests.controllers.cluster import Working, cluster
 
 NOW = "2026-01-01T00:00:00Z"
@@ -76,7 +77,8 @@ def test_a_node_must_be_missing_for_the_whole_quarantine() -> None:
     ],
 )
 def test_a_node_is_out_of_service_if_tainted_and_not_ready(taint: str, ready: str, expected: bool) -> None:
-    node = {"spec": {"taints": [{"key": taint}]}, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
+    conditions = [{"type": "Ready", "status": ready}]
+    node: Any = {"spec": {"taints": [{"key": taint}]}, "status": {"conditions": conditions}}
     assert is_out_of_service(node) is expected
 
 
@@ -85,7 +87,7 @@ def collecting(context: ControllerContext) -> None:
     set_up(context, PodGarbageSettings(terminated_threshold=1, period_s=0.02, quarantine_s=0.1))
 
 
-async def create(c: Working, name: str, node: str = "", **metadata: object) -> Object:
+async def create(c: Working, name: str, node: str = "", **metadata: object) -> Any:
     """A Pod."""
     spec = {"containers": [{"name": "c", "image": "i"}], **({"nodeName": node} if node else {})}
     return await c.create(PODS, {"metadata": {"name": name, **metadata}, "spec": spec})

@@ -257,7 +257,7 @@ async def test_a_pod_gets_a_node_once_its_driver_has_room() -> None:
             await bound(c, "data")
 
 
-def _csi_node(name: str, *keys: str, driver: str = NAME) -> Object:
+def _csi_node(name: str, *keys: str, driver: str = NAME) -> Any:
     return {"metadata": {"name": name}, "spec": {"drivers": [{"name": driver, "topologyKeys": list(keys)}]}}
 
 
@@ -268,4 +268,5 @@ def test_nodes_without_the_driver_its_labels_or_a_node_object_are_no_segment() -
 
 
 def test_a_volume_without_affinity_has_no_segment() -> None:
-    assert segments_of_volume({"spec": {}}) == set()
+    volume: Any = {"spec": {}}
+    assert segments_of_volume(volume) == set()

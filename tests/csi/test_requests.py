@@ -14,10 +14,9 @@ from sampan.csi.sidecar.provisioning.topology import (
     node_affinity,
 )
 from sampan.csi.sidecar.secrets import InvalidClass, secret_reference
-from sampan.resource import Object
 
 PREFIX = "csi.storage.k8s.io/"
-CLAIM = {"metadata": {"name": "c", "namespace": "ns", "annotations": {"team/key": "blue"}}}
+CLAIM: Any = {"metadata": {"name": "c", "namespace": "ns", "annotations": {"team/key": "blue"}}}
 
 
 def test_the_name_of_an_attachment_is_that_of_kubernetes() -> None:
@@ -108,13 +107,13 @@ def test_a_secret_that_is_not_the_administrators_choice_is_refused(parameters: d
 
 ZONE = "zone"
 NODES = {"n1": {ZONE: "a"}, "n2": {ZONE: "b"}, "n3": {ZONE: "c"}, "bare": {}}
-CSI_NODES = [
+CSI_NODES: Any = [
     {"metadata": {"name": name}, "spec": {"drivers": [{"name": "d", "nodeID": name, "topologyKeys": [ZONE]}]}}
     for name in ("n1", "n2", "n3")
 ]
 
 
-def requirements(claim: str = "c", selected: str = "", allowed: list[Object] | None = None, **options: bool) -> Any:
+def requirements(claim: str = "c", selected: str = "", allowed: list[Any] | None = None, **options: bool) -> Any:
     """Return the zones of a requirement: all, and in the order of preference."""
     found = accessibility_requirements(
         "d", claim, allowed or [], selected, NODES, CSI_NODES, TopologyOptions(**options)

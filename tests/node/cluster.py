@@ -31,7 +31,7 @@ def nodes(names: Sequence[str] = (NODE,)) -> Any:
     return setting_up
 
 
-def pod(name: str, *, annotations: dict[str, str] | None = None, **spec: Any) -> Object:
+def pod(name: str, *, annotations: dict[str, str] | None = None, **spec: Any) -> Any:
     """Return a Pod that is bound to the node; `spec` adds to its spec."""
     return {
         "apiVersion": "v1",

@@ -1,6 +1,7 @@
 """Simulated nodes of several processes run on the leader."""
 
 import asyncio
+from typing import Any
 
 from sampan.client import Client
 from sampan.component_base.context import ControllerContext
@@ -10,7 +11,6 @@ from sampan.node.nodes import SimulatedNodes
 from sampan.node.set_up import set_up
 from sampan.operator.leader_election import LeaderElectionConfig
 from sampan.operator.manager import Manager, ManagerOptions
-from sampan.resource import Object
 from tests.client.connected import connected
 from tests.node.cluster import NODE, pod
 
@@ -41,7 +41,7 @@ async def until_runs(client: Client, name: str) -> None:
             await asyncio.sleep(0.05)
 
 
-def runs(found: Object) -> bool:
+def runs(found: Any) -> bool:
     return bool(found.get("status", {}).get("phase") == "Running")
 
 

@@ -118,8 +118,7 @@ async def test_node_gets_labels_addresses_and_version_of_its_runtime(tmp_path: P
 
 async def test_addresses_that_another_client_wrote_are_replaced(tmp_path: Path) -> None:
     async with connected() as (client, _):
-        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
-        await client.resource(NODES).create(node)
+        await client.resource(NODES).create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}})
         async with working(client, agent("simulated", tmp_path)) as cluster:
             await cluster.until(NODES, NODE, lambda node: node["status"].get("addresses"))
             old = [{"type": "ExternalIP", "address": "192.0.2.7"}, {"type": "InternalIP", "address": "192.0.2.8"}]

@@ -265,8 +265,9 @@ async def test_a_namespace_selector_matches_labels_of_namespaces() -> None:
         await work.create(NAMESPACES, {"metadata": {"name": "storage", "labels": {"team": "storage"}}})
         await make_nodes(work, *(node_object(f"node-{number}") for number in range(4)))
         storage = work.client.resource(PODS, namespace="storage")
-        db = pod_object("db", labels={"app": "db"}, namespace="storage", nodeName="node-2")
-        await storage.create({"apiVersion": "v1", "kind": "Pod", **db})
+        db: Any = pod_object("db", labels={"app": "db"}, namespace="storage", nodeName="node-2")
+        db |= {"apiVersion": "v1", "kind": "Pod"}
+        await storage.create(db)
         await make_pods(work, pod_object("web", affinity=affinity))
         assert await bound(work, "web") == "node-2"
 

@@ -6,13 +6,16 @@ name in an annotation of the Node. The node reads the volume, verifies it, delet
 another annotation; the loop then removes the finalizer. A node that has joined can read its own Node and such volumes.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Final
 
 from sampan.core.numbers.quantity import canonical, parse
-from sampan.resource import Object, meta
+from sampan.kinds import core_v1
+from sampan.resource import meta
 
 PROVISIONER: Final = "sampan.dev/local-path"
 DRIVER: Final = "local-path.sampan.dev"
@@ -34,19 +37,19 @@ PROTECTION: Final = "kubernetes.io/pv-protection"
 """Finalizer of volumes that are bound."""
 
 
-def node_of(volume: Object) -> str:
+def node_of(volume: core_v1.PersistentVolume) -> str:
     """Return the name of the node that has the directory of a volume; empty for any other volume.
 
     A volume that the control loop did not create counts as any other.
     """
-    source = (volume.get("spec") or {}).get("csi") or {}
-    if source.get("driver") != DRIVER or meta(volume).annotations.get(PROVISIONED_BY) != PROVISIONER:
+    source = (volume.get("spec") or {}).get("csi")
+    if source is None or source.get("driver") != DRIVER or meta(volume).annotations.get(PROVISIONED_BY) != PROVISIONER:
         return ""
     node = (source.get("volumeAttributes") or {}).get(NODE)
     return node if isinstance(node, str) else ""
 
 
-def is_to_delete(volume: Object) -> bool:
+def is_to_delete(volume: core_v1.PersistentVolume) -> bool:
     """Return whether the directory of a volume is to be deleted.
 
     The volume is being deleted, its policy is Delete, and no claim has it: a volume that a user deletes while it is

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from sampan.core.gvk import GroupVersionResource
-from sampan.kinds import apps_v1, batch_v1
+from sampan.kinds import apps_v1, batch_v1, coordination_v1, core_v1, storage_v1
 from sampan.resource import ResourceInfo, TypedResource
 
 
@@ -20,10 +20,14 @@ ENDPOINTS: ResourceInfo = _resource("", "v1", "endpoints", "Endpoints")
 EVENTS: ResourceInfo = _resource("", "v1", "events", "Event")
 LIMIT_RANGES: ResourceInfo = _resource("", "v1", "limitranges", "LimitRange")
 NAMESPACES: ResourceInfo = _resource("", "v1", "namespaces", "Namespace", namespaced=False)
-NODES: ResourceInfo = _resource("", "v1", "nodes", "Node", namespaced=False)
-PERSISTENT_VOLUME_CLAIMS: ResourceInfo = _resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
-PERSISTENT_VOLUMES: ResourceInfo = _resource("", "v1", "persistentvolumes", "PersistentVolume", namespaced=False)
-PODS: ResourceInfo = _resource("", "v1", "pods", "Pod")
+NODES: TypedResource[core_v1.Node] = _resource("", "v1", "nodes", "Node", namespaced=False)
+PERSISTENT_VOLUME_CLAIMS: TypedResource[core_v1.PersistentVolumeClaim] = _resource(
+    "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"
+)
+PERSISTENT_VOLUMES: TypedResource[core_v1.PersistentVolume] = _resource(
+    "", "v1", "persistentvolumes", "PersistentVolume", namespaced=False
+)
+PODS: TypedResource[core_v1.Pod] = _resource("", "v1", "pods", "Pod")
 REPLICATION_CONTROLLERS: ResourceInfo = _resource("", "v1", "replicationcontrollers", "ReplicationController")
 RESOURCE_QUOTAS: ResourceInfo = _resource("", "v1", "resourcequotas", "ResourceQuota")
 SECRETS: ResourceInfo = _resource("", "v1", "secrets", "Secret")
@@ -47,7 +51,7 @@ JOBS: TypedResource[batch_v1.Job] = _resource("batch", "v1", "jobs", "Job")
 CERTIFICATE_SIGNING_REQUESTS: ResourceInfo = _resource(
     "certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", namespaced=False
 )
-LEASES: ResourceInfo = _resource("coordination.k8s.io", "v1", "leases", "Lease")
+LEASES: TypedResource[coordination_v1.Lease] = _resource("coordination.k8s.io", "v1", "leases", "Lease")
 ENDPOINT_SLICES: ResourceInfo = _resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice")
 INGRESSES: ResourceInfo = _resource("networking.k8s.io", "v1", "ingresses", "Ingress")
 INGRESS_CLASSES: ResourceInfo = _resource("networking.k8s.io", "v1", "ingressclasses", "IngressClass", namespaced=False)
@@ -58,15 +62,23 @@ POD_DISRUPTION_BUDGETS: ResourceInfo = _resource("policy", "v1", "poddisruptionb
 CLUSTER_ROLES: ResourceInfo = _resource(
     "rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False
 )
-CSI_DRIVERS: ResourceInfo = _resource("storage.k8s.io", "v1", "csidrivers", "CSIDriver", namespaced=False)
-CSI_NODES: ResourceInfo = _resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False)
+CSI_DRIVERS: TypedResource[storage_v1.CSIDriver] = _resource(
+    "storage.k8s.io", "v1", "csidrivers", "CSIDriver", namespaced=False
+)
+CSI_NODES: TypedResource[storage_v1.CSINode] = _resource(
+    "storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False
+)
 RUNTIME_CLASSES: ResourceInfo = _resource("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", namespaced=False)
-CSI_STORAGE_CAPACITIES: ResourceInfo = _resource("storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity")
-STORAGE_CLASSES: ResourceInfo = _resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False)
-VOLUME_ATTACHMENTS: ResourceInfo = _resource(
+CSI_STORAGE_CAPACITIES: TypedResource[storage_v1.CSIStorageCapacity] = _resource(
+    "storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity"
+)
+STORAGE_CLASSES: TypedResource[storage_v1.StorageClass] = _resource(
+    "storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False
+)
+VOLUME_ATTACHMENTS: TypedResource[storage_v1.VolumeAttachment] = _resource(
     "storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", namespaced=False
 )
-VOLUME_ATTRIBUTES_CLASSES: ResourceInfo = _resource(
+VOLUME_ATTRIBUTES_CLASSES: TypedResource[storage_v1.VolumeAttributesClass] = _resource(
     "storage.k8s.io", "v1", "volumeattributesclasses", "VolumeAttributesClass", namespaced=False
 )
 PRIORITY_CLASSES: ResourceInfo = _resource(

@@ -46,9 +46,10 @@ def status_of(obj: Mapping[str, Any]) -> Any:
     return copy_json(obj.get("status") or {})
 
 
-def find_status_condition(status: Mapping[str, Any], type: str) -> Object | None:
-    """Return the condition of a type, or None."""
-    return next((condition for condition in status.get("conditions") or () if condition.get("type") == type), None)
+def find_status_condition(status: Mapping[str, Any] | None, type: str) -> Object | None:
+    """Return the condition of a type, or None. An object without a status has no conditions."""
+    conditions = status.get("conditions") if status else None
+    return next((condition for condition in conditions or () if condition.get("type") == type), None)
 
 
 def set_status_condition(

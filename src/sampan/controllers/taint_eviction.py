@@ -3,6 +3,8 @@
 Source: kube-controller-manager pkg/controller/tainteviction/taint_eviction.go (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -16,6 +18,7 @@ from sampan.component_base.views import POD_VIEW, Pod, node_name_of
 from sampan.controllers.pods_of_nodes import NODE_INDEX, index_pods_by_node
 from sampan.core.time import timestamp
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result
@@ -112,7 +115,7 @@ class TaintEvictionController:
             return
 
 
-def no_execute_taints(node: Object) -> list[Object]:
+def no_execute_taints(node: core_v1.Node) -> list[core_v1.Taint]:
     """Return the NoExecute taints of a node."""
     return [taint for taint in (node.get("spec") or {}).get("taints") or () if taint.get("effect") == NO_EXECUTE]
 
@@ -126,7 +129,7 @@ class Toleration(msgspec.Struct, rename="camel"):
     effect: str = ""
     toleration_seconds: int | None = None
 
-    def tolerates(self, taint: Object) -> bool:
+    def tolerates(self, taint: core_v1.Taint) -> bool:
         """Return True if the toleration matches a taint."""
         if self.effect and self.effect != taint.get("effect"):
             return False
@@ -137,7 +140,7 @@ class Toleration(msgspec.Struct, rename="camel"):
         )
 
 
-def tolerated_for_s(taints: Iterable[Object], tolerations: Sequence[Toleration]) -> float | None:
+def tolerated_for_s(taints: Iterable[core_v1.Taint], tolerations: Sequence[Toleration]) -> float | None:
     """Return the seconds a Pod may stay on a node with these taints: 0 if one is not tolerated, None if unlimited."""
     used: list[Toleration] = []
     for taint in taints:

@@ -4,10 +4,8 @@ Source: component-helpers storage/volume/pv_helpers.go, kubernetes pkg/volume/ut
 plugin/pkg/admission/network/defaultingressclass/admission.go (1.36).
 """
 
-from collections.abc import Iterable
-from typing import Final
-
-from sampan.core.object import Object
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 STORAGE_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 """Annotation with the class of a claim or volume; takes precedence over its spec."""
@@ -18,7 +16,7 @@ DEFAULT_STORAGE: Final = (
 DEFAULT_INGRESS: Final = ("ingressclass.kubernetes.io/is-default-class",)
 
 
-def newest_default(classes: Iterable[Object], marks: tuple[str, ...]) -> str | None:
+def newest_default(classes: Iterable[Mapping[str, Any]], marks: tuple[str, ...]) -> str | None:
     """Return the name of the newest class that one of the annotations marks as the default.
 
     If several were created in the same second, the first by name is selected.
@@ -29,5 +27,5 @@ def newest_default(classes: Iterable[Object], marks: tuple[str, ...]) -> str | N
     return None if newest is None else str(newest["metadata"]["name"])
 
 
-def _annotations(obj: Object) -> dict[str, str]:
+def _annotations(obj: Mapping[str, Any]) -> dict[str, str]:
     return obj["metadata"].get("annotations") or {}

@@ -3,10 +3,8 @@
 Source: csi-lib-utils accessmodes/access_modes.go; external-attacher pkg/controller/util.go.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-from sampan.resource import Object
 
 
 class UnsupportedAccessMode(ValueError):
@@ -34,7 +32,7 @@ def access_mode(modes: Iterable[str], *, single_node_multi_writer: bool) -> str:
 
 
 def volume_capability(
-    spec: Object, modes: Iterable[str], *, fs_type: str = "", single_node_multi_writer: bool = False
+    spec: Mapping[str, Any], modes: Iterable[str], *, fs_type: str = "", single_node_multi_writer: bool = False
 ) -> dict[str, Any]:
     """Return a VolumeCapability for a request. Raises `UnsupportedAccessMode`.
 

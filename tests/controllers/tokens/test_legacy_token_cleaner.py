@@ -159,4 +159,5 @@ async def test_a_token_that_a_pod_mounts_stays() -> None:
     ids=["to pull images", "environment", "a variable", "projected volume", "CSI volume"],
 )
 def test_a_pod_names_secrets(spec: Object) -> None:
-    assert list(secret_names({"spec": spec})) == ["s"]
+    pod: Any = {"spec": spec}
+    assert list(secret_names(pod)) == ["s"]

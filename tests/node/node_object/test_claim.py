@@ -18,7 +18,6 @@ from sampan.node.nodes import ProcessNode
 from sampan.node.process.instance import INSTANCE_FILE, instance_of
 from sampan.node.set_up import set_up
 from sampan.operator.manager import Manager, ManagerOptions
-from sampan.resource import Object
 from sampan.testing.time.virtual_time import virtual_time
 from tests.client.connected import connected
 
@@ -30,13 +29,13 @@ class FakeLeases:
     """Leases with resourceVersions. `faults`: how many calls fail first."""
 
     def __init__(self) -> None:
-        self.objects: dict[str, Object] = {}
+        self.objects: dict[str, Any] = {}
         self.faults = 0
 
     def resource(self, what: object, *, namespace: str) -> Any:
         return self
 
-    async def get(self, name: str) -> Object:
+    async def get(self, name: str) -> Any:
         if self.faults:
             self.faults -= 1
             raise TransportError("no route", sent=False)
@@ -44,7 +43,7 @@ class FakeLeases:
             raise api_error({"reason": "NotFound", "code": 404, "message": "not found"})
         return copy.deepcopy(self.objects[name])
 
-    async def create(self, lease: Object) -> Object:
+    async def create(self, lease: Any) -> Any:
         name = lease["metadata"]["name"]
         if name in self.objects:
             raise api_error({"reason": "AlreadyExists", "code": 409, "message": "exists"})
@@ -52,7 +51,7 @@ class FakeLeases:
         self.objects[name] = lease
         return lease
 
-    async def update(self, lease: Object) -> Object:
+    async def update(self, lease: Any) -> Any:
         metadata = lease["metadata"]
         before = self.objects[metadata["name"]]["metadata"]["resourceVersion"]
         if metadata["resourceVersion"] != before:
@@ -165,11 +164,16 @@ async def test_one_of_two_agents_with_one_directory_has_the_node_until_it_ends(
     other.release()
 
 
+def owned_by(instance: str) -> Any:
+    """Return the Lease of a node that this instance runs."""
+    return {"metadata": {"annotations": {ANNOTATION: instance}}}
+
+
 def test_agent_ends_when_the_lease_names_another_owner() -> None:
     own = claim(FakeLeases(), "b/2")
-    own.check({"metadata": {"annotations": {ANNOTATION: "b/2"}}})
+    own.check(owned_by("b/2"))
     with pytest.raises(NodeTaken, match="taken over by a"):
-        own.check({"metadata": {"annotations": {ANNOTATION: "a/1"}}})
+        own.check(owned_by("a/1"))
 
 
 def test_instance_is_recognized_by_its_directory(tmp_path: Path) -> None:
@@ -184,7 +188,7 @@ def manager(client: Client, root: Path) -> Manager:
     return made
 
 
-def writer(name: str, directory: Path) -> Object:
+def writer(name: str, directory: Path) -> Any:
     """Return a Pod whose container writes a line at each start."""
     container = {
         "name": "main",

@@ -150,7 +150,8 @@ async def _check_name(client: Client, name: str) -> None:
     except ApiError as error:
         _log.warning("cannot check that the name of the node is free: %s", error)
         return
-    conditions = (node.get("status") or {}).get("conditions") or ()
+    status = node.get("status")
+    conditions = (status.get("conditions") if status else None) or ()
     if any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions):
         raise JoinError(
             f"the cluster has a node {name} that is Ready: set another --node-name, or stop that node and delete it "

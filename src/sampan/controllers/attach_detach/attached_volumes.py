@@ -5,6 +5,8 @@ Concurrency: a lock orders the writes, because two controllers report: on change
 Source: kube-controller-manager pkg/controller/volume/attachdetach/statusupdater/node_status_updater.go (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 
 from sampan.client import MergePatch, NotFound
@@ -12,8 +14,9 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import NODES, PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
 from sampan.controllers.attach_detach.indexes import NODE_INDEX
 from sampan.csi.names import unique_volume_name
+from sampan.kinds import core_v1
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 
 class AttachedVolumes:
@@ -43,7 +46,8 @@ class AttachedVolumes:
             if node is None:
                 return
             desired = await self._attached_to(node_name)
-            if ((node.get("status") or {}).get("volumesAttached") or []) == desired:
+            status = node.get("status")
+            if ((status.get("volumesAttached") if status else None) or []) == desired:
                 return
             try:
                 patch = MergePatch({"status": {"volumesAttached": desired or None}})
@@ -51,11 +55,12 @@ class AttachedVolumes:
             except NotFound:
                 return
 
-    async def _attached_to(self, node_name: str) -> list[Object]:
+    async def _attached_to(self, node_name: str) -> list[core_v1.AttachedVolume]:
         found = set()
         for attachment in await self._attachments.by_index(NODE_INDEX, node_name):
             metadata = meta(attachment)
-            attached = (attachment.get("status") or {}).get("attached", False)
+            status = attachment.get("status")
+            attached = status is not None and status.get("attached", False)
             if not attached or metadata.deletion_timestamp is not None or metadata.uid in self.detaching:
                 continue
             name = attachment["spec"]["source"].get("persistentVolumeName")

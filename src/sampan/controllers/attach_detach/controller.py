@@ -6,6 +6,8 @@ Source: kube-controller-manager pkg/controller/volume/attachdetach/reconciler/re
 csi_attacher.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -26,6 +28,7 @@ from sampan.controllers.attach_detach.volume_state import VolumeState
 from sampan.controllers.volumes.volume_protection import CLAIM_INDEX
 from sampan.csi.attachments import VOLUME_INDEX
 from sampan.csi.names import attachment_name, unique_volume_name
+from sampan.kinds import core_v1, storage_v1
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 
@@ -72,7 +75,7 @@ class AttachDetach:
         due = [wait for wait in waits if wait > 0]
         return Result(min(due)) if due else None
 
-    async def _users(self, volume: Object, driver: str) -> Sequence[Pod]:
+    async def _users(self, volume: core_v1.PersistentVolume, driver: str) -> Sequence[Pod]:
         """Return the Pods that use a volume; none if its driver needs no attachment."""
         found = await self._drivers.find(Request("", driver))
         if found is not None and found["spec"].get("attachRequired") is False:
@@ -86,7 +89,7 @@ class AttachDetach:
             return ()
         return await self._pods.by_index(CLAIM_INDEX, request.key)
 
-    async def _attachments_of(self, volume: Object) -> dict[str, Object]:
+    async def _attachments_of(self, volume: core_v1.PersistentVolume) -> dict[str, storage_v1.VolumeAttachment]:
         """Return the VolumeAttachments of a volume by node.
 
         Those with other names than this controller assigns are left out: another program created them.
@@ -100,33 +103,37 @@ class AttachDetach:
 
     def _report(
         self,
-        volume: Object,
-        attachments: Mapping[str, Object],
+        volume: core_v1.PersistentVolume,
+        attachments: Mapping[str, storage_v1.VolumeAttachment],
         desired: Mapping[str, Sequence[Pod]],
         state: VolumeState,
     ) -> None:
         """Record events for the Pods about attachments that have succeeded or failed since the last reconcile."""
         name = meta(volume).name
         for node, attachment in attachments.items():
-            uid, status = meta(attachment).uid, attachment.get("status") or {}
+            uid, status = meta(attachment).uid, attachment.get("status")
             pods = desired.get(node, ())
             if node in desired:
                 state.unneeded_since.pop(uid, None)
-            if status.get("attached"):
+            if status and status.get("attached"):
                 if uid in state.pending:
                     note = f'AttachVolume.Attach succeeded for volume "{name}" '
                     self._record(pods, "SuccessfulAttachVolume", note, normal=True)
                 state.pending.discard(uid)
                 continue
             state.pending.add(uid)
-            error = status.get("attachError") or {}
+            error = (status.get("attachError") if status else None) or {}
             if error and state.errors.get(uid) != error.get("time", ""):
                 state.errors[uid] = error.get("time", "")
                 note = f'AttachVolume.Attach failed for volume "{name}" : {error.get("message", "")}'
                 self._record(pods, "FailedAttachVolume", note)
 
     async def _attach(
-        self, volume: Object, attachments: dict[str, Object], desired: Mapping[str, Sequence[Pod]], state: VolumeState
+        self,
+        volume: core_v1.PersistentVolume,
+        attachments: dict[str, storage_v1.VolumeAttachment],
+        desired: Mapping[str, Sequence[Pod]],
+        state: VolumeState,
     ) -> None:
         for node, pods in desired.items():
             if node in attachments:
@@ -140,15 +147,17 @@ class AttachDetach:
             state.refused.discard(node)
             attachments[node] = await self._create(volume, node, pods, state)
 
-    def _refuse(self, volume: Object, pods: Iterable[Pod], others: Sequence[Pod]) -> None:
+    def _refuse(self, volume: core_v1.PersistentVolume, pods: Iterable[Pod], others: Sequence[Pod]) -> None:
         for pod in pods:
             self._record([pod], "FailedAttachVolume", multi_attach_note(meta(volume).name, pod, others))
 
-    async def _create(self, volume: Object, node: str, pods: Sequence[Pod], state: VolumeState) -> Object:
+    async def _create(
+        self, volume: core_v1.PersistentVolume, node: str, pods: Sequence[Pod], state: VolumeState
+    ) -> storage_v1.VolumeAttachment:
         source, name = volume["spec"]["csi"], meta(volume).name
-        attachment = {
-            "apiVersion": VOLUME_ATTACHMENTS.api_version,
-            "kind": VOLUME_ATTACHMENTS.kind,
+        attachment: storage_v1.VolumeAttachment = {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "VolumeAttachment",
             "metadata": {"name": attachment_name(source["driver"], source["volumeHandle"], node)},
             "spec": {"attacher": source["driver"], "nodeName": node, "source": {"persistentVolumeName": name}},
         }
@@ -162,7 +171,13 @@ class AttachDetach:
         state.pending.add(meta(made).uid)
         return made
 
-    async def _detach(self, volume: Object, node_name: str, attachment: Object, state: VolumeState) -> float:
+    async def _detach(
+        self,
+        volume: core_v1.PersistentVolume,
+        node_name: str,
+        attachment: storage_v1.VolumeAttachment,
+        state: VolumeState,
+    ) -> float:
         """Delete a VolumeAttachment if the node no longer uses the volume. Return the seconds until the next check."""
         if meta(attachment).deletion_timestamp is not None:
             return 0.0
@@ -192,7 +207,7 @@ class AttachDetach:
         except NotFound:
             return False
 
-    async def _delete(self, attachment: Object) -> None:
+    async def _delete(self, attachment: storage_v1.VolumeAttachment) -> None:
         try:
             await self._attachments.delete(meta(attachment).name, DeleteOptions(uid=meta(attachment).uid))
         except (NotFound, Conflict):

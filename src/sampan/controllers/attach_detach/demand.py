@@ -4,11 +4,14 @@ Source: kube-controller-manager pkg/controller/volume/attachdetach/{attach_detac
 pkg/volume/util `IsMultiAttachAllowed` (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sampan.component_base.views import Pod
-from sampan.resource import Object, meta
+from sampan.kinds import core_v1
+from sampan.resource import meta
 
 _SHARED: Final = frozenset({"ReadWriteMany", "ReadOnlyMany"})
 _FOREIGN: Final = "pod(s) in different namespaces"
@@ -34,13 +37,13 @@ def by_node(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
     return found
 
 
-def is_exclusive(volume: Object) -> bool:
+def is_exclusive(volume: core_v1.PersistentVolume) -> bool:
     """Return True if a volume may be attached to only one node at a time."""
     modes = volume["spec"].get("accessModes") or ()
     return bool(modes) and not _SHARED & set(modes)
 
 
-def is_bound(volume: Object, claim: Object) -> bool:
+def is_bound(volume: core_v1.PersistentVolume, claim: core_v1.PersistentVolumeClaim) -> bool:
     """Return True if a volume and a claim are bound to each other."""
     reference = volume["spec"].get("claimRef") or {}
     return (

@@ -4,6 +4,8 @@ A volume of a node that is away stays, with an event, until the node is back. Th
 of reach, so its volumes disappear at once, with an event.
 """
 
+from __future__ import annotations
+
 from typing import Any, Final
 
 from sampan.client import Conflict, DeleteOptions, MergePatch, NotFound
@@ -24,8 +26,9 @@ from sampan.controllers.local_path.provisioning import COMPONENT
 from sampan.controllers.status import find_status_condition
 from sampan.core.pods.simulated import RUNTIME
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NODE_INDEX: Final = "local-path-node"
 """Index of PersistentVolumes by the node of their directories."""
@@ -61,7 +64,7 @@ class VolumeDeleter:
             return None  # The event of that change queues the volume again.
         return None
 
-    async def _update(self, volume: Object, node: str) -> None:
+    async def _update(self, volume: core_v1.PersistentVolume, node: str) -> None:
         metadata, spec = meta(volume), volume["spec"]
         policy, phase = spec.get("persistentVolumeReclaimPolicy"), (volume.get("status") or {}).get("phase")
         if metadata.deletion_timestamp is None:
@@ -73,7 +76,7 @@ class VolumeDeleter:
             elif policy != "Delete" or phase == "Available":
                 await self._forget(volume)
 
-    async def _await_node(self, volume: Object, name: str) -> None:
+    async def _await_node(self, volume: core_v1.PersistentVolume, name: str) -> None:
         """Remove the finalizer if the node has deleted the directory, or never will."""
         try:
             node = await self._nodes.get(name)
@@ -91,7 +94,7 @@ class VolumeDeleter:
             self._recorder.warning(volume, "WaitingForNode", note)
             self._waiting.add(uid)
 
-    async def _forget(self, volume: Object) -> None:
+    async def _forget(self, volume: core_v1.PersistentVolume) -> None:
         metadata = meta(volume)
         finalizers = [each for each in metadata.finalizers if each != FINALIZER]
         change = {"metadata": {"resourceVersion": metadata.resource_version, "finalizers": finalizers or None}}
@@ -122,6 +125,6 @@ class NodeLists:
         return None
 
 
-def _is_ready(node: Object) -> bool:
-    condition = find_status_condition(node.get("status") or {}, "Ready") or {}
+def _is_ready(node: core_v1.Node) -> bool:
+    condition = find_status_condition(node.get("status"), "Ready") or {}
     return bool(condition.get("status") == "True")

@@ -3,6 +3,8 @@
 Source: sig-storage-lib-external-provisioner controller/controller.go `syncClaim`, `provisionClaimOperation` (v13).
 """
 
+from __future__ import annotations
+
 from typing import Final
 
 from sampan.client import AlreadyExists, Conflict, MergePatch, NotFound
@@ -12,8 +14,9 @@ from sampan.component_base.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PER
 from sampan.controllers.local_path.storage_class import create_driver
 from sampan.controllers.persistent_volumes.matching import PROVISIONER_ANNOTATIONS, SELECTED_NODE, class_of
 from sampan.controllers.persistent_volumes.provisioned import provisioned_volume, volume_name
+from sampan.kinds import core_v1, storage_v1
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 COMPONENT: Final = "local-path-controller"
 _MODES: Final = frozenset({"ReadWriteOnce", "ReadWriteOncePod"})
@@ -54,12 +57,16 @@ class ClaimProvisioner:
         await self._create(claim, storage_class, node)
         return None
 
-    async def _create(self, claim: Object, storage_class: Object, node: Object) -> None:
+    async def _create(
+        self, claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass, node: core_v1.Node
+    ) -> None:
         if not self._driver_exists:
             await create_driver(self._client.direct)
             self._driver_exists = True
         name = volume_name(claim)
-        source = {"csi": {"driver": DRIVER, "volumeHandle": name, "volumeAttributes": {NODE: meta(node).name}}}
+        source: core_v1.PersistentVolumeSpec = {
+            "csi": {"driver": DRIVER, "volumeHandle": name, "volumeAttributes": {NODE: meta(node).name}}
+        }
         hostname = meta(node).labels.get("kubernetes.io/hostname", meta(node).name)
         volume = provisioned_volume(claim, storage_class, source, hostname=hostname, finalizers=(FINALIZER,))
         try:
@@ -68,7 +75,7 @@ class ClaimProvisioner:
             return
         self._recorder.normal(claim, "ProvisioningSucceeded", f"Successfully provisioned volume {name}")
 
-    async def _select_again(self, claim: Object, node: str) -> None:
+    async def _select_again(self, claim: core_v1.PersistentVolumeClaim, node: str) -> None:
         """Remove the selected node, which does not exist any more, so that the scheduler selects another one."""
         self._recorder.warning(claim, "ProvisioningFailed", f'the selected node "{node}" does not exist')
         annotations = {SELECTED_NODE: None}
@@ -79,7 +86,7 @@ class ClaimProvisioner:
             return  # The event of that change queues the claim again.
 
 
-def is_waiting(claim: Object) -> bool:
+def is_waiting(claim: core_v1.PersistentVolumeClaim) -> bool:
     """Return whether a claim waits for a volume of this provisioner."""
     annotations = meta(claim).annotations
     return (
@@ -89,7 +96,7 @@ def is_waiting(claim: Object) -> bool:
     )
 
 
-def refusal(claim: Object, storage_class: Object) -> str:
+def refusal(claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass) -> str:
     """Return the reason why a claim can get no directory; empty if it can."""
     spec = claim["spec"]
     refused = [mode for mode in spec.get("accessModes") or () if mode not in _MODES]

@@ -1,14 +1,16 @@
 """The StorageClass that Sampan creates, and the CSIDriver of its volumes."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import Final
 
 from sampan.client import AlreadyExists, Client
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.local_path import CLASS, DRIVER, PROVISIONER
 from sampan.component_base.resources import CSI_DRIVERS, STORAGE_CLASSES
 from sampan.core.default_class import DEFAULT_STORAGE, newest_default
+from sampan.kinds import meta_v1, storage_v1
 from sampan.operator.request import Request, Result
-from sampan.resource import Object
 
 ONLY: Final = Request("", CLASS)
 
@@ -36,9 +38,9 @@ class DefaultClass:
 
 async def create_driver(client: Client) -> None:
     """Create the CSIDriver: without one, volumes would wait for an attachment. Raises `ApiError`, `TransportError`."""
-    driver: Object = {
-        "apiVersion": CSI_DRIVERS.api_version,
-        "kind": CSI_DRIVERS.kind,
+    driver: storage_v1.CSIDriver = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSIDriver",
         "metadata": {"name": DRIVER},
         "spec": {"attachRequired": False, "fsGroupPolicy": "File", "volumeLifecycleModes": ["Persistent"]},
     }
@@ -48,13 +50,13 @@ async def create_driver(client: Client) -> None:
         return
 
 
-def _storage_class(*, is_default: bool) -> Object:
-    metadata: dict[str, Any] = {"name": CLASS}
+def _storage_class(*, is_default: bool) -> storage_v1.StorageClass:
+    metadata: meta_v1.ObjectMeta = {"name": CLASS}
     if is_default:
         metadata["annotations"] = {DEFAULT_STORAGE[0]: "true"}
     return {
-        "apiVersion": STORAGE_CLASSES.api_version,
-        "kind": STORAGE_CLASSES.kind,
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
         "metadata": metadata,
         "provisioner": PROVISIONER,
         "reclaimPolicy": "Delete",

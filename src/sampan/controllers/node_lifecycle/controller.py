@@ -3,6 +3,8 @@
 Source: kube-controller-manager pkg/controller/nodelifecycle/node_lifecycle_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 import datetime as dt
 import math
@@ -18,6 +20,7 @@ from sampan.controllers.node_lifecycle.taints import swaps_no_execute, taints_af
 from sampan.controllers.node_lifecycle.zones import TaintingRate, rates, zone_of
 from sampan.controllers.pods_of_nodes import NODE_INDEX, index_pods_by_node
 from sampan.core.time import timestamp
+from sampan.kinds import core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
@@ -77,11 +80,12 @@ class NodeLifecycleController:
             return Result(MONITOR_S)
         return Result(min(wait_s, max(silent_s, MONITOR_S)))
 
-    async def _mark_unknown(self, node: Object, now: dt.datetime) -> Object:
+    async def _mark_unknown(self, node: core_v1.Node, now: dt.datetime) -> core_v1.Node:
         """Set the conditions of a silent node to Unknown, and mark its Pods as not ready."""
         before = ready_status(node)
         conditions = unknown_conditions(node, now)
-        if conditions != (node.get("status") or {}).get("conditions"):
+        status = node.get("status")
+        if conditions != (status.get("conditions") if status else None):
             metadata = {"resourceVersion": meta(node).resource_version}
             patch = MergePatch({"metadata": metadata, "status": {"conditions": conditions}})
             node = await self._nodes.status.patch(meta(node).name, patch)
@@ -107,7 +111,7 @@ class NodeLifecycleController:
             about = {"apiVersion": "v1", "kind": "Pod", "metadata": named}
             self._recorder.warning(about, "NodeNotReady", "Node is not ready")
 
-    async def _taint(self, node: Object, now: dt.datetime) -> float:
+    async def _taint(self, node: core_v1.Node, now: dt.datetime) -> float:
         """Write the taints. Return the seconds until more taints can be written without a change of the node."""
         ready = ready_status(node)
         swaps = swaps_no_execute(node, ready)
@@ -117,7 +121,7 @@ class NodeLifecycleController:
         await self._write_taints(node, ready, now, no_execute=swaps)
         return math.inf
 
-    async def _evict(self, node: Object, ready: str, now: dt.datetime) -> float:
+    async def _evict(self, node: core_v1.Node, ready: str, now: dt.datetime) -> float:
         """Add the NoExecute taint if the rate allows it. The lock serializes nodes, because the rate counts writes."""
         zone = zone_of(node)
         rate = rates(await self._nodes.list()).get(zone, 0.0)
@@ -127,7 +131,7 @@ class NodeLifecycleController:
             self._rate.tainted(zone, now)
         return wait_s or MONITOR_S
 
-    async def _write_taints(self, node: Object, ready: str, now: dt.datetime, *, no_execute: bool) -> None:
+    async def _write_taints(self, node: core_v1.Node, ready: str, now: dt.datetime, *, no_execute: bool) -> None:
         """Write the taints that the node should have, if they differ."""
         taints = taints_after(node, ready, now, no_execute=no_execute)
         if taints != taints_of(node):

@@ -3,12 +3,15 @@
 Source: kube-controller-manager pkg/controller/nodelifecycle/node_lifecycle_controller.go `tryUpdateNodeHealth` (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from typing import Final, NamedTuple
 
 from sampan.controllers.status import find_status_condition
 from sampan.core.time import format_time, parse_time
-from sampan.resource import Object, meta
+from sampan.kinds import coordination_v1, core_v1
+from sampan.resource import meta
 
 MONITOR_GRACE_S: Final = 50.0
 """Longest time a node may be silent."""
@@ -31,16 +34,17 @@ class Probe(NamedTuple):
     at: dt.datetime
 
 
-def ready_status(node: Object) -> str:
+def ready_status(node: core_v1.Node) -> str:
     """Return the status of the condition Ready; empty without the condition."""
-    ready = find_status_condition(node.get("status") or {}, "Ready")
+    ready = find_status_condition(node.get("status"), "Ready")
     return "" if ready is None else str(ready.get("status"))
 
 
-def probe_of(node: Object, lease: Object | None, before: Probe | None, now: dt.datetime) -> Probe:
+def probe_of(node: core_v1.Node, lease: coordination_v1.Lease | None, before: Probe | None, now: dt.datetime) -> Probe:
     """Return the updated probe of a node."""
-    ready = find_status_condition(node.get("status") or {}, "Ready") or {}
-    renewal = ((lease or {}).get("spec") or {}).get("renewTime") or ""
+    ready = find_status_condition(node.get("status"), "Ready") or {}
+    spec = lease.get("spec") if lease is not None else None
+    renewal = (spec.get("renewTime") if spec else None) or ""
     heartbeat = Heartbeat(ready.get("lastHeartbeatTime") or "", renewal)
     if before is not None:
         return before if before.heartbeat == heartbeat else Probe(heartbeat, now)
@@ -48,23 +52,31 @@ def probe_of(node: Object, lease: Object | None, before: Probe | None, now: dt.d
     return Probe(heartbeat, now if ready or renewal or not created else parse_time(created))
 
 
-def silent_in_s(node: Object, probe: Probe, now: dt.datetime) -> float:
+def silent_in_s(node: core_v1.Node, probe: Probe, now: dt.datetime) -> float:
     """Return the seconds until a silent node is marked unknown; ≤ 0: now."""
     grace_s = MONITOR_GRACE_S if ready_status(node) else STARTUP_GRACE_S
     return grace_s - (now - probe.at).total_seconds()
 
 
-def unknown_conditions(node: Object, now: dt.datetime) -> list[Object]:
+def unknown_conditions(node: core_v1.Node, now: dt.datetime) -> list[core_v1.NodeCondition]:
     """Return the conditions of a node that has become silent."""
-    conditions = [dict(each) for each in (node.get("status") or {}).get("conditions") or ()]
+    status = node.get("status")
+    conditions = [each.copy() for each in (status.get("conditions") if status else None) or ()]
     by_type = {each["type"]: each for each in conditions}
     for kind in _REPORTED:
         condition = by_type.get(kind)
         if condition is None:
-            unknown = {"type": kind, "reason": "NodeStatusNeverUpdated", "message": "Kubelet never posted node status."}
-            unknown |= {"status": "Unknown", "lastTransitionTime": format_time(now)}
+            unknown: core_v1.NodeCondition = {
+                "type": kind,
+                "reason": "NodeStatusNeverUpdated",
+                "message": "Kubelet never posted node status.",
+                "status": "Unknown",
+                "lastTransitionTime": format_time(now),
+            }
             created = meta(node).creation_timestamp
-            conditions.append(unknown | ({"lastHeartbeatTime": created} if created else {}))
+            if created:
+                unknown["lastHeartbeatTime"] = created
+            conditions.append(unknown)
         elif condition["status"] != "Unknown":
             condition |= {"status": "Unknown", "reason": "NodeStatusUnknown", "lastTransitionTime": format_time(now)}
             condition["message"] = "Kubelet stopped posting node status."

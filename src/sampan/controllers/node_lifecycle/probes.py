@@ -4,6 +4,8 @@ Lease renewals are recorded in the informer's handler. A thousand nodes renew ab
 node has to be reconciled for that.
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from typing import Any
 
@@ -12,7 +14,8 @@ import msgspec
 from sampan.controllers.node_lifecycle.health import Probe, probe_of
 from sampan.core.time import Clock
 from sampan.informer.ref import Deletion, Ref
-from sampan.resource import Object, meta
+from sampan.kinds import coordination_v1, core_v1
+from sampan.resource import meta
 from sampan.resource.view import view_decoder
 
 LEASE_NAMESPACE = "kube-node-lease"
@@ -39,7 +42,7 @@ class Probes:
     def __contains__(self, name: str) -> bool:
         return name in self._probes
 
-    def observe(self, node: Object, lease: Object | None, now: dt.datetime) -> Probe:
+    def observe(self, node: core_v1.Node, lease: coordination_v1.Lease | None, now: dt.datetime) -> Probe:
         """Update and return the probe of a node."""
         name = meta(node).name
         probe = self._probes[name] = probe_of(node, lease, self._probes.get(name), now)

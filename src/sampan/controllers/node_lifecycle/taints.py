@@ -3,11 +3,13 @@
 Source: kube-controller-manager pkg/controller/nodelifecycle/node_lifecycle_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from typing import Final
 
 from sampan.core.time import format_time
-from sampan.resource import Object
+from sampan.kinds import core_v1
 
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
@@ -26,17 +28,17 @@ _OWN_NO_SCHEDULE: Final = frozenset((*_KEYS.values(), UNSCHEDULABLE))
 _NO_EXECUTE: Final = {"False": NOT_READY, "Unknown": UNREACHABLE}
 
 
-def taints_of(node: Object) -> list[Object]:
+def taints_of(node: core_v1.Node) -> list[core_v1.Taint]:
     """Return the taints of a node."""
     return list((node.get("spec") or {}).get("taints") or ())
 
 
-def wants_no_execute(node: Object, ready: str) -> bool:
+def wants_no_execute(node: core_v1.Node, ready: str) -> bool:
     """Return True if the node needs a NoExecute taint that it does not have."""
     return ready in _NO_EXECUTE and not _has(taints_of(node), _NO_EXECUTE[ready])
 
 
-def swaps_no_execute(node: Object, ready: str) -> bool:
+def swaps_no_execute(node: core_v1.Node, ready: str) -> bool:
     """Return True if the node has a NoExecute taint, but not the one it needs.
 
     Exchanging them evicts no further Pods.
@@ -44,12 +46,12 @@ def swaps_no_execute(node: Object, ready: str) -> bool:
     return wants_no_execute(node, ready) and any(_has(taints_of(node), key) for key in _NO_EXECUTE.values())
 
 
-def taints_after(node: Object, ready: str, now: dt.datetime, *, no_execute: bool) -> list[Object]:
+def taints_after(node: core_v1.Node, ready: str, now: dt.datetime, *, no_execute: bool) -> list[core_v1.Taint]:
     """Return the taints that a node should have; a missing NoExecute taint is added only with `no_execute`."""
     before = taints_of(node)
     effects = _no_schedule_keys(node)
     keep_execute = _NO_EXECUTE.get(ready)
-    after: list[Object] = []
+    after: list[core_v1.Taint] = []
     for taint in before:
         key, effect = taint.get("key"), taint.get("effect")
         if effect == NO_SCHEDULE and key in _OWN_NO_SCHEDULE and key not in effects:
@@ -67,12 +69,13 @@ def taints_after(node: Object, ready: str, now: dt.datetime, *, no_execute: bool
     return after
 
 
-def _no_schedule_keys(node: Object) -> list[str]:
-    conditions = (node.get("status") or {}).get("conditions") or ()
+def _no_schedule_keys(node: core_v1.Node) -> list[str]:
+    status = node.get("status")
+    conditions = (status.get("conditions") if status else None) or ()
     found = [_KEYS.get((each.get("type"), each.get("status"))) for each in conditions]
     keys = [key for key in found if key is not None]
     return [*keys, UNSCHEDULABLE] if (node.get("spec") or {}).get("unschedulable") else keys
 
 
-def _has(taints: list[Object], key: str) -> bool:
+def _has(taints: list[core_v1.Taint], key: str) -> bool:
     return any((taint.get("key"), taint.get("effect")) == (key, NO_EXECUTE) for taint in taints)

@@ -4,12 +4,15 @@ Source: kube-controller-manager pkg/controller/nodelifecycle/node_lifecycle_cont
 `ComputeZoneState` (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from sampan.controllers.node_lifecycle.health import ready_status
-from sampan.resource import Object, meta
+from sampan.kinds import core_v1
+from sampan.resource import meta
 
 RATE: Final = 0.1
 """Normal rate of evictions, in nodes per second."""
@@ -19,14 +22,14 @@ _UNHEALTHY_SHARE: Final = 0.55
 EXCLUDED_LABEL: Final = "node.kubernetes.io/exclude-disruption"
 
 
-def zone_of(node: Object) -> str:
+def zone_of(node: core_v1.Node) -> str:
     """Return the zone and region of a node; empty without labels."""
     labels = meta(node).labels
     region, zone = labels.get("topology.kubernetes.io/region", ""), labels.get("topology.kubernetes.io/zone", "")
     return f"{region}:\x00:{zone}" if region or zone else ""
 
 
-def rates(nodes: Iterable[Object]) -> Mapping[str, float]:
+def rates(nodes: Iterable[core_v1.Node]) -> Mapping[str, float]:
     """Return the rate of evictions in each zone, in nodes per second."""
     zones: dict[str, list[bool]] = {}
     for node in nodes:

@@ -5,6 +5,8 @@ The volume is written before the claim, so a binding that was interrupted at any
 Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_controller.go `bind` (1.36).
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from sampan.client import MergePatch
@@ -12,6 +14,7 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.controllers.persistent_volumes.matching import BIND_COMPLETED, BOUND_BY_CONTROLLER, reference_to
 from sampan.controllers.status import status_of, write_status
+from sampan.kinds import core_v1
 from sampan.resource import Object, meta
 
 
@@ -23,7 +26,7 @@ class Binding:
         self._volumes = client.resource(PERSISTENT_VOLUMES)
         self._claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
 
-    async def bind(self, volume: Object, claim: Object) -> None:
+    async def bind(self, volume: core_v1.PersistentVolume, claim: core_v1.PersistentVolumeClaim) -> None:
         """Bind a volume and a claim, or complete their binding. Raises `Conflict`, `ApiError`, `TransportError`."""
         volume = await self._reserve(volume, claim)
         await self.set_volume_phase(volume, "Bound")
@@ -39,7 +42,9 @@ class Binding:
             status["currentVolumeAttributesClassName"] = attributes
         await write_status(self._claims, claim, status, optimistic_lock=True)
 
-    async def _reserve(self, volume: Object, claim: Object) -> Object:
+    async def _reserve(
+        self, volume: core_v1.PersistentVolume, claim: core_v1.PersistentVolumeClaim
+    ) -> core_v1.PersistentVolume:
         before = volume["spec"].get("claimRef") or {}
         if before.get("uid") == meta(claim).uid:
             return volume
@@ -47,7 +52,9 @@ class Binding:
         annotations = {} if before else {BOUND_BY_CONTROLLER: "yes"}
         return await self._patch_volume(volume, change, annotations)
 
-    async def _take(self, claim: Object, volume: Object) -> Object:
+    async def _take(
+        self, claim: core_v1.PersistentVolumeClaim, volume: core_v1.PersistentVolume
+    ) -> core_v1.PersistentVolumeClaim:
         name, annotations = meta(volume).name, dict[str, str | None]()
         if claim["spec"].get("volumeName") != name:
             annotations[BOUND_BY_CONTROLLER] = "yes"
@@ -59,7 +66,7 @@ class Binding:
         patch = MergePatch({"metadata": metadata, "spec": {"volumeName": name}})
         return await self._claims.in_namespace(meta(claim).namespace).patch(meta(claim).name, patch)
 
-    async def unbind(self, volume: Object) -> None:
+    async def unbind(self, volume: core_v1.PersistentVolume) -> None:
         """Release a volume whose claim is bound to another volume.
 
         If a user had reserved the volume for the claim, the reservation stays.
@@ -69,7 +76,7 @@ class Binding:
         volume = await self._patch_volume(volume, {"spec": {"claimRef": freed}}, {BOUND_BY_CONTROLLER: None})
         await self.set_volume_phase(volume, "Available")
 
-    async def set_volume_phase(self, volume: Object, phase: str, message: str = "") -> None:
+    async def set_volume_phase(self, volume: core_v1.PersistentVolume, phase: str, message: str = "") -> None:
         """Write the phase of a volume and the reason for it."""
         status = status_of(volume) | {"phase": phase}
         status.pop("message", None)
@@ -77,13 +84,15 @@ class Binding:
             status["message"] = message
         await write_status(self._volumes, volume, status, optimistic_lock=True)
 
-    async def set_claim_phase(self, claim: Object, phase: str) -> None:
+    async def set_claim_phase(self, claim: core_v1.PersistentVolumeClaim, phase: str) -> None:
         """Write the phase of a claim without volume."""
         status = {name: value for name, value in status_of(claim).items() if name not in ("accessModes", "capacity")}
         kept = status if phase == "Pending" else status_of(claim)
         await write_status(self._claims, claim, kept | {"phase": phase}, optimistic_lock=True)
 
-    async def _patch_volume(self, volume: Object, change: Object, annotations: dict[str, Any]) -> Object:
+    async def _patch_volume(
+        self, volume: core_v1.PersistentVolume, change: Object, annotations: dict[str, Any]
+    ) -> core_v1.PersistentVolume:
         metadata: dict[str, Any] = {"resourceVersion": meta(volume).resource_version}
         if annotations:
             metadata["annotations"] = annotations

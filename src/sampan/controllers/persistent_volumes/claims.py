@@ -3,6 +3,8 @@
 Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_controller.go `syncClaim` (1.36).
 """
 
+from __future__ import annotations
+
 from typing import Final
 
 from sampan.client import AlreadyExists, Conflict, MergePatch, NotFound
@@ -22,8 +24,9 @@ from sampan.controllers.persistent_volumes.matching import (
 )
 from sampan.controllers.persistent_volumes.provisioned import volume_name
 from sampan.core.default_class import DEFAULT_STORAGE, newest_default
+from sampan.kinds import core_v1, storage_v1
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 COMPONENT: Final = "persistentvolume-controller"
 
@@ -58,7 +61,7 @@ class ClaimBinder:
             return Result(0.1)
         return None
 
-    async def _bind_any(self, claim: Object) -> None:
+    async def _bind_any(self, claim: core_v1.PersistentVolumeClaim) -> None:
         storage_class = await self._class_of(claim)
         waits = storage_class is not None and storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
         selected = meta(claim).annotations.get(SELECTED_NODE, "")
@@ -79,7 +82,7 @@ class ClaimBinder:
             self._recorder.normal(claim, "FailedBinding", note)
         await self._binding.set_claim_phase(claim, "Pending")
 
-    async def _name_default_class(self, claim: Object) -> bool:
+    async def _name_default_class(self, claim: core_v1.PersistentVolumeClaim) -> bool:
         """Set the class of the claim to the current default class. Return False if there is none.
 
         The update queues the claim again.
@@ -90,7 +93,7 @@ class ClaimBinder:
         await self._claims.update({**claim, "spec": {**claim["spec"], "storageClassName": default}})
         return True
 
-    async def _bind_named(self, claim: Object) -> None:
+    async def _bind_named(self, claim: core_v1.PersistentVolumeClaim) -> None:
         volume = await self._volumes.find(Request("", claim["spec"]["volumeName"]))
         if volume is None:
             await self._binding.set_claim_phase(claim, "Pending")
@@ -110,7 +113,7 @@ class ClaimBinder:
             self._recorder.warning(claim, "VolumeMismatch", f'Cannot bind to requested volume "{name}": {reason}')
         await self._binding.set_claim_phase(claim, "Pending")
 
-    async def _check(self, claim: Object) -> None:
+    async def _check(self, claim: core_v1.PersistentVolumeClaim) -> None:
         """Check a bound claim: its volume must exist and reference it."""
         name = claim["spec"].get("volumeName")
         if not name:
@@ -125,13 +128,15 @@ class ClaimBinder:
             note = "Two claims are bound to the same volume, this one is bound incorrectly"
             await self._lose(claim, "ClaimMisbound", note, data=False)
 
-    async def _lose(self, claim: Object, reason: str, note: str, *, data: bool = True) -> None:
+    async def _lose(self, claim: core_v1.PersistentVolumeClaim, reason: str, note: str, *, data: bool = True) -> None:
         if (claim.get("status") or {}).get("phase") == "Lost":
             return
         self._recorder.warning(claim, reason, f"{note} Data on the volume is lost!" if data else note)
         await self._binding.set_claim_phase(claim, "Lost")
 
-    async def _provision(self, claim: Object, storage_class: Object | None, node_name: str) -> Object:
+    async def _provision(
+        self, claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass | None, node_name: str
+    ) -> core_v1.PersistentVolumeClaim:
         """Provision a volume, or request it from an external provisioner. Return the updated claim."""
         if storage_class is None:
             note = f'storageclass.storage.k8s.io "{class_of(claim)}" not found'
@@ -147,7 +152,9 @@ class ClaimBinder:
         self._record_external(claim, provisioner)
         return claim
 
-    async def _provision_directory(self, claim: Object, storage_class: Object, node_name: str) -> None:
+    async def _provision_directory(
+        self, claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass, node_name: str
+    ) -> None:
         if claim["spec"].get("selector") is not None:
             self._recorder.warning(claim, "ProvisioningFailed", "claim.Spec.Selector is not supported for provisioning")
             return
@@ -160,7 +167,7 @@ class ClaimBinder:
         note = f"Successfully provisioned volume {volume_name(claim)} using {PROVISIONER}"
         self._recorder.normal(claim, "ProvisioningSucceeded", note)
 
-    async def _assign(self, claim: Object, provisioner: str) -> Object:
+    async def _assign(self, claim: core_v1.PersistentVolumeClaim, provisioner: str) -> core_v1.PersistentVolumeClaim:
         """Write the name of the external provisioner to the claim's annotations. Return the updated claim."""
         names = dict.fromkeys(PROVISIONER_ANNOTATIONS, provisioner)
         if names.items() <= meta(claim).annotations.items():
@@ -169,7 +176,7 @@ class ClaimBinder:
         client = self._claims.in_namespace(meta(claim).namespace)
         return await client.patch(meta(claim).name, MergePatch({"metadata": metadata}))
 
-    def _record_external(self, claim: Object, provisioner: str) -> None:
+    def _record_external(self, claim: core_v1.PersistentVolumeClaim, provisioner: str) -> None:
         note = (
             "Waiting for a volume to be created either by the external provisioner "
             f"'{provisioner}' or manually by the system administrator. If volume creation is delayed, please verify "
@@ -177,6 +184,6 @@ class ClaimBinder:
         )
         self._recorder.normal(claim, "ExternalProvisioning", note)
 
-    async def _class_of(self, claim: Object) -> Object | None:
+    async def _class_of(self, claim: core_v1.PersistentVolumeClaim) -> storage_v1.StorageClass | None:
         name = class_of(claim)
         return await self._classes.find(Request("", name)) if name else None

@@ -4,14 +4,17 @@ Source: kube-controller-manager pkg/controller/volume/persistentvolume/pv_contro
 (1.36).
 """
 
+from __future__ import annotations
+
 from sampan.client import Conflict, DeleteOptions, NotFound
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.controllers.persistent_volumes.binding import Binding
 from sampan.controllers.persistent_volumes.claims import COMPONENT
 from sampan.controllers.persistent_volumes.matching import PROVISIONED_BY
+from sampan.kinds import core_v1
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 
 class VolumeReclaimer:
@@ -36,7 +39,7 @@ class VolumeReclaimer:
             return None  # The event of that change queues the volume again.
         return None
 
-    async def _update(self, volume: Object) -> None:
+    async def _update(self, volume: core_v1.PersistentVolume) -> None:
         reference = volume["spec"].get("claimRef") or {}
         if not reference.get("uid"):
             await self._binding.set_volume_phase(volume, "Available")
@@ -53,7 +56,7 @@ class VolumeReclaimer:
         elif name:
             await self._binding.unbind(volume)
 
-    async def _claim(self, reference: Object) -> Object | None:
+    async def _claim(self, reference: core_v1.ObjectReference) -> core_v1.PersistentVolumeClaim | None:
         """Return the claim of a volume, or None.
 
         A stale cache could lead to loss of data. So a claim that is not in the cache is read from the server.
@@ -67,7 +70,7 @@ class VolumeReclaimer:
                 return None
         return claim if meta(claim).uid == reference["uid"] else None
 
-    async def _release(self, volume: Object) -> None:
+    async def _release(self, volume: core_v1.PersistentVolume) -> None:
         phase = (volume.get("status") or {}).get("phase")
         if phase not in ("Released", "Failed"):
             await self._binding.set_volume_phase(volume, "Released")
@@ -86,5 +89,5 @@ class VolumeReclaimer:
             await self._binding.set_volume_phase(volume, "Failed", note)
 
 
-def _is_deleted_with_claim(volume: Object) -> bool:
+def _is_deleted_with_claim(volume: core_v1.PersistentVolume) -> bool:
     return bool(volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete")

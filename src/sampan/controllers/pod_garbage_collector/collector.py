@@ -4,6 +4,8 @@ Concurrency: one task of the manager makes a pass every `period_s`. It deletes a
 Source: kube-controller-manager pkg/controller/podgc/gc_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 import logging
 from collections.abc import Iterable
@@ -23,7 +25,7 @@ from sampan.controllers.pod_garbage_collector.garbage import (
     unscheduled,
 )
 from sampan.core.time import timestamp
-from sampan.resource import Object
+from sampan.kinds import core_v1
 
 NAME: Final = "pod-garbage-collector-controller"
 PARALLEL: Final = 20
@@ -100,7 +102,12 @@ class PodGarbageCollector:
 
     async def _delete_all(self, pods: Iterable[Pod], *, reason: str = "", message: str = "") -> None:
         """Delete Pods without grace period. A reason is recorded in their condition DisruptionTarget."""
-        condition: Object = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}
+        condition: core_v1.PodCondition = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": reason,
+            "message": message,
+        }
         room = asyncio.Semaphore(PARALLEL)
 
         async def delete(pod: Pod) -> None:
@@ -116,7 +123,7 @@ class PodGarbageCollector:
             for pod in pods:
                 group.create_task(delete(pod))
 
-    async def _delete(self, pod: Pod, condition: Object | None) -> None:
+    async def _delete(self, pod: Pod, condition: core_v1.PodCondition | None) -> None:
         """Mark a Pod as failed, unless it has ended, so that its owner counts it correctly; then delete it."""
         metadata, client = pod.metadata, self._pods.in_namespace(pod.metadata.namespace)
         if not pod.is_terminated:

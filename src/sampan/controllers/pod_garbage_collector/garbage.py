@@ -3,11 +3,13 @@
 Source: kube-controller-manager pkg/controller/podgc/gc_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
 from sampan.component_base.views import Pod
-from sampan.resource import Object
+from sampan.kinds import core_v1
 
 OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
 
@@ -37,12 +39,13 @@ def orphaned(pods: Iterable[Pod], gone: Container[str]) -> Sequence[Pod]:
     return [pod for pod in pods if pod.spec.node_name and pod.spec.node_name in gone]
 
 
-def is_out_of_service(node: Object) -> bool:
+def is_out_of_service(node: core_v1.Node) -> bool:
     """Return True if an administrator has marked a node as out of service, and it is not ready."""
     taints = (node.get("spec") or {}).get("taints") or ()
     if not any(taint.get("key") == OUT_OF_SERVICE for taint in taints):
         return False
-    conditions = (node.get("status") or {}).get("conditions") or ()
+    status = node.get("status")
+    conditions = (status.get("conditions") if status else None) or ()
     return not any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 

@@ -7,6 +7,8 @@ Concurrency: one task of the manager makes a pass every `INTERVAL_S`.
 Source: kube-controller-manager pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 import datetime as dt
 import logging
@@ -28,6 +30,7 @@ from sampan.core.tokens.legacy import (
     parse_day,
 )
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1
 from sampan.resource import Object, meta
 
 NAME: Final = "legacy-serviceaccount-token-cleaner-controller"
@@ -148,7 +151,7 @@ def is_unused(secret: Object, before: dt.datetime) -> bool:
     return used is None or parse_day(used) < parse_day(format_day(before))
 
 
-def _names(pods: Iterable[Object]) -> set[str]:
+def _names(pods: Iterable[core_v1.Pod]) -> set[str]:
     return {name for pod in pods for name in secret_names(pod)}
 
 

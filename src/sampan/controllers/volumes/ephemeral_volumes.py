@@ -3,6 +3,8 @@
 Source: kube-controller-manager pkg/controller/volume/ephemeral/controller.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -11,11 +13,12 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PODS
 from sampan.component_base.views import POD_VIEW
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1, meta_v1
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_owner
 from sampan.operator.owners.references import set_controller_reference
 from sampan.operator.request import Request, Result, RetryLater
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "ephemeral-volume-controller"
 
@@ -62,7 +65,7 @@ class EphemeralVolumes:
                 raise
         return None
 
-    async def _ensure(self, pod: Object, volume: Object) -> None:
+    async def _ensure(self, pod: core_v1.Pod, volume: core_v1.Volume) -> None:
         namespace, name = meta(pod).namespace, f"{meta(pod).name}-{volume['name']}"
         present = await self._claims.find(Request(namespace, name))
         if present is None:
@@ -72,15 +75,19 @@ class EphemeralVolumes:
             raise ForeignClaim(text)
 
 
-def _claim(pod: Object, name: str, volume: Object) -> Object:
-    template = volume["ephemeral"].get("volumeClaimTemplate") or {}
-    given = template.get("metadata") or {}
-    copied = {part: dict(given[part]) for part in ("annotations", "labels") if given.get(part)}
-    claim: Object = {
+def _claim(pod: core_v1.Pod, name: str, volume: core_v1.Volume) -> core_v1.PersistentVolumeClaim:
+    template = volume["ephemeral"].get("volumeClaimTemplate")
+    given = (template.get("metadata") if template else None) or {}
+    metadata: meta_v1.ObjectMeta = {"name": name, "namespace": meta(pod).namespace}
+    if given.get("annotations"):
+        metadata["annotations"] = dict(given["annotations"])
+    if given.get("labels"):
+        metadata["labels"] = dict(given["labels"])
+    claim: core_v1.PersistentVolumeClaim = {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": meta(pod).namespace, **copied},
-        "spec": template.get("spec") or {},
+        "metadata": metadata,
+        "spec": (template.get("spec") if template else None) or {},
     }
     set_controller_reference(pod, claim)
     return claim

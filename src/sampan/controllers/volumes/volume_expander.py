@@ -5,16 +5,19 @@ Only drivers can expand volumes, so the controller does nothing else.
 Source: kube-controller-manager pkg/controller/volume/expand/expand_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 from typing import Any, Final
 
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.core.numbers.quantity import Quantity, canonical, parse
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "persistentvolume-expander-controller"
 
@@ -57,7 +60,7 @@ def _grows(old: Ref[Any], new: Ref[Any]) -> bool:
     return _requested(new.decode()) > _requested(old.decode())
 
 
-def _requested(claim: Object) -> Quantity:
+def _requested(claim: core_v1.PersistentVolumeClaim) -> Quantity:
     return _size((claim["spec"].get("resources") or {}).get("requests"))
 
 

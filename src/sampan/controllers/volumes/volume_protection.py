@@ -4,7 +4,7 @@ Source: kube-controller-manager pkg/controller/volume/{pvcprotection,pvprotectio
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -15,9 +15,11 @@ from sampan.component_base.views import POD_VIEW, Pod
 from sampan.informer.ref import Ref
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 from sampan.resource.view import view_decoder
 from sampan.wire import json
+
+T = TypeVar("T")
 
 CLAIM_FINALIZER: Final = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER: Final = "kubernetes.io/pv-protection"
@@ -99,7 +101,7 @@ class VolumeProtection:
         return None
 
 
-async def set_finalizer(client: ResourceClient[Object], obj: Object, finalizer: str) -> None:
+async def set_finalizer(client: ResourceClient[T], obj: T, finalizer: str) -> None:
     """Add a finalizer to an object, or remove it if the object is being deleted. Do nothing if that is done already."""
     deleting = meta(obj).deletion_timestamp is not None
     before = meta(obj).finalizers

@@ -3,6 +3,8 @@
 Source: external-attacher pkg/controller/csi_handler.go, trivial_handler.go, util.go.
 """
 
+from __future__ import annotations
+
 from typing import Any, Final
 
 from sampan.client import ApiError, MergePatch, NotFound, TransportError
@@ -16,6 +18,7 @@ from sampan.csi.sidecar.changes import relevant_changes
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.secrets import secret_data
 from sampan.csi.sidecar.settings import SidecarSettings
+from sampan.kinds import core_v1, storage_v1
 from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
@@ -47,11 +50,11 @@ class Attacher:
         attachment = await self._attachments.find(request)
         if attachment is None or attachment["spec"]["attacher"] != self._driver.name:
             return None
-        status = attachment.get("status") or {}
+        status = attachment.get("status")
         if meta(attachment).deletion_timestamp is not None:
             if self._finalizer in meta(attachment).finalizers:
                 await self._attempt(attachment, "detachError", self._detach)
-        elif status.get("attached"):
+        elif status and status.get("attached"):
             return None
         elif "PUBLISH_UNPUBLISH_VOLUME" not in self._driver.controller:
             await self._write_status(attachment, {"attached": True, "attachError": None})
@@ -59,7 +62,7 @@ class Attacher:
             await self._attempt(attachment, "attachError", self._attach)
         return None
 
-    async def _attempt(self, attachment: Object, field: str, act: Any) -> None:
+    async def _attempt(self, attachment: storage_v1.VolumeAttachment, field: str, act: Any) -> None:
         """Attach or detach. A failure is written to the status, and the call is retried later."""
         try:
             await act(attachment)
@@ -73,7 +76,7 @@ class Attacher:
                 return
             raise RetryLater(f"failed to {field[:6]}: {error}") from error
 
-    async def _attach(self, attachment: Object) -> None:
+    async def _attach(self, attachment: storage_v1.VolumeAttachment) -> None:
         """Attach a volume. Add the finalizer only after all steps that can fail, because it delays a deletion."""
         volume = await self._volume(attachment)
         if meta(volume).name and meta(volume).deletion_timestamp is not None:
@@ -103,7 +106,7 @@ class Attacher:
         metadata = dict(response.publish_context) or None
         await self._write_status(attachment, {"attached": True, "attachmentMetadata": metadata, "attachError": None})
 
-    async def _detach(self, attachment: Object) -> None:
+    async def _detach(self, attachment: storage_v1.VolumeAttachment) -> None:
         source = (await self._volume(attachment))["spec"]["csi"]
         await self._driver.call(
             "ControllerUnpublishVolume",
@@ -119,19 +122,24 @@ class Attacher:
         except NotFound:
             return
 
-    async def _volume(self, attachment: Object) -> Object:
+    async def _volume(self, attachment: storage_v1.VolumeAttachment) -> core_v1.PersistentVolume:
         """Return the volume; for an inline volume an object with only a spec."""
         source = attachment["spec"]["source"]
         name = source.get("persistentVolumeName")
         inline = source.get("inlineVolumeSpec")
-        volume = {"metadata": {}, "spec": inline} if inline else await self._volumes.find(Request("", name or ""))
+        volume: core_v1.PersistentVolume | None
+        if inline:
+            volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {}, "spec": inline}
+        else:
+            volume = await self._volumes.find(Request("", name or ""))
         if volume is None:
             raise CannotAttach(f'persistentvolume "{name}" not found')
-        if (volume["spec"].get("csi") or {}).get("driver") != self._driver.name:
+        csi = volume["spec"].get("csi")
+        if csi is None or csi.get("driver") != self._driver.name:
             raise CannotAttach(f'persistentvolume "{name}" is not a volume of the driver {self._driver.name}')
         return volume
 
-    async def _node_id(self, attachment: Object, *, fallback: bool) -> str:
+    async def _node_id(self, attachment: storage_v1.VolumeAttachment, *, fallback: bool) -> str:
         """Return the ID under which the driver has a node.
 
         `fallback`: use the ID in the attachment if the node has none.
@@ -148,7 +156,7 @@ class Attacher:
             raise CannotAttach(f'csinode.storage.k8s.io "{name}" not found')
         raise CannotAttach(f"CSINode {name} does not contain driver {self._driver.name}")
 
-    async def _mark(self, attachment: Object, node_id: str) -> None:
+    async def _mark(self, attachment: storage_v1.VolumeAttachment, node_id: str) -> None:
         """Add the finalizer and the node's ID to an attachment, so that the volume is detached before the object is
         deleted.
         """
@@ -160,19 +168,20 @@ class Attacher:
         if metadata:
             await self._attachments.patch(meta(attachment).name, MergePatch({"metadata": metadata}))
 
-    async def _add_finalizer(self, client: Any, volume: Object) -> None:
+    async def _add_finalizer(self, client: Any, volume: core_v1.PersistentVolume) -> None:
         metadata = {
             "resourceVersion": meta(volume).resource_version,
             "finalizers": [*meta(volume).finalizers, self._finalizer],
         }
         await client.patch(meta(volume).name, MergePatch({"metadata": metadata}))
 
-    async def _secrets(self, source: Object) -> dict[str, str]:
+    async def _secrets(self, source: core_v1.CSIPersistentVolumeSource) -> dict[str, str]:
         return await secret_data(self._client, source.get("controllerPublishSecretRef"))
 
-    async def _write_status(self, attachment: Object, status: Object) -> None:
+    async def _write_status(self, attachment: storage_v1.VolumeAttachment, status: Object) -> None:
         # An attachment without `attached` in its status would be invalid.
-        base = {} if (attachment.get("status") or {}).get("attached") is not None else {"attached": False}
+        before = attachment.get("status")
+        base = {} if before and before.get("attached") is not None else {"attached": False}
         await self._attachments.status.patch(meta(attachment).name, MergePatch({"status": {**base, **status}}))
 
 

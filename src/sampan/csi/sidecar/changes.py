@@ -5,11 +5,10 @@ from typing import Any
 
 from sampan.informer.ref import Ref
 from sampan.operator.predicates import Predicate, PredicateFuncs
-from sampan.resource import Object
 from sampan.wire import json
 
 
-def relevant_changes(relevant: Callable[[Object], Any]) -> Predicate[Any]:
+def relevant_changes(relevant: Callable[[Any], Any]) -> Predicate[Any]:
     """Return a predicate that drops updates after which `relevant` returns the same as before. Resyncs pass.
 
     A failed call has its own retry delay, so the error that a sidecar records must not lead to another call.

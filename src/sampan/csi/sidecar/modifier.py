@@ -6,7 +6,9 @@ another class starts.
 Source: external-resizer pkg/modifycontroller/{controller,modify_volume}.go, pkg/modifier/csi_modifier.go.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import grpc
@@ -25,9 +27,10 @@ from sampan.csi.sidecar.provisioning.created_volume import MODIFY_SECRET
 from sampan.csi.sidecar.secrets import PREFIX, secret_data
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1, storage_v1
 from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 
 class Modifier:
@@ -58,21 +61,21 @@ class Modifier:
         volume = await self._volumes.find(Request("", name))
         if volume is None:
             raise RetryLater(f'PV "{name}" bound to pvc "{request}" not found')
-        source = volume["spec"].get("csi") or {}
-        if source.get("driver") != self._driver.name or not is_same_volume(volume, claim):
+        source = volume["spec"].get("csi")
+        if source is None or source.get("driver") != self._driver.name or not is_same_volume(volume, claim):
             return None
         try:
             return await self._modify(claim, volume)
         except (Conflict, NotFound) as error:
             raise RetryLater(str(error)) from error
 
-    async def _modify(self, claim: Object, volume: Object) -> Result | None:
+    async def _modify(self, claim: core_v1.PersistentVolumeClaim, volume: core_v1.PersistentVolume) -> Result | None:
         desired, _, state = _state(claim)
-        busy = state.get("status") == modify_status.IN_PROGRESS
+        busy = state is not None and state.get("status") == modify_status.IN_PROGRESS
         if not desired and not busy:
             await self._cancel(claim)
             return None
-        if busy and (not desired or meta(claim).uid not in self._refused):
+        if state is not None and busy and (not desired or meta(claim).uid not in self._refused):
             return await self._continue(claim, volume, state.get("targetVolumeAttributesClassName") or "")
         found = await self._class(claim, desired)
         if found is None:
@@ -84,24 +87,31 @@ class Modifier:
         self._recorder.normal(claim, "VolumeModify", note)
         return await self._call(claim, volume, found)
 
-    async def _continue(self, claim: Object, volume: Object, target: str) -> Result | None:
+    async def _continue(
+        self, claim: core_v1.PersistentVolumeClaim, volume: core_v1.PersistentVolume, target: str
+    ) -> Result | None:
         found = await self._class(claim, target)
         if found is None:
             raise RetryLater(f"VAC {target} does not exist")
         return await self._call(claim, volume, found)
 
-    async def _class(self, claim: Object, name: str) -> Object | None:
+    async def _class(self, claim: core_v1.PersistentVolumeClaim, name: str) -> storage_v1.VolumeAttributesClass | None:
         found = await self._classes.find(Request("", name))
         if found is None:
             self._recorder.warning(claim, "VolumeModifyFailed", f'VAC "{name}" does not exist.')
         return found
 
-    async def _cancel(self, claim: Object) -> None:
+    async def _cancel(self, claim: core_v1.PersistentVolumeClaim) -> None:
         if modify_status.is_modifying(claim):
             self._recorder.normal(claim, "VolumeModifyCanceled", "Cancelled modify.")
             await self._write(claim, modify_status.cancelled(claim))
 
-    async def _call(self, claim: Object, volume: Object, attributes: Object) -> Result | None:
+    async def _call(
+        self,
+        claim: core_v1.PersistentVolumeClaim,
+        volume: core_v1.PersistentVolume,
+        attributes: storage_v1.VolumeAttributesClass,
+    ) -> Result | None:
         target, name = meta(attributes).name, meta(volume).name
         try:
             await self._driver.call(
@@ -120,7 +130,7 @@ class Modifier:
         self._recorder.normal(claim, "VolumeModifySuccessful", note)
         return None
 
-    def _metadata(self, claim: Object, volume_name: str) -> dict[str, str]:
+    def _metadata(self, claim: core_v1.PersistentVolumeClaim, volume_name: str) -> dict[str, str]:
         if not self._settings.extra_modify_metadata:
             return {}
         return {
@@ -129,7 +139,7 @@ class Modifier:
             f"{PREFIX}pv/name": volume_name,
         }
 
-    async def _failed(self, claim: Object, target: str, error: CsiError) -> Result:
+    async def _failed(self, claim: core_v1.PersistentVolumeClaim, target: str, error: CsiError) -> Result:
         """Report a failed call.
 
         Return the long delay after a permanent failure. Raise `RetryLater` for other failures.
@@ -146,7 +156,9 @@ class Modifier:
             return Result(self._settings.retry_interval_max_s)
         raise RetryLater(note) from error
 
-    async def _write(self, claim: Object, status: Object) -> Object:
+    async def _write(
+        self, claim: core_v1.PersistentVolumeClaim, status: core_v1.PersistentVolumeClaimStatus
+    ) -> core_v1.PersistentVolumeClaim:
         """Write a status. Return the claim. Raises `Conflict`."""
         metadata = {"resourceVersion": meta(claim).resource_version}
         before, after = {"metadata": metadata, "status": claim.get("status")}, {"metadata": metadata, "status": status}
@@ -156,22 +168,21 @@ class Modifier:
         return await client.status.patch(meta(claim).name, merge_patch_between(before, after, optimistic_lock=True))
 
 
-def _state(claim: Object) -> tuple[str, str, Mapping[str, str]]:
+def _state(claim: core_v1.PersistentVolumeClaim) -> tuple[str, str, core_v1.ModifyVolumeStatus | None]:
     """Return the desired class, the current class, and the state of the modification; each is empty
     if there is none.
     """
     status = claim.get("status") or {}
     desired = claim["spec"].get("volumeAttributesClassName") or ""
-    return desired, status.get("currentVolumeAttributesClassName") or "", status.get("modifyVolumeStatus") or {}
+    return desired, status.get("currentVolumeAttributesClassName") or "", status.get("modifyVolumeStatus")
 
 
-def _secret(volume: Object) -> Mapping[str, str] | None:
+def _secret(volume: core_v1.PersistentVolume) -> core_v1.SecretReference | None:
     annotations = meta(volume).annotations
     name, namespace = annotations.get(f"{MODIFY_SECRET}-name"), annotations.get(f"{MODIFY_SECRET}-namespace")
     if name and namespace:
         return {"name": name, "namespace": namespace}
-    reference: Mapping[str, str] | None = volume["spec"]["csi"].get("controllerExpandSecretRef")
-    return reference
+    return volume["spec"]["csi"].get("controllerExpandSecretRef")
 
 
 def class_changed() -> Predicate[Any]:
@@ -179,7 +190,7 @@ def class_changed() -> Predicate[Any]:
     return relevant_changes(_relevant)
 
 
-def _relevant(claim: Object) -> tuple[Any, ...]:
+def _relevant(claim: core_v1.PersistentVolumeClaim) -> tuple[Any, ...]:
     desired, current, _ = _state(claim)
     return claim["metadata"]["uid"], desired, current, (claim.get("status") or {}).get("phase")
 

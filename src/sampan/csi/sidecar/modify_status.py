@@ -3,11 +3,13 @@
 Source: external-resizer pkg/modifycontroller/modify_status.go, pkg/util/util.go `MergePVCConditions`.
 """
 
+from __future__ import annotations
+
 import copy
-from typing import Any, Final
+from typing import Final
 
 from sampan.csi.errors import CsiError
-from sampan.resource import Object
+from sampan.kinds import core_v1
 
 PENDING: Final = "Pending"
 IN_PROGRESS: Final = "InProgress"
@@ -16,14 +18,15 @@ _MODIFYING: Final = "ModifyingVolume"
 _ERROR: Final = "ModifyVolumeError"
 
 
-def pending(claim: Object) -> Object:
+def pending(claim: core_v1.PersistentVolumeClaim) -> core_v1.PersistentVolumeClaimStatus:
     """Return the status of a claim whose class does not exist."""
     status = _status(claim)
-    status["modifyVolumeStatus"] = {**(status.get("modifyVolumeStatus") or {}), "status": PENDING}
+    before = status.get("modifyVolumeStatus")
+    status["modifyVolumeStatus"] = {**before, "status": PENDING} if before else {"status": PENDING}
     return status
 
 
-def in_progress(claim: Object, target: str, now: str) -> Object:
+def in_progress(claim: core_v1.PersistentVolumeClaim, target: str, now: str) -> core_v1.PersistentVolumeClaimStatus:
     """Return the status of a claim before its volume is modified."""
     status = _status(claim)
     status["modifyVolumeStatus"] = {"targetVolumeAttributesClassName": target, "status": IN_PROGRESS}
@@ -31,7 +34,9 @@ def in_progress(claim: Object, target: str, now: str) -> Object:
     return status
 
 
-def failed(claim: Object, target: str, error: CsiError, now: str, *, final: bool, infeasible: bool) -> Object:
+def failed(
+    claim: core_v1.PersistentVolumeClaim, target: str, error: CsiError, now: str, *, final: bool, infeasible: bool
+) -> core_v1.PersistentVolumeClaimStatus:
     """Return the status of a claim after a failed call. `final`: the volume is not being modified any more."""
     status = _status(claim)
     state = INFEASIBLE if infeasible else IN_PROGRESS
@@ -42,7 +47,7 @@ def failed(claim: Object, target: str, error: CsiError, now: str, *, final: bool
     return status
 
 
-def completed(claim: Object, target: str) -> Object:
+def completed(claim: core_v1.PersistentVolumeClaim, target: str) -> core_v1.PersistentVolumeClaimStatus:
     """Return the status of a claim whose volume has the attributes of a class."""
     status = _without(_status(claim), _MODIFYING, _ERROR)
     status.pop("modifyVolumeStatus", None)
@@ -50,38 +55,42 @@ def completed(claim: Object, target: str) -> Object:
     return status
 
 
-def cancelled(claim: Object) -> Object:
+def cancelled(claim: core_v1.PersistentVolumeClaim) -> core_v1.PersistentVolumeClaimStatus:
     """Return the status of a claim that no longer names a class."""
     return _without(_status(claim), _MODIFYING)
 
 
-def is_modifying(claim: Object) -> bool:
+def is_modifying(claim: core_v1.PersistentVolumeClaim) -> bool:
     """Return True if a claim has the condition of a modification."""
     return any(each["type"] == _MODIFYING for each in _status(claim).get("conditions") or ())
 
 
-def _status(claim: Object) -> Object:
+def _status(claim: core_v1.PersistentVolumeClaim) -> core_v1.PersistentVolumeClaimStatus:
     return copy.deepcopy(claim.get("status") or {})
 
 
-def _without(status: Object, *types: str) -> Object:
+def _without(status: core_v1.PersistentVolumeClaimStatus, *types: str) -> core_v1.PersistentVolumeClaimStatus:
     status["conditions"] = [each for each in status.get("conditions") or () if each["type"] not in types]
     return status
 
 
-def _condition(type: str, message: str, reason: str = "") -> dict[str, Any]:
-    found = {"type": type, "status": "True", "message": message}
-    return {**found, "reason": reason} if reason else found
+def _condition(type: str, message: str, reason: str = "") -> core_v1.PersistentVolumeClaimCondition:
+    found: core_v1.PersistentVolumeClaimCondition = {"type": type, "status": "True", "message": message}
+    if reason:
+        found["reason"] = reason
+    return found
 
 
-def _set_conditions(status: Object, now: str, *conditions: dict[str, Any]) -> None:
+def _set_conditions(
+    status: core_v1.PersistentVolumeClaimStatus, now: str, *conditions: core_v1.PersistentVolumeClaimCondition
+) -> None:
     """Replace conditions of the same type. One with the same reason keeps the time of its transition."""
     present = list(status.get("conditions") or ())
     for new in conditions:
         old = next((each for each in present if each["type"] == new["type"]), None)
         same = old is not None and (old.get("reason"), old["status"]) == (new.get("reason"), new["status"])
         since = old["lastTransitionTime"] if same and old is not None and "lastTransitionTime" in old else now
-        made = {**new, "lastProbeTime": now, "lastTransitionTime": since}
+        made: core_v1.PersistentVolumeClaimCondition = {**new, "lastProbeTime": now, "lastTransitionTime": since}
         if old is None:
             present.append(made)
         else:

@@ -3,15 +3,18 @@
 Source: external-provisioner pkg/controller/controller.go `getSecretReference`.
 """
 
+from __future__ import annotations
+
 import base64
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from sampan.client import Client
 from sampan.component_base.resources import SECRETS
 from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
-from sampan.resource import Object, meta
+from sampan.kinds import core_v1
+from sampan.resource import meta
 
 PREFIX: Final = "csi.storage.k8s.io/"
 _TOKEN: Final = re.compile(r"\$\{([^}]*)\}")
@@ -43,14 +46,16 @@ def secret_keys(use: str) -> tuple[str, str]:
     return f"{prefix}-name", f"{prefix}-namespace"
 
 
-def secret_reference(use: str, parameters: Mapping[str, str], volume_name: str, claim: Object) -> dict[str, str] | None:
+def secret_reference(
+    use: str, parameters: Mapping[str, str], volume_name: str, claim: core_v1.PersistentVolumeClaim
+) -> core_v1.SecretReference | None:
     """Return the reference to the Secret of a call, or None. Raises `InvalidClass`."""
     templates = _templates(use, parameters) or _templates("", parameters)
     if templates is None:
         return None
     name, namespace = templates
     known = {"pv.name": volume_name, "pvc.namespace": meta(claim).namespace}
-    found = {"namespace": resolved(namespace, known)}
+    found: core_v1.SecretReference = {"namespace": resolved(namespace, known)}
     known["pvc.name"] = meta(claim).name
     known |= {f"pvc.annotations['{key}']": value for key, value in meta(claim).annotations.items()}
     found["name"] = resolved(name, known)
@@ -84,7 +89,7 @@ def resolved(template: str, known: Mapping[str, str]) -> str:
     return _TOKEN.sub(lambda match: known[match[1]], template)
 
 
-async def secret_data(client: Client, reference: Mapping[str, str] | None) -> dict[str, str]:
+async def secret_data(client: Client, reference: Mapping[str, Any] | None) -> dict[str, str]:
     """Return the data of a Secret; empty without a reference. Raises `ApiError`, `TransportError`, `ValueError`."""
     if not reference:
         return {}

@@ -4,6 +4,8 @@ Concurrency: each sidecar is a controller with its own workers. A failed call is
 each failure. Only the leader works.
 """
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -34,12 +36,12 @@ from sampan.csi.sidecar.snapshots.binder import SnapshotBinder
 from sampan.csi.sidecar.snapshots.kinds import VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
 from sampan.csi.sidecar.snapshots.snapshotter import Snapshotter, content_changed
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import LabelChanged, Predicate, PredicateFuncs, ResourceVersionChanged, matching
 from sampan.operator.queue import ItemExponentialFailureRateLimiter
 from sampan.operator.request import Request
 from sampan.operator.source import PeriodicSource
-from sampan.resource import Object
 
 _log = logging.getLogger("sampan.csi")
 
@@ -92,7 +94,7 @@ def _set_up_attacher(context: ControllerContext, driver: Driver, settings: Sidec
 
 def _set_up_capacity(
     context: ControllerContext, driver: Driver, settings: SidecarSettings
-) -> Callable[[str, Object | None], None]:
+) -> Callable[[str, core_v1.PersistentVolume | None], None]:
     """Add the publisher of free storage, if it is enabled. Return the function that reports changes of volumes."""
     if not settings.enable_capacity:
         return no_refresh

@@ -3,14 +3,16 @@
 Source: kubelet pkg/kubelet/runtime.go, kubelet.go `updateRuntimeUp`, nodestatus/setters.go `ReadyCondition` (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 import logging
 import re
 from typing import Final
 
+from sampan.kinds import core_v1
 from sampan.node.cri.errors import CriError, RuntimeUnavailable
 from sampan.node.cri.messages import AnyMessage
-from sampan.resource import Object
 
 _log = logging.getLogger("sampan.node")
 _HINTS: Final = {
@@ -34,7 +36,7 @@ class RuntimeHealth:
         self._handlers: tuple[tuple[str, bool, bool], ...] = ()
 
     @property
-    def handlers(self) -> list[Object]:
+    def handlers(self) -> list[core_v1.NodeRuntimeHandler]:
         """Handlers of the runtime, for the Node's `status.runtimeHandlers`; empty if the runtime does not name them."""
         return [
             {"name": name, "features": {"recursiveReadOnlyMounts": read_only, "userNamespaces": users}}

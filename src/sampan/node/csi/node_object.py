@@ -3,14 +3,17 @@
 Source: kubernetes pkg/volume/csi/nodeinfomanager/nodeinfomanager.go (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from sampan.client import AlreadyExists, Client, ClientError, Conflict, Invalid, MergePatch, NotFound
 from sampan.component_base.resources import CSI_NODES, NODES
-from sampan.resource import Object, meta
+from sampan.kinds import meta_v1, storage_v1
+from sampan.resource import meta
 
 NODE_IDS: Final = "csi.volume.kubernetes.io/nodeid"
 """Annotation of a Node: a JSON map from the driver's name to its ID of the node."""
@@ -102,7 +105,8 @@ class NodeObject:
     async def attached(self) -> frozenset[str]:
         """Return the volumes that the attach-detach controller keeps attached. Raises `ClientError`."""
         node = await self._nodes.get(self._node)
-        return frozenset(each["name"] for each in (node.get("status") or {}).get("volumesAttached") or ())
+        status = node.get("status")
+        return frozenset(each["name"] for each in (status.get("volumesAttached") if status else None) or ())
 
     async def _write_node(self, name: str, driver: DriverFacts | None) -> None:
         node = await self._nodes.get(self._node)
@@ -125,18 +129,24 @@ class NodeObject:
         change = {"resourceVersion": before.resource_version, "annotations": {NODE_IDS: annotation}, "labels": labels}
         await self._nodes.patch(self._node, MergePatch({"metadata": change}))
 
-    async def _write_drivers(self, change: Callable[[list[Object]], list[Object]]) -> None:
+    async def _write_drivers(
+        self, change: Callable[[list[storage_v1.CSINodeDriver]], list[storage_v1.CSINodeDriver]]
+    ) -> None:
         await self._retried(lambda: self._write_drivers_once(change))
 
-    async def _write_drivers_once(self, change: Callable[[list[Object]], list[Object]]) -> None:
+    async def _write_drivers_once(
+        self, change: Callable[[list[storage_v1.CSINodeDriver]], list[storage_v1.CSINodeDriver]]
+    ) -> None:
         try:
             found = await self._csi_nodes.get(self._node)
         except NotFound:
             node = meta(await self._nodes.get(self._node))
-            owner = {"apiVersion": "v1", "kind": "Node", "name": self._node, "uid": node.uid}
-            metadata = {"name": self._node, "ownerReferences": [owner]}
-            obj = {"apiVersion": CSI_NODES.api_version, "kind": CSI_NODES.kind, "metadata": metadata}
-            await self._csi_nodes.create({**obj, "spec": {"drivers": change([])}})
+            owner: meta_v1.OwnerReference = {"apiVersion": "v1", "kind": "Node", "name": self._node, "uid": node.uid}
+            metadata: meta_v1.ObjectMeta = {"name": self._node, "ownerReferences": [owner]}
+            spec: storage_v1.CSINodeSpec = {"drivers": change([])}
+            await self._csi_nodes.create(
+                {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": metadata, "spec": spec}
+            )
             return
         before = list(found["spec"].get("drivers") or ())
         after = change(before)
@@ -157,19 +167,16 @@ class NodeObject:
                 await asyncio.sleep(_RETRY_S * 2**attempt)
 
 
-def _with(drivers: list[Object], driver: DriverFacts) -> list[Object]:
-    entry: dict[str, Any] = {
-        "name": driver.name,
-        "nodeID": driver.node_id,
-        "topologyKeys": sorted(driver.topology) or None,
-    }
+def _with(drivers: list[storage_v1.CSINodeDriver], driver: DriverFacts) -> list[storage_v1.CSINodeDriver]:
+    entry: storage_v1.CSINodeDriver = {"name": driver.name, "nodeID": driver.node_id}
+    if driver.topology:
+        entry["topologyKeys"] = sorted(driver.topology)
     if driver.volumes_max > 0:
         entry["allocatable"] = {"count": driver.volumes_max}
-    entry = {key: value for key, value in entry.items() if value is not None}
     if entry in drivers:
         return drivers
     return [*_without(drivers, driver.name), entry]
 
 
-def _without(drivers: list[Object], name: str) -> list[Object]:
+def _without(drivers: list[storage_v1.CSINodeDriver], name: str) -> list[storage_v1.CSINodeDriver]:
     return [each for each in drivers if each["name"] != name]

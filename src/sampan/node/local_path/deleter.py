@@ -6,6 +6,8 @@ without a claim. So a client that can write Nodes deletes no data.
 Concurrency: a controller of the manager, with one worker; directories are deleted in a thread.
 """
 
+from __future__ import annotations
+
 import asyncio
 import logging
 from collections.abc import Iterable
@@ -18,11 +20,12 @@ from sampan.component_base.local_path import DELETED, TO_DELETE, deleted, delete
 from sampan.component_base.resources import NODES, PERSISTENT_VOLUMES
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
+from sampan.kinds import core_v1
 from sampan.node.local_path.directories import LocalDirectories
 from sampan.operator.controller import Controller, ControllerOptions
 from sampan.operator.request import Request, Result
 from sampan.operator.source import KindSource
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 RETRY_S: Final = 30.0
 _MARKS: Final = (TO_DELETE.encode(), DELETED.encode())
@@ -69,7 +72,7 @@ class LocalDeleter:
                 return None
         return Result(RETRY_S) if has_failed else None
 
-    async def _verified(self, name: str, uid: str) -> Object | None:
+    async def _verified(self, name: str, uid: str) -> core_v1.PersistentVolume | None:
         """Return a volume whose directory this node must delete; None for any other volume."""
         try:
             volume = await self._volumes.get(name)
@@ -78,7 +81,7 @@ class LocalDeleter:
         is_expected = meta(volume).uid == uid and node_of(volume) == self._name and is_to_delete(volume)
         return volume if is_expected else None
 
-    async def _remove(self, volume: Object) -> bool:
+    async def _remove(self, volume: core_v1.PersistentVolume) -> bool:
         uid = meta(volume).uid
         try:
             is_gone = await asyncio.to_thread(self._directories.remove, uid)
@@ -91,7 +94,7 @@ class LocalDeleter:
             self._report(volume, "some of its files cannot be deleted, or another file system is mounted in it")
         return is_gone
 
-    def _report(self, volume: Object, reason: str) -> None:
+    def _report(self, volume: core_v1.PersistentVolume, reason: str) -> None:
         note = f"cannot delete the directory of the volume, retrying: {reason}"
         self._recorder.warning(volume, "VolumeFailedDelete", note)
 

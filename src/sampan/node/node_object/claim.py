@@ -11,6 +11,8 @@ its lock file.
 Concurrency: no tasks.
 """
 
+from __future__ import annotations
+
 import asyncio
 import fcntl
 import logging
@@ -21,7 +23,8 @@ from typing import BinaryIO, Final
 from sampan.client import AlreadyExists, Client, ClientError, Conflict, NotFound
 from sampan.component_base.resources import LEASES
 from sampan.core.time import Clock, format_micro_time
-from sampan.resource import Object, meta
+from sampan.kinds import coordination_v1
+from sampan.resource import meta
 
 ANNOTATION: Final = "sampan.dev/node-instance"
 LEASE_NAMESPACE: Final = "kube-node-lease"
@@ -60,8 +63,8 @@ class NodeClaim:
         self._won = won
         self._lock_file = lock_file
         self._locked: BinaryIO | None = None
-        self._foreign: Object | None = None
-        """Last Lease that another agent wrote."""
+        self._foreign: tuple[str, coordination_v1.LeaseSpec | None] | None = None
+        """The last other owner, and the spec of its Lease."""
         self._foreign_since = 0.0
         self._logged = ""
 
@@ -88,7 +91,7 @@ class NodeClaim:
             self._locked.close()
             self._locked = None
 
-    def check(self, lease: Object) -> None:
+    def check(self, lease: coordination_v1.Lease) -> None:
         """Raise `NodeTaken` if the Lease names another owner."""
         holder = meta(lease).annotations.get(ANNOTATION, self._instance)
         if holder != self._instance:
@@ -142,10 +145,10 @@ class NodeClaim:
             _log.warning("took over node %s from %s, which did not renew its lease", self._name, _machine(holder))
         return True
 
-    def _look_at(self, lease: Object, holder: str) -> None:
-        spec = dict((lease.get("spec") or {}), holder=holder)
-        if spec != self._foreign:
-            self._foreign, self._foreign_since = spec, asyncio.get_running_loop().time()
+    def _look_at(self, lease: coordination_v1.Lease, holder: str) -> None:
+        found = (holder, lease.get("spec"))
+        if found != self._foreign:
+            self._foreign, self._foreign_since = found, asyncio.get_running_loop().time()
         if holder != self._logged:
             self._logged = holder
             _log.warning(
@@ -159,25 +162,25 @@ class NodeClaim:
     def _is_over(self) -> bool:
         return asyncio.get_running_loop().time() - self._foreign_since >= LEASE_DURATION_S
 
-    def _taken(self, lease: Object) -> Object:
+    def _taken(self, lease: coordination_v1.Lease) -> coordination_v1.Lease:
         """Return the Lease with this agent as its owner.
 
         Its resourceVersion makes all but one of several writers fail.
         """
-        metadata = {**lease["metadata"]}
+        metadata = lease["metadata"].copy()
         metadata["annotations"] = {**(metadata.get("annotations") or {}), **self.annotations}
-        return {**lease, "metadata": metadata, "spec": {**(lease.get("spec") or {}), **self._spec()}}
+        spec: coordination_v1.LeaseSpec = {**lease.get("spec", {}), **self._spec()}
+        return {**lease, "metadata": metadata, "spec": spec}
 
-    def _lease(self) -> Object:
-        metadata = {"name": self._name, "namespace": LEASE_NAMESPACE, "annotations": self.annotations}
+    def _lease(self) -> coordination_v1.Lease:
         return {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
-            "metadata": metadata,
+            "metadata": {"name": self._name, "namespace": LEASE_NAMESPACE, "annotations": self.annotations},
             "spec": {"holderIdentity": self._name, **self._spec()},
         }
 
-    def _spec(self) -> Object:
+    def _spec(self) -> coordination_v1.LeaseSpec:
         return {"leaseDurationSeconds": LEASE_DURATION_S, "renewTime": format_micro_time(self._clock.now())}
 
 

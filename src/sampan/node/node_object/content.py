@@ -3,6 +3,8 @@
 Source: kubelet pkg/kubelet/kubelet_node_status.go, pkg/kubelet/nodestatus/setters.go (1.36).
 """
 
+from __future__ import annotations
+
 import uuid
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
@@ -10,8 +12,8 @@ from typing import Any, Final
 
 from sampan.core.kubernetes_version import KUBERNETES_VERSION
 from sampan.core.pods.simulated import HOSTS
+from sampan.kinds import core_v1, meta_v1
 from sampan.node.node_object.pod_addresses import pod_cidr
-from sampan.resource import Object
 
 POLICIES_ENFORCED: Final = "NetworkPoliciesEnforced"
 """Condition of a node. The server reads it to warn clients that create policies without an effect."""
@@ -36,7 +38,7 @@ class NodeShape:
     machine_id: str = ""
     """Empty to derive it from the node's name."""
     boot_id: str = ""
-    runtime_handlers: Sequence[Object] = ()
+    runtime_handlers: Sequence[core_v1.NodeRuntimeHandler] = ()
     """Handlers of the runtime with their features, as in the Node's status."""
     has_pod_cidr: bool = True
     """True if the node registers with a pod CIDR."""
@@ -83,15 +85,16 @@ def host_ip(number: int) -> str:
     return str(HOSTS.network_address + 1 + number % (HOSTS.num_addresses - 2))
 
 
-def new_node(name: str, number: int, shape: NodeShape, *, where: NodeAddress, now: str) -> Object:
+def new_node(name: str, number: int, shape: NodeShape, *, where: NodeAddress, now: str) -> core_v1.Node:
     """Return a Node for its registration."""
-    spec: Object = {}
+    spec: core_v1.NodeSpec = {}
     if shape.has_pod_cidr:
         cidr = pod_cidr(number)
         spec = {"podCIDR": cidr, "podCIDRs": [cidr]}
-    status = node_status(name, where, shape)
+    # The server adds the fields of a status that a Node always has.
+    status: Any = node_status(name, where, shape)
     status["conditions"] = conditions(now)
-    metadata = {"name": name, "labels": shape.labels(name)}
+    metadata: meta_v1.ObjectMeta = {"name": name, "labels": shape.labels(name)}
     return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec, "status": status}
 
 
@@ -135,13 +138,13 @@ _PRESSURES: Final = {
 
 def conditions(
     now: str,
-    before: list[dict[str, Any]] | None = None,
+    before: list[core_v1.NodeCondition] | None = None,
     *,
     problem: str = "",
     pressures: Set[str] = frozenset(),
     network: str | None = None,
     policies: str | None = None,
-) -> list[dict[str, Any]]:
+) -> list[core_v1.NodeCondition]:
     """Return the conditions of a node. Those that do not change keep their transition time.
 
     `problem`: reason why the node is not ready; empty for a healthy node. `pressures`: conditions of pressure that

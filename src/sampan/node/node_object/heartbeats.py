@@ -5,6 +5,8 @@ requests over it. At most `_CONCURRENT_MAX` requests run at the same time.
 Source: kubelet pkg/kubelet/kubelet_node_status.go, component-helpers apimachinery/lease/controller.go (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import logging
@@ -16,12 +18,13 @@ from sampan.client import AlreadyExists, Client, ClientError, MergePatch, NotFou
 from sampan.component_base.resources import LEASES, NODES
 from sampan.core.event_loop.background import background
 from sampan.core.time import Clock, format_micro_time, format_time
+from sampan.kinds import coordination_v1, core_v1, meta_v1
 from sampan.node.admission.node_state import NodeState
 from sampan.node.garbage.images import ImageInStore, reported
 from sampan.node.node_object.claim import LEASE_DURATION_S, LEASE_NAMESPACE, NodeClaim
 from sampan.node.node_object.content import NodeAddress, NodeShape, conditions, new_node, node_status
 from sampan.node.pods.status import REPLACE
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 RENEW_S: Final = 10.0
 STATUS_S: Final = 300.0
@@ -49,7 +52,7 @@ class Health(Protocol):
         ...
 
     @property
-    def handlers(self) -> Sequence[Object]:
+    def handlers(self) -> Sequence[core_v1.NodeRuntimeHandler]:
         """Handlers with their features, for the node's status."""
         ...
 
@@ -214,16 +217,16 @@ class Heartbeats:
         self._uids[member.name] = meta(node).uid
         status = node_status(member.name, self._where(member), self._shape_now())
         now = format_time(self._clock.now())
-        before = node.get("status") or {}
-        status["conditions"] = self._conditions(now, (before.get("conditions") or []))
+        before = node.get("status")
+        status["conditions"] = self._conditions(now, (before.get("conditions") if before else None) or [])
         if self._images is not None:
             with contextlib.suppress(OSError):
                 status["images"] = reported(await self._images())
-        if before.get("addresses"):
+        if before and before.get("addresses"):
             status["addresses"] = [REPLACE, *status["addresses"]]
         await self._nodes.status.patch(member.name, StrategicMergePatch({"status": status}))
 
-    def _conditions(self, now: str, before: list[Object]) -> list[Object]:
+    def _conditions(self, now: str, before: list[core_v1.NodeCondition]) -> list[core_v1.NodeCondition]:
         """Return the conditions for the state of the runtime and of the node."""
         problems = [each.problem for each in (self._health, self._state) if each is not None and each.problem]
         problem = f"[{', '.join(problems)}]" if len(problems) > 1 else "".join(problems)
@@ -259,16 +262,17 @@ class Heartbeats:
         owners = self._owners(member)
         if not owners:
             return
-        annotations = {} if self._claim is None else {"annotations": self._claim.annotations}
-        lease: Object = {
+        metadata: meta_v1.ObjectMeta = {
+            "name": member.name,
+            "namespace": LEASE_NAMESPACE,
+            "ownerReferences": owners,
+        }
+        if self._claim is not None:
+            metadata["annotations"] = self._claim.annotations
+        lease: coordination_v1.Lease = {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
-            "metadata": {
-                "name": member.name,
-                "namespace": LEASE_NAMESPACE,
-                "ownerReferences": owners,
-                **annotations,
-            },
+            "metadata": metadata,
             "spec": {"holderIdentity": member.name, "leaseDurationSeconds": LEASE_DURATION_S, "renewTime": renewed},
         }
         try:
@@ -282,6 +286,6 @@ class Heartbeats:
         if owners:
             await self._leases.patch(member.name, MergePatch({"metadata": {"ownerReferences": owners}}))
 
-    def _owners(self, member: Member) -> list[Object]:
+    def _owners(self, member: Member) -> list[meta_v1.OwnerReference]:
         uid = self._uids.get(member.name)
         return [{"apiVersion": "v1", "kind": "Node", "name": member.name, "uid": uid}] if uid is not None else []

@@ -5,6 +5,8 @@ processes may choose the same one at the same moment, so run the controller if C
 Concurrency: `run` is a task of the manager. It returns when all nodes have their pod CIDRs.
 """
 
+from __future__ import annotations
+
 import asyncio
 import logging
 import zlib
@@ -18,9 +20,9 @@ from sampan.component_base.views import NODE_VIEW
 from sampan.core.pods.simulated import POD_CIDRS
 from sampan.informer.ref import Deletion, Ref
 from sampan.informer.shared_informer import SharedInformer
+from sampan.kinds import core_v1
 from sampan.node.node_object.heartbeats import Member
 from sampan.node.node_object.pod_addresses import pod_cidr, pod_cidr_count
-from sampan.resource import Object
 
 _RETRY_S: Final = 5.0
 _UNREGISTERED_S: Final = 0.2
@@ -107,7 +109,7 @@ class NodePodCidrs:
     async def _take(self) -> bool:
         """Choose pod CIDRs. Returns False if some nodes are not registered yet."""
         try:
-            nodes: list[Object] = [*(await self._nodes.list())]
+            nodes: list[core_v1.Node] = [*(await self._nodes.list())]
             start = 0
         except Forbidden:
             # A node that has joined may read only itself. Nodes start at different CIDRs, so conflicts are unlikely.

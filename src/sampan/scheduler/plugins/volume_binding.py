@@ -16,7 +16,7 @@ from sampan.client.patch import MergePatch
 from sampan.client.wait import wait_for
 from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from sampan.core.label_selectors import Selector
-from sampan.resource import Object
+from sampan.kinds import core_v1
 from sampan.scheduler.cache.arrays import Ints
 from sampan.scheduler.cache.node_table import NodeTable
 from sampan.scheduler.framework.cycle import UNRESOLVABLE, Cycle, Unschedulable
@@ -220,5 +220,5 @@ class VolumeBinding:
         await self._client.resource(PERSISTENT_VOLUMES).patch(volume.metadata.name, MergePatch(change))
 
 
-def _is_bound(claim: Object | None) -> bool:
+def _is_bound(claim: core_v1.PersistentVolumeClaim | None) -> bool:
     return claim is not None and (claim.get("status") or {}).get("phase") == "Bound"

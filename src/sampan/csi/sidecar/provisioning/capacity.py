@@ -5,6 +5,8 @@ An object is refreshed periodically, and after a volume was created or deleted i
 Source: external-provisioner pkg/capacity/{capacity,provision}.go.
 """
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 from collections.abc import Iterable, Mapping
@@ -20,9 +22,10 @@ from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.provisioning.segments import CapacityItem, segments, segments_of_volume
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1, meta_v1, storage_v1
 from sampan.operator.request import Request, RetryLater
 from sampan.operator.source import ChannelSource
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 DRIVER_LABEL: Final = "csi.storage.k8s.io/drivername"
 MANAGER_LABEL: Final = "csi.storage.k8s.io/managed-by"
@@ -69,7 +72,7 @@ class CapacityPublisher:
         """Return the requests for all needed objects."""
         return [self._request(name) for name in self._items]
 
-    def volume_changed(self, class_name: str, volume: Object | None) -> None:
+    def volume_changed(self, class_name: str, volume: core_v1.PersistentVolume | None) -> None:
         """Refresh objects after a volume was created or deleted: those of its segments, or if they are unknown, of its
         class.
         """
@@ -111,16 +114,16 @@ class CapacityPublisher:
         self._items = {item.object_name(self._driver.name): item for item in items}
         self._changes_handled = changes
 
-    def _counts(self, storage_class: Object) -> bool:
+    def _counts(self, storage_class: storage_v1.StorageClass) -> bool:
         late = storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
         return storage_class.get("provisioner") == self._driver.name and (late or self._immediate)
 
-    async def _remove(self, found: Object | None) -> None:
+    async def _remove(self, found: storage_v1.CSIStorageCapacity | None) -> None:
         if found is not None and self._labels.items() <= meta(found).labels.items():
             with contextlib.suppress(NotFound):
                 await self._objects.delete(meta(found).name, DeleteOptions(uid=meta(found).uid))
 
-    async def _publish(self, name: str, item: CapacityItem, found: Object | None) -> None:
+    async def _publish(self, name: str, item: CapacityItem, found: storage_v1.CSIStorageCapacity | None) -> None:
         storage_class = await self._classes.find(Request("", item.class_name))
         if storage_class is None:
             return
@@ -141,21 +144,23 @@ class CapacityPublisher:
                 await self._objects.patch(name, MergePatch(change))
 
     async def _create(self, name: str, item: CapacityItem, figures: Mapping[str, str]) -> None:
-        segment = {"matchLabels": dict(item.segment)} if item.segment else {}
-        described = {
-            "apiVersion": CSI_STORAGE_CAPACITIES.api_version,
-            "kind": CSI_STORAGE_CAPACITIES.kind,
+        segment: meta_v1.LabelSelector = {"matchLabels": dict(item.segment)} if item.segment else {}
+        described: storage_v1.CSIStorageCapacity = {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "CSIStorageCapacity",
             "metadata": {"name": name, "labels": self._labels},
             "storageClassName": item.class_name,
             "nodeTopology": segment,
-            **figures,
+            "capacity": figures["capacity"],
         }
+        if "maximumVolumeSize" in figures:
+            described["maximumVolumeSize"] = figures["maximumVolumeSize"]
         try:
             await self._objects.create(described)
         except AlreadyExists as error:
             raise RetryLater(str(error)) from error
 
-    def _is_current(self, found: Object, figures: Mapping[str, str]) -> bool:
+    def _is_current(self, found: storage_v1.CSIStorageCapacity, figures: Mapping[str, str]) -> bool:
         present = {name: bytes_quantity(_bytes(found[name])) for name in _FIGURES if found.get(name) is not None}
         return present == figures and self._labels.items() <= meta(found).labels.items()
 

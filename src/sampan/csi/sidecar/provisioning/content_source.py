@@ -3,6 +3,8 @@
 Source: external-provisioner pkg/controller/controller.go `getPVCSource`, `getSnapshotSource`.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from sampan.client import Client
@@ -10,7 +12,8 @@ from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT
 from sampan.csi.sidecar.claims import amount, is_same_volume, requested
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.snapshots.kinds import GROUP, VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS
-from sampan.resource import Object, meta
+from sampan.kinds import core_v1
+from sampan.resource import meta
 
 
 class InvalidSource(ValueError):
@@ -21,12 +24,15 @@ class ForeignSource(Exception):
     """A volume populator, not the provisioner, creates volumes from sources of this kind."""
 
 
-def source_of(claim: Object) -> Object | None:
+def source_of(
+    claim: core_v1.PersistentVolumeClaim,
+) -> core_v1.TypedObjectReference | core_v1.TypedLocalObjectReference | None:
     """Return the reference to the source of a claim, or None. Raises `InvalidSource`, `ForeignSource`."""
-    found: Object | None = claim["spec"].get("dataSourceRef") or claim["spec"].get("dataSource")
+    reference = claim["spec"].get("dataSourceRef")
+    found = reference or claim["spec"].get("dataSource")
     if found is None:
         return None
-    if found.get("namespace", meta(claim).namespace) != meta(claim).namespace:
+    if reference and reference.get("namespace", meta(claim).namespace) != meta(claim).namespace:
         raise InvalidSource("a source in another namespace is not supported")
     group, kind = found.get("apiGroup") or "", found.get("kind")
     if (group, kind) not in (("", "PersistentVolumeClaim"), (GROUP, "VolumeSnapshot")):
@@ -34,7 +40,7 @@ def source_of(claim: Object) -> Object | None:
     return found
 
 
-async def content_source(client: Client, driver: Driver, claim: Object) -> dict[str, Any] | None:
+async def content_source(client: Client, driver: Driver, claim: core_v1.PersistentVolumeClaim) -> dict[str, Any] | None:
     """Return the VolumeContentSource of a claim. Raises `InvalidSource`, `ForeignSource`, `ApiError`."""
     source = source_of(claim)
     if source is None:
@@ -52,7 +58,7 @@ def _check_capability(driver: Driver, capability: str, what: str) -> None:
         raise InvalidSource(text)
 
 
-async def _volume(client: Client, driver: Driver, claim: Object, name: str) -> str:
+async def _volume(client: Client, driver: Driver, claim: core_v1.PersistentVolumeClaim, name: str) -> str:
     """Return the handle of the volume to clone, from its claim."""
     source = await client.resource(PERSISTENT_VOLUME_CLAIMS, namespace=meta(claim).namespace).get(name)
     if (source.get("status") or {}).get("phase") != "Bound" or not source["spec"].get("volumeName"):
@@ -65,8 +71,8 @@ async def _volume(client: Client, driver: Driver, claim: Object, name: str) -> s
             f"requested {requested(claim).value()} but source is {requested(source).value()}"
         )
     volume = await client.resource(PERSISTENT_VOLUMES).get(source["spec"]["volumeName"])
-    found = volume["spec"].get("csi") or {}
-    if found.get("driver") != driver.name or not is_same_volume(volume, source):
+    found = volume["spec"].get("csi")
+    if found is None or found.get("driver") != driver.name or not is_same_volume(volume, source):
         raise InvalidSource("claim in dataSource not bound or invalid")
     if _mode(volume) != _mode(claim):
         raise InvalidSource(
@@ -76,7 +82,7 @@ async def _volume(client: Client, driver: Driver, claim: Object, name: str) -> s
     return str(found["volumeHandle"])
 
 
-async def _snapshot(client: Client, driver: Driver, claim: Object, name: str) -> str:
+async def _snapshot(client: Client, driver: Driver, claim: core_v1.PersistentVolumeClaim, name: str) -> str:
     """Return the handle of the snapshot to restore."""
     snapshot = await client.resource(VOLUME_SNAPSHOTS, namespace=meta(claim).namespace).get(name)
     if meta(snapshot).deletion_timestamp is not None:
@@ -104,5 +110,5 @@ async def _snapshot(client: Client, driver: Driver, claim: Object, name: str) ->
     return str(handle)
 
 
-def _mode(obj: Object) -> str:
+def _mode(obj: core_v1.PersistentVolume | core_v1.PersistentVolumeClaim) -> str:
     return obj["spec"].get("volumeMode") or "Filesystem"

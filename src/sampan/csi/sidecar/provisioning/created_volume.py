@@ -4,21 +4,32 @@ Source: external-provisioner pkg/controller/controller.go `Provision`; sig-stora
 controller/controller.go.
 """
 
-from typing import Any, Final
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from sampan.csi.messages import AnyMessage
 from sampan.csi.sidecar.claims import PROVISIONED_BY, bytes_quantity, class_name, requested, volume_name
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.provisioning.plan import Plan
 from sampan.csi.sidecar.provisioning.topology import node_affinity
-from sampan.resource import Object, meta
+from sampan.kinds import core_v1, meta_v1, storage_v1
+from sampan.resource import meta
 
 FINALIZER: Final = "external-provisioner.volume.kubernetes.io/finalizer"
 DELETION_SECRET: Final = "volume.kubernetes.io/provisioner-deletion-secret"
 """Annotations with the Secret for the deletion: this, and `-name` or `-namespace`."""
 MODIFY_SECRET: Final = "volume.kubernetes.io/controller-modify-secret"
 IDENTITY: Final = "storage.kubernetes.io/csiProvisionerIdentity"
-_SECRET_FIELDS: Final = {
+_SecretField = Literal[
+    "controllerPublishSecretRef",
+    "nodeStageSecretRef",
+    "nodePublishSecretRef",
+    "controllerExpandSecretRef",
+    "nodeExpandSecretRef",
+]
+_SECRET_FIELDS: Final[Mapping[str, _SecretField]] = {
     "controller-publish": "controllerPublishSecretRef",
     "node-stage": "nodeStageSecretRef",
     "node-publish": "nodePublishSecretRef",
@@ -28,10 +39,15 @@ _SECRET_FIELDS: Final = {
 
 
 def persistent_volume(
-    claim: Object, storage_class: Object, plan: Plan, created: AnyMessage, driver: Driver, identity: str
-) -> Object:
+    claim: core_v1.PersistentVolumeClaim,
+    storage_class: storage_v1.StorageClass,
+    plan: Plan,
+    created: AnyMessage,
+    driver: Driver,
+    identity: str,
+) -> core_v1.PersistentVolume:
     """Return the PersistentVolume of a claim. `created`: the Volume in the driver's response."""
-    spec: dict[str, Any] = {
+    spec: core_v1.PersistentVolumeSpec = {
         "accessModes": claim["spec"].get("accessModes") or [],
         "capacity": {"storage": bytes_quantity(created.capacity_bytes or requested(claim).value())},
         "claimRef": _reference(claim),
@@ -49,17 +65,26 @@ def persistent_volume(
     )
     if affinity is not None:
         spec["nodeAffinity"] = affinity
-    metadata = {"name": volume_name(claim), "annotations": _annotations(plan, driver), "finalizers": [FINALIZER]}
+    metadata: meta_v1.ObjectMeta = {
+        "name": volume_name(claim),
+        "annotations": _annotations(plan, driver),
+        "finalizers": [FINALIZER],
+    }
     return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}
 
 
-def _source(claim: Object, plan: Plan, created: AnyMessage, driver: Driver, identity: str) -> Object:
-    source: dict[str, Any] = {
+def _source(
+    claim: core_v1.PersistentVolumeClaim, plan: Plan, created: AnyMessage, driver: Driver, identity: str
+) -> core_v1.CSIPersistentVolumeSource:
+    source: core_v1.CSIPersistentVolumeSource = {
         "driver": driver.name,
         "volumeHandle": created.volume_id,
         "volumeAttributes": {IDENTITY: identity, **created.volume_context},
     }
-    source |= {field: plan.secrets[use] for use, field in _SECRET_FIELDS.items() if plan.secrets.get(use)}
+    for use, field in _SECRET_FIELDS.items():
+        reference = plan.secrets.get(use)
+        if reference:
+            source[field] = reference
     if plan.fs_type and claim["spec"].get("volumeMode") != "Block":
         source["fsType"] = plan.fs_type
     if claim["spec"].get("accessModes") == ["ReadOnlyMany"] and "PUBLISH_READONLY" in driver.controller:
@@ -77,7 +102,7 @@ def _annotations(plan: Plan, driver: Driver) -> dict[str, str]:
     return found
 
 
-def _reference(claim: Object) -> dict[str, Any]:
+def _reference(claim: core_v1.PersistentVolumeClaim) -> core_v1.ObjectReference:
     metadata = meta(claim)
     return {
         "apiVersion": "v1",

@@ -3,6 +3,8 @@
 Source: external-provisioner pkg/controller/controller.go `prepareProvision`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -17,8 +19,9 @@ from sampan.csi.sidecar.provisioning.content_source import content_source
 from sampan.csi.sidecar.provisioning.topology import TopologyOptions, accessibility_requirements
 from sampan.csi.sidecar.secrets import PREFIX, USES, InvalidClass, secret_data, secret_reference
 from sampan.csi.sidecar.settings import SidecarSettings
+from sampan.kinds import core_v1, storage_v1
 from sampan.operator.caches.cached_client import CachedClient
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 _NO_CLASSES: Final = (
     "CSI driver does not support VolumeAttributesClass: controller MODIFY_VOLUME capability is not reported"
@@ -32,7 +35,7 @@ class Plan:
     request: dict[str, Any]
     """Fields of CreateVolumeRequest."""
     fs_type: str = ""
-    secrets: Mapping[str, dict[str, str] | None] = field(default_factory=dict)
+    secrets: Mapping[str, core_v1.SecretReference | None] = field(default_factory=dict)
     """References to Secrets by their use."""
 
 
@@ -44,7 +47,7 @@ class Planner:
         self._driver = driver
         self._settings = settings
 
-    async def plan(self, claim: Object, storage_class: Object) -> Plan:
+    async def plan(self, claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass) -> Plan:
         """Return the plan for a claim.
 
         Raises `ValueError` for a wrong claim or class, `TopologyUnknown`, `ForeignSource`, `ApiError`,
@@ -69,13 +72,15 @@ class Planner:
         }
         return Plan({key: value for key, value in request.items() if value}, kind, secrets)
 
-    def _capabilities(self, claim: Object, storage_class: Object, kind: str) -> list[dict[str, Any]]:
+    def _capabilities(
+        self, claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass, kind: str
+    ) -> list[dict[str, Any]]:
         spec = {"volumeMode": claim["spec"].get("volumeMode"), "mountOptions": storage_class.get("mountOptions")}
         several = self._driver.writes_on_one_node
         modes = claim["spec"].get("accessModes") or ()
         return [volume_capability(spec, [mode], fs_type=kind, single_node_multi_writer=several) for mode in modes]
 
-    def _metadata(self, claim: Object) -> dict[str, str]:
+    def _metadata(self, claim: core_v1.PersistentVolumeClaim) -> dict[str, str]:
         if not self._settings.extra_create_metadata:
             return {}
         return {
@@ -84,7 +89,9 @@ class Planner:
             f"{PREFIX}pv/name": volume_name(claim),
         }
 
-    async def _requirements(self, claim: Object, storage_class: Object) -> dict[str, Any] | None:
+    async def _requirements(
+        self, claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass
+    ) -> dict[str, Any] | None:
         if not self._driver.has_topology:
             return None
         nodes = {meta(node).name: meta(node).labels for node in await self._client.resource(NODES).list()}
@@ -98,7 +105,7 @@ class Planner:
             TopologyOptions(self._settings.strict_topology, self._settings.immediate_topology),
         )
 
-    async def _mutable(self, direct: Client, claim: Object) -> Mapping[str, str]:
+    async def _mutable(self, direct: Client, claim: core_v1.PersistentVolumeClaim) -> Mapping[str, str]:
         name = claim["spec"].get("volumeAttributesClassName")
         if not name:
             return {}

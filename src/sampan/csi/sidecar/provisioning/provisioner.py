@@ -8,6 +8,8 @@ Source: external-provisioner pkg/controller/controller.go; sig-storage-lib-exter
 controller/controller.go.
 """
 
+from __future__ import annotations
+
 import random
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -27,8 +29,9 @@ from sampan.csi.sidecar.provisioning.created_volume import persistent_volume
 from sampan.csi.sidecar.provisioning.plan import Plan, Planner
 from sampan.csi.sidecar.provisioning.topology import TopologyUnknown
 from sampan.csi.sidecar.settings import SidecarSettings
+from sampan.kinds import core_v1, storage_v1
 from sampan.operator.request import Request, Result, RetryLater
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 _UNCERTAIN: Final = frozenset(
     {
@@ -41,13 +44,13 @@ _UNCERTAIN: Final = frozenset(
 """Codes after which the driver may still be creating the volume."""
 
 
-def no_refresh(class_name: str, volume: Object | None) -> None:
+def no_refresh(class_name: str, volume: core_v1.PersistentVolume | None) -> None:
     """Do nothing: the capacity is not published."""
 
 
 class _Desired(NamedTuple):
-    claim: Object
-    storage_class: Object
+    claim: core_v1.PersistentVolumeClaim
+    storage_class: storage_v1.StorageClass
 
 
 class Provisioner:
@@ -58,7 +61,7 @@ class Provisioner:
         context: ControllerContext,
         driver: Driver,
         settings: SidecarSettings,
-        volume_changed: Callable[[str, Object | None], None] = no_refresh,
+        volume_changed: Callable[[str, core_v1.PersistentVolume | None], None] = no_refresh,
     ) -> None:
         """`volume_changed` is called with the class and the volume; without the volume if its creation has failed."""
         client = context.manager.client
@@ -89,7 +92,7 @@ class Provisioner:
             return None
         return await self._provision(request, _Desired(claim, storage_class))
 
-    def _is_ours(self, claim: Object) -> bool:
+    def _is_ours(self, claim: core_v1.PersistentVolumeClaim) -> bool:
         """Return True if a claim waits for a volume of this driver."""
         if claim["spec"].get("volumeName") or provisioner_of(claim) != self._driver.name:
             return False
@@ -122,7 +125,7 @@ class Provisioner:
         self._started.pop(request, None)
         return None
 
-    async def _failed(self, request: Request, claim: Object, error: CsiError) -> Result:
+    async def _failed(self, request: Request, claim: core_v1.PersistentVolumeClaim, error: CsiError) -> Result:
         """Report a failed CreateVolume.
 
         Return the long delay after a permanent failure. Raise `RetryLater` for other failures.
@@ -139,14 +142,14 @@ class Provisioner:
             await self._reschedule(claim)
         raise RetryLater(str(error)) from error
 
-    async def _reschedule(self, claim: Object) -> None:
+    async def _reschedule(self, claim: core_v1.PersistentVolumeClaim) -> None:
         """Let the scheduler select another node for the Pod of a claim, if the failure depends on the node."""
         annotations = dict(meta(claim).annotations)
         if self._driver.has_topology and annotations.pop(SELECTED_NODE, None) is not None:
             client = self._claims.in_namespace(meta(claim).namespace)
             await client.update({**claim, "metadata": {**claim["metadata"], "annotations": annotations}})
 
-    async def _check(self, claim: Object, plan: Plan, created: AnyMessage) -> None:
+    async def _check(self, claim: core_v1.PersistentVolumeClaim, plan: Plan, created: AnyMessage) -> None:
         """If a volume does not match the request, delete it and raise `RetryLater`."""
         desired = plan.request["capacity_range"]["required_bytes"]
         reason = ""
@@ -181,7 +184,7 @@ class Provisioner:
         self._recorder.normal(claim, "ProvisioningSucceeded", note)
 
 
-def _waits(claim: Object, storage_class: Object) -> bool:
+def _waits(claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass) -> bool:
     """Return True if the scheduler has to select a node first."""
     late = storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
     return late and not meta(claim).annotations.get(SELECTED_NODE)

@@ -4,6 +4,8 @@ Source: external-provisioner pkg/controller/controller.go `Delete`; sig-storage-
 controller/controller.go `deleteVolumeOperation`, `handleProtectionFinalizer`.
 """
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable
 
@@ -17,8 +19,9 @@ from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.provisioning.created_volume import DELETION_SECRET, FINALIZER
 from sampan.csi.sidecar.provisioning.provisioner import no_refresh
 from sampan.csi.sidecar.secrets import secret_data
+from sampan.kinds import core_v1
 from sampan.operator.request import Request, Result, RetryLater
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 _log = logging.getLogger("sampan.csi")
 
@@ -30,7 +33,7 @@ class Reclaimer:
         self,
         context: ControllerContext,
         driver: Driver,
-        volume_changed: Callable[[str, Object | None], None] = no_refresh,
+        volume_changed: Callable[[str, core_v1.PersistentVolume | None], None] = no_refresh,
     ) -> None:
         """`volume_changed` is called with the class and the volume after a deletion."""
         client = context.manager.client
@@ -52,11 +55,12 @@ class Reclaimer:
             await self._guard(volume)
         return None
 
-    def _is_ours(self, volume: Object) -> bool:
-        source = volume["spec"].get("csi") or {}
-        return meta(volume).annotations.get(PROVISIONED_BY) == self._driver.name == source.get("driver")
+    def _is_ours(self, volume: core_v1.PersistentVolume) -> bool:
+        source = volume["spec"].get("csi")
+        driver = source.get("driver") if source else None
+        return meta(volume).annotations.get(PROVISIONED_BY) == self._driver.name == driver
 
-    async def _guard(self, volume: Object) -> None:
+    async def _guard(self, volume: core_v1.PersistentVolume) -> None:
         """Add the finalizer to volumes with the reclaim policy Delete, and remove it from other volumes."""
         deletes = volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete"
         has = FINALIZER in meta(volume).finalizers
@@ -66,7 +70,7 @@ class Reclaimer:
         elif has and not deletes:
             await self._set_finalizers(volume, [each for each in meta(volume).finalizers if each != FINALIZER])
 
-    async def _delete(self, volume: Object) -> None:
+    async def _delete(self, volume: core_v1.PersistentVolume) -> None:
         name = meta(volume).name
         try:
             if "PUBLISH_UNPUBLISH_VOLUME" in self._driver.controller:
@@ -86,7 +90,7 @@ class Reclaimer:
         except NotFound:
             return
 
-    async def _secrets(self, volume: Object) -> dict[str, str]:
+    async def _secrets(self, volume: core_v1.PersistentVolume) -> dict[str, str]:
         """Return the data of the Secret for the deletion; empty if the Secret no longer exists."""
         annotations = meta(volume).annotations
         name, namespace = annotations.get(f"{DELETION_SECRET}-name"), annotations.get(f"{DELETION_SECRET}-namespace")
@@ -99,7 +103,7 @@ class Reclaimer:
             _log.warning("cannot read secret for deletion, deleting without it: %s", error, extra=fields)
             return {}
 
-    async def _set_finalizers(self, volume: Object, finalizers: list[str]) -> None:
+    async def _set_finalizers(self, volume: core_v1.PersistentVolume, finalizers: list[str]) -> None:
         metadata = {"resourceVersion": meta(volume).resource_version, "finalizers": finalizers or None}
         try:
             await self._volumes.patch(meta(volume).name, MergePatch({"metadata": metadata}))
@@ -109,7 +113,7 @@ class Reclaimer:
             return
 
 
-def _is_to_be_deleted(volume: Object) -> bool:
+def _is_to_be_deleted(volume: core_v1.PersistentVolume) -> bool:
     if meta(volume).deletion_timestamp is not None and FINALIZER not in meta(volume).finalizers:
         return False  # The driver has deleted the volume.
     released = (volume.get("status") or {}).get("phase") == "Released"

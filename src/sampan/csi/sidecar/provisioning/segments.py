@@ -5,12 +5,15 @@ A segment is a set of labels, such as one zone or one node. The empty segment is
 Source: external-provisioner pkg/capacity/topology/nodes.go.
 """
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from sampan.csi.sidecar.provisioning.topology import Term
-from sampan.resource import Object, meta
+from sampan.kinds import core_v1, storage_v1
+from sampan.resource import meta
 from sampan.wire import json
 
 NAME_PREFIX: Final = "csisc-"
@@ -29,7 +32,9 @@ class CapacityItem(NamedTuple):
         return NAME_PREFIX + hashlib.sha256(key).hexdigest()[:_HASH_LENGTH]
 
 
-def segments(driver: str, csi_nodes: Iterable[Object], labels: Mapping[str, Mapping[str, str]]) -> set[Term]:
+def segments(
+    driver: str, csi_nodes: Iterable[storage_v1.CSINode], labels: Mapping[str, Mapping[str, str]]
+) -> set[Term]:
     """Return the segments of the nodes where a driver runs.
 
     `labels`: labels of all nodes. A node without a label for a topology key of the driver is skipped.
@@ -43,10 +48,10 @@ def segments(driver: str, csi_nodes: Iterable[Object], labels: Mapping[str, Mapp
     return found
 
 
-def segments_of_volume(volume: Object) -> set[Term]:
+def segments_of_volume(volume: core_v1.PersistentVolume) -> set[Term]:
     """Return the segments where a volume is accessible; empty if it is accessible everywhere."""
-    required = (volume["spec"].get("nodeAffinity") or {}).get("required") or {}
-    terms = required.get("nodeSelectorTerms") or ()
+    required = (volume["spec"].get("nodeAffinity") or {}).get("required")
+    terms = (required.get("nodeSelectorTerms") if required else None) or ()
     return {
         tuple(sorted((one["key"], one["values"][0]) for one in term["matchExpressions"]))
         for term in terms
@@ -54,7 +59,7 @@ def segments_of_volume(volume: Object) -> set[Term]:
     }
 
 
-def _keys(driver: str, csi_node: Object) -> Iterable[str] | None:
+def _keys(driver: str, csi_node: storage_v1.CSINode) -> Iterable[str] | None:
     """Return the topology keys of a driver on a node; None if it does not run there."""
     drivers = csi_node["spec"].get("drivers") or ()
     return next((each.get("topologyKeys") or () for each in drivers if each["name"] == driver), None)

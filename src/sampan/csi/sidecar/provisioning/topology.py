@@ -5,12 +5,15 @@ A term is a set of labels, such as one zone. Terms are sorted tuples, so that th
 Source: external-provisioner pkg/controller/topology.go.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sampan.resource import Object, meta
+from sampan.kinds import core_v1, storage_v1
+from sampan.resource import meta
 
 Term = tuple[tuple[str, str], ...]
 
@@ -36,10 +39,10 @@ class TopologyOptions:
 def accessibility_requirements(
     driver: str,
     claim_name: str,
-    allowed: Sequence[Object],
+    allowed: Sequence[core_v1.TopologySelectorTerm],
     selected: str,
     nodes: Mapping[str, Mapping[str, str]],
-    csi_nodes: Iterable[Object],
+    csi_nodes: Iterable[storage_v1.CSINode],
     options: TopologyOptions = TopologyOptions(),
 ) -> dict[str, Any] | None:
     """Return a TopologyRequirement, or None if the volume may be anywhere. Raises `TopologyUnknown`.
@@ -69,11 +72,11 @@ def accessibility_requirements(
     return {"requisite": _messages(terms), "preferred": _messages([*terms[start:], *terms[:start]])}
 
 
-def node_affinity(topologies: Iterable[Mapping[str, str]]) -> Object | None:
+def node_affinity(topologies: Iterable[Mapping[str, str]]) -> core_v1.VolumeNodeAffinity | None:
     """Return the `nodeAffinity` of a volume that is accessible in these topologies; None if it is accessible
     everywhere.
     """
-    terms = [
+    terms: list[core_v1.NodeSelectorTerm] = [
         {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in sorted(each.items())]}
         for each in topologies
         if each
@@ -81,7 +84,7 @@ def node_affinity(topologies: Iterable[Mapping[str, str]]) -> Object | None:
     return {"required": {"nodeSelectorTerms": terms}} if terms else None
 
 
-def _strict(chosen: Term, selected: str, allowed: Sequence[Object]) -> dict[str, Any]:
+def _strict(chosen: Term, selected: str, allowed: Sequence[core_v1.TopologySelectorTerm]) -> dict[str, Any]:
     terms = _allowed_terms(allowed)
     if terms and not any(set(term) <= set(chosen) for term in terms):
         text = f"selected node '{selected}' topology '{dict(chosen)}' is not in allowed topologies"
@@ -89,7 +92,7 @@ def _strict(chosen: Term, selected: str, allowed: Sequence[Object]) -> dict[str,
     return {"requisite": _messages([chosen]), "preferred": _messages([chosen])}
 
 
-def _keys_of_node(driver: str, node: str, csi_nodes: Iterable[Object]) -> Sequence[str]:
+def _keys_of_node(driver: str, node: str, csi_nodes: Iterable[storage_v1.CSINode]) -> Sequence[str]:
     found = next((each for each in csi_nodes if meta(each).name == node), None)
     keys = _keys(driver, found) if found is not None else ()
     if not keys:
@@ -97,11 +100,11 @@ def _keys_of_node(driver: str, node: str, csi_nodes: Iterable[Object]) -> Sequen
     return keys
 
 
-def _keys_of_any(driver: str, csi_nodes: Iterable[Object]) -> Sequence[str]:
+def _keys_of_any(driver: str, csi_nodes: Iterable[storage_v1.CSINode]) -> Sequence[str]:
     return next((keys for keys in (_keys(driver, each) for each in csi_nodes) if keys), ())
 
 
-def _keys(driver: str, csi_node: Object) -> Sequence[str]:
+def _keys(driver: str, csi_node: storage_v1.CSINode) -> Sequence[str]:
     drivers = csi_node["spec"].get("drivers") or ()
     return next((each.get("topologyKeys") or () for each in drivers if each["name"] == driver), ())
 
@@ -124,7 +127,7 @@ def _existing_terms(keys: Sequence[str], nodes: Mapping[str, Mapping[str, str]])
     ]
 
 
-def _allowed_terms(allowed: Iterable[Object]) -> list[Term]:
+def _allowed_terms(allowed: Iterable[core_v1.TopologySelectorTerm]) -> list[Term]:
     """Return one term for each combination of values that the class allows."""
     found: list[Term] = []
     for each in allowed:

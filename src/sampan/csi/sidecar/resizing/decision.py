@@ -6,12 +6,14 @@ error, the user may choose a smaller size.
 Source: external-resizer pkg/controller/expand_and_recover.go.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Final
 
 from sampan.core.numbers.quantity import Quantity
 from sampan.csi.sidecar.claims import amount, requested
-from sampan.resource import Object
+from sampan.kinds import core_v1
 
 CONTROLLER_IN_PROGRESS: Final = "ControllerResizeInProgress"
 CONTROLLER_INFEASIBLE: Final = "ControllerResizeInfeasible"
@@ -32,7 +34,7 @@ class Sizes:
     """State of that expansion."""
 
 
-def sizes_of(claim: Object, volume: Object) -> Sizes:
+def sizes_of(claim: core_v1.PersistentVolumeClaim, volume: core_v1.PersistentVolume) -> Sizes:
     """Return the sizes of a claim and its volume."""
     status = claim.get("status") or {}
     allocated = status.get("allocatedResources") or {}
@@ -44,7 +46,7 @@ def sizes_of(claim: Object, volume: Object) -> Sizes:
     )
 
 
-def needs_expansion(claim: Object) -> bool:
+def needs_expansion(claim: core_v1.PersistentVolumeClaim) -> bool:
     """Return True if a bound claim requests more than it has."""
     status = claim.get("status") or {}
     bound = status.get("phase") == "Bound" and claim["spec"].get("volumeName")

@@ -3,6 +3,8 @@
 Source: external-resizer pkg/controller/expand_and_recover.go, pkg/resizer/{csi,trivial}_resizer.go.
 """
 
+from __future__ import annotations
+
 from typing import Any, Final
 
 import grpc
@@ -29,9 +31,10 @@ from sampan.csi.sidecar.resizing.decision import (
 )
 from sampan.csi.sidecar.secrets import secret_data
 from sampan.csi.sidecar.settings import SidecarSettings
+from sampan.kinds import core_v1
 from sampan.operator.predicates import Predicate
 from sampan.operator.request import Request, Result, RetryLater
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 PRE_RESIZE: Final = "volume.alpha.kubernetes.io/pre-resize-capacity"
 """Annotation of a volume with the size of the claim until the node has expanded the file system."""
@@ -68,8 +71,8 @@ class Resizer:
             if needs_expansion(claim):
                 raise RetryLater(f'PV "{name}" bound to pvc "{request}" not found')
             return None
-        source = volume["spec"].get("csi") or {}
-        if source.get("driver") != self._driver.name or not is_same_volume(volume, claim):
+        source = volume["spec"].get("csi")
+        if source is None or source.get("driver") != self._driver.name or not is_same_volume(volume, claim):
             return None
         try:
             await self._forget_old_size(claim, volume)
@@ -80,12 +83,12 @@ class Resizer:
         self._refused.discard(meta(claim).uid)
         return None
 
-    async def _forget_old_size(self, claim: Object, volume: Object) -> None:
+    async def _forget_old_size(self, claim: core_v1.PersistentVolumeClaim, volume: core_v1.PersistentVolume) -> None:
         done = amount((claim.get("status") or {}).get("capacity")) >= amount(volume["spec"].get("capacity"))
         if done and PRE_RESIZE in meta(volume).annotations:
             await self._volumes.patch(meta(volume).name, MergePatch({"metadata": {"annotations": {PRE_RESIZE: None}}}))
 
-    async def _expand(self, claim: Object, volume: Object) -> Result | None:
+    async def _expand(self, claim: core_v1.PersistentVolumeClaim, volume: core_v1.PersistentVolume) -> Result | None:
         sizes, uid = sizes_of(claim, volume), meta(claim).uid
         size = next_size(sizes, failed=uid in self._refused, by_controller=self._by_controller)
         if size is None:
@@ -108,7 +111,7 @@ class Resizer:
             self._recorder.normal(claim, "VolumeResizeSuccessful", "Resize volume succeeded")
         return None
 
-    async def _call(self, volume: Object, size: Quantity) -> tuple[str, bool]:
+    async def _call(self, volume: core_v1.PersistentVolume, size: Quantity) -> tuple[str, bool]:
         """Expand a volume. Return its new size, and whether a node has to expand the file system."""
         if not self._by_controller:
             return str(size), True
@@ -129,7 +132,9 @@ class Resizer:
         )
         return bytes_quantity(response.capacity_bytes), response.node_expansion_required
 
-    async def _failed(self, claim: Object, volume: Object, error: CsiError) -> Result:
+    async def _failed(
+        self, claim: core_v1.PersistentVolumeClaim, volume: core_v1.PersistentVolume, error: CsiError
+    ) -> Result:
         """Report a failed expansion.
 
         Return the long delay after a permanent failure. Raise `RetryLater` for other failures.
@@ -147,14 +152,21 @@ class Resizer:
             return Result(self._settings.retry_interval_max_s)
         raise RetryLater(text) from error
 
-    async def _write_size(self, claim: Object, volume: Object, size: str, *, on_node: bool) -> None:
+    async def _write_size(
+        self, claim: core_v1.PersistentVolumeClaim, volume: core_v1.PersistentVolume, size: str, *, on_node: bool
+    ) -> None:
         change: dict[str, Any] = {"spec": {"capacity": {"storage": size}}}
         if on_node and PRE_RESIZE not in meta(volume).annotations:
             before = ((claim.get("status") or {}).get("capacity") or {}).get("storage", "0")
             change["metadata"] = {"annotations": {PRE_RESIZE: before}}
         await self._volumes.patch(meta(volume).name, MergePatch(change))
 
-    async def _write(self, claim: Object, status: Object, annotations: dict[str, str | None]) -> Object:
+    async def _write(
+        self,
+        claim: core_v1.PersistentVolumeClaim,
+        status: core_v1.PersistentVolumeClaimStatus,
+        annotations: dict[str, str | None],
+    ) -> core_v1.PersistentVolumeClaim:
         """Write a status and the annotations that belong to it. Return the claim. Raises `Conflict`."""
         desired = {**meta(claim).annotations, **annotations}
         before = {"metadata": _version(claim) | {"annotations": meta(claim).annotations}, "status": claim.get("status")}
@@ -169,7 +181,7 @@ class Resizer:
         return await client.status.patch(meta(claim).name, merge_patch_between(before, after, optimistic_lock=True))
 
 
-def _version(claim: Object) -> dict[str, Any]:
+def _version(claim: core_v1.PersistentVolumeClaim) -> dict[str, Any]:
     return {"resourceVersion": meta(claim).resource_version}
 
 
@@ -178,7 +190,7 @@ def size_changed() -> Predicate[Any]:
     return relevant_changes(_relevant)
 
 
-def _relevant(claim: Object) -> tuple[Any, ...]:
+def _relevant(claim: core_v1.PersistentVolumeClaim) -> tuple[Any, ...]:
     status = claim.get("status") or {}
     state = (status.get("allocatedResourceStatuses") or {}).get("storage")
     on_node = state if state in (NODE_PENDING, NODE_IN_PROGRESS, NODE_INFEASIBLE) else ""

@@ -3,17 +3,19 @@
 Source: external-resizer pkg/controller/resize_status.go, pkg/util/util.go `MergeResizeConditionsOfPVC`.
 """
 
+from __future__ import annotations
+
 import copy
-from typing import Any, Final
+from typing import Final, Literal
 
 from sampan.csi.sidecar.resizing.decision import CONTROLLER_IN_PROGRESS, CONTROLLER_INFEASIBLE, NODE_PENDING
-from sampan.resource import Object
+from sampan.kinds import core_v1
 
 _CONDITIONS: Final = frozenset({"Resizing", "FileSystemResizePending", "ControllerResizeError", "NodeResizeError"})
 _PENDING: Final = "Waiting for user to (re-)start a pod to finish file system resize of volume on node."
 
 
-def in_progress(claim: Object, size: str, now: str) -> Object:
+def in_progress(claim: core_v1.PersistentVolumeClaim, size: str, now: str) -> core_v1.PersistentVolumeClaimStatus:
     """Return the status of a claim before its volume is expanded. A repeated expansion keeps the conditions."""
     status = _status(claim)
     repeated = (status.get("allocatedResources") or {}).get("storage") == size
@@ -24,7 +26,7 @@ def in_progress(claim: Object, size: str, now: str) -> Object:
     return status
 
 
-def node_pending(claim: Object, now: str) -> Object:
+def node_pending(claim: core_v1.PersistentVolumeClaim, now: str) -> core_v1.PersistentVolumeClaimStatus:
     """Return the status of a claim whose file system the node has to expand."""
     status = _status(claim)
     _set_condition(status, "FileSystemResizePending", _PENDING, now, keep=True)
@@ -32,7 +34,7 @@ def node_pending(claim: Object, now: str) -> Object:
     return status
 
 
-def finished(claim: Object, size: str) -> Object:
+def finished(claim: core_v1.PersistentVolumeClaim, size: str) -> core_v1.PersistentVolumeClaimStatus:
     """Return the status of a claim that has the new size."""
     status = _status(claim)
     status["conditions"] = [each for each in status.get("conditions") or () if each["type"] not in _CONDITIONS]
@@ -44,7 +46,9 @@ def finished(claim: Object, size: str) -> Object:
     return status
 
 
-def failed(claim: Object, error: str, now: str, *, infeasible: bool) -> Object:
+def failed(
+    claim: core_v1.PersistentVolumeClaim, error: str, now: str, *, infeasible: bool
+) -> core_v1.PersistentVolumeClaimStatus:
     """Return the status of a claim whose expansion the driver has refused."""
     status = _status(claim)
     _set_condition(status, "ControllerResizeError", f"failed to expand pvc with {error}", now, keep=True)
@@ -53,17 +57,24 @@ def failed(claim: Object, error: str, now: str, *, infeasible: bool) -> Object:
     return status
 
 
-def _status(claim: Object) -> Object:
+def _status(claim: core_v1.PersistentVolumeClaim) -> core_v1.PersistentVolumeClaimStatus:
     return copy.deepcopy(claim.get("status") or {})
 
 
-def _set(status: Object, field: str, value: str) -> None:
-    status[field] = {**(status.get(field) or {}), "storage": value}
+def _set(
+    status: core_v1.PersistentVolumeClaimStatus,
+    field: Literal["allocatedResourceStatuses", "allocatedResources", "capacity"],
+    value: str,
+) -> None:
+    before: dict[str, str] = status.get(field) or {}
+    status[field] = {**before, "storage": value}
 
 
-def _set_condition(status: Object, type: str, message: str, now: str, *, keep: bool) -> None:
+def _set_condition(
+    status: core_v1.PersistentVolumeClaimStatus, type: str, message: str, now: str, *, keep: bool
+) -> None:
     """Set a condition. `keep`: keep the other conditions of expansions."""
-    condition: dict[str, Any] = {"type": type, "status": "True", "lastTransitionTime": now}
+    condition: core_v1.PersistentVolumeClaimCondition = {"type": type, "status": "True", "lastTransitionTime": now}
     if message:
         condition["message"] = message
     others = [

@@ -6,6 +6,8 @@ It does for one driver what snapshot-controller does for a cluster.
 Source: external-snapshotter pkg/common-controller/snapshot_controller.go.
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from typing import Any, Final
 
@@ -24,6 +26,7 @@ from sampan.csi.sidecar.snapshots.kinds import (
     VOLUME_SNAPSHOTS,
     content_name,
 )
+from sampan.kinds import core_v1
 from sampan.operator.request import Request, Result, RetryLater
 from sampan.resource import Object, meta
 
@@ -121,7 +124,7 @@ class SnapshotBinder:
                 return each
         return None
 
-    async def _volume_of(self, snapshot: Object, claim_name: str) -> Object:
+    async def _volume_of(self, snapshot: Object, claim_name: str) -> core_v1.PersistentVolume:
         """Return the volume of the claim. Raises `CannotSnapshot`."""
         claims = self._client.resource(PERSISTENT_VOLUME_CLAIMS, namespace=meta(snapshot).namespace)
         try:
@@ -131,7 +134,8 @@ class SnapshotBinder:
             volume = await self._client.resource(PERSISTENT_VOLUMES).get(claim["spec"]["volumeName"])
         except ApiError as error:
             raise CannotSnapshot(f"failed to get the volume of {claim_name}: {error}") from error
-        if (volume["spec"].get("csi") or {}).get("driver") != self._driver.name or not is_same_volume(volume, claim):
+        source = volume["spec"].get("csi")
+        if source is None or source.get("driver") != self._driver.name or not is_same_volume(volume, claim):
             raise CannotSnapshot(f"the volume of the PVC {claim_name} is not one of the driver {self._driver.name}")
         return volume
 
