@@ -148,9 +148,9 @@ def test_rights_are_requested_once_for_a_namespace_and_precisely_for_an_open_men
     server: DashboardServer, chromium: Browser
 ) -> None:
     server.create(CONFIG_MAPS, config_map("asked"))
+    server.shell.requests.clear()
     with chromium.page("object/core/v1/configmaps/default/asked") as page:
         expect(page.get_by_role("heading", name="asked")).to_be_visible()
-        server.shell.requests.clear()
         with page.expect_response(lambda each: '"verb":"delete"' in (each.request.post_data or "")):
             page.get_by_role("button", name="Commands").click()
         page.keyboard.press("Escape")

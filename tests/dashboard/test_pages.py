@@ -34,6 +34,9 @@ ROUTES: Final[Mapping[str, tuple[str, str]]] = {
     "object-events": ("object/apps/v1/deployments/default/web?tab=events", "text:ScalingReplicaSet"),
     "object-secret": ("object/core/v1/secrets/default/password", "button:Show key"),
     "object-gone": ("object/core/v1/pods/default/none", "heading:Pod none does not exist"),
+    "edit": ("edit/apps/v1/deployments/default/web", "textbox:web as YAML"),
+    "edit-hostile": ("edit/core/v1/configmaps/default/hostile", "textbox:hostile as YAML"),
+    "edit-gone": ("edit/core/v1/pods/default/none", "heading:Pod none does not exist"),
     "missing": ("nowhere", "heading:Nothing is at this address"),
 }
 """Address and what it shows, by name. A name begins with that of a route of the page."""

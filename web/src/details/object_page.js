@@ -6,9 +6,10 @@ import { Icon } from "../frame/icons.js";
 import { screen } from "../frame/screen.js";
 import { Empty, Loading } from "../frame/states.js";
 import { apiPath, pluralTitle } from "../discovery/kinds.js";
+import { ActionButton } from "../rights/action_button.js";
 import { Forbidden, Refused } from "../rights/refused.js";
 import { go, query, setQuery } from "../routes/location.js";
-import { listAddress } from "../routes/routes.js";
+import { editAddress, listAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { Reflector } from "../table/reflector.js";
 import { t } from "../texts/catalogue.js";
@@ -49,6 +50,7 @@ function KindObject({ kind, namespace, name }) {
     objectActions.value = {
       tab: (each) => setQuery({ tab: each === "overview" ? "" : each }),
       back: () => go(list),
+      edit: () => go(editAddress(kind, namespace, name)),
     };
     return () => {
       objectActions.value = null;
@@ -112,6 +114,7 @@ function Shown({ kind, object, deleted, related, list }) {
         <h1 id="page-title" translate=${false}>${name}</h1>
         ${level !== "neutral" && html`<span class=${`health pill ${level}`}><${Icon} name=${level} />${t(`health.${level}`)}</span>`}
         <div class="spacer" />
+        ${!deleted && html`<${ActionButton} action=${{ kind, namespace, name, verb: "patch" }} icon="edit" onPress=${() => go(editAddress(kind, namespace, name))}>${t("edit.title")}<//>`}
         <${CommandsMenu} kind=${kind} namespace=${namespace} name=${name} />
       </div>
       ${deleted && html`<p class="banner" role="status"><${Icon} name="warn" /><strong>${t("detail.deleted")}</strong> ${t("detail.deleted_hint")}</p>`}

@@ -20,6 +20,7 @@ import { Empty, Loading } from "./states.js";
 import { TopBar } from "./top_bar.js";
 
 const loadDetails = () => import("../details/object_page.js").then((module) => module.ObjectPage);
+const loadEditor = () => import("../edit/edit_page.js").then((module) => module.EditPage);
 
 export function App() {
   const state = session.state.value;
@@ -63,6 +64,8 @@ function Page({ route }) {
       return html`<${ListPage} route=${route} />`;
     case "object":
       return html`<${Lazy} load=${loadDetails} props=${{ route }} />`;
+    case "edit":
+      return html`<${Lazy} load=${loadEditor} props=${{ route }} />`;
     default:
       return html`<${Empty} whole icon="box" title=${t("app.not_found")} hint=${t("app.not_found_hint")} />`;
   }

@@ -1,4 +1,4 @@
-/** Routes of the page: `list/GROUP/VERSION/RESOURCE` and `object/GROUP/VERSION/RESOURCE[/NAMESPACE]/NAME`. */
+/** Routes of the page: `list/GROUP/VERSION/RESOURCE`, and `object/…` and `edit/GROUP/VERSION/RESOURCE[/NAMESPACE]/NAME`. */
 import { BASE, withQuery } from "./location.js";
 
 /** Name of the group "" in addresses. */
@@ -7,11 +7,11 @@ export const CORE = "core";
 /**
  * @typedef {{ name: "home" } | { name: "login" } | { name: "missing" }
  *   | { name: "list", group: string, version: string, plural: string }
- *   | { name: "object", group: string, version: string, plural: string, namespace: string, object: string }} Route
+ *   | { name: "object" | "edit", group: string, version: string, plural: string, namespace: string, object: string }} Route
  */
 
 /** Names of all routes, for the tests that visit each of them. */
-export const ROUTE_NAMES = ["home", "login", "list", "object", "missing"];
+export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "missing"];
 
 /**
  * Return the route of a path.
@@ -27,9 +27,9 @@ export function routeOf(path) {
   if (plural === undefined) return { name: "missing" };
   const resource = { group: group === CORE ? "" : group, version, plural };
   if (first === "list" && rest.length === 0) return { name: "list", ...resource };
-  if (first === "object" && (rest.length === 1 || rest.length === 2)) {
+  if ((first === "object" || first === "edit") && (rest.length === 1 || rest.length === 2)) {
     const [namespace, object] = rest.length === 2 ? rest : ["", rest[0]];
-    return { name: "object", ...resource, namespace, object };
+    return { name: first, ...resource, namespace, object };
   }
   return { name: "missing" };
 }
@@ -61,7 +61,25 @@ export function listAddress({ group, version, plural }, parameters = {}) {
  * @param {string} name
  * @param {Record<string, string>} [parameters]
  */
-export function objectAddress({ group, version, plural }, namespace, name, parameters = {}) {
-  const parts = [group || CORE, version, plural, ...(namespace ? [namespace] : []), name];
-  return withQuery(`${BASE}object/${parts.map(encodeURIComponent).join("/")}`, parameters);
+export function objectAddress(kind, namespace, name, parameters = {}) {
+  return withQuery(`${BASE}object/${objectPath(kind, namespace, name)}`, parameters);
+}
+
+/**
+ * Return the address on which an object is edited.
+ * @param {ResourceId} kind
+ * @param {string} namespace empty for objects of the cluster
+ * @param {string} name
+ */
+export function editAddress(kind, namespace, name) {
+  return `${BASE}edit/${objectPath(kind, namespace, name)}`;
+}
+
+/**
+ * @param {ResourceId} kind
+ * @param {string} namespace
+ * @param {string} name
+ */
+function objectPath({ group, version, plural }, namespace, name) {
+  return [group || CORE, version, plural, ...(namespace ? [namespace] : []), name].map(encodeURIComponent).join("/");
 }

@@ -1,9 +1,11 @@
 /** English texts of the frame and of lists. `{name}` is a value. */
+import edit from "./en_edit.js";
 import details from "./en_details.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
 export default {
   ...details,
+  ...edit,
   "app.name": "Sampan",
   "app.skip": "Skip to content",
   "app.loading": "Loading",

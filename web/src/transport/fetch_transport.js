@@ -5,7 +5,8 @@ import { Turns, hasFewConnections } from "./turns.js";
 export const PAGE_HEADERS = { "X-Sampan-Page": "1" };
 
 /**
- * @typedef {{ method?: string, accept?: string, body?: unknown, signal?: AbortSignal }} RequestOptions
+ * @typedef {{ method?: string, accept?: string, body?: unknown, type?: string, signal?: AbortSignal, onWarnings?: (texts: string[]) => void }} RequestOptions
+ * `type` is the media type of the body, JSON by default. `onWarnings` gets the warnings of a response, if there are any.
  * @typedef {(documents: any[]) => void} OnDocuments
  * @typedef {{ json: (path: string, options?: RequestOptions) => Promise<any>,
  *   stream: (path: string, accept: string, onDocuments: OnDocuments, signal: AbortSignal) => Promise<void> }} Transport
@@ -74,10 +75,10 @@ export class FetchTransport {
    * @param {string} path
    * @param {RequestOptions} options
    */
-  async #send(path, { method = "GET", accept = "application/json", body, signal }) {
+  async #send(path, { method = "GET", accept = "application/json", body, type = "application/json", signal, onWarnings }) {
     /** @type {Record<string, string>} */
     const headers = { Accept: accept, ...PAGE_HEADERS };
-    if (body !== undefined) headers["Content-Type"] = "application/json";
+    if (body !== undefined) headers["Content-Type"] = type;
     let response;
     try {
       response = await fetch(path, {
@@ -91,8 +92,18 @@ export class FetchTransport {
       if (signal?.aborted) throw error;
       throw new ConnectionLost(String(error));
     }
+    const warnings = response.headers.get("Warning");
+    if (warnings && onWarnings) onWarnings(warningTexts(warnings));
     if (response.ok) return response;
     if (response.status === 401) this.onUnauthorized();
     throw await statusErrorOf(response);
   }
+}
+
+/**
+ * Return the texts of a header `Warning`: `299 - "text"`, separated by commas.
+ * @param {string} header
+ */
+export function warningTexts(header) {
+  return [...header.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map((match) => match[1].replace(/\\(.)/g, "$1"));
 }

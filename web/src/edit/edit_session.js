@@ -1,0 +1,135 @@
+/** `EditSession`: the text of one object while it is edited, what the server has meanwhile, and the problems of the text. */
+import { computed, signal } from "@preact/signals";
+import { ObjectStore } from "../details/object_store.js";
+import { masked } from "../details/secret.js";
+import { apiPath } from "../discovery/kinds.js";
+import { session } from "../session/session.js";
+import { Reflector } from "../table/reflector.js";
+import { StatusError } from "../transport/errors.js";
+import { check } from "./check.js";
+import { manifestOf, readManifest } from "./manifest.js";
+import { marksOf } from "./place_problems.js";
+import { unmasked, withoutServerFields } from "./server_fields.js";
+
+const IDLE_MS = 300;
+
+export class EditSession {
+  /** @param {import("./check.js").Target} target */
+  constructor(target) {
+    this.target = target;
+    /** The object when the edit began, and the text of it. @type {import("@preact/signals").Signal<any>} */
+    this.base = signal(null);
+    this.original = signal("");
+    /** The newest object of the server; null after its deletion. @type {import("@preact/signals").Signal<any>} */
+    this.stored = signal(null);
+    this.text = signal("");
+    /** @type {import("@preact/signals").Signal<import("./place_problems.js").Mark[]>} */
+    this.marks = signal([]);
+    this.checking = signal(false);
+    /** Why the object cannot be read. @type {import("@preact/signals").Signal<any>} */
+    this.refused = signal(null);
+    this.dirty = computed(() => this.text.value !== this.original.value);
+    this.errors = computed(() => this.marks.value.filter((mark) => mark.severity === "error").length);
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    this.stopCheck = new AbortController();
+  }
+
+  /**
+   * Read the object, then follow it.
+   * @param {AbortSignal} stop
+   */
+  async run(stop) {
+    const { kind, namespace, name } = this.target;
+    try {
+      const object = await session.transport.json(apiPath(kind, namespace, name), { signal: stop });
+      this.begin(object);
+    } catch (error) {
+      if (!stop.aborted) this.refused.value = error;
+      return;
+    }
+    const store = new ObjectStore();
+    const end = store.objects.subscribe((objects) => {
+      const found = [...objects.values()][0];
+      if (found && newer(found, this.stored.peek())) this.stored.value = found;
+    });
+    stop.addEventListener("abort", end, { once: true });
+    await new Reflector({
+      transport: session.transport, connection: session.connection, path: apiPath(kind, namespace), accept: "application/json",
+      selectors: { fieldSelector: `metadata.name=${name}` }, store, onRefused: () => {},
+    }).run(stop);
+  }
+
+  /** @param {any} object */
+  begin(object) {
+    this.base.value = object;
+    this.stored.value = object;
+    this.original.value = manifestOf(masked(object));
+    this.text.value = this.original.peek();
+  }
+
+  /**
+   * Take a changed text, and check it when the user pauses.
+   * @param {string} text
+   */
+  edit(text) {
+    this.text.value = text;
+    this.later();
+  }
+
+  /** Check the text after a pause. */
+  later() {
+    clearTimeout(this.timer);
+    this.stopCheck.abort();
+    this.checking.value = true;
+    this.timer = setTimeout(() => this.check(), IDLE_MS);
+  }
+
+  /** Read the text. The manifest has the values of a Secret that the page masks. */
+  read() {
+    const { parts, faults } = readManifest(this.text.peek());
+    return { part: parts.length === 1 && !faults.length ? parts[0] : null, faults, manifest: parts.length === 1 ? unmasked(parts[0].value, this.stored.peek()) : null };
+  }
+
+  async check() {
+    this.stopCheck = new AbortController();
+    const { signal } = this.stopCheck;
+    const { part, faults, manifest } = this.read();
+    if (!part) {
+      this.marks.value = faults.map((fault) => ({ ...fault, severity: "error" }));
+      this.checking.value = false;
+      return;
+    }
+    try {
+      const problems = await check(this.target, manifest, this.stored.peek(), signal);
+      if (!signal.aborted) this.marks.value = marksOf(part, problems);
+    } catch (error) {
+      if (!signal.aborted && error instanceof StatusError) throw error;
+    } finally {
+      if (!signal.aborted) this.checking.value = false;
+    }
+  }
+
+  /** Stop all that still runs. */
+  end() {
+    clearTimeout(this.timer);
+    this.stopCheck.abort();
+  }
+}
+
+/**
+ * @param {any} found
+ * @param {any} known
+ */
+function newer(found, known) {
+  return !known || found.metadata.uid !== known.metadata.uid || Number(found.metadata.resourceVersion) >= Number(known.metadata.resourceVersion);
+}
+
+/**
+ * Return whether two objects differ in what people write.
+ * @param {any} a
+ * @param {any} b
+ */
+export function differs(a, b) {
+  return JSON.stringify(withoutServerFields(a)) !== JSON.stringify(withoutServerFields(b));
+}
