@@ -19,6 +19,7 @@ from scripts.reference.definitions import (
 from scripts.reference.packages import PACKAGES, anchor_of, names_in_order
 from scripts.reference.since import since
 
+_FRONT_MATTER: Final = "---\nkind: reference\n---\n"
 FOLDER: Final = SOURCE.parent / "docs" / "reference"
 _NOTE: Final = "<!-- Written by `make reference` from the docstrings. Change those. -->\n"
 _WIDTH: Final = 100
@@ -28,7 +29,8 @@ _DEPRECATED: Final = re.compile(r"^Deprecated since [\d.]+:", re.MULTILINE)
 
 def pages() -> dict[str, str]:
     """Return the text of each page by its file name."""
-    return {"README.md": _index(), **{f"{package}.md": page_of(package) for package in PACKAGES}}
+    found = {"README.md": _index(), **{f"{package}.md": page_of(package) for package in PACKAGES}}
+    return {name: _FRONT_MATTER + text for name, text in found.items()}
 
 
 def page_of(package: str) -> str:

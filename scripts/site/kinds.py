@@ -1,4 +1,4 @@
-"""Kind of each page: what a reader does with it. Front matter may state another one with `kind:`."""
+"""Kind of each page: what a reader does with it. Each file in docs/ states its own in front matter: `kind: how-to`."""
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
@@ -14,29 +14,13 @@ KINDS: Final = (TUTORIAL, HOW_TO, REFERENCE, EXPLANATION)
 """In the order of the navigation: learn, do, look up, understand."""
 
 _PATTERNS: Final[Mapping[str, tuple[str, ...]]] = {
-    TUTORIAL: ("book/*", "readme.md", "testing-tutorial.md", "from-zero-to-a-released-operator.md"),
-    REFERENCE: (
-        "reference/*",
-        "benchmarks.md",
-        "benchmarks/*",
-        "changelog.md",
-        "configuration.md",
-        "glossary.md",
-        "project-upgrades.md",
-        "source/*",
-        "terms.md",
-        "toolkit-features.md",
-    ),
-    EXPLANATION: (
-        "adr/*",
-        "architecture.md",
-        "coming-from-k3s-or-kind.md",
-        "compared-with/*",
-        "reading/*",
-        "which-test.md",
-    ),
+    TUTORIAL: ("readme.md",),
+    REFERENCE: ("reference/*", "benchmarks.md", "benchmarks/*", "changelog.md", "source/*", "terms.md"),
+    EXPLANATION: ("adr/index.md", "architecture.md"),
 }
-"""Paths of pages in the site, without the language. All other pages are how-tos."""
+"""Paths of pages that cannot state their kind, without the language: generated pages, and files that other sites show
+as well. All others of these, such as the READMEs of examples, are how-tos.
+"""
 
 
 def kind_of(path: str, front_matter: Mapping[str, str]) -> str:

@@ -120,8 +120,9 @@ def _fields(page: str) -> tuple[str, str]:
 def _write(translation: Translation, sha256: str, banner: str) -> bool:
     path = ROOT / translation.page
     before = path.read_text()
-    head = f"---\nsource: {translation.source}\nsource_sha256: {sha256}\n---\n"
-    after = head + _with_banner(body_of(before), banner)
+    fields = {**front_matter(before), "source": translation.source, "source_sha256": sha256}
+    lines = [f"{name}: {value}\n" for name, value in fields.items()]
+    after = "".join(["---\n", *lines, "---\n", _with_banner(body_of(before), banner)])
     path.write_text(after)
     return after != before
 

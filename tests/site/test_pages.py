@@ -49,6 +49,15 @@ def test_each_page_states_one_kind(built: Built) -> None:
     assert {page.kind for page in built.site.pages} == set(KINDS)
 
 
+def test_each_document_states_its_kind() -> None:
+    silent = [
+        each
+        for each in (ROOT / "docs").rglob("*.md")
+        if "kind" not in page_from(each.name, document(each)).front_matter
+    ]
+    assert silent == [], "begin with front matter: kind: tutorial, how-to, reference or explanation"
+
+
 def test_a_kind_in_front_matter_must_be_one_of_the_four() -> None:
     assert kind_of("running.md", {"kind": "reference"}) == "reference"
     with pytest.raises(ValueError, match=r"running\.md: kind: essay: must be one of tutorial"):

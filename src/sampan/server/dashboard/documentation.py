@@ -60,7 +60,7 @@ class Documentation:
         self._files: dict[str, Path] = {}
 
     async def handle(self, request: Request) -> Response:
-        """Return a file of the site; without a site, a page that says how to install it."""
+        """Return a file of the site; without a site, a page with the command that installs it."""
         if request.wire.method not in ("GET", "HEAD"):
             raise method_not_allowed()
         return await asyncio.to_thread(self._response, request, request.wire.path.removeprefix(PATH))
