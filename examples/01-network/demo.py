@@ -1,7 +1,8 @@
 """`make demo`: run a server, Neutron and the operator, and show each step.
 
-    python demo.py [--style operator|controller_lowlevel] [--keep]      (from examples/01-network)
+    python demo.py [--style operator|controller_lowlevel] [--keep] [--stay]      (from examples/01-network)
 
+At the end a Deployment is broken, for the dashboard. In a terminal, or with --stay, everything runs until Ctrl-C.
 All data is in a temporary directory, which is deleted at the end unless --keep is given.
 """
 
@@ -9,6 +10,7 @@ import argparse
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,8 @@ from neutron_server.launch import Neutron
 
 HERE = Path(__file__).parent
 TIMEOUT_S = 60.0
+BROKEN_IMAGE = "registry.invalid/portal:1.1"
+"""Image that no node can pull, because no registry has this name."""
 
 
 def heading(text: str) -> None:
@@ -116,12 +120,30 @@ class Demo:
         self.kubectl("delete", "network", "example-network")
         self.networks()
 
+    def break_portal(self) -> None:
+        """Run a Deployment, then change its image to one that does not exist."""
+        heading("A Deployment runs, and an update breaks it")
+        self.kubectl("apply", "-f", "network.yaml", "-f", "portal.yaml")
+        self.kubectl("wait", "--for=condition=Available", "deployment/portal", "--timeout=60s")
+        time.sleep(1)  # Kubernetes' times have no fractions: the update comes after the creation
+        change = f'{{"spec":{{"template":{{"spec":{{"containers":[{{"name":"portal","image":"{BROKEN_IMAGE}"}}]}}}}}}}}'
+        self.kubectl("patch", "deployment", "portal", "--patch", change)
+
     def _gateways(self) -> list[str]:
         return [subnet.gateway_ip for subnet in self.neutron.subnets()]
 
 
-def run(folder: Path, style: str) -> None:
-    """Start all processes, run the steps, and end all processes."""
+def stay(page: str) -> None:
+    """Show the link of the dashboard, and wait for Ctrl-C."""
+    heading("Find on the page why the Deployment portal is not ready")
+    print(page.removeprefix("dashboard ").strip())
+    print("Ctrl-C ends the demo")
+    with contextlib.suppress(KeyboardInterrupt):
+        signal.pause()
+
+
+def run(folder: Path, style: str, *, stays: bool) -> None:
+    """Start all processes, run the steps, and end all processes. `stays`: only after Ctrl-C."""
     environment = {**os.environ, "KUBECONFIG": str(folder / "server" / "kubeconfig"), "PYTHONWARNINGS": "ignore"}
     server = [sys.executable, "-m", "sampan.cli", "up", "--data", str(folder / "server"), "--port", "0"]
     neutron = Neutron(folder / "neutron")
@@ -131,6 +153,7 @@ def run(folder: Path, style: str) -> None:
         up = everything.enter_context(process("the server", folder / "server.log", *server, environment=environment))
         assert up.stdout is not None
         print(up.stdout.readline(), end="")
+        page = up.stdout.readline()
         heading("Neutron (its first installation takes about a minute and 350 MB)")
         everything.callback(neutron.kill)
         began = time.monotonic()
@@ -143,6 +166,9 @@ def run(folder: Path, style: str) -> None:
         everything.enter_context(process("the operator", folder / "operator.log", *operator, environment=environment))
         print(f"log: {folder / 'operator.log'}")
         demo.show()
+        demo.break_portal()
+        if stays:
+            stay(page)
 
 
 def main() -> None:
@@ -150,10 +176,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--style", choices=["operator", "controller_lowlevel"], default="operator")
     parser.add_argument("--keep", action="store_true", help="keep the directory with logs and data")
+    parser.add_argument("--stay", action="store_true", default=sys.stdout.isatty(), help="run until Ctrl-C")
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="sampan-demo-"))
     try:
-        run(folder, given.style)
+        run(folder, given.style, stays=given.stay)
     finally:
         if given.keep:
             print(f"\nkept: {folder}")

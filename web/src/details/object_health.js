@@ -66,8 +66,11 @@ export function problemsOf(object) {
     problems.push(...containerProblems(container));
   }
   const done = conditionsOf(object).some((each) => each.type === "Complete" && each.status === "True") || status?.phase === "Succeeded";
+  const waits = problems.some((each) => each.key === "problem.waiting" || each.key === "problem.terminated");
   for (const condition of conditionsOf(object)) {
     if (done || conditionLevel(condition) !== "bad") continue;
+    // Of a Pod, both follow from the state of its containers.
+    if (condition.type === "ContainersReady" || (waits && condition.reason === "ContainersNotReady")) continue;
     const text = [condition.reason, condition.message].filter(Boolean).join(": ");
     problems.push({ key: "problem.condition", values: { type: condition.type, status: `${condition.status}${text ? ` (${text})` : ""}` }, at: condition.lastTransitionTime });
   }

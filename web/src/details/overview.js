@@ -2,23 +2,26 @@
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { t } from "../texts/catalogue.js";
-import { Age } from "../time/age.js";
+import { Age, humanDuration } from "../time/age.js";
+import { now } from "../time/clock.js";
 import { visible } from "../transport/errors.js";
 import { conditionLevel, conditionsOf, problemsOf } from "./object_health.js";
 import { Metadata } from "./metadata.js";
 import { OwnedTable } from "./owned_table.js";
 import { FieldTree } from "./field_tree.js";
-import { ProblemLine } from "./problem_line.js";
+import { ownedProblems } from "./owned_problems.js";
+import { OwnedProblemLine, ProblemLine } from "./problem_line.js";
+import { lastChange } from "../table/last_change.js";
 import { useSchema } from "../schema/use_schema.js";
 
 const METADATA = new Set(["apiVersion", "kind", "metadata"]);
-const OWNED_PROBLEMS_MAX = 5;
 
 /** @param {{ kind: import("../discovery/kinds.js").Kind, object: any, related: import("./related.js").Related }} props */
 export function Overview({ kind, object, related }) {
   const schema = useSchema(kind);
   const problems = problemsOf(object);
-  const owned = related.owned.value.filter((each) => each.health.problem || each.health.level === "bad").slice(0, OWNED_PROBLEMS_MAX);
+  const owned = ownedProblems(related.owned.value, related.shownEvents.value);
+  const changed = lastChange(object.metadata.managedFields);
   const conditions = conditionsOf(object);
   const fields = Object.keys(object).filter((name) => !METADATA.has(name));
   const count = problems.length + owned.length;
@@ -26,9 +29,10 @@ export function Overview({ kind, object, related }) {
     ${count > 0 && html`<section class="problems" aria-labelledby="problems-title">
       <h2 id="problems-title"><${Icon} name="bad" />${t("detail.problems", { count })}</h2>
       <ul role="list">
+        ${owned.map((group) => html`<li key=${group.owned[0].row.uid}><${OwnedProblemLine} group=${group} /></li>`)}
         ${problems.map((problem, i) => html`<li key=${i}><${ProblemLine} problem=${problem} /></li>`)}
-        ${owned.map((each) => html`<li key=${each.row.uid}><${ProblemLine} owned=${each} /></li>`)}
       </ul>
+      ${changed && html`<p class="problem-change soft">${t("detail.last_change", { manager: changed.manager, time: humanDuration((now.value - Date.parse(changed.at)) / 1000) })}</p>`}
     </section>`}
     ${conditions.length > 0 && html`<section><h2>${t("detail.conditions")}</h2><${Conditions} conditions=${conditions} generation=${object.metadata.generation} /></section>`}
     <${OwnedTable} related=${related} />

@@ -1,19 +1,31 @@
-/** One problem as a sentence. */
+/** One problem as a sentence, and what it means. */
 import { html } from "../frame/html.js";
+import { meaningOf } from "../health/reasons.js";
 import { objectAddress } from "../routes/routes.js";
 import { t } from "../texts/catalogue.js";
 import { humanDuration } from "../time/age.js";
 import { now } from "../time/clock.js";
 import { safeMessage } from "../transport/errors.js";
 
-/** @param {{ problem?: import("../health/row_health.js").Problem, owned?: import("./related.js").Owned }} props */
-export function ProblemLine({ problem, owned }) {
-  if (owned) {
-    const { kind, row, status } = owned;
-    return html`<a translate=${false} href=${objectAddress(kind, row.metadata.namespace ?? "", row.metadata.name)}>${kind.kind} ${row.metadata.name}</a>
-      <span translate=${false}> ${status}</span>`;
-  }
-  if (!problem) return null;
+const LINKS_MAX = 4;
+
+/** @param {{ problem: import("../health/row_health.js").Problem }} props */
+export function ProblemLine({ problem }) {
   const time = problem.at ? humanDuration((now.value - Date.parse(problem.at)) / 1000) : "";
-  return html`<span>${safeMessage(t(problem.key, { time, ...problem.values }))}</span>`;
+  const text = safeMessage(t(problem.key, { time, ...problem.values }));
+  return html`<span>${text}</span><${Meaning} text=${text} />`;
+}
+
+/** @param {{ group: import("./owned_problems.js").OwnedProblem }} props */
+export function OwnedProblemLine({ group: { status, owned, message } }) {
+  return html`<strong translate=${false}>${status}</strong>
+    ${owned.slice(0, LINKS_MAX).map(({ kind, row }) => html` <a key=${row.uid} translate=${false} href=${objectAddress(kind, row.metadata.namespace ?? "", row.metadata.name)}>${kind.kind} ${row.metadata.name}</a>`)}
+    ${owned.length > LINKS_MAX && html` <span class="soft">${t("detail.and_more", { count: owned.length - LINKS_MAX })}</span>`}
+    ${message && html`<p class="problem-message" translate=${false}>${safeMessage(message)}</p>`}<${Meaning} text=${status} />`;
+}
+
+/** @param {{ text: string }} props */
+function Meaning({ text }) {
+  const meaning = meaningOf(text);
+  return meaning && html`<p class="soft">${meaning}</p>`;
 }

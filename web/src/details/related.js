@@ -1,6 +1,6 @@
 /** `Related`: what an object owns, at every depth, and the events of all of it. */
 import { computed, effect, signal } from "@preact/signals";
-import { apiPath } from "../discovery/kinds.js";
+import { apiPath, isBuiltIn } from "../discovery/kinds.js";
 import { healthWith } from "../health/row_health.js";
 import { session } from "../session/session.js";
 import { Reflector, TABLE } from "../table/reflector.js";
@@ -70,7 +70,7 @@ export class Related {
   #kinds() {
     if (!this.namespace || LEAVES.has(this.kind.plural)) return [];
     if (this.kind.plural === "pods" && this.kind.group === "") return [];
-    const custom = this.kind.group.includes(".") && !this.kind.group.endsWith(".k8s.io");
+    const custom = !isBuiltIn(this.kind.group);
     const all = session.discovery.kinds.peek().filter((kind) => kind.namespaced && kind.verbs.includes("watch"));
     const builtIn = all.filter((kind) => OWNED.includes(kind.plural) && !kind.group.includes("."));
     const few = custom ? builtIn : builtIn.filter((kind) => ["replicasets", "pods", "jobs", "persistentvolumeclaims", "controllerrevisions"].includes(kind.plural));
@@ -100,7 +100,7 @@ export class Related {
         if (visited.has(row.uid)) continue;
         visited.add(row.uid);
         const health = healthWith(store.columns.value)(row, now.peek());
-        found.push({ kind, row, depth, health, status: health.column >= 0 ? String(row.cells[health.column] ?? "") : "" });
+        found.push({ kind, row, depth, health, status: health.text });
         visit(row.uid, depth + 1);
       }
     };

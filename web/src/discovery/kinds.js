@@ -17,8 +17,20 @@ const PLACES = {
   cluster: "nodes namespaces events customresourcedefinitions apiservices leases priorityclasses runtimeclasses",
 };
 
-/** Groups of Kubernetes' own kinds without a dot or with the suffix. */
-const BUILT_IN = /(^[^.]*$|\.k8s\.io$)/;
+/** Groups of Kubernetes' own kinds with a dot. Projects outside of it have groups with the same suffix. */
+const OWN_GROUPS = new Set(
+  ["admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization", "certificates", "coordination", "discovery",
+    "events", "flowcontrol.apiserver", "internal.apiserver", "metrics", "networking", "node", "rbac.authorization", "resource", "scheduling",
+    "storage", "storagemigration"].map((name) => `${name}.k8s.io`),
+);
+
+/**
+ * Return whether a group is one of Kubernetes itself.
+ * @param {string} group
+ */
+export function isBuiltIn(group) {
+  return !group.includes(".") || OWN_GROUPS.has(group);
+}
 
 /** @type {Map<string, { section: string, rank: number }>} */
 const RANKS = new Map(
@@ -74,7 +86,7 @@ export function sectionsOf(kinds) {
   /** @type {Map<string, Kind[]>} */
   const custom = new Map();
   for (const kind of kinds) {
-    if (!BUILT_IN.test(kind.group)) custom.set(kind.group, [...(custom.get(kind.group) ?? []), kind]);
+    if (!isBuiltIn(kind.group)) custom.set(kind.group, [...(custom.get(kind.group) ?? []), kind]);
     else sections.get(RANKS.get(kind.plural)?.section ?? "other")?.push(kind);
   }
   const groups = [...custom.keys()].sort();

@@ -52,7 +52,8 @@ export function healthWith(columns) {
       problem = { key: "problem.restarts", values: { count } };
       level = "warn";
     }
-    return { level: /** @type {Level} */ (level), text, column: shown, problem };
+    const word = state < 0 && counted ? counted.join("/") : text;
+    return { level: /** @type {Level} */ (level), text: word, column: shown, problem };
   };
 }
 

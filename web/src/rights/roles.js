@@ -1,5 +1,7 @@
 /** Cluster roles that would permit an action, and the command that binds one. */
 
+import { isBuiltIn } from "../discovery/kinds.js";
+
 const READING = new Set(["get", "list", "watch"]);
 /** Resources that the role view leaves out. */
 const NOT_VIEWED = new Set(["secrets", "roles", "rolebindings"]);
@@ -10,8 +12,7 @@ const NOT_VIEWED = new Set(["secrets", "roles", "rolebindings"]);
  * @param {string} verb
  */
 export function roleFor({ group, plural, namespaced }, verb) {
-  const custom = group.includes(".") && !group.endsWith(".k8s.io");
-  if (!namespaced || custom) return "cluster-admin";
+  if (!namespaced || !isBuiltIn(group)) return "cluster-admin";
   if (plural === "roles" || plural === "rolebindings") return "admin";
   if (NOT_VIEWED.has(plural)) return "edit";
   return READING.has(verb) ? "view" : "edit";

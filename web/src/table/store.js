@@ -1,5 +1,6 @@
 /** `TableStore`: rows of one list, from one or several namespaces. Reflectors write it, the list reads it. */
 import { signal } from "@preact/signals";
+import { lastChange } from "./last_change.js";
 
 /**
  * @typedef {{ name: string, type: string, format?: string, description?: string, priority?: number }} Column
@@ -7,7 +8,8 @@ import { signal } from "@preact/signals";
  *   annotations?: Record<string, string>, creationTimestamp?: string, deletionTimestamp?: string,
  *   finalizers?: string[], generation?: number,
  *   ownerReferences?: { apiVersion: string, kind: string, name: string, uid: string, controller?: boolean }[] }} Metadata
- * @typedef {{ uid: string, cells: unknown[], metadata: Metadata, scope: string, seen: number }} Row
+ * @typedef {{ uid: string, cells: unknown[], metadata: Metadata, scope: string, seen: number,
+ *   changed?: import("./last_change.js").Change | null }} Row
  * @typedef {{ type: string, object: any }} WatchEvent
  */
 
@@ -116,8 +118,9 @@ export class TableStore {
    */
   #put(scope, row, generation) {
     const metadata = row.object?.metadata ?? {};
+    const changed = lastChange(metadata.managedFields);
     delete metadata.managedFields;
     const uid = metadata.uid ?? `${metadata.namespace ?? ""}/${metadata.name ?? row.cells[0]}`;
-    this.rows.set(uid, { uid, cells: row.cells, metadata, scope, seen: generation });
+    this.rows.set(uid, { uid, cells: row.cells, metadata, scope, seen: generation, changed });
   }
 }

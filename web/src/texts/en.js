@@ -1,11 +1,13 @@
 /** English texts of the frame and of lists. `{name}` is a value. */
 import edit from "./en_edit.js";
 import details from "./en_details.js";
+import home from "./en_home.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
 export default {
   ...details,
   ...edit,
+  ...home,
   "app.name": "Sampan",
   "app.skip": "Skip to content",
   "app.loading": "Loading",

@@ -1,11 +1,13 @@
 /** Chinese texts of the frame and of lists; the terms are those of `docs/zh-CN/terms.md`. */
 import edit from "./zh_cn_edit.js";
 import details from "./zh_cn_details.js";
+import home from "./zh_cn_home.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
 export default {
   ...details,
   ...edit,
+  ...home,
   "app.name": "Sampan",
   "app.skip": "跳到正文",
   "app.loading": "正在加载",

@@ -108,10 +108,4 @@ export default {
   "keys.describe": "对象的概览",
   "keys.events": "对象的事件",
   "keys.copy": "复制 kubectl 命令",
-  "home.title": "概览",
-  "home.counts": "对象",
-  "home.warnings": "最近的警告",
-  "home.no_warnings": "最近一小时没有警告",
-  "home.forbidden_warnings": "你无权列出所有命名空间的事件。",
-  "home.custom": "自定义资源",
 };
