@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import uvloop
 
@@ -25,7 +26,6 @@ from sampan.client import Client, MergePatch, load_config
 from sampan.component_base.resources import ENDPOINT_SLICES, SERVICES
 from sampan.informer import EventHandlerFuncs
 from sampan.operator.manager import Manager
-from sampan.resource import Object
 from sampan.service_proxy.kernel import Kernel
 from sampan.service_proxy.proxy import ServiceProxy
 from sampan.service_proxy.rules.options import RuleOptions
@@ -102,17 +102,16 @@ async def _change(client: Client, number: int, proxy: ServiceProxy, arrivals: as
 
 async def _create(client: Client, number: int, endpoints: int) -> None:
     name = f"s{number}"
-    spec = {"ports": [{"port": 80}]}
     await client.resource(SERVICES).create(
-        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": {"ports": [{"port": 80}]}}
     )
-    items: list[Object] = [
+    items: list[Any] = [
         {"addresses": [f"10.{address >> 16 & 255}.{address >> 8 & 255}.{address & 255}"], "nodeName": "node-b"}
         for address in range(number * endpoints + 256, (number + 1) * endpoints + 256)
     ]
     await client.resource(ENDPOINT_SLICES).create(
         {
-            "apiVersion": ENDPOINT_SLICES.api_version,
+            "apiVersion": "discovery.k8s.io/v1",
             "kind": "EndpointSlice",
             "metadata": {"name": name, "labels": {"kubernetes.io/service-name": name}},
             "addressType": "IPv4",

@@ -52,7 +52,7 @@ CONTROLLERS = (
 )
 WAIT_S = 30.0
 ROOT = "joined"
-POLICY = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "spec": {"podSelector": {}}}
+POLICY: Any = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "mine"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ async def test_a_stored_certificate_of_another_address_is_not_used(
 
 
 async def test_a_node_reads_only_the_published_networks_of_other_nodes(joinable: Joinable, node: Client) -> None:
-    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": CONFIG_MAP}, "data": {"victim": "{}"}}
+    obj: Any = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": CONFIG_MAP}, "data": {"victim": "{}"}}
     async with joinable.admin() as admin:
         await admin.resource(CONFIG_MAPS, namespace=NAMESPACE).create(obj)
     config_maps = node.resource(CONFIG_MAPS, namespace=NAMESPACE)
@@ -297,7 +297,7 @@ async def test_a_node_reads_what_network_policies_need_and_changes_none_of_it(no
     policies = node.resource(NETWORK_POLICIES, namespace="default")
     namespaces, pods = node.resource(NAMESPACES), node.resource(PODS, namespace="default")
     attempts: list[Callable[[], Awaitable[object]]] = [
-        lambda: policies.create({**POLICY, "metadata": {"name": "mine"}}),
+        lambda: policies.create(POLICY),
         lambda: policies.delete("any"),
         lambda: policies.get("any"),
         lambda: namespaces.patch("default", MergePatch({"metadata": {"labels": {"team": "mine"}}})),

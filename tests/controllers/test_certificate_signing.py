@@ -4,6 +4,7 @@ import asyncio
 import base64
 import datetime as dt
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -29,7 +30,6 @@ from sampan.controllers.certificate_signing.rules import (
 from sampan.controllers.status import find_status_condition
 from sampan.core.time import format_time
 from sampan.core.tls.certificates import make_authority, signed_by
-from sampan.resource import Object
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import cluster
 
@@ -47,7 +47,7 @@ def csr(
     user: str = "system:node:n",
     group: str = "system:nodes",
     names: Sequence[x509.GeneralName] = (),
-) -> Object:
+) -> Any:
     """A certificate request, by default from a kubelet."""
     subject = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group), x509.NameAttribute(NameOID.COMMON_NAME, user)]
     builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name(subject))
@@ -75,7 +75,7 @@ def csr(
         (csr(LEGACY_UNKNOWN, SERVER, user="x"), ""),
     ],
 )
-def test_signers_refuse_requests_that_break_their_rules(request_: Object, part: str) -> None:
+def test_signers_refuse_requests_that_break_their_rules(request_: Any, part: str) -> None:
     found = fault(request_, request_of(request_))
     assert part in found
     assert bool(part) is bool(found)
@@ -150,7 +150,8 @@ def test_finished_and_pending_requests_expire(conditions: list[str], certificate
     dated = [{"type": kind, "status": "True", "lastUpdateTime": format_time(NOW)} for kind in conditions]
     metadata = {"name": "r", "creationTimestamp": format_time(NOW)}
     status = {"conditions": dated, "certificate": certificate}
-    assert ends_at({"metadata": metadata, "status": status}) == NOW + dt.timedelta(hours=hours)
+    request: Any = {"metadata": metadata, "status": status}
+    assert ends_at(request) == NOW + dt.timedelta(hours=hours)
 
 
 CA = make_authority("ca", dt.datetime.now(dt.UTC), dt.timedelta(days=10))
@@ -164,7 +165,7 @@ def signing(context: ControllerContext) -> None:
 
 
 async def test_a_kubelets_request_is_approved_and_signed(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def may(_: Approval, _csr: Object, kind: str) -> bool:
+    async def may(_: Approval, _csr: Any, kind: str) -> bool:
         return kind == "nodeclient"
 
     monkeypatch.setattr(Approval, "may", may)
@@ -181,7 +182,7 @@ async def test_a_kubelets_request_is_approved_and_signed(monkeypatch: pytest.Mon
 async def test_a_request_without_authorization_stays_pending(monkeypatch: pytest.MonkeyPatch) -> None:
     requested = asyncio.Event()
 
-    async def may_not(_: Approval, _csr: Object, _kind: str) -> bool:
+    async def may_not(_: Approval, _csr: Any, _kind: str) -> bool:
         requested.set()
         return False
 

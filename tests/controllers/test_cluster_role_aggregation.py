@@ -1,23 +1,24 @@
 """Tests of ClusterRole aggregation."""
 
+from typing import Any
+
 from sampan.component_base.resources import CLUSTER_ROLES
 from sampan.controllers import cluster_role_aggregation
 from sampan.controllers.cluster_role_aggregation import aggregated_rules
-from sampan.resource import Object
 from tests.controllers.cluster import cluster
 
 
-def rule(verb: str) -> Object:
+def rule(verb: str) -> Any:
     """A rule."""
     return {"apiGroups": [""], "resources": ["pods"], "verbs": [verb]}
 
 
-def role(name: str, *verbs: str, **labels: str) -> Object:
+def role(name: str, *verbs: str, **labels: str) -> Any:
     """A role."""
     return {"metadata": {"name": name, "labels": labels}, "rules": [rule(verb) for verb in verbs]}
 
 
-def aggregated(*labels: dict[str, str]) -> Object:
+def aggregated(*labels: dict[str, str]) -> Any:
     """A role that aggregates others by their labels."""
     return {
         "metadata": {"name": "all"},

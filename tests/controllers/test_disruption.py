@@ -1,6 +1,7 @@
 """Tests of PodDisruptionBudgets: allowed evictions, expected Pods, and evictions from end to end."""
 
 import datetime as dt
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from sampan.controllers.disruption.budget import desired_healthy, disrupted, hea
 from sampan.controllers.disruption.stale_condition import stale_in_s
 from sampan.controllers.status import find_status_condition
 from sampan.core.time import format_time
-from sampan.resource import Object, ObjectMeta, ResourceInfo, meta
+from sampan.resource import ObjectMeta, ResourceInfo, meta
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster
 
@@ -28,24 +29,24 @@ NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 TEMPLATE = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
 
-def budget(**spec: object) -> Object:
+def budget(**spec: object) -> Any:
     """A budget for all Pods of the application."""
     return {"metadata": {"name": "b"}, "spec": {"selector": {"matchLabels": LABELS}, **spec}}
 
 
-def workload(replicas: int, **metadata: object) -> Object:
+def workload(replicas: int, **metadata: object) -> Any:
     """A ReplicaSet, Deployment or StatefulSet."""
     spec = {"replicas": replicas, "selector": {"matchLabels": LABELS}, "template": TEMPLATE}
     return {"metadata": {"name": "w", **metadata}, "spec": spec}
 
 
-def reference(owner: Object) -> Object:
+def reference(owner: Any) -> Any:
     """The reference to a controller."""
     fields = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": meta(owner).name}
     return {**fields, "uid": meta(owner).uid, "controller": True}
 
 
-async def ready_pod(c: Working, name: str, owner: Object | None = None) -> Object:
+async def ready_pod(c: Working, name: str, owner: Any | None = None) -> Any:
     """A ready Pod of the application."""
     owners = {"ownerReferences": [reference(owner)]} if owner else {}
     pod = await c.create(PODS, {"metadata": {"name": name, "labels": LABELS, **owners}, "spec": TEMPLATE["spec"]})
@@ -53,10 +54,10 @@ async def ready_pod(c: Working, name: str, owner: Object | None = None) -> Objec
     return pod
 
 
-async def until_status(c: Working, **wanted: int) -> Object:
+async def until_status(c: Working, **wanted: int) -> Any:
     """Wait for these numbers in the budget's status, and return it."""
     found = await c.until(POD_DISRUPTION_BUDGETS, "b", lambda b: wanted.items() <= {**(b.get("status") or {})}.items())
-    status: Object = found["status"]
+    status: Any = found["status"]
     return status
 
 
@@ -71,7 +72,7 @@ async def until_status(c: Working, **wanted: int) -> Object:
         ({}, False, 0),
     ],
 )
-def test_the_desired_number_of_healthy_pods(spec: Object, relative: bool, desired: int) -> None:
+def test_the_desired_number_of_healthy_pods(spec: Any, relative: bool, desired: int) -> None:
     assert (needs_scale(spec), desired_healthy(spec, 10)) == (relative, desired)
 
 
@@ -90,7 +91,7 @@ def ago(seconds: float) -> str:
 
 
 def test_disrupted_pods_are_dropped_when_deleted_or_overdue() -> None:
-    status = {"disruptedPods": {"soon": ago(30), "late": ago(121), "going": ago(1), "gone": ago(1)}}
+    status: Any = {"disruptedPods": {"soon": ago(30), "late": ago(121), "going": ago(1), "gone": ago(1)}}
     found = disrupted(status, [pod("soon"), pod("late"), pod("going", deleting=True), pod("other")], NOW)
     assert found.pods == {"soon": ago(30)}
     assert [each.metadata.name for each in found.overdue] == ["late"]
@@ -250,7 +251,7 @@ async def test_the_condition_of_a_disruption_that_did_not_happen_is_reset() -> N
         assert find_status_condition(found["status"], "Ready")
 
 
-def not_to_be_disrupted(pod: Object) -> bool:
+def not_to_be_disrupted(pod: Any) -> bool:
     """Return True if the Pod's disruption condition is False."""
     condition = find_status_condition(pod["status"], "DisruptionTarget")
     return condition is not None and condition["status"] == "False"

@@ -1,5 +1,7 @@
 """Tests of EndpointSlices: endpoints, packing, hints, placeholders."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from sampan.controllers.endpoint_slices.packing import SliceChanges, endpoint_ke
 from sampan.controllers.endpoint_slices.service_pods import belongs, find_port
 from sampan.controllers.endpoint_slices.traffic_distribution import set_hints
 from sampan.controllers.endpoint_slices.trigger_time import ANNOTATION, TriggerTimes
-from sampan.resource import Object, meta
+from sampan.resource import meta
 from sampan.wire import json
 from tests.controllers.cluster import Working, cluster
 
@@ -20,13 +22,13 @@ LABELS = {"app": "a"}
 CONTAINERS = [{"name": "c", "image": "i", "ports": [{"name": "web", "containerPort": 8080, "protocol": "TCP"}]}]
 
 
-def service(name: str = "s", **spec: object) -> Object:
+def service(name: str = "s", **spec: object) -> Any:
     """A Service of the Pods with the labels."""
     ports = [{"name": "http", "port": 80, "targetPort": "web", "protocol": "TCP"}]
     return {"metadata": {"name": name}, "spec": {"selector": LABELS, "ports": ports, **spec}}
 
 
-def pod_view(ready: bool = True, **fields: Object) -> Pod:
+def pod_view(ready: bool = True, **fields: Any) -> Pod:
     """A view of a Pod."""
     pod = {
         "metadata": {"name": "p", "namespace": "default", "uid": "u", **fields.get("metadata", {})},
@@ -111,7 +113,7 @@ SIDECAR = {"name": "s", "restartPolicy": "Always", "ports": [{"name": "side", "c
         ({"port": 80, "targetPort": "init"}, None),
     ],
 )
-def test_ports_are_found_by_number_or_name(port: Object, number: int | None) -> None:
+def test_ports_are_found_by_number_or_name(port: Any, number: int | None) -> None:
     init = {"name": "i", "ports": [{"name": "init", "containerPort": 1}]}
     assert find_port(port, pod_view(spec={"initContainers": [init, SIDECAR]})) == number
 
@@ -131,26 +133,26 @@ def test_ports_that_a_pod_lacks_are_left_out() -> None:
         ({"clusterIP": "None"}, ["IPv4", "IPv6"]),
     ],
 )
-def test_address_families_of_a_service(spec: Object, expected: list[str]) -> None:
+def test_address_families_of_a_service(spec: Any, expected: list[str]) -> None:
     assert address_types(service(**spec)) == expected
 
 
-def endpoints(*numbers: int) -> list[Object]:
+def endpoints(*numbers: int) -> list[Any]:
     """Some endpoints."""
     return [{"addresses": [f"10.0.0.{number}"]} for number in numbers]
 
 
-def make() -> Object:
+def make() -> Any:
     """An empty slice."""
     return {"metadata": {"labels": LABELS}, "endpoints": []}
 
 
-def filled(name: str, *numbers: int) -> Object:
+def filled(name: str, *numbers: int) -> Any:
     """A slice."""
     return {"metadata": {"name": name, "labels": LABELS}, "endpoints": endpoints(*numbers)}
 
 
-def after(slices: list[Object], changes: SliceChanges) -> list[list[str]]:
+def after(slices: list[Any], changes: SliceChanges) -> list[list[str]]:
     """Return the addresses in each slice after the changes."""
     gone = [id(each) for each in changes.delete] + [id(update.before) for update in changes.update]
     left = [each for each in slices if id(each) not in gone]
@@ -203,8 +205,10 @@ def test_packing_has_each_endpoint_once_in_slices_of_bounded_size(there: list[se
 
 
 def test_keys_do_not_depend_on_order() -> None:
-    a, b = {"name": "a", "port": 1}, {"name": "b", "port": 2, "protocol": "UDP"}
-    assert ports_key([a, b]) == ports_key([b, {**a, "protocol": "TCP"}])
+    a: Any = {"name": "a", "port": 1}
+    b: Any = {"name": "b", "port": 2, "protocol": "UDP"}
+    in_full: Any = {**a, "protocol": "TCP"}
+    assert ports_key([a, b]) == ports_key([b, in_full])
     assert endpoint_key({"addresses": ["x", "y"]}) == endpoint_key({"addresses": ["y", "x"]})
 
 
@@ -221,8 +225,8 @@ ZONE = {"forZones": [{"name": "z"}]}
         ("PreferSameNode", {**ZONE, "forNodes": [{"name": "n"}]}),
     ],
 )
-def test_hints_follow_the_traffic_distribution(distribution: str | None, hints: Object | None) -> None:
-    slice = {"metadata": {"name": "x"}, "endpoints": [{**CLOSE, "hints": {"forZones": [{"name": "old"}]}}]}
+def test_hints_follow_the_traffic_distribution(distribution: str | None, hints: Any | None) -> None:
+    slice: Any = {"metadata": {"name": "x"}, "endpoints": [{**CLOSE, "hints": {"forZones": [{"name": "old"}]}}]}
     changes = SliceChanges()
     set_hints(changes, [slice], distribution)
     assert changes.update[0].after["endpoints"][0].get("hints") == hints
@@ -233,7 +237,7 @@ def test_hints_follow_the_traffic_distribution(distribution: str | None, hints: 
 
 def test_the_trigger_time_is_that_of_the_first_change() -> None:
     times = TriggerTimes()
-    owner = {"metadata": {"name": "s", "namespace": "d", "creationTimestamp": "2026-01-01T00:00:00Z"}}
+    owner: Any = {"metadata": {"name": "s", "namespace": "d", "creationTimestamp": "2026-01-01T00:00:00Z"}}
 
     def ready(time: str) -> Pod:
         return pod_view(status={"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": time}]})
@@ -256,7 +260,7 @@ async def pod(c: Working, name: str, ip: str) -> None:
     await c.make_ready(made)
 
 
-def addresses(slices: list[Object]) -> list[str]:
+def addresses(slices: list[Any]) -> list[str]:
     """Return all addresses in slices."""
     return sorted(each["addresses"][0] for slice in slices for each in endpoints_of(slice))
 
@@ -286,7 +290,8 @@ async def test_slices_follow_the_pods() -> None:
     async with cluster(endpoint_slices.set_up) as c:
         await node(c)
         await c.create(SERVICES, service())
-        [placeholder] = await c.until_all(ENDPOINT_SLICES, lambda found: found)
+        created: list[Any] = await c.until_all(ENDPOINT_SLICES, lambda found: found)
+        [placeholder] = created
         assert (endpoints_of(placeholder), placeholder.get("ports") or []) == ([], [])
         await pod(c, "x", "10.1.0.1")
         await pod(c, "y", "10.1.0.2")
@@ -294,7 +299,7 @@ async def test_slices_follow_the_pods() -> None:
         assert meta(slice).name == meta(placeholder).name
         await c.patch_status(PODS, "x", {"conditions": [{"type": "Ready", "status": "False"}]})
 
-        def one_is_unready(found: list[Object]) -> bool:
+        def one_is_unready(found: list[Any]) -> bool:
             return [each["conditions"]["ready"] for each in endpoints_of(found[0])].count(False) == 1
 
         await c.until_all(ENDPOINT_SLICES, one_is_unready)
@@ -308,7 +313,7 @@ async def test_more_than_a_hundred_endpoints_take_several_slices() -> None:
         for number in range(105):
             await pod(c, f"p{number}", f"10.1.0.{number}")
         await c.create(SERVICES, service())
-        found = await c.until_all(ENDPOINT_SLICES, lambda found: len(addresses(found)) == 105)
+        found: list[Any] = await c.until_all(ENDPOINT_SLICES, lambda found: len(addresses(found)) == 105)
         assert sorted(len(endpoints_of(slice)) for slice in found) == [5, 100]
 
 

@@ -1,5 +1,7 @@
 """Tests of Endpoints, and of EndpointSlices that mirror custom Endpoints."""
 
+from typing import Any
+
 import pytest
 
 from sampan.component_base.resources import ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES
@@ -8,7 +10,7 @@ from sampan.controllers.endpoint_slice_mirroring import MANAGER, changes_for, is
 from sampan.controllers.endpoint_slices.trigger_time import ANNOTATION
 from sampan.controllers.endpoints.controller import LEADER_ANNOTATION, MANAGED_BY_LABEL, OVER_CAPACITY
 from sampan.controllers.endpoints.subsets import in_order, subsets_of, truncated
-from sampan.resource import Object, meta
+from sampan.resource import meta
 from tests.controllers.cluster import Working, cluster, working
 from tests.controllers.test_endpoint_slices import CONTAINERS, DELETING, LABELS, pod_view, service
 
@@ -55,7 +57,7 @@ def test_the_order_does_not_depend_on_the_order_of_pods() -> None:
     assert [each["ip"] for each in found[0]["addresses"]] == ["10.0.0.9", "10.0.0.10"]
 
 
-def many(ready: int, not_ready: int) -> Object:
+def many(ready: int, not_ready: int) -> Any:
     """A subset."""
     return {
         "addresses": [{"ip": f"r{n}"} for n in range(ready)],
@@ -138,7 +140,7 @@ async def test_surplus_endpoints_are_truncated_and_annotated(monkeypatch: pytest
         assert [each["ip"] for each in fits["subsets"][0]["addresses"]] == ["10.1.0.2"]
 
 
-def custom(*ips: str, **metadata: object) -> Object:
+def custom(*ips: str, **metadata: object) -> Any:
     """Custom Endpoints."""
     subset = {"addresses": [{"ip": ip} for ip in ips], "ports": [{"name": "http", "port": 80, "protocol": "TCP"}]}
     return {
@@ -160,7 +162,7 @@ def custom(*ips: str, **metadata: object) -> Object:
     ],
     ids=["own", "no service", "selector", "skipped", "lock"],
 )
-def test_only_custom_endpoints_are_mirrored(written: Object, of: Object | None, expected: bool) -> None:
+def test_only_custom_endpoints_are_mirrored(written: Any, of: Any | None, expected: bool) -> None:
     assert is_mirrored(written, of) is expected
 
 

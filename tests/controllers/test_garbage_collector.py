@@ -10,7 +10,7 @@ from sampan.client.options import Propagation
 from sampan.component_base.resources import CLUSTER_ROLES, CONFIG_MAPS, EVENTS, NAMESPACES, PODS, SECRETS
 from sampan.controllers import garbage_collector
 from sampan.core.gvk import GroupVersionResource
-from sampan.resource import Object, ResourceInfo
+from sampan.resource import ResourceInfo
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, cluster, working
 from tests.server.custom_resources import GROUP, crd, version
@@ -23,7 +23,7 @@ OLD_SHIRTS = ResourceInfo(GroupVersionResource(GROUP, "v1beta1", "shirts"), "Shi
 set_up = garbage_collector.set_up
 
 
-def reference(owner: Object, *, block: bool = False, **more: Any) -> Object:
+def reference(owner: Any, *, block: bool = False, **more: Any) -> Any:
     """A reference to an owner."""
     metadata = owner["metadata"]
     fields = {
@@ -35,12 +35,12 @@ def reference(owner: Object, *, block: bool = False, **more: Any) -> Object:
     return {**fields, "blockOwnerDeletion": block, **more}
 
 
-def absent(kind: ResourceInfo = CONFIG_MAPS, name: str = "never", uid: str = "no-such-uid") -> Object:
+def absent(kind: ResourceInfo = CONFIG_MAPS, name: str = "never", uid: str = "no-such-uid") -> Any:
     """A reference to an absent owner."""
     return {"apiVersion": kind.api_version, "kind": kind.kind, "name": name, "uid": uid}
 
 
-def named(name: str, owners: Iterable[Object] = (), *, finalizers: Iterable[str] = (), **metadata: Any) -> Object:
+def named(name: str, owners: Iterable[Any] = (), *, finalizers: Iterable[str] = (), **metadata: Any) -> Any:
     """An object with only metadata."""
     fields = {"name": name, "ownerReferences": list(owners), "finalizers": list(finalizers), **metadata}
     return {"metadata": {key: value for key, value in fields.items() if value}}
@@ -51,16 +51,16 @@ async def delete(client: Client, kind: ResourceInfo, name: str, policy: Propagat
     await client.resource(kind).delete(name, DeleteOptions(propagation_policy=policy))
 
 
-async def chain(c: Working, *, block: bool = True) -> list[Object]:
+async def chain(c: Working, *, block: bool = True) -> list[Any]:
     """Three objects: `a` owns `b`, which owns `c`."""
-    made: list[Object] = []
+    made: list[Any] = []
     for name in "abc":
         owners = [reference(made[-1], block=block)] if made else []
         made.append(await c.create(CONFIG_MAPS, named(name, owners)))
     return made
 
 
-def owners_of(obj: Object) -> list[str]:
+def owners_of(obj: Any) -> list[str]:
     """The names of an object's owners."""
     return [each["name"] for each in obj["metadata"].get("ownerReferences") or ()]
 
@@ -135,9 +135,10 @@ async def test_dependents_of_a_cluster_scoped_owner_are_deleted_in_all_namespace
     async with cluster(set_up) as c:
         owner = await c.create(CLUSTER_ROLES, named("owner"))
         await c.create(NAMESPACES, named("other"))
-        here = await c.create(CONFIG_MAPS, named("child", [reference(owner)]))
+        here: Any = await c.create(CONFIG_MAPS, named("child", [reference(owner)]))
         there = c.client.resource(CONFIG_MAPS, namespace="other")
-        await there.create({**here, "metadata": {"name": "child", "ownerReferences": [reference(owner)]}})
+        here["metadata"] = {"name": "child", "ownerReferences": [reference(owner)]}
+        await there.create(here)
         await delete(c.client, CLUSTER_ROLES, "owner", "Background")
         await c.until_gone(CONFIG_MAPS, "child")
         await Working(c.client.with_defaults(namespace="other"), c.manager).until_gone(CONFIG_MAPS, "child")
@@ -170,7 +171,7 @@ async def test_foreground_deletion_does_not_wait_for_non_blocking_dependents() -
 
 
 @pytest.mark.parametrize("change", [{"blockOwnerDeletion": False}, None], ids=["unblocked", "reference removed"])
-async def test_a_dependent_that_stops_blocking_releases_the_owner(change: Object | None) -> None:
+async def test_a_dependent_that_stops_blocking_releases_the_owner(change: Any | None) -> None:
     async with cluster(set_up) as c:
         owner, other = [await c.create(CONFIG_MAPS, named(name)) for name in ("owner", "other")]
         references = [reference(owner, block=True), reference(other)]

@@ -1,12 +1,12 @@
 """Approval of the serving certificates of nodes, from an attacker's side."""
 
 import ipaddress
+from typing import Any
 
 import pytest
 from cryptography import x509
 
 from sampan.controllers.certificate_signing.serving import refusal
-from sampan.resource import Object
 
 
 def dns(name: str) -> x509.GeneralName:
@@ -17,7 +17,7 @@ def ip(address: str) -> x509.GeneralName:
     return x509.IPAddress(ipaddress.ip_address(address))
 
 
-def node(name: str, *addresses: str) -> Object:
+def node(name: str, *addresses: str) -> Any:
     found = [{"type": "InternalIP", "address": each} for each in addresses]
     return {"metadata": {"name": name}, "status": {"addresses": [*found, {"type": "Hostname", "address": name}]}}
 

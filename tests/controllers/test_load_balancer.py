@@ -12,7 +12,7 @@ from sampan.component_base.resources import ENDPOINT_SLICES, NODES, SERVICES
 from sampan.controllers import service_load_balancer
 from sampan.controllers.service_load_balancer.assignment import Place, Port
 from sampan.controllers.service_load_balancer.facts import BALANCER_NODE_VIEW, on_whole_nodes, places_of_slices
-from sampan.resource import Object, meta
+from sampan.resource import meta
 from sampan.wire import json
 from tests.client.connected import connected
 from tests.controllers.cluster import Working, cluster, working
@@ -41,18 +41,18 @@ async def two_nodes(c: Working) -> None:
     await node(c, "two", TWO)
 
 
-async def service(c: Working, name: str = "web", port: int = 80, **spec: Any) -> Object:
+async def service(c: Working, name: str = "web", port: int = 80, **spec: Any) -> Any:
     """Create a Service."""
     fields = {"type": "LoadBalancer", "selector": {"app": "web"}, "ports": [{"port": port}], **spec}
     return await c.create(SERVICES, {"metadata": {"name": name}, "spec": fields})
 
 
-def ingress(obj: Object) -> list[str]:
+def ingress(obj: Any) -> list[str]:
     """Return the published addresses."""
     return [each["ip"] for each in obj["status"]["loadBalancer"].get("ingress") or ()]
 
 
-async def published(c: Working, *addresses: str, name: str = "web") -> Object:
+async def published(c: Working, *addresses: str, name: str = "web") -> Any:
     """Wait until a Service has these addresses."""
     return await c.until(SERVICES, name, lambda obj: ingress(obj) == list(addresses))
 
@@ -82,7 +82,7 @@ async def test_a_service_gets_the_addresses_of_ready_nodes() -> None:
     ],
     ids=["excluded", "label", "simulated"],
 )
-async def test_excluded_nodes_do_not_publish_their_addresses(metadata: Object) -> None:
+async def test_excluded_nodes_do_not_publish_their_addresses(metadata: Any) -> None:
     async with cluster(balancing()) as c:
         await node(c, "one", ONE, **metadata)
         await node(c, "two", TWO, "127.0.0.1")
@@ -157,7 +157,7 @@ def test_the_spelling_of_an_address_does_not_hide_its_programs() -> None:
     addresses = [{"type": "InternalIP", "address": each} for each in ("2001:DB8:0::7", "192.0.2.1")]
     status = {"addresses": addresses, "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}}}
     found = BALANCER_NODE_VIEW.decode(json.encode({"metadata": {"name": "one"}, "status": status}))
-    piece = {"ports": [{"port": 6443}], "endpoints": [{"addresses": ["2001:0db8::0007"]}]}
+    piece: Any = {"ports": [{"port": 6443}], "endpoints": [{"addresses": ["2001:0db8::0007"]}]}
     servers = on_whole_nodes(places_of_slices([piece], "API server"), [found])
     assert set(found.used_places()) == {Place(each, Port("TCP", 10250)) for each in found.public_addresses()}
     assert set(servers) == {Place(each, Port("TCP", 6443)) for each in found.public_addresses()}

@@ -1,14 +1,15 @@
 """Tests of the ConfigMap with the networks of nodes."""
 
+from typing import Any
+
 from sampan.client import MergePatch, wait_for
 from sampan.component_base.pod_networks import CONFIG_MAP, NAMESPACE, PodNetworkOf, from_data
 from sampan.component_base.resources import CONFIG_MAPS, NODES
 from sampan.controllers import pod_network_publisher
-from sampan.resource import Object
 from tests.controllers.cluster import WAIT_S, Working, cluster
 
 
-def node(name: str, cidr: str, runtime: str = "cri") -> Object:
+def node(name: str, cidr: str, runtime: str = "cri") -> Any:
     return {
         "metadata": {"name": name, "labels": {"sampan.dev/runtime": runtime}},
         "spec": {"podCIDR": cidr, "podCIDRs": [cidr]},
@@ -20,7 +21,7 @@ async def published(c: Working, *names: str) -> dict[str, PodNetworkOf]:
     """Wait until the networks of these nodes are published, and return them."""
     config_maps = c.client.resource(CONFIG_MAPS, namespace=NAMESPACE)
 
-    def holds(obj: Object | None) -> bool:
+    def holds(obj: Any | None) -> bool:
         return obj is not None and sorted(obj.get("data") or ()) == sorted(names)
 
     found = await wait_for(config_maps, CONFIG_MAP, holds, timeout_s=WAIT_S)

@@ -1,29 +1,30 @@
 """Tests of the usage in the status of ResourceQuotas."""
 
+from typing import Any
+
 from sampan.component_base.resources import CONFIG_MAPS, DEPLOYMENTS, PODS, RESOURCE_QUOTAS, SERVICES
 from sampan.controllers import resource_quota
 from sampan.controllers.resource_quota.controller import status_after
 from sampan.core.numbers.quantity import parse
-from sampan.resource import Object
 from tests.controllers.cluster import Working, cluster
 
 
-def quota(hard: dict[str, str], **spec: object) -> Object:
+def quota(hard: dict[str, str], **spec: object) -> Any:
     """A quota."""
     return {"metadata": {"name": "q"}, "spec": {"hard": hard, **spec}}
 
 
-async def pod(c: Working, name: str, **requests: str) -> Object:
+async def pod(c: Working, name: str, **requests: str) -> Any:
     """A Pod."""
     spec = {"containers": [{"name": "c", "image": "i", "resources": {"requests": requests}}]}
     return await c.create(PODS, {"metadata": {"name": name}, "spec": spec})
 
 
-async def until_used(c: Working, **used: str) -> Object:
+async def until_used(c: Working, **used: str) -> Any:
     """Wait for a usage in the quota's status, and return it; `__` stands for a dot, `_` for a slash."""
     desired = {name.replace("__", ".").replace("_", "/"): amount for name, amount in used.items()}
     found = await c.until(RESOURCE_QUOTAS, "q", lambda q: (q.get("status") or {}).get("used") == desired)
-    status: Object = found["status"]
+    status: Any = found["status"]
     return status
 
 
@@ -75,12 +76,14 @@ async def test_only_objects_in_scope_are_counted() -> None:
 
 def test_an_equal_status_in_another_form_is_not_written() -> None:
     reported = {"hard": {"cpu": "2"}, "used": {"cpu": "1000m"}}
-    assert status_after({"spec": {"hard": {"cpu": "2"}}, "status": reported}, {"cpu": parse("1")}) is None
+    limited: Any = {"spec": {"hard": {"cpu": "2"}}, "status": reported}
+    assert status_after(limited, {"cpu": parse("1")}) is None
 
 
 def test_usage_that_cannot_be_counted_stays() -> None:
     reported = {"hard": {"count/x": "2"}, "used": {"count/x": "1", "old": "1"}}
-    status = status_after({"spec": {"hard": {"count/x": "3"}}, "status": reported}, {})
+    limited: Any = {"spec": {"hard": {"count/x": "3"}}, "status": reported}
+    status = status_after(limited, {})
     assert status == {"hard": {"count/x": "3"}, "used": {"count/x": "1"}}
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from sampan.client import Client
 from sampan.component_base.resources import ENDPOINT_SLICES, NAMESPACES, SERVICES
@@ -69,7 +70,8 @@ async def test_the_service_of_another_dns_server_is_left_alone() -> None:
         services = client.resource(SERVICES, namespace=NAMESPACE)
         spec = {"selector": {"k8s-app": "kube-dns"}, "ports": [{"port": 53}]}
         metadata = {"name": "kube-dns", "namespace": NAMESPACE}
-        before = await services.create({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
+        other: Any = {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+        before = await services.create(other)
         await made.apply()
         assert await services.get("kube-dns") == before
         assert list(await client.resource(ENDPOINT_SLICES, namespace=NAMESPACE).list()) == []

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from sampan.core.json.values import same
-from sampan.resource import Object
 from sampan.wire import json
 
 
@@ -75,7 +74,7 @@ class ApplyPatch:
         return json.encode(self.fields)
 
 
-def merge_patch_between(old: Object, new: Object, *, optimistic_lock: bool = False) -> MergePatch:
+def merge_patch_between(old: Mapping[str, Any], new: Mapping[str, Any], *, optimistic_lock: bool = False) -> MergePatch:
     """Return the merge patch that turns `old` into `new`. Fields with None count as absent, as in the API.
 
     With `optimistic_lock`, the patch conflicts if the object has changed since `old` was read. Raises `ValueError` if

@@ -3,6 +3,8 @@
 Source: kube-controller-manager pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -10,9 +12,10 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import CLUSTER_ROLES
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.informer.ref import Ref
+from sampan.kinds import rbac_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "clusterrole-aggregation-controller"
 
@@ -55,13 +58,13 @@ class ClusterRoleAggregationController:
         return None
 
 
-def aggregated_rules(role: Object, roles: Iterable[Object]) -> list[Object]:
+def aggregated_rules(role: rbac_v1.ClusterRole, roles: Iterable[rbac_v1.ClusterRole]) -> list[rbac_v1.PolicyRule]:
     """Return the rules of all other roles that the role's selectors match, each rule once.
 
     Rules are ordered by selector, then by the name of the role.
     """
     by_name = sorted(roles, key=lambda each: meta(each).name)
-    rules: list[Object] = []
+    rules: list[rbac_v1.PolicyRule] = []
     for label_selector in role["aggregationRule"].get("clusterRoleSelectors") or ():
         selector = selector_from_label_selector(label_selector)
         for other in by_name:

@@ -3,10 +3,12 @@
 Source: kube-controller-manager pkg/controller/endpointslicemirroring/ (1.36).
 """
 
+from __future__ import annotations
+
 import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import ENDPOINT_SLICES, ENDPOINTS, SERVICES
@@ -32,10 +34,11 @@ from sampan.controllers.endpoint_slices.writing import (
 )
 from sampan.controllers.endpoints.controller import LEADER_ANNOTATION
 from sampan.controllers.endpoints.subsets import in_order
+from sampan.kinds import core_v1, discovery_v1
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_object
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "endpointslice-mirroring-controller"
 MANAGER: Final = "endpointslicemirroring-controller.k8s.io"
@@ -84,7 +87,7 @@ class MirroringController:
         await write(client, changes, endpoints, {})
         return None
 
-    def _record_skipped(self, endpoints: Object, mirror: "Mirror") -> None:
+    def _record_skipped(self, endpoints: core_v1.Endpoints, mirror: Mirror) -> None:
         if mirror.invalid:
             note = f"Skipped {mirror.invalid} invalid IP addresses when mirroring to EndpointSlices"
             self._recorder.warning(endpoints, "InvalidIPAddress", note)
@@ -96,7 +99,7 @@ class MirroringController:
             self._recorder.warning(endpoints, "TooManyAddressesToMirror", note)
 
 
-def is_mirrored(endpoints: Object, service: Object | None) -> bool:
+def is_mirrored(endpoints: core_v1.Endpoints, service: core_v1.Service | None) -> bool:
     """Return True if a user manages these Endpoints and they must be mirrored."""
     if service is None or (service.get("spec") or {}).get("selector"):
         return False
@@ -108,7 +111,9 @@ def is_mirrored(endpoints: Object, service: Object | None) -> bool:
 class Mirror:
     """Endpoints of the desired slices, grouped by address family and ports."""
 
-    groups: dict[tuple[str, PortsKey], tuple[list[Object], list[Object]]] = field(default_factory=dict)
+    groups: dict[tuple[str, PortsKey], tuple[list[discovery_v1.EndpointPort], list[discovery_v1.Endpoint]]] = field(
+        default_factory=dict
+    )
     """The ports and the endpoints of each group."""
     invalid: int = 0
     """Number of invalid addresses."""
@@ -116,7 +121,7 @@ class Mirror:
     """Number of skipped addresses: invalid ones and those above the limit."""
 
 
-def mirror_of(endpoints: Object) -> Mirror:
+def mirror_of(endpoints: core_v1.Endpoints) -> Mirror:
     """Compute the mirror of an Endpoints object."""
     mirror = Mirror()
     for subset in in_order(endpoints.get("subsets") or ()):
@@ -137,10 +142,12 @@ def mirror_of(endpoints: Object) -> Mirror:
     return mirror
 
 
-def changes_for(endpoints: Object, mirror: Mirror, existing: Iterable[Object]) -> SliceChanges:
+def changes_for(
+    endpoints: core_v1.Endpoints, mirror: Mirror, existing: Iterable[discovery_v1.EndpointSlice]
+) -> SliceChanges:
     """Return the changes that turn the existing slices into the mirror."""
     changes = SliceChanges()
-    by_key: dict[tuple[str, PortsKey], list[Object]] = {}
+    by_key: dict[tuple[str, PortsKey], list[discovery_v1.EndpointSlice]] = {}
     for slice in existing:
         by_key.setdefault((slice["addressType"], ports_key(slice.get("ports"))), []).append(slice)
     for key, (ports, desired) in mirror.groups.items():
@@ -158,12 +165,23 @@ def changes_for(endpoints: Object, mirror: Mirror, existing: Iterable[Object]) -
     return changes
 
 
-def _in_place_of(slice: Object, desired: Object) -> Object:
+def _in_place_of(slice: discovery_v1.EndpointSlice, desired: discovery_v1.EndpointSlice) -> discovery_v1.EndpointSlice:
     """Return a copy of an existing slice with the desired content. Metadata that the server sets is kept."""
-    own = ("labels", "annotations", "ownerReferences")
-    others = {name: value for name, value in slice["metadata"].items() if name not in own}
-    changed = {name: value for name, value in desired["metadata"].items() if name in own}
-    return {**slice, **desired, "metadata": others | changed}
+    metadata = slice["metadata"].copy()
+    given = desired["metadata"]
+    if "labels" in given:
+        metadata["labels"] = given["labels"]
+    else:
+        metadata.pop("labels", None)
+    if "annotations" in given:
+        metadata["annotations"] = given["annotations"]
+    else:
+        metadata.pop("annotations", None)
+    if "ownerReferences" in given:
+        metadata["ownerReferences"] = given["ownerReferences"]
+    else:
+        metadata.pop("ownerReferences", None)
+    return {**slice, **desired, "metadata": metadata}
 
 
 def _recycle(changes: SliceChanges, family: str) -> None:
@@ -177,7 +195,12 @@ def _recycle(changes: SliceChanges, family: str) -> None:
     changes.add(of_family)
 
 
-def _mirrored(endpoints: Object, family: str, ports: list[Object], desired: list[Object]) -> Object:
+def _mirrored(
+    endpoints: core_v1.Endpoints,
+    family: str,
+    ports: list[discovery_v1.EndpointPort],
+    desired: list[discovery_v1.Endpoint],
+) -> discovery_v1.EndpointSlice:
     metadata = meta(endpoints)
     labels = {**metadata.labels, SERVICE_NAME_LABEL: metadata.name, MANAGED_BY_LABEL: MANAGER}
     slice = new_slice(endpoints, family, ports, labels)
@@ -187,7 +210,7 @@ def _mirrored(endpoints: Object, family: str, ports: list[Object], desired: list
     return {**slice, "endpoints": desired}
 
 
-def _is_mirror(slice: Object, desired: Object) -> bool:
+def _is_mirror(slice: discovery_v1.EndpointSlice, desired: discovery_v1.EndpointSlice) -> bool:
     """Return True if a slice has the desired content and the same owner, by UID."""
     found = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(slice)}
     expected = {endpoint_key(endpoint): endpoint for endpoint in endpoints_of(desired)}
@@ -200,14 +223,26 @@ def _is_mirror(slice: Object, desired: Object) -> bool:
     )
 
 
-def _endpoint(address: Object, ready: bool) -> Object:
-    endpoint: dict[str, Any] = {
+def _endpoint(address: core_v1.EndpointAddress, ready: bool) -> discovery_v1.Endpoint:
+    endpoint: discovery_v1.Endpoint = {
         "addresses": [str(ipaddress.ip_address(address["ip"]))],
         "conditions": {"ready": ready},
     }
-    return endpoint | {name: address[name] for name in ("targetRef", "nodeName", "hostname") if address.get(name)}
+    if address.get("targetRef"):
+        endpoint["targetRef"] = address["targetRef"]
+    if address.get("nodeName"):
+        endpoint["nodeName"] = address["nodeName"]
+    if address.get("hostname"):
+        endpoint["hostname"] = address["hostname"]
+    return endpoint
 
 
-def _port(port: Object) -> Object:
-    copied: Object = {"name": port.get("name", ""), "port": port["port"], "protocol": port.get("protocol", "TCP")}
-    return copied | ({"appProtocol": port["appProtocol"]} if port.get("appProtocol") else {})
+def _port(port: core_v1.EndpointPort) -> discovery_v1.EndpointPort:
+    copied: discovery_v1.EndpointPort = {
+        "name": port.get("name", ""),
+        "port": port["port"],
+        "protocol": port.get("protocol", "TCP"),
+    }
+    if port.get("appProtocol"):
+        copied["appProtocol"] = port["appProtocol"]
+    return copied

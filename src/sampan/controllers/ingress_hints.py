@@ -5,6 +5,8 @@ serves no Ingress. It records one event for an Ingress if after `WAIT_S` its cla
 published an address.
 """
 
+from __future__ import annotations
+
 from typing import Any, Final
 
 from sampan.client import ListOptions
@@ -12,9 +14,10 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import EVENTS, INGRESS_CLASSES, INGRESSES
 from sampan.controllers.gateway_hints import GatewayHints
 from sampan.core.time import parse_time
+from sampan.kinds import networking_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "ingress-hint-controller"
 REASON: Final = "NoIngressClass"
@@ -63,11 +66,11 @@ class IngressHints:
         return bool((await self._events.in_namespace(namespace).list(chosen)).items)
 
 
-def _has_address(ingress: Object) -> bool:
+def _has_address(ingress: networking_v1.Ingress) -> bool:
     return bool(((ingress.get("status") or {}).get("loadBalancer") or {}).get("ingress"))
 
 
-def _fault(ingress: Object, classes: Any) -> str:
+def _fault(ingress: networking_v1.Ingress, classes: Any) -> str:
     """Return why no controller can serve the Ingress; empty if its class exists."""
     name = (ingress.get("spec") or {}).get("ingressClassName") or meta(ingress).annotations.get(_ANNOTATION)
     if name:

@@ -7,10 +7,12 @@ controller's own earlier writes, so it never creates more Pods than are missing.
 Source: kube-controller-manager pkg/controller/replicaset/replica_set.go, replica_set_utils.go (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 import datetime as dt
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from sampan.client import ClientError, NotFound
 from sampan.component_base.context import ControllerContext
@@ -30,9 +32,10 @@ from sampan.controllers.workloads.pod_control import PodControl, pod_from_templa
 from sampan.controllers.workloads.pod_deletion_order import first_to_delete
 from sampan.controllers.workloads.slow_start import slow_start
 from sampan.core.label_selectors import Selector, selector_from_label_selector, selector_from_labels
+from sampan.kinds import apps_v1, core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, ResourceInfo, meta
+from sampan.resource import Object, TypedResource, meta
 
 BURST: Final = 500
 """Highest number of Pods that one reconciliation creates or deletes."""
@@ -58,10 +61,13 @@ def set_up_replication(context: ControllerContext) -> None:
     ReplicaController(context, REPLICATION_CONTROLLERS, "replicationcontroller-controller").start()
 
 
+_Set: TypeAlias = "apps_v1.ReplicaSet | core_v1.ReplicationController"
+
+
 class ReplicaController:
     """Keeps the desired number of Pods for each set of one kind."""
 
-    def __init__(self, context: ControllerContext, kind: ResourceInfo, name: str) -> None:
+    def __init__(self, context: ControllerContext, kind: TypedResource[_Set], name: str) -> None:
         self._context = context
         self._kind = kind
         self._name = name
@@ -112,7 +118,7 @@ class ReplicaController:
             await asyncio.sleep(len(pods) * REST_S_PER_POD)
         return Result(next_available_s(pods, _min_ready_s(owner), now))
 
-    async def _manage(self, owner: Object, pods: Sequence[Pod]) -> None:
+    async def _manage(self, owner: _Set, pods: Sequence[Pod]) -> None:
         """Create or delete Pods to reach the desired number."""
         surplus = len(pods) - _desired(owner)
         if surplus < 0:
@@ -135,7 +141,7 @@ class ReplicaController:
                 if isinstance(result, BaseException):
                     raise result
 
-    async def _related(self, owner: Object) -> list[Pod]:
+    async def _related(self, owner: _Set) -> list[Pod]:
         """Return the Pods of all sets of the same Deployment: they compete for the same nodes."""
         reference = controller_of(owner)
         if reference is None:
@@ -145,7 +151,13 @@ class ReplicaController:
             related += await self._owned.of(other)
         return related
 
-    def _status(self, owner: Object, pods: Sequence[Pod], failure: ClientError | None, now: dt.datetime) -> Object:
+    def _status(
+        self,
+        owner: _Set,
+        pods: Sequence[Pod],
+        failure: ClientError | None,
+        now: dt.datetime,
+    ) -> Object:
         status: Object = status_of(owner)
         min_ready_s = _min_ready_s(owner)
         labels = selector_from_labels((owner["spec"]["template"].get("metadata") or {}).get("labels"))
@@ -171,15 +183,15 @@ class ReplicaController:
             set_status_condition(status, condition, self._context.clock)
         return status
 
-    def _selector(self, owner: Object) -> Selector:
-        selector = owner["spec"].get("selector")
+    def _selector(self, owner: _Set) -> Selector:
+        selector: Any = owner["spec"].get("selector")  # of another type in each of the kinds
         return selector_from_label_selector(selector) if self._kind == REPLICA_SETS else selector_from_labels(selector)
 
 
-def _desired(owner: Object) -> int:
+def _desired(owner: _Set) -> int:
     replicas = owner["spec"].get("replicas")
     return 1 if replicas is None else int(replicas)
 
 
-def _min_ready_s(owner: Object) -> int:
+def _min_ready_s(owner: _Set) -> int:
     return int(owner["spec"].get("minReadySeconds") or 0)

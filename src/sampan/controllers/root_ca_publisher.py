@@ -3,6 +3,8 @@
 Source: kube-controller-manager pkg/controller/certificates/rootcacertpublisher/publisher.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -11,9 +13,10 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import CONFIG_MAPS, NAMESPACES
 from sampan.controllers.active_namespace import create_in_active, is_active
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "root-ca-certificate-publisher-controller"
 ROOT_CA: Final = "kube-root-ca.crt"
@@ -55,10 +58,13 @@ class RootCaPublisher:
         published = await self._config_maps.find(Request(request.name, ROOT_CA))
         client = self._config_maps.in_namespace(request.name)
         if published is None:
-            metadata = {"name": ROOT_CA, "annotations": {DESCRIPTION_ANNOTATION: DESCRIPTION}}
-            await create_in_active(
-                client, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": self._data}
-            )
+            config_map: core_v1.ConfigMap = {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": ROOT_CA, "annotations": {DESCRIPTION_ANNOTATION: DESCRIPTION}},
+                "data": self._data,
+            }
+            await create_in_active(client, config_map)
         elif self._differs(published):
             try:
                 await client.patch(ROOT_CA, self._correction(published))
@@ -66,10 +72,10 @@ class RootCaPublisher:
                 return None  # The event of the deletion queues the namespace again.
         return None
 
-    def _differs(self, published: Object) -> bool:
+    def _differs(self, published: core_v1.ConfigMap) -> bool:
         return published.get("data") != self._data or not meta(published).annotations.get(DESCRIPTION_ANNOTATION)
 
-    def _correction(self, published: Object) -> MergePatch:
+    def _correction(self, published: core_v1.ConfigMap) -> MergePatch:
         foreign = {key: None for key in published.get("data") or () if key not in self._data}
         return MergePatch(
             {

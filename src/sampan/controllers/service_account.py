@@ -3,6 +3,8 @@
 Source: kube-controller-manager pkg/controller/serviceaccount/serviceaccounts_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -10,6 +12,7 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import NAMESPACES, SERVICE_ACCOUNTS
 from sampan.controllers.active_namespace import create_in_active, is_active
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 
@@ -42,7 +45,11 @@ class ServiceAccountController:
         if namespace is None or not is_active(namespace):
             return None
         if await self._accounts.find(Request(request.name, DEFAULT)) is None:
-            account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": DEFAULT}}
+            account: core_v1.ServiceAccount = {
+                "apiVersion": "v1",
+                "kind": "ServiceAccount",
+                "metadata": {"name": DEFAULT},
+            }
             await create_in_active(self._accounts.in_namespace(request.name), account)
         return None
 

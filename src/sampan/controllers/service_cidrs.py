@@ -3,8 +3,10 @@
 Source: kubernetes pkg/controller/servicecidrs/servicecidrs_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 import ipaddress
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -16,9 +18,10 @@ from sampan.controllers.status import find_status_condition, set_status_conditio
 from sampan.controllers.volumes.volume_protection import set_finalizer
 from sampan.core.time import parse_time
 from sampan.informer.ref import Ref
+from sampan.kinds import networking_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 from sampan.resource.view import view_decoder
 
 NAME: Final = "service-cidr-controller"
@@ -101,7 +104,7 @@ class ServiceCIDRs:
             raise
         return None
 
-    async def _release(self, cidr: Object) -> Result | None:
+    async def _release(self, cidr: networking_v1.ServiceCIDR) -> Result | None:
         if FINALIZER not in meta(cidr).finalizers:
             return None
         if await self._is_needed(cidr):
@@ -114,7 +117,7 @@ class ServiceCIDRs:
         await set_finalizer(self._cidrs, cidr, FINALIZER)
         return None
 
-    async def _is_needed(self, cidr: Object) -> bool:
+    async def _is_needed(self, cidr: networking_v1.ServiceCIDR) -> bool:
         """Return True if the address of a Service would be in no ServiceCIDR without this one.
 
         This is stricter than in Kubernetes: other ranges that are being deleted do not count, so two equal ranges
@@ -141,7 +144,7 @@ class ServiceCIDRs:
             if address is not None
         )
 
-    async def _set_condition(self, cidr: Object, condition: Object) -> None:
+    async def _set_condition(self, cidr: networking_v1.ServiceCIDR, condition: Mapping[str, str]) -> None:
         status = status_of(cidr)
         present = find_status_condition(status, "Ready") or {}
         if present.get("message") != condition["message"]:
@@ -155,11 +158,11 @@ def _comparable(one: Network, other: Network) -> bool:
     return one.version == other.version
 
 
-def _networks(cidr: Object) -> list[Network]:
+def _networks(cidr: networking_v1.ServiceCIDR) -> list[Network]:
     return [ipaddress.ip_network(text) for text in (cidr.get("spec") or {}).get("cidrs") or ()]
 
 
-def _address_of(obj: Object) -> Address | None:
+def _address_of(obj: networking_v1.IPAddress) -> Address | None:
     """Return the address of an IPAddress; None if it was not allocated for a Service."""
     if meta(obj).labels.get(_MANAGED_BY) != _ALLOCATOR:
         return None

@@ -6,6 +6,8 @@ with a selector belongs to another DNS server, such as CoreDNS, and is not chang
 Concurrency: `run` applies both objects every `INTERVAL_S`. `drain` deletes the slice when the server ends.
 """
 
+from __future__ import annotations
+
 import asyncio
 import ipaddress
 import logging
@@ -14,8 +16,8 @@ from typing import Final
 
 from sampan.client import ApiError, Client, ClientError, NotFound
 from sampan.component_base.resources import ENDPOINT_SLICES, SERVICE_CIDRS, SERVICES
+from sampan.kinds import core_v1, discovery_v1, meta_v1
 from sampan.operator.owners.references import set_controller_reference
-from sampan.resource import Object
 
 NAMESPACE: Final = "kube-system"
 SERVICE: Final = "kube-dns"
@@ -92,10 +94,10 @@ class Publication:
         for address in self._addresses:
             await self._slices.apply(endpoint_slice(service, address, self._port()), field_manager=_MANAGER, force=True)
 
-    async def _service(self) -> Object | None:
+    async def _service(self) -> core_v1.Service | None:
         """Return the applied Service, or None if the Service belongs to another DNS server."""
         try:
-            current: Object | None = await self._services.get(SERVICE)
+            current: core_v1.Service | None = await self._services.get(SERVICE)
         except NotFound:
             current = None
         if current is not None and (current["spec"].get("selector") or current["spec"].get("type") == "ExternalName"):
@@ -131,23 +133,25 @@ def is_reachable(address: str) -> bool:
     return not (parsed.is_loopback or parsed.is_unspecified or parsed.is_link_local)
 
 
-def service(cluster_ip: str) -> Object:
+def service(cluster_ip: str) -> core_v1.Service:
     """Return the Service to apply."""
-    ports = [{"name": name, "protocol": protocol, "port": PORT} for name, protocol in _PORTS.items()]
-    spec: Object = {"ports": ports, "ipFamilyPolicy": "PreferDualStack"}
+    ports: list[core_v1.ServicePort] = [
+        {"name": name, "protocol": protocol, "port": PORT} for name, protocol in _PORTS.items()
+    ]
+    spec: core_v1.ServiceSpec = {"ports": ports, "ipFamilyPolicy": "PreferDualStack"}
     if cluster_ip:
         spec["clusterIP"] = cluster_ip
-    metadata = {"name": SERVICE, "namespace": NAMESPACE, "labels": _LABELS}
+    metadata: meta_v1.ObjectMeta = {"name": SERVICE, "namespace": NAMESPACE, "labels": _LABELS}
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
 
 
 _PORTS: Final = {"dns": "UDP", "dns-tcp": "TCP"}
 
 
-def endpoint_slice(owner: Object, address: str, port: int) -> Object:
+def endpoint_slice(owner: core_v1.Service, address: str, port: int) -> discovery_v1.EndpointSlice:
     """Return the EndpointSlice to apply for an address."""
     labels = {"kubernetes.io/service-name": SERVICE, "endpointslice.kubernetes.io/managed-by": _MANAGER}
-    slice: Object = {
+    slice: discovery_v1.EndpointSlice = {
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",
         "metadata": {"name": _slice_name(address), "namespace": NAMESPACE, "labels": labels},

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class ResourceInfo:
         return "/".join(parts)
 
 
-class TypedResource(ResourceInfo, Generic[T]):
+class TypedResource(ResourceInfo, Generic[T_co]):
     """ResourceInfo with the type of its objects, for type checkers: `TypedResource[apps_v1.Deployment]`.
 
     There are no instances: at run time, a value is a plain `ResourceInfo`. Clients, informers and listers of it have
-    dicts of type `T`.
+    dicts of type `T_co`.
     """

@@ -5,7 +5,7 @@ Concurrency: on every replica the informers' handlers fill cache and queue; only
 
 import asyncio
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from sampan.component_base.resources import (
 from sampan.component_base.views import POD_VIEW
 from sampan.http.client.address import ServerAddress
 from sampan.http.client.transport import HttpTransport
+from sampan.informer.ref import Ref
 from sampan.informer.registration import Registration
 from sampan.informer.store.indexer import Indexer
 from sampan.resource import ObjectType, ResourceInfo
@@ -58,7 +59,10 @@ _OTHERS: Final[Mapping[ResourceInfo, ClusterEvent]] = {
     CSI_STORAGE_CAPACITIES: ClusterEvent.CAPACITY_CHANGED,
 }
 """Kinds whose changes are only events for the queue, because their objects are not cached."""
-_HELPS: Final = {CSI_DRIVERS: is_unlimited_now, CSI_STORAGE_CAPACITIES: has_grown}
+_HELPS: Final[Mapping[ResourceInfo, Callable[[Ref[Any], Ref[Any]], bool]]] = {
+    CSI_DRIVERS: is_unlimited_now,
+    CSI_STORAGE_CAPACITIES: has_grown,
+}
 """Functions that select the changes that may help a Pod, by kind. For all other kinds, every change may help."""
 _NO_PLUGINS: Final[Mapping[str, Factory]] = {}
 

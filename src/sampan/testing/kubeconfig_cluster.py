@@ -48,8 +48,8 @@ class KubeconfigCluster(Cluster):
         """Create the namespace of the test."""
         if not self._begun:
             self._begun = True
-            namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._namespace}}
-            await self.admin().resource(NAMESPACES).create(namespace)
+            namespaces = self.admin().resource(NAMESPACES)
+            await namespaces.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._namespace}})
 
     async def aclose(self) -> None:
         """Delete the namespace, and close all connections. Raises the error of an operator that has failed."""

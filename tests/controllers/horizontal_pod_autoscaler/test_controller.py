@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 
 from sampan.client import Client
+from sampan.client.transport import HttpRequest, HttpResponse
+from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import DEPLOYMENTS, HORIZONTAL_POD_AUTOSCALERS, PODS
 from sampan.component_base.views import POD_VIEW
 from sampan.controllers import horizontal_pod_autoscaler
+from sampan.controllers.horizontal_pod_autoscaler.controller import HorizontalController
+from sampan.core.time import SystemClock
+from sampan.operator.request import Request
 from sampan.testing.servers.in_process import InProcessTransport
 from tests.controllers.cluster import WAIT_S, Working, working
 from tests.controllers.horizontal_pod_autoscaler.metrics_api import MetricsApis, now
@@ -141,6 +146,28 @@ async def test_a_target_with_zero_replicas_is_not_scaled() -> None:
             HORIZONTAL_POD_AUTOSCALERS, "web", lambda obj: condition(obj, "ScalingActive").get("status") == "False"
         )
         assert condition(hpa, "ScalingActive")["reason"] == "ScalingDisabled"
+
+
+async def test_the_unchanged_status_of_a_target_with_zero_replicas_is_not_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with autoscaled() as (cluster, apis):
+        await deploy(cluster, 0)
+        await autoscale(cluster, CPU)
+        await cluster.until(
+            HORIZONTAL_POD_AUTOSCALERS, "web", lambda obj: condition(obj, "ScalingActive").get("status") == "False"
+        )
+        written: list[str] = []
+        send = apis.send
+
+        async def recorded(request: HttpRequest) -> HttpResponse:
+            written.extend([request.target] if request.method == "PATCH" and "/status" in request.target else [])
+            return await send(request)
+
+        monkeypatch.setattr(apis, "send", recorded)
+        controller = HorizontalController(ControllerContext(cluster.manager, SystemClock()))
+        await controller.reconcile(Request("default", "web"))
+        assert written == []
 
 
 async def test_a_target_above_the_maximum_is_scaled_down_without_metrics() -> None:

@@ -22,7 +22,7 @@ from sampan.core.errors import Reason
 from sampan.core.gvk import GroupVersionResource
 from sampan.core.time import parse_time
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, ResourceInfo
+from sampan.resource import ResourceInfo
 from tests.client.connected import connected
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster, working
@@ -37,12 +37,12 @@ ROLES = ResourceInfo(GroupVersionResource("rbac.authorization.k8s.io", "v1", "ro
 INGRESSES = ResourceInfo(GroupVersionResource("networking.k8s.io", "v1", "ingresses"), "Ingress", namespaced=True)
 set_up = namespace_controller.set_up
 HELD = {"finalizers": ["example.com/held"]}
-CONTAINERS: Object = {"containers": [{"name": "c", "image": "i"}]}
-SELECTOR: Object = {"matchLabels": {"app": "a"}}
-TEMPLATE: Object = {"metadata": {"labels": {"app": "a"}}, "spec": CONTAINERS}
+CONTAINERS: Any = {"containers": [{"name": "c", "image": "i"}]}
+SELECTOR: Any = {"matchLabels": {"app": "a"}}
+TEMPLATE: Any = {"metadata": {"labels": {"app": "a"}}, "spec": CONTAINERS}
 
 
-def named(**metadata: Any) -> Object:
+def named(**metadata: Any) -> Any:
     """An object with only metadata."""
     return {"metadata": {"name": "a", **metadata}}
 
@@ -55,13 +55,13 @@ async def in_namespace(*loops: Callable[..., None], name: str = "doomed") -> Asy
         yield c, Working(c.client.with_defaults(namespace=name), c.manager)
 
 
-def true_conditions(namespace: Object) -> dict[str, str]:
+def true_conditions(namespace: Any) -> dict[str, str]:
     """Return the messages of true conditions, by type."""
     conditions = namespace.get("status", {}).get("conditions") or ()
     return {each["type"]: each["message"] for each in conditions if each["status"] == "True"}
 
 
-def reasons(namespace: Object) -> list[tuple[str, str, str]]:
+def reasons(namespace: Any) -> list[tuple[str, str, str]]:
     """Return type, status and reason of each condition."""
     return [(each["type"], each["status"], each["reason"]) for each in namespace["status"].get("conditions") or ()]
 
@@ -91,7 +91,7 @@ async def test_the_content_of_a_namespace_stays_for_five_seconds() -> None:
         await c.until_gone(NAMESPACES, "doomed")
 
 
-EVERYTHING: list[tuple[ResourceInfo, Object]] = [
+EVERYTHING: list[tuple[ResourceInfo, Any]] = [
     (CONFIG_MAPS, {}),
     (SECRETS, {}),
     (kinds.SERVICE_ACCOUNTS, {}),
@@ -224,9 +224,13 @@ async def test_a_namespace_can_be_deleted_with_any_propagation_policy(policy: Pr
         await c.until_gone(NAMESPACES, "doomed")
 
 
+def _doomed_namespace() -> Any:
+    return {"apiVersion": "v1", "kind": "Namespace", **named(name="doomed")}
+
+
 async def test_work_of_a_killed_controller_is_completed_by_the_next() -> None:
     async with connected() as (client, _):
-        await client.resource(NAMESPACES).create({"apiVersion": "v1", "kind": "Namespace", **named(name="doomed")})
+        await client.resource(NAMESPACES).create(_doomed_namespace())
         there = client.with_defaults(namespace="doomed")
         async with working(there, set_up) as c:
             for index in range(20):
@@ -248,7 +252,7 @@ async def doomed(fault: Fault) -> AsyncIterator[tuple[Working, Faulty]]:
     async with connected() as (client, _):
         faulty = Faulty(client.rest.transport, fault)
         there = Client(faulty, namespace="doomed")
-        await client.resource(NAMESPACES).create({"apiVersion": "v1", "kind": "Namespace", **named(name="doomed")})
+        await client.resource(NAMESPACES).create(_doomed_namespace())
         c = Working(client.with_defaults(namespace="doomed"), None)  # type: ignore[arg-type]  # it has no loops
         await c.create(CONFIG_MAPS, named())
         await c.delete(NAMESPACES, "doomed")
@@ -313,7 +317,8 @@ def test_unavailable_groups_are_named() -> None:
 )
 def test_the_transition_time_changes_with_the_status(findings: Findings, changed_at: str) -> None:
     before = conditions_after([], Findings(version_failure="x"), "before")
-    after = conditions_after([{"type": "Other"}, *before], findings, "now")
+    other: Any = {"type": "Other"}
+    after = conditions_after([other, *before], findings, "now")
     assert [each["type"] for each in after] == ["Other", *(each["type"] for each in before)]
     assert after[2]["type"] == "NamespaceDeletionGroupVersionParsingFailure"
     assert after[2]["lastTransitionTime"] == changed_at

@@ -13,7 +13,6 @@ from sampan.component_base.resources import CONFIG_MAPS, PODS, SECRETS, SERVICE_
 from sampan.controllers.tokens.legacy_token_cleaner import LegacyTokenCleaner
 from sampan.controllers.tokens.pod_secrets import secret_names
 from sampan.core.tokens.legacy import INVALID_SINCE_LABEL, LAST_USED_LABEL, TRACKING_NAME, format_day
-from sampan.resource import Object
 from tests.controllers.clock import SetClock
 from tests.controllers.cluster import Working, cluster
 
@@ -63,10 +62,9 @@ async def cleaning(*, tracked_days: int = 30) -> AsyncIterator[Cleaning]:
     async with cluster(set_up) as c:
         found = Cleaning(c, clock, made[0])
         clock.forward(20 * DAY_S)
-        tracking = {"metadata": {"name": TRACKING_NAME}, "data": {"since": found.day(tracked_days)}}
-        await c.client.resource(CONFIG_MAPS, namespace="kube-system").create(
-            {"apiVersion": "v1", "kind": "ConfigMap", **tracking}
-        )
+        tracking: Any = {"metadata": {"name": TRACKING_NAME}, "data": {"since": found.day(tracked_days)}}
+        tracking |= {"apiVersion": "v1", "kind": "ConfigMap"}
+        await c.client.resource(CONFIG_MAPS, namespace="kube-system").create(tracking)
         await c.create(SERVICE_ACCOUNTS, {"metadata": {"name": "robot"}, "secrets": [{"name": "old"}]})
         known = c.manager.informer_for(SERVICE_ACCOUNTS).indexer
         await c.until_all(SERVICE_ACCOUNTS, lambda _: "default/robot" in known)
@@ -158,6 +156,6 @@ async def test_a_token_that_a_pod_mounts_stays() -> None:
     ],
     ids=["to pull images", "environment", "a variable", "projected volume", "CSI volume"],
 )
-def test_a_pod_names_secrets(spec: Object) -> None:
+def test_a_pod_names_secrets(spec: Any) -> None:
     pod: Any = {"spec": spec}
     assert list(secret_names(pod)) == ["s"]

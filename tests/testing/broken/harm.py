@@ -9,7 +9,6 @@ from sampan.component_base.resources import CONFIG_MAPS, SECRETS
 from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
 from sampan.operator.request import Request, Result
-from sampan.resource import Object
 from tests.testing.broken.parts import Operator, controller, copied, secret_of
 
 
@@ -41,13 +40,13 @@ def password_rotated_by_status(*, repaired: bool) -> Operator:
         if not repaired or await secrets.find(request) is None:
             made = secret_of({**found, "data": {}}, password=str(random.getrandbits(64)))
             await secrets.apply(made, force=True)
-        noted = {**found, "metadata": {**found["metadata"], "annotations": {"noted": "true"}}}
+        noted: Any = {**found, "metadata": {**found["metadata"], "annotations": {"noted": "true"}}}
         await manager.client.resource(CONFIG_MAPS).update(noted)
 
     return controller(work)
 
 
-def _with_colour(found: Object, colour: str) -> Object:
+def _with_colour(found: Any, colour: str) -> Any:
     return {**secret_of(found), "metadata": {**secret_of(found)["metadata"], "labels": {"colour": colour}}}
 
 

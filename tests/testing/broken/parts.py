@@ -8,12 +8,12 @@ from sampan.core.gvk import GroupVersionResource
 from sampan.operator.builder import Builder
 from sampan.operator.manager import Manager
 from sampan.operator.request import Request
-from sampan.resource import Object, ResourceInfo
+from sampan.resource import ResourceInfo
 
 Operator = Callable[[Manager], Any]
 Work = Callable[[Manager, Request], Awaitable[Any]]
 NAME: Final = "boats"
-ADA: Final[Object] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "ada"}, "data": {"length": "40"}}
+ADA: Final[Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "ada"}, "data": {"length": "40"}}
 BOATS: Final = ResourceInfo(GroupVersionResource("harbour.example.com", "v1", "boats"), "Boat", namespaced=True)
 """A kind that no server has."""
 
@@ -25,7 +25,7 @@ async def copied(manager: Manager, request: Request) -> None:
         await manager.client.resource(SECRETS).apply(secret_of(found), force=True)
 
 
-def secret_of(found: Object, **values: str) -> Object:
+def secret_of(found: Any, **values: str) -> Any:
     """Return the Secret of a ConfigMap."""
     name, uid = found["metadata"]["name"], found["metadata"]["uid"]
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid, "controller": True}

@@ -1,5 +1,7 @@
 """`sampan token create`, `list` and `delete`."""
 
+from __future__ import annotations
+
 import base64
 import datetime as dt
 import ipaddress
@@ -33,8 +35,9 @@ from sampan.core.tokens.bootstrap import (
     new_token,
     parse_token,
 )
+from sampan.kinds import core_v1
 from sampan.node.joining.ca_hash import ca_hash
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 DEFAULT_TTL: Final = "24h"
 SIGNED_S: Final = 10.0
@@ -137,7 +140,7 @@ async def list_command(client: Client) -> None:
         click.echo(_row(secret))
 
 
-def _row(secret: Object) -> str:
+def _row(secret: core_v1.Secret) -> str:
     data = {
         key: base64.b64decode(value).decode("utf-8", "replace") for key, value in (secret.get("data") or {}).items()
     }
@@ -184,7 +187,7 @@ async def delete_command(client: Client, tokens: tuple[str, ...]) -> int:
     return code
 
 
-async def _publish(client: Client, info: Object) -> None:
+async def _publish(client: Client, info: core_v1.ConfigMap) -> None:
     """Create the cluster information, or update it if the CA has changed."""
     config_maps = client.resource(CONFIG_MAPS, namespace=CLUSTER_INFO_NAMESPACE)
     try:
@@ -203,7 +206,7 @@ async def _signed(client: Client, token: BootstrapToken, usages: tuple[str, ...]
     config_maps = client.resource(CONFIG_MAPS, namespace=CLUSTER_INFO_NAMESPACE)
     key = SIGNATURE_PREFIX + token.id
 
-    def has_signature(info: Object | None) -> bool:
+    def has_signature(info: core_v1.ConfigMap | None) -> bool:
         return info is not None and key in (info.get("data") or {})
 
     try:

@@ -4,6 +4,8 @@ Names and permissions are kubeadm's, so both tools can manage a cluster.
 Source: kubeadm app/phases/bootstraptoken/{node,clusterinfo} (1.36).
 """
 
+from __future__ import annotations
+
 import base64
 import datetime as dt
 from collections.abc import Sequence
@@ -25,6 +27,7 @@ from sampan.core.tokens.bootstrap import (
     USAGES,
     BootstrapToken,
 )
+from sampan.kinds import core_v1, meta_v1
 from sampan.resource import Object, ResourceInfo
 
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -52,7 +55,7 @@ class TokenOptions:
     description: str = ""
 
 
-def token_secret(token: BootstrapToken, options: TokenOptions) -> Object:
+def token_secret(token: BootstrapToken, options: TokenOptions) -> core_v1.Secret:
     """Return the Secret of a token."""
     data = {"token-id": token.id, "token-secret": token.secret}
     if options.expiration is not None:
@@ -62,11 +65,11 @@ def token_secret(token: BootstrapToken, options: TokenOptions) -> Object:
         data["auth-extra-groups"] = ",".join(options.groups)
     if options.description:
         data["description"] = options.description
-    metadata = {"name": token.secret_name, "namespace": SECRET_NAMESPACE}
+    metadata: meta_v1.ObjectMeta = {"name": token.secret_name, "namespace": SECRET_NAMESPACE}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": SECRET_TYPE, "stringData": data}
 
 
-def cluster_info(server: str, ca_pem: str) -> Object:
+def cluster_info(server: str, ca_pem: str) -> core_v1.ConfigMap:
     """Return the public information of a cluster. A controller adds the signatures."""
     cluster = {"server": server, "certificate-authority-data": base64.b64encode(ca_pem.encode()).decode()}
     kubeconfig = {"apiVersion": "v1", "kind": "Config", "clusters": [{"name": "", "cluster": cluster}]}

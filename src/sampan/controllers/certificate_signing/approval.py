@@ -3,11 +3,15 @@
 Source: kubernetes pkg/controller/certificates/approver/sarapprove.go (1.36).
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 from sampan.client import Conflict, NotFound
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import CERTIFICATE_SIGNING_REQUESTS, SUBJECT_ACCESS_REVIEWS
 from sampan.core.time import timestamp
-from sampan.resource import Object
+from sampan.kinds import authorization_v1, certificates_v1
 
 
 class NotRecognized(Exception):
@@ -23,33 +27,45 @@ class Approval:
         self._requests = client.resource(CERTIFICATE_SIGNING_REQUESTS)
         self._reviews = client.direct.resource(SUBJECT_ACCESS_REVIEWS)
 
-    async def may(self, csr: Object, kind: str) -> bool:
+    async def may(self, csr: certificates_v1.CertificateSigningRequest, kind: str) -> bool:
         """Return True if the requester may create this subresource of requests. Raises `ApiError`."""
         spec = csr["spec"]
-        attributes = {
+        attributes: authorization_v1.ResourceAttributes = {
             "group": CERTIFICATE_SIGNING_REQUESTS.gvr.group,
             "resource": CERTIFICATE_SIGNING_REQUESTS.gvr.resource,
             "subresource": kind,
             "verb": "create",
             "version": "*",
         }
-        identity = {"user": "username", "uid": "uid", "groups": "groups", "extra": "extra"}
-        requester = {name: spec[field] for name, field in identity.items() if spec.get(field)}
-        review = {
-            "apiVersion": SUBJECT_ACCESS_REVIEWS.api_version,
-            "kind": SUBJECT_ACCESS_REVIEWS.kind,
-            "spec": {**requester, "resourceAttributes": attributes},
-        }
-        reviewed = await self._reviews.create(review)
-        return bool((reviewed.get("status") or {}).get("allowed"))
+        review: authorization_v1.SubjectAccessReviewSpec = {"resourceAttributes": attributes}
+        if spec.get("username"):
+            review["user"] = spec["username"]
+        if spec.get("uid"):
+            review["uid"] = spec["uid"]
+        if spec.get("groups"):
+            review["groups"] = spec["groups"]
+        if spec.get("extra"):
+            review["extra"] = spec["extra"]
+        reviewed = await self._reviews.create(
+            {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "metadata": {}, "spec": review}
+        )
+        status = reviewed.get("status")
+        return status is not None and bool(status.get("allowed"))
 
-    async def approve(self, csr: Object, message: str) -> None:
+    async def approve(self, csr: certificates_v1.CertificateSigningRequest, message: str) -> None:
         """Approve a request. Do nothing if it has changed or is gone. Raises `ApiError`."""
         now = timestamp(self._clock)
-        condition = {"type": "Approved", "status": "True", "reason": "AutoApproved", "message": message}
-        condition |= {"lastUpdateTime": now, "lastTransitionTime": now}
-        status = csr.get("status") or {}
-        approved = {**csr, "status": {**status, "conditions": [*(status.get("conditions") or ()), condition]}}
+        condition: certificates_v1.CertificateSigningRequestCondition = {
+            "type": "Approved",
+            "status": "True",
+            "reason": "AutoApproved",
+            "message": message,
+            "lastUpdateTime": now,
+            "lastTransitionTime": now,
+        }
+        status: certificates_v1.CertificateSigningRequestStatus = csr.get("status", {}).copy()
+        status["conditions"] = [*(status.get("conditions") or ()), condition]
+        approved: dict[str, Any] = {**csr, "status": status}
         try:
             await self._requests.subresource("approval").update(csr["metadata"]["name"], approved)
         except (Conflict, NotFound):

@@ -3,6 +3,8 @@
 Source: kubernetes pkg/controller/certificates/approver/sarapprove.go (1.36).
 """
 
+from __future__ import annotations
+
 from typing import Final
 
 from sampan.component_base.context import ControllerContext
@@ -16,9 +18,9 @@ from sampan.controllers.certificate_signing.rules import (
     is_issued,
     request_of,
 )
+from sampan.kinds import certificates_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
-from sampan.resource import Object
 
 NAME: Final = "certificatesigningrequest-approving-controller"
 
@@ -55,7 +57,7 @@ class ApprovingController:
         return None
 
 
-def kinds_of(csr: Object) -> list[tuple[str, str]]:
+def kinds_of(csr: certificates_v1.CertificateSigningRequest) -> list[tuple[str, str]]:
     """Return the kinds of certificate that a request qualifies for.
 
     Each is the subresource that the requester must be allowed to create, and its description for messages.

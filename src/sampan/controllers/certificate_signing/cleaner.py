@@ -3,6 +3,8 @@
 Source: kubernetes pkg/controller/certificates/cleaner/cleaner.go (1.36).
 """
 
+from __future__ import annotations
+
 import base64
 import datetime as dt
 from typing import Final
@@ -14,9 +16,10 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.controllers.certificate_signing.rules import is_issued
 from sampan.core.time import parse_time
+from sampan.kinds import certificates_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "certificatesigningrequest-cleaner-controller"
 DECIDED: Final = dt.timedelta(hours=1)
@@ -53,7 +56,7 @@ class Cleaner:
         return None
 
 
-def ends_at(csr: Object) -> dt.datetime:
+def ends_at(csr: certificates_v1.CertificateSigningRequest) -> dt.datetime:
     """Return the time at which a request must be deleted."""
     created = parse_time(meta(csr).creation_timestamp or "9000-01-01T00:00:00Z")
     conditions = (csr.get("status") or {}).get("conditions") or ()
@@ -72,7 +75,7 @@ def ends_at(csr: Object) -> dt.datetime:
     return min(ends, default=dt.datetime.max.replace(tzinfo=dt.UTC))
 
 
-def _expiry(csr: Object) -> dt.datetime:
+def _expiry(csr: certificates_v1.CertificateSigningRequest) -> dt.datetime:
     try:
         return x509.load_pem_x509_certificate(base64.b64decode(csr["status"]["certificate"])).not_valid_after_utc
     except ValueError:

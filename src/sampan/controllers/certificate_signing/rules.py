@@ -3,6 +3,8 @@
 Source: kubernetes pkg/apis/certificates/helpers.go; pkg/controller/certificates/signer/signer.go (1.36).
 """
 
+from __future__ import annotations
+
 import base64
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
@@ -11,7 +13,7 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from sampan.controllers.status import find_status_condition
-from sampan.resource import Object
+from sampan.kinds import certificates_v1
 
 API_CLIENT: Final = "kubernetes.io/kube-apiserver-client"
 KUBELET_CLIENT: Final = "kubernetes.io/kube-apiserver-client-kubelet"
@@ -22,22 +24,22 @@ NODE_PREFIX: Final = "system:node:"
 _SIGNING: Final = {"digital signature", "key encipherment"}
 
 
-def request_of(csr: Object) -> x509.CertificateSigningRequest:
+def request_of(csr: certificates_v1.CertificateSigningRequest) -> x509.CertificateSigningRequest:
     """Decode the PKCS#10 request. Raises `ValueError`."""
     return x509.load_pem_x509_csr(base64.b64decode(csr["spec"]["request"]))
 
 
-def has(csr: Object, condition: str) -> bool:
+def has(csr: certificates_v1.CertificateSigningRequest, condition: str) -> bool:
     """Return True if the request has a condition (`Approved`, `Denied`, `Failed`)."""
     return find_status_condition(csr.get("status") or {}, condition) is not None
 
 
-def is_issued(csr: Object) -> bool:
+def is_issued(csr: certificates_v1.CertificateSigningRequest) -> bool:
     """Return True if the certificate has been issued."""
     return bool((csr.get("status") or {}).get("certificate"))
 
 
-def fault(csr: Object, request: x509.CertificateSigningRequest) -> str:
+def fault(csr: certificates_v1.CertificateSigningRequest, request: x509.CertificateSigningRequest) -> str:
     """Return the reason why the request's signer refuses it; empty if the signer accepts it."""
     return SIGNERS[csr["spec"]["signerName"]](request, set(csr["spec"].get("usages") or ()))
 

@@ -10,6 +10,8 @@ approves a request only if all of these conditions are met:
 So an attacker with a stolen node certificate cannot get a serving certificate of the API server or of another node.
 """
 
+from __future__ import annotations
+
 import ipaddress
 from collections.abc import Iterable
 from typing import Final
@@ -39,9 +41,9 @@ from sampan.controllers.certificate_signing.rules import (
     request_of,
 )
 from sampan.core.tokens.bootstrap import CLUSTER_INFO, CLUSTER_INFO_NAMESPACE, KUBECONFIG_KEY
+from sampan.kinds import certificates_v1, core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
-from sampan.resource import Object
 
 NAME: Final = "kubelet-serving-approving-controller"
 PERMISSION: Final = "selfnodeserver"
@@ -82,7 +84,7 @@ class ServingApprover:
         await self._approval.approve(csr, "Auto approving serving certificate for the name and addresses of the Node.")
         return None
 
-    async def _refusal(self, csr: Object) -> str:
+    async def _refusal(self, csr: certificates_v1.CertificateSigningRequest) -> str:
         """Return the reason why a request is not approved, or an empty string if it is approved."""
         try:
             desired = request_of(csr)
@@ -96,7 +98,7 @@ class ServingApprover:
         if not await self._approval.may(csr, PERMISSION):
             return f"the node may not create certificatesigningrequests/{PERMISSION}"
         name = common_name(desired).removeprefix(NODE_PREFIX)
-        nodes: list[Object] = [*(await self._direct.resource(NODES).list())]
+        nodes: list[core_v1.Node] = [*(await self._direct.resource(NODES).list())]
         return refusal(name, alternative_names(desired), nodes, await self._api_server_hosts(), await self._services())
 
     async def _api_server_hosts(self) -> list[str]:
@@ -126,7 +128,7 @@ class ServingApprover:
 def refusal(
     name: str,
     names: Iterable[x509.GeneralName],
-    nodes: Iterable[Object],
+    nodes: Iterable[core_v1.Node],
     api_server: Iterable[str],
     services: Iterable[str],
 ) -> str:
@@ -182,10 +184,11 @@ def _address_refusal(
     return ""
 
 
-def addresses_of(node: Object) -> list[Address]:
+def addresses_of(node: core_v1.Node) -> list[Address]:
     """Return the addresses of a Node that are IP addresses."""
     found = []
-    for each in (node.get("status") or {}).get("addresses") or ():
+    status = node.get("status")
+    for each in (status.get("addresses") if status else None) or ():
         if each.get("type") in _ADDRESS_TYPES:
             try:
                 found.append(ipaddress.ip_address(each["address"]))

@@ -3,6 +3,8 @@
 Source: kubernetes pkg/controller/certificates/signer/signer.go (1.36).
 """
 
+from __future__ import annotations
+
 import base64
 from typing import Final
 
@@ -14,9 +16,9 @@ from sampan.controllers.certificate_signing.rules import SIGNERS, fault, has, is
 from sampan.controllers.status import status_of, write_status
 from sampan.core.time import timestamp
 from sampan.core.tls.certificates import KeyPair, read_key_pair
+from sampan.kinds import certificates_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
-from sampan.resource import Object
 
 NAME: Final = "certificatesigningrequest-signing-controller"
 
@@ -52,10 +54,12 @@ class SigningController:
             return None  # The event of that change queues the request again.
         return None
 
-    def _signed(self, csr: Object) -> Object:
+    def _signed(
+        self, csr: certificates_v1.CertificateSigningRequest
+    ) -> certificates_v1.CertificateSigningRequestStatus:
         """Return the status with a certificate, or with the condition Failed."""
         spec = csr["spec"]
-        status: Object = status_of(csr)
+        status: certificates_v1.CertificateSigningRequestStatus = status_of(csr)
         try:
             x509_request = request_of(csr)
             reason = fault(csr, x509_request)
@@ -65,10 +69,18 @@ class SigningController:
             signed = issue(x509_request, spec.get("usages") or (), self._ca, self._clock.now(), age)
         except ValueError as error:
             return self._failed(status, f"unable to parse csr: {error}")
-        return status | {"certificate": base64.b64encode(signed).decode()}
+        return {**status, "certificate": base64.b64encode(signed).decode()}
 
-    def _failed(self, status: Object, message: str) -> Object:
+    def _failed(
+        self, status: certificates_v1.CertificateSigningRequestStatus, message: str
+    ) -> certificates_v1.CertificateSigningRequestStatus:
         now = timestamp(self._clock)
-        condition = {"type": "Failed", "status": "True", "reason": "SignerValidationFailure", "message": message}
-        condition |= {"lastUpdateTime": now, "lastTransitionTime": now}
-        return status | {"conditions": [*(status.get("conditions") or ()), condition]}
+        condition: certificates_v1.CertificateSigningRequestCondition = {
+            "type": "Failed",
+            "status": "True",
+            "reason": "SignerValidationFailure",
+            "message": message,
+            "lastUpdateTime": now,
+            "lastTransitionTime": now,
+        }
+        return {**status, "conditions": [*(status.get("conditions") or ()), condition]}

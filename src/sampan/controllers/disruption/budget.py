@@ -4,6 +4,8 @@ Source: kube-controller-manager pkg/controller/disruption/disruption.go; compone
 apps/poddisruptionbudget/helpers.go (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,22 +15,23 @@ from sampan.component_base.views import Pod
 from sampan.controllers.status import status_of
 from sampan.core.numbers.int_or_string import scaled_value
 from sampan.core.time import Clock, parse_time
+from sampan.kinds import policy_v1
 from sampan.operator.conditions import set_condition
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 DELETION_TIMEOUT: Final = dt.timedelta(minutes=2)
 """Time in which an evicted Pod is expected to be deleted. After it the Pod counts as healthy again."""
 DISRUPTION_ALLOWED: Final = "DisruptionAllowed"
 
 
-def needs_scale(spec: Object) -> bool:
+def needs_scale(spec: policy_v1.PodDisruptionBudgetSpec) -> bool:
     """Return True if the budget is relative to the desired number of Pods."""
     if spec.get("maxUnavailable") is not None:
         return True
     return isinstance(spec.get("minAvailable"), str)
 
 
-def desired_healthy(spec: Object, expected: int) -> int:
+def desired_healthy(spec: policy_v1.PodDisruptionBudgetSpec, expected: int) -> int:
     """Return how many of the expected Pods must be healthy, rounded up. Raises `ValueError`."""
     if spec.get("maxUnavailable") is not None:
         return max(expected - scaled_value(spec["maxUnavailable"], expected, round_up=True), 0)
@@ -47,7 +50,7 @@ class Disrupted:
     """Seconds until the first of `pods` becomes overdue."""
 
 
-def disrupted(status: Object, pods: Sequence[Pod], now: dt.datetime) -> Disrupted:
+def disrupted(status: policy_v1.PodDisruptionBudgetStatus, pods: Sequence[Pod], now: dt.datetime) -> Disrupted:
     """Return the evicted Pods from `disruptedPods` in a status that have not been deleted yet."""
     evicted = status.get("disruptedPods") or {}
     pending: dict[str, str] = {}
@@ -74,13 +77,19 @@ def healthy(pods: Sequence[Pod], pending: dict[str, str]) -> int:
 
 
 def status_after(
-    budget: Object, *, expected: int, desired: int, healthy: int, pending: dict[str, str], clock: Clock
-) -> Object:
+    budget: policy_v1.PodDisruptionBudget,
+    *,
+    expected: int,
+    desired: int,
+    healthy: int,
+    pending: dict[str, str],
+    clock: Clock,
+) -> policy_v1.PodDisruptionBudgetStatus:
     """Compute the status of a budget.
 
     Without expected Pods no eviction is allowed: the first Pods could appear before the next reconciliation.
     """
-    status: Object = status_of(budget)
+    status: policy_v1.PodDisruptionBudgetStatus = status_of(budget)
     allowed = max(healthy - desired, 0) if expected > 0 else 0
     generation = meta(budget).generation
     status |= {
@@ -99,17 +108,24 @@ def status_after(
     return status
 
 
-def status_of_failure(budget: Object, message: str, clock: Clock) -> Object:
+def status_of_failure(
+    budget: policy_v1.PodDisruptionBudget, message: str, clock: Clock
+) -> policy_v1.PodDisruptionBudgetStatus:
     """Return the status after a failure to compute the numbers: no eviction is allowed."""
-    status: Object = status_of(budget)
-    numbers = ("currentHealthy", "desiredHealthy", "expectedPods")
-    status |= {**{name: status.get(name, 0) for name in numbers}, "disruptionsAllowed": 0}
+    status: policy_v1.PodDisruptionBudgetStatus = status_of(budget)
+    status.setdefault("currentHealthy", 0)
+    status.setdefault("desiredHealthy", 0)
+    status.setdefault("expectedPods", 0)
+    status["disruptionsAllowed"] = 0
     _set_allowed(status, ("False", "SyncFailed"), message, clock)
     return status
 
 
-def _set_allowed(status: Object, value: tuple[str, str], message: str, clock: Clock) -> None:
-    condition: dict[str, Any] = {
+def _set_allowed(
+    status: policy_v1.PodDisruptionBudgetStatus, value: tuple[str, str], message: str, clock: Clock
+) -> None:
+    # The condition gets its transition time below.
+    condition: Any = {
         "type": DISRUPTION_ALLOWED,
         "status": value[0],
         "reason": value[1],

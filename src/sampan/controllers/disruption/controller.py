@@ -4,6 +4,8 @@ The API server subtracts evictions from the status between two reconciliations. 
 version of the budget that was read. Source: kube-controller-manager pkg/controller/disruption/disruption.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -25,6 +27,7 @@ from sampan.controllers.disruption.expected_scale import NoScale, ScaleFinder
 from sampan.controllers.status import write_status
 from sampan.core.label_selectors import selector_from_label_selector, selector_text
 from sampan.informer.ref import Ref
+from sampan.kinds import meta_v1, policy_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
@@ -77,7 +80,9 @@ class DisruptionController:
             self._recorder.warning(_named(pod), "NotDeleted", note)
         return Result(pending.recheck_s)
 
-    async def _status(self, budget: Object, pods: Sequence[Pod], pending: Disrupted) -> Object:
+    async def _status(
+        self, budget: policy_v1.PodDisruptionBudget, pods: Sequence[Pod], pending: Disrupted
+    ) -> policy_v1.PodDisruptionBudgetStatus:
         spec = budget.get("spec") or {}
         try:
             expected = await self._expected(budget, pods) if needs_scale(spec) else len(pods)
@@ -95,7 +100,7 @@ class DisruptionController:
             clock=self._clock,
         )
 
-    async def _expected(self, budget: Object, pods: Sequence[Pod]) -> int:
+    async def _expected(self, budget: policy_v1.PodDisruptionBudget, pods: Sequence[Pod]) -> int:
         count, unmanaged = await self._scales.expected(pods)
         if unmanaged:
             self._recorder.warning(
@@ -108,7 +113,7 @@ class DisruptionController:
             )
         return count
 
-    async def _pods_of(self, budget: Object) -> Sequence[Pod]:
+    async def _pods_of(self, budget: policy_v1.PodDisruptionBudget) -> Sequence[Pod]:
         selector = selector_from_label_selector(_selector(budget))
         pods: Sequence[Pod] = ()
         if not selector.nothing:
@@ -134,8 +139,8 @@ class DisruptionController:
         return [Request(each.namespace, each.name) for each in found]
 
 
-def _selector(budget: Object) -> Object | None:
-    found: Object | None = (budget.get("spec") or {}).get("selector")
+def _selector(budget: policy_v1.PodDisruptionBudget) -> meta_v1.LabelSelector | None:
+    found: meta_v1.LabelSelector | None = (budget.get("spec") or {}).get("selector")
     return found
 
 

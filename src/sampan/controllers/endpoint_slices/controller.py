@@ -6,6 +6,8 @@ Source: kube-controller-manager pkg/controller/endpointslice/endpointslice_contr
 k8s.io/endpointslice reconciler.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Final
 
@@ -33,9 +35,10 @@ from sampan.controllers.endpoint_slices.writing import (
     slices_of,
     write,
 )
+from sampan.kinds import core_v1, discovery_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result, RetryLater
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "endpointslice-controller"
 MANAGER: Final = "endpointslice-controller.k8s.io"
@@ -96,7 +99,7 @@ class EndpointSliceController:
             raise
         return None
 
-    async def _reconcile(self, service: Object, pods: Sequence[Pod]) -> None:
+    async def _reconcile(self, service: core_v1.Service, pods: Sequence[Pod]) -> None:
         client = self._slices.in_namespace(meta(service).namespace)
         existing = await slices_of(client, meta(service).name, MANAGER)
         time = self._times.last(service, pods)
@@ -117,17 +120,21 @@ class EndpointSliceController:
                 f"Node {missing.spec.node_name} Not Found"
             )
 
-    def _is_placed(self, service: Object, pod: Pod) -> bool:
+    def _is_placed(self, service: core_v1.Service, pod: Pod) -> bool:
         """Return True if the Pod's node exists, or if the Service publishes Pods that are not ready."""
         return pod.spec.node_name in self._nodes or bool(service["spec"].get("publishNotReadyAddresses"))
 
     def _changes(
-        self, service: Object, pods: Sequence[Pod], existing: Sequence[Object], address_type: str
+        self,
+        service: core_v1.Service,
+        pods: Sequence[Pod],
+        existing: Sequence[discovery_v1.EndpointSlice],
+        address_type: str,
     ) -> SliceChanges:
         """Return the changes to the slices of one address family."""
         labels = labels_for(service)
         changes = SliceChanges(delete=[slice for slice in existing if not _is_owned(slice, service)])
-        by_ports: dict[PortsKey, list[Object]] = {}
+        by_ports: dict[PortsKey, list[discovery_v1.EndpointSlice]] = {}
         for slice in existing:
             if _is_owned(slice, service):
                 by_ports.setdefault(ports_key(slice.get("ports")), []).append(slice)
@@ -151,10 +158,10 @@ class EndpointSliceController:
         return changes
 
     def _groups(
-        self, service: Object, pods: Sequence[Pod], address_type: str
-    ) -> dict[PortsKey, tuple[list[Object], list[Object]]]:
+        self, service: core_v1.Service, pods: Sequence[Pod], address_type: str
+    ) -> dict[PortsKey, tuple[list[discovery_v1.EndpointPort], list[discovery_v1.Endpoint]]]:
         """Group the desired endpoints by their ports."""
-        groups: dict[PortsKey, tuple[list[Object], list[Object]]] = {}
+        groups: dict[PortsKey, tuple[list[discovery_v1.EndpointPort], list[discovery_v1.Endpoint]]] = {}
         for pod in pods:
             ports = ports_of(service, pod)
             _, endpoints = groups.setdefault(ports_key(ports), (ports, []))
@@ -168,14 +175,20 @@ class EndpointSliceController:
 class _Maker:
     """Creates empty slices for one set of ports."""
 
-    def __init__(self, service: Object, address_type: str, ports: list[Object], labels: dict[str, str]) -> None:
+    def __init__(
+        self,
+        service: core_v1.Service,
+        address_type: str,
+        ports: list[discovery_v1.EndpointPort],
+        labels: dict[str, str],
+    ) -> None:
         self._arguments = (service, address_type, ports, labels)
 
-    def __call__(self) -> Object:
+    def __call__(self) -> discovery_v1.EndpointSlice:
         return new_slice(*self._arguments)
 
 
-def labels_for(service: Object) -> dict[str, str]:
+def labels_for(service: core_v1.Service) -> dict[str, str]:
     """Return the labels of a Service's slices: the Service's labels, except those reserved for slices."""
     labels = {name: value for name, value in meta(service).labels.items() if name not in _RESERVED}
     if is_headless(service):
@@ -183,12 +196,14 @@ def labels_for(service: Object) -> dict[str, str]:
     return {**labels, SERVICE_NAME_LABEL: meta(service).name, MANAGED_BY_LABEL: MANAGER}
 
 
-def _is_owned(slice: Object, service: Object) -> bool:
+def _is_owned(slice: discovery_v1.EndpointSlice, service: core_v1.Service) -> bool:
     """Return True if the Service owns the slice, not a deleted Service of the same name."""
     uid = meta(service).uid
     return any(each.uid == uid and each.kind == "Service" for each in meta(slice).owner_references)
 
 
-def _is_like(slice: Object, placeholder: Object, service: Object) -> bool:
+def _is_like(
+    slice: discovery_v1.EndpointSlice, placeholder: discovery_v1.EndpointSlice, service: core_v1.Service
+) -> bool:
     same = meta(slice).labels == meta(placeholder).labels and _is_owned(slice, service)
     return same and not endpoints_of(slice) and not slice.get("ports")

@@ -3,11 +3,14 @@
 Source: staging k8s.io/endpointslice reconciler.go `reconcileByPortMapping`, `finalize`, util/endpointset.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sampan.resource import Object, meta
+from sampan.kinds import discovery_v1, meta_v1
+from sampan.resource import meta
 
 PortsKey = tuple[Hashable, ...]
 EndpointKey = tuple[Hashable, ...]
@@ -16,19 +19,19 @@ EndpointKey = tuple[Hashable, ...]
 class SliceUpdate(NamedTuple):
     """A slice before and after a change."""
 
-    before: Object
-    after: Object
+    before: discovery_v1.EndpointSlice
+    after: discovery_v1.EndpointSlice
 
 
 @dataclass(slots=True)
 class SliceChanges:
     """Writes that bring the slices of a Service to the desired endpoints."""
 
-    create: list[Object] = field(default_factory=list)
+    create: list[discovery_v1.EndpointSlice] = field(default_factory=list)
     update: list[SliceUpdate] = field(default_factory=list)
-    delete: list[Object] = field(default_factory=list)
+    delete: list[discovery_v1.EndpointSlice] = field(default_factory=list)
 
-    def add(self, other: "SliceChanges") -> None:
+    def add(self, other: SliceChanges) -> None:
         """Add the changes of another set."""
         self.create += other.create
         self.update += other.update
@@ -39,12 +42,12 @@ class SliceChanges:
         for old in list(self.delete):
             if self.create:
                 new = self.create.pop()
-                metadata = {**old["metadata"], "labels": new["metadata"]["labels"]}
+                metadata: meta_v1.ObjectMeta = {**old["metadata"], "labels": new["metadata"]["labels"]}
                 self.update.append(SliceUpdate(old, {**new, "metadata": metadata}))
                 self.delete.remove(old)
 
 
-def ports_key(ports: Iterable[Object] | None) -> PortsKey:
+def ports_key(ports: Iterable[discovery_v1.EndpointPort] | None) -> PortsKey:
     """Return a key that is equal for equal ports in any order."""
     return tuple(
         sorted(
@@ -59,25 +62,24 @@ def ports_key(ports: Iterable[Object] | None) -> PortsKey:
     )
 
 
-def endpoint_key(endpoint: Object) -> EndpointKey:
+def endpoint_key(endpoint: discovery_v1.Endpoint) -> EndpointKey:
     """Return the identity of an endpoint. Its other fields may change in place."""
     target = endpoint.get("targetRef") or {}
     addresses = tuple(sorted(endpoint.get("addresses") or ()))
     return (addresses, endpoint.get("hostname") or "", target.get("namespace"), target.get("name"))
 
 
-def endpoints_of(slice: Object) -> list[Object]:
+def endpoints_of(slice: discovery_v1.EndpointSlice) -> list[discovery_v1.Endpoint]:
     """Return the endpoints in a slice."""
-    found: list[Object] = slice.get("endpoints") or []
-    return found
+    return slice.get("endpoints") or []
 
 
-def is_same(one: Object, other: Object) -> bool:
+def is_same(one: discovery_v1.Endpoint, other: discovery_v1.Endpoint) -> bool:
     """Return True if two endpoints with the same key have equal fields. Hints are compared elsewhere."""
     return _compared(one) == _compared(other)
 
 
-def _compared(endpoint: Object) -> tuple[object, ...]:
+def _compared(endpoint: discovery_v1.Endpoint) -> tuple[object, ...]:
     conditions = endpoint.get("conditions") or {}
     target = {key: value for key, value in (endpoint.get("targetRef") or {}).items() if key != "resourceVersion"}
     return (
@@ -91,7 +93,10 @@ def _compared(endpoint: Object) -> tuple[object, ...]:
 
 
 def pack(
-    existing: Iterable[Object], desired: Iterable[Object], new_slice: Callable[[], Object], size_max: int
+    existing: Iterable[discovery_v1.EndpointSlice],
+    desired: Iterable[discovery_v1.Endpoint],
+    new_slice: Callable[[], discovery_v1.EndpointSlice],
+    size_max: int,
 ) -> SliceChanges:
     """Return the changes that bring the desired endpoints of one set of ports into slices.
 
@@ -101,7 +106,7 @@ def pack(
     left = {endpoint_key(endpoint): endpoint for endpoint in desired}
     labels = new_slice()["metadata"]["labels"]
     changes = SliceChanges()
-    unchanged: list[Object] = []
+    unchanged: list[discovery_v1.EndpointSlice] = []
     for slice in existing:
         kept = _take(left, slice)
         same = len(kept) == len(endpoints_of(slice)) and all(map(is_same, kept, endpoints_of(slice)))
@@ -126,7 +131,12 @@ def pack(
     return changes
 
 
-def with_endpoints(slice: Object, same: Object | None, endpoints: list[Object], labels: dict[str, str]) -> Object:
+def with_endpoints(
+    slice: discovery_v1.EndpointSlice,
+    same: discovery_v1.EndpointSlice | None,
+    endpoints: list[discovery_v1.Endpoint],
+    labels: dict[str, str],
+) -> discovery_v1.EndpointSlice:
     """Return a copy of a slice with these labels.
 
     Its endpoints are those of the slice `same`, or `endpoints` if `same` is None.
@@ -135,19 +145,21 @@ def with_endpoints(slice: Object, same: Object | None, endpoints: list[Object], 
     return {**slice, "metadata": {**slice["metadata"], "labels": labels}, "endpoints": kept}
 
 
-def _take(left: dict[EndpointKey, Object], slice: Object) -> list[Object]:
+def _take(
+    left: dict[EndpointKey, discovery_v1.Endpoint], slice: discovery_v1.EndpointSlice
+) -> list[discovery_v1.Endpoint]:
     """Remove the endpoints that are in a slice from `left`, and return them with their desired fields."""
     keys = map(endpoint_key, endpoints_of(slice))
     return [found for key in keys if (found := left.pop(key, None)) is not None]
 
 
-def _fill(slice: Object, left: dict[EndpointKey, Object], size_max: int) -> None:
+def _fill(slice: discovery_v1.EndpointSlice, left: dict[EndpointKey, discovery_v1.Endpoint], size_max: int) -> None:
     endpoints = slice["endpoints"]
     for key in list(left)[: max(size_max - len(endpoints), 0)]:
         endpoints.append(left.pop(key))
 
 
-def _best(slices: Iterable[Object], count: int, size_max: int) -> Object | None:
+def _best(slices: Iterable[discovery_v1.EndpointSlice], count: int, size_max: int) -> discovery_v1.EndpointSlice | None:
     """Return the slice that is fullest after adding `count` endpoints. Empty slices are not considered."""
     rooms = [(size_max - count - len(endpoints_of(slice)), position, slice) for position, slice in enumerate(slices)]
     fitting = [each for each in rooms if 0 <= each[0] < size_max]

@@ -3,6 +3,8 @@
 Source: staging k8s.io/endpointslice util/controller_utils.go, utils.go `FindPort` (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -13,16 +15,16 @@ from sampan.core.label_selectors import Selector, selector_from_labels
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.informer.store.indexer import NAMESPACE_INDEX
+from sampan.kinds import core_v1
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request
-from sampan.resource import Object
 from sampan.resource.view import view_decoder
 
 HEADLESS_LABEL: Final = "service.kubernetes.io/headless"
 _TCP: Final = "TCP"
 
 
-def pod_selector(service: Object) -> Selector | None:
+def pod_selector(service: core_v1.Service) -> Selector | None:
     """Return the selector of a Service's Pods, or None.
 
     Services without a selector or with an external name have none: users or other controllers manage their endpoints.
@@ -34,7 +36,7 @@ def pod_selector(service: Object) -> Selector | None:
     return selector_from_labels(labels)
 
 
-def is_headless(service: Object) -> bool:
+def is_headless(service: core_v1.Service) -> bool:
     """Return True if the Service has no cluster IP."""
     return (service["spec"].get("clusterIP") or "None") == "None"
 
@@ -46,7 +48,7 @@ def belongs(pod: Pod, *, include_terminating: bool) -> bool:
     return include_terminating or pod.metadata.deletion_timestamp is None
 
 
-def hostname_of(pod: Pod, service: Object) -> str:
+def hostname_of(pod: Pod, service: core_v1.Service) -> str:
     """Return the hostname of the Pod below the Service's domain; empty if it has none."""
     return pod.spec.hostname if pod.spec.subdomain == service["metadata"]["name"] else ""
 
@@ -56,7 +58,7 @@ def pod_ips(pod: Pod) -> list[str]:
     return [each["ip"] for each in pod.status.pod_ips if each.get("ip")] or [pod.status.pod_ip]
 
 
-def find_port(port: Object, pod: Pod) -> int | None:
+def find_port(port: core_v1.ServicePort, pod: Pod) -> int | None:
     """Return the Pod's port number for a Service port; None if no container has a port of that name."""
     target = port.get("targetPort", port["port"])
     if isinstance(target, int):

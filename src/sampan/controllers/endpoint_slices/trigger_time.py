@@ -3,12 +3,15 @@
 Source: staging k8s.io/endpointslice util/trigger_time_tracker.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from sampan.component_base.views import Pod
+from sampan.kinds import core_v1
 from sampan.operator.request import Request
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 ANNOTATION: Final = "endpoints.kubernetes.io/last-change-trigger-time"
 
@@ -27,7 +30,7 @@ class TriggerTimes:
     def __init__(self) -> None:
         self._times: dict[Request, _Times] = {}
 
-    def last(self, service: Object, pods: Iterable[Pod]) -> str:
+    def last(self, service: core_v1.Service, pods: Iterable[Pod]) -> str:
         """Return the time of the first change since the last call; empty if nothing changed.
 
         The first call for a Service returns the time of its creation.

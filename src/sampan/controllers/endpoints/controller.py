@@ -3,6 +3,8 @@
 Source: kube-controller-manager pkg/controller/endpoint/endpoints_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 from typing import Any, Final
 
@@ -21,12 +23,13 @@ from sampan.controllers.endpoint_slices.trigger_time import ANNOTATION, TriggerT
 from sampan.controllers.endpoints.subsets import in_order, subsets_of, truncated
 from sampan.controllers.workloads.pod_control import NAMESPACE_TERMINATING
 from sampan.informer.shared_informer import SharedInformer
+from sampan.kinds import core_v1, meta_v1
 from sampan.operator.builder import Builder
 from sampan.operator.handlers import for_object
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.queue import WorkQueue
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "endpoints-controller"
 MANAGED_BY_LABEL: Final = "endpoints.kubernetes.io/managed-by"
@@ -108,7 +111,7 @@ class EndpointsController:
         except NotFound:
             return
 
-    async def _write(self, service: Object, subsets: list[Object], time: str) -> None:
+    async def _write(self, service: core_v1.Service, subsets: list[core_v1.EndpointSubset], time: str) -> None:
         namespace, name = meta(service).namespace, meta(service).name
         current = await self._endpoints.find(Request(namespace, name))
         fitting = truncated(subsets)
@@ -116,12 +119,13 @@ class EndpointsController:
             return
         annotations = dict(meta(current).annotations) if current is not None else {}
         annotations |= {ANNOTATION: time, OVER_CAPACITY: "truncated" if fitting is not None else ""}
-        metadata = {
-            **(current["metadata"] if current is not None else {"name": name, "namespace": namespace}),
+        before: meta_v1.ObjectMeta = {"name": name, "namespace": namespace}
+        metadata: meta_v1.ObjectMeta = {
+            **(current["metadata"] if current is not None else before),
             "labels": labels_for(service),
             "annotations": {key: value for key, value in annotations.items() if value or key not in _OWN},
         }
-        desired = {**(current or _EMPTY), "metadata": metadata, "subsets": fitting or subsets}
+        desired: core_v1.Endpoints = {**(current or _EMPTY), "metadata": metadata, "subsets": fitting or subsets}
         client = self._endpoints.in_namespace(namespace)
         try:
             if current is None:
@@ -133,15 +137,15 @@ class EndpointsController:
                 return
             verb = ("Create", "create", "for service ") if current is None else ("Update", "update", "")
             note = f"Failed to {verb[1]} endpoint {verb[2]}{namespace}/{name}: {error}"
-            self._recorder.warning(_EMPTY | {"metadata": metadata}, f"FailedTo{verb[0]}Endpoint", note)
+            self._recorder.warning({**_EMPTY, "metadata": metadata}, f"FailedTo{verb[0]}Endpoint", note)
             raise
 
 
-_EMPTY: Final[Object] = {"apiVersion": "v1", "kind": "Endpoints"}
+_EMPTY: Final[core_v1.Endpoints] = {"apiVersion": "v1", "kind": "Endpoints", "metadata": {}}
 _OWN: Final = (ANNOTATION, OVER_CAPACITY)
 
 
-def labels_for(service: Object) -> dict[str, str]:
+def labels_for(service: core_v1.Service) -> dict[str, str]:
     """Return the labels of a Service's Endpoints."""
     labels = {name: value for name, value in meta(service).labels.items() if name != HEADLESS_LABEL}
     if is_headless(service):
@@ -149,7 +153,9 @@ def labels_for(service: Object) -> dict[str, str]:
     return {**labels, MANAGED_BY_LABEL: MANAGER}
 
 
-def _is_current(current: Object, service: Object, subsets: list[Object], *, cut: bool) -> bool:
+def _is_current(
+    current: core_v1.Endpoints, service: core_v1.Service, subsets: list[core_v1.EndpointSubset], *, cut: bool
+) -> bool:
     """Return True if the stored Endpoints need no change."""
     if meta(current).labels != labels_for(service) or (OVER_CAPACITY in meta(current).annotations) != cut:
         return False

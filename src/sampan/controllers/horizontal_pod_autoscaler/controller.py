@@ -4,6 +4,8 @@ Concurrency: the manager runs the controller; each autoscaler is reconciled by o
 Source: kubernetes pkg/controller/podautoscaler/horizontal.go (1.36).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,15 +20,15 @@ from sampan.controllers.horizontal_pod_autoscaler.measure import Measured, Scale
 from sampan.controllers.horizontal_pod_autoscaler.metrics import Metrics
 from sampan.controllers.horizontal_pod_autoscaler.pods import ScaledPod, decode_pod
 from sampan.controllers.horizontal_pod_autoscaler.replicas import Calculation, Tolerances
-from sampan.controllers.status import remove_status_condition, set_status_condition, status_of, write_status
+from sampan.controllers.status import remove_status_condition, set_counts, set_status_condition, status_of, write_status
 from sampan.core.numbers.quantity import parse
 from sampan.core.selectors import Selector, parse_labels
 from sampan.core.time import timestamp
 from sampan.informer.ref import Ref
+from sampan.kinds import autoscaling_v2
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result
-from sampan.resource import Object
 from sampan.resource.view import view_decoder
 
 NAME: Final = "horizontal-pod-autoscaler-controller"
@@ -72,16 +74,16 @@ class _Failed(Exception):
 class _Reconciliation:
     """One reconciliation of an autoscaler, with the status it computes."""
 
-    hpa: Object
-    status: Object
+    hpa: autoscaling_v2.HorizontalPodAutoscaler
+    status: autoscaling_v2.HorizontalPodAutoscalerStatus
     current: int = 0
     desired: int = 0
     reason: str = ""
     """Reason for scaling, for events."""
 
     @property
-    def spec(self) -> Object:
-        spec: Object = self.hpa["spec"]
+    def spec(self) -> autoscaling_v2.HorizontalPodAutoscalerSpec:
+        spec: autoscaling_v2.HorizontalPodAutoscalerSpec = self.hpa["spec"]
         return spec
 
     @property
@@ -116,7 +118,7 @@ class HorizontalController:
         try:
             await self._scale(run, request)
         except _Failed:
-            run.status["currentReplicas"] = run.current
+            set_counts(run.status, {"currentReplicas": run.current})
             run.status.setdefault("desiredReplicas", 0)
         try:
             await write_status(self._hpas, hpa, run.status)
@@ -143,7 +145,7 @@ class HorizontalController:
         history = self._histories.setdefault(request.key, ScalingHistory())
         if not history.recommendations:
             history.recommend(run.current, self._clock.now())
-        found: list[Object] = await self._decide(run, scale, history, request)
+        found: list[autoscaling_v2.MetricStatus] = await self._decide(run, scale, history, request)
         if run.desired != run.current:
             await self._rescale(run, client, scale, found)
             history.changed(run.current, run.desired, run.spec.get("behavior"), self._clock.now())
@@ -154,7 +156,7 @@ class HorizontalController:
 
     async def _decide(
         self, run: _Reconciliation, scale: Scale, history: ScalingHistory, request: Request
-    ) -> list[Object]:
+    ) -> list[autoscaling_v2.MetricStatus]:
         """Compute the desired number of replicas; return the measured metrics. Raises `_Failed`."""
         maximum = run.spec["maxReplicas"]
         if run.current == 0:
@@ -201,7 +203,9 @@ class HorizontalController:
         self._condition(run, _LIMITED, "True" if limited.limited else "False", limited.limit)
         run.desired = limited.replicas
 
-    async def _rescale(self, run: _Reconciliation, client: Any, scale: Scale, found: list[Object]) -> None:
+    async def _rescale(
+        self, run: _Reconciliation, client: Any, scale: Scale, found: list[autoscaling_v2.MetricStatus]
+    ) -> None:
         """Scale the target to the desired number of replicas, with retries on conflict. Raises `_Failed`."""
         name = run.spec["scaleTargetRef"]["name"]
         try:
@@ -255,22 +259,24 @@ class HorizontalController:
             raise _Failed
         return [decode_pod(ref.raw) for ref in refs]
 
-    def _write_metrics(self, run: _Reconciliation, metrics: list[Object]) -> None:
+    def _write_metrics(self, run: _Reconciliation, metrics: list[autoscaling_v2.MetricStatus]) -> None:
         """Write the current replicas and metrics to the status."""
-        run.status["currentReplicas"] = run.current
-        run.status["currentMetrics"] = metrics or None
+        set_counts(run.status, {"currentReplicas": run.current})
+        # Kubernetes writes null if there are none.
+        run.status["currentMetrics"] = metrics or None  # type: ignore[typeddict-item]
 
     def _condition(self, run: _Reconciliation, type: str, status: str, text: tuple[str, str]) -> None:
         condition = {"type": type, "status": status, "reason": text[0], "message": text[1]}
         set_status_condition(run.status, condition, self._clock)
 
 
-def _tolerances(spec: Object) -> Tolerances:
+def _tolerances(spec: autoscaling_v2.HorizontalPodAutoscalerSpec) -> Tolerances:
     behavior = spec.get("behavior") or {}
+    down, up = behavior.get("scaleDown") or {}, behavior.get("scaleUp") or {}
     tolerances = {
-        side: _share(behavior[name]["tolerance"])
-        for side, name in (("down", "scaleDown"), ("up", "scaleUp"))
-        if (behavior.get(name) or {}).get("tolerance") is not None
+        side: _share(rules["tolerance"])
+        for side, rules in (("down", down), ("up", up))
+        if rules.get("tolerance") is not None
     }
     return Tolerances(**tolerances)
 

@@ -4,12 +4,14 @@
 Source: kubernetes pkg/controller/podautoscaler/horizontal.go `normalizeDesiredReplicas…` (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 import math
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from sampan.resource import Object
+from sampan.kinds import autoscaling_v2
 
 DOWNSCALE_STABILIZATION_S: Final = 300
 _SCALE_UP_FACTOR: Final = 2
@@ -28,6 +30,9 @@ _DOWN_STABILIZED: Final = (
     "ScaleDownStabilized",
     "recent recommendations were higher than current one, applying the highest recent recommendation",
 )
+
+Direction = Literal["scaleUp", "scaleDown"]
+"""Name of the field with the rules for one direction."""
 
 ConditionText = tuple[str, str]
 """Reason and message of a condition."""
@@ -52,11 +57,14 @@ class ScalingHistory:
         """Record a recommendation."""
         self.recommendations.append(Dated(now, replicas))
 
-    def changed(self, before: int, after: int, behavior: Object | None, now: dt.datetime) -> None:
+    def changed(
+        self, before: int, after: int, behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None, now: dt.datetime
+    ) -> None:
         """Record a change of the target's size. Events older than the longest policy period are dropped."""
         if behavior is None:
             return
-        name, events = ("scaleUp", self.ups) if after > before else ("scaleDown", self.downs)
+        name: Direction = "scaleUp" if after > before else "scaleDown"
+        events = self.ups if after > before else self.downs
         longest_s = max((policy["periodSeconds"] for policy in _policies(behavior, name)), default=0)
         events[:] = [event for event in events if event.at >= now - dt.timedelta(seconds=longest_s)]
         events.append(Dated(now, abs(after - before)))
@@ -70,7 +78,7 @@ class Proposal:
     desired: int
     minimum: int
     maximum: int
-    behavior: Object | None
+    behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None
     now: dt.datetime
 
 
@@ -107,7 +115,7 @@ def _stabilized_down(proposal: Proposal, history: ScalingHistory) -> int:
 
 def _stabilized(proposal: Proposal, history: ScalingHistory) -> tuple[int, ConditionText]:
     """Return the recommendation nearest to the current number, within the stabilization windows of `behavior`."""
-    behavior = proposal.behavior or {}
+    behavior = proposal.behavior
     up_from = proposal.now - dt.timedelta(seconds=_window_s(behavior, "scaleUp", 0))
     down_from = proposal.now - dt.timedelta(seconds=_window_s(behavior, "scaleDown", DOWNSCALE_STABILIZATION_S))
     history.recommendations = [each for each in history.recommendations if each.at >= min(up_from, down_from)]
@@ -163,8 +171,8 @@ def _down_limit(proposal: Proposal, history: ScalingHistory) -> int:
     return _selected(proposal, "scaleDown", proposals, {"Min": max, "Max": min})
 
 
-def _selected(proposal: Proposal, name: str, proposals: list[int], choices: dict[str, object]) -> int:
-    select = ((proposal.behavior or {}).get(name) or {}).get("selectPolicy", "Max")
+def _selected(proposal: Proposal, name: Direction, proposals: list[int], choices: dict[str, object]) -> int:
+    select = _rules(proposal.behavior, name).get("selectPolicy", "Max")
     if select == "Disabled" or not proposals:
         return proposal.current
     choose = choices["Min" if select == "Min" else "Max"]
@@ -180,11 +188,18 @@ def _at_start(proposal: Proposal, history: ScalingHistory, period_s: int) -> int
     return proposal.current - added + removed
 
 
-def _policies(behavior: Object | None, name: str) -> list[Object]:
-    found: list[Object] = ((behavior or {}).get(name) or {}).get("policies") or []
-    return found
+def _rules(
+    behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None, name: Direction
+) -> autoscaling_v2.HPAScalingRules:
+    return (behavior.get(name) if behavior is not None else None) or {}
 
 
-def _window_s(behavior: Object, name: str, default_s: int) -> int:
-    seconds = (behavior.get(name) or {}).get("stabilizationWindowSeconds")
+def _policies(
+    behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None, name: Direction
+) -> list[autoscaling_v2.HPAScalingPolicy]:
+    return _rules(behavior, name).get("policies") or []
+
+
+def _window_s(behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None, name: Direction, default_s: int) -> int:
+    seconds = _rules(behavior, name).get("stabilizationWindowSeconds")
     return default_s if seconds is None else int(seconds)

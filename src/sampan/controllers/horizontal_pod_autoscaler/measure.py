@@ -3,24 +3,24 @@
 Source: kubernetes pkg/controller/podautoscaler/horizontal.go `computeReplicasForMetrics` (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from sampan.controllers.horizontal_pod_autoscaler.metrics import Metrics, MetricsError
 from sampan.controllers.horizontal_pod_autoscaler.replicas import Calculation, Proposal
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.core.numbers.quantity import Format, Quantity, parse
-from sampan.resource import Object
+from sampan.kinds import autoscaling_v2
 
 _MILLI: Final = -3
-_FIELDS: Final = {
-    "Resource": "resource",
-    "ContainerResource": "containerResource",
-    "Pods": "pods",
-    "Object": "object",
-    "External": "external",
-}
+
+
+_Found: TypeAlias = "tuple[str, Proposal, autoscaling_v2.MetricValueStatus]"
+"""Name of a metric, its proposal and its current value."""
+_Measurement: TypeAlias = "tuple[str, Proposal, autoscaling_v2.MetricStatus]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Measured:
     replicas: int = 0
     metric: str = ""
     """The metric with the highest proposal."""
-    statuses: list[Object] = field(default_factory=list)
+    statuses: list[autoscaling_v2.MetricStatus] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)
     """Reason and message for each metric that could not be read."""
     count: int = 0
@@ -60,7 +60,7 @@ class Measured:
         return f"invalid metrics ({failed}), first error is: {self.failures[0][1]}"
 
 
-async def measure_all(metrics: Metrics, target: ScaleTarget, specs: Sequence[Object]) -> Measured:
+async def measure_all(metrics: Metrics, target: ScaleTarget, specs: Sequence[autoscaling_v2.MetricSpec]) -> Measured:
     """Measure all metrics in order."""
     measured = Measured(count=len(specs))
     for spec in specs:
@@ -76,26 +76,45 @@ async def measure_all(metrics: Metrics, target: ScaleTarget, specs: Sequence[Obj
     return measured
 
 
-async def _measure(metrics: Metrics, target: ScaleTarget, spec: Object) -> tuple[str, Proposal, Object]:
+async def _measure(metrics: Metrics, target: ScaleTarget, spec: autoscaling_v2.MetricSpec) -> _Measurement:
     """Return the metric's name, its proposal and its status. Raises `MetricsError`."""
     kind = spec["type"]
-    source: Object = spec[_FIELDS[kind]]
-    if kind in ("Resource", "ContainerResource"):
-        name, proposal, status = await _of_resource(metrics, target, source)
-    elif kind == "Pods":
-        name, proposal, status = await _of_pods(metrics, target, source)
-    elif kind == "Object":
-        name, proposal, status = await _of_object(metrics, target, source)
-    else:
-        name, proposal, status = await _of_external(metrics, target, source)
-    return name, proposal, {"type": kind, _FIELDS[kind]: status}
+    if kind == "Resource":
+        name, proposal, current = await _of_resource(metrics, target, spec["resource"], "")
+        return name, proposal, {"type": kind, "resource": {"name": spec["resource"]["name"], "current": current}}
+    if kind == "ContainerResource":
+        source = spec["containerResource"]
+        resource, container = source["name"], source["container"]
+        name, proposal, current = await _of_resource(metrics, target, source, container)
+        status: autoscaling_v2.ContainerResourceMetricStatus = {
+            "name": resource,
+            "container": container,
+            "current": current,
+        }
+        return name, proposal, {"type": kind, "containerResource": status}
+    if kind == "Pods":
+        name, proposal, current = await _of_pods(metrics, target, spec["pods"])
+        return name, proposal, {"type": kind, "pods": {"metric": spec["pods"]["metric"], "current": current}}
+    if kind == "Object":
+        name, proposal, current = await _of_object(metrics, target, spec["object"])
+        metric, described = spec["object"]["metric"], spec["object"]["describedObject"]
+        of_object: autoscaling_v2.ObjectMetricStatus = {
+            "metric": metric,
+            "describedObject": described,
+            "current": current,
+        }
+        return name, proposal, {"type": kind, "object": of_object}
+    name, proposal, current = await _of_external(metrics, target, spec["external"])
+    return name, proposal, {"type": kind, "external": {"metric": spec["external"]["metric"], "current": current}}
 
 
-_Found = tuple[str, Proposal, Object]
-
-
-async def _of_resource(metrics: Metrics, target: ScaleTarget, source: Object) -> _Found:
-    resource, container = source["name"], source.get("container", "")
+async def _of_resource(
+    metrics: Metrics,
+    target: ScaleTarget,
+    source: autoscaling_v2.ResourceMetricSource | autoscaling_v2.ContainerResourceMetricSource,
+    container: str,
+) -> _Found:
+    resource = source["name"]
     desired = source["target"]
     by_average = desired.get("averageValue") is not None
     measure = "usage" if by_average else "utilization"
@@ -113,79 +132,78 @@ async def _of_resource(metrics: Metrics, target: ScaleTarget, source: Object) ->
             proposal = target.calculation.of_utilization(found, resource, container, percent)
     except MetricsError as error:
         raise MetricsError(f"failed to get {resource} {measure}: {error}") from error
-    current: Object = {"averageValue": _text(proposal.usage, resource)}
+    current: autoscaling_v2.MetricValueStatus = {"averageValue": _text(proposal.usage, resource)}
     if proposal.utilization is not None:
         current["averageUtilization"] = proposal.utilization
-    named = {"name": resource, "container": container} if container else {"name": resource}
-    return name, proposal, {**named, "current": current}
+    return name, proposal, current
 
 
-async def _of_pods(metrics: Metrics, target: ScaleTarget, source: Object) -> _Found:
+async def _of_pods(metrics: Metrics, target: ScaleTarget, source: autoscaling_v2.PodsMetricSource) -> _Found:
     metric, selector = _identity(source)
     try:
         found = await metrics.custom_of_pods(target.namespace, target.selector, metric, selector)
     except MetricsError as error:
         raise MetricsError(f"unable to get metric {metric}: {error}") from error
     proposal = target.calculation.of_average(found, "", _milli(source["target"]["averageValue"]))
-    return f"pods metric {metric}", proposal, _status(source, "averageValue", proposal)
+    return f"pods metric {metric}", proposal, {"averageValue": _text(proposal.usage, "")}
 
 
-async def _of_object(metrics: Metrics, target: ScaleTarget, source: Object) -> _Found:
+async def _of_object(metrics: Metrics, target: ScaleTarget, source: autoscaling_v2.ObjectMetricSource) -> _Found:
     metric, selector = _identity(source)
-    described: Object = source["describedObject"]
+    described = source["describedObject"]
     try:
         usage = await metrics.of_object(target.namespace, described, metric, selector)
     except MetricsError as error:
         where = f"{described['kind']} {target.namespace}/{described['name']}"
         raise MetricsError(f"unable to get metric {metric}: {where}: {error}") from error
-    proposal, field_name = _shared(target, source["target"], usage)
-    status = {"describedObject": described, **_status(source, field_name, proposal)}
-    return f"{described['kind']} metric {metric}", proposal, status
+    proposal, current = _shared(target, source["target"], usage)
+    return f"{described['kind']} metric {metric}", proposal, current
 
 
-async def _of_external(metrics: Metrics, target: ScaleTarget, source: Object) -> _Found:
+async def _of_external(metrics: Metrics, target: ScaleTarget, source: autoscaling_v2.ExternalMetricSource) -> _Found:
     metric, selector = _identity(source)
     try:
         usage = sum(await metrics.external(target.namespace, metric, selector))
     except MetricsError as error:
         raise MetricsError(f"unable to get external metric {target.namespace}/{metric}/{selector}: {error}") from error
-    proposal, field_name = _shared(target, source["target"], usage)
-    return f"external metric {metric}", proposal, _status(source, field_name, proposal)
+    proposal, current = _shared(target, source["target"], usage)
+    return f"external metric {metric}", proposal, current
 
 
-def _shared(target: ScaleTarget, desired: Object, usage: int) -> tuple[Proposal, str]:
+def _shared(
+    target: ScaleTarget, desired: autoscaling_v2.MetricTarget, usage: int
+) -> tuple[Proposal, autoscaling_v2.MetricValueStatus]:
     """Compare one measured value with the target, per Pod or as a whole.
 
-    Return the proposal, and the name of the value's field in the status.
+    Return the proposal and the value for the status.
     """
     if desired.get("averageValue") is not None:
         each = _milli(desired["averageValue"])
-        return target.calculation.of_value_per_pod(usage, each, target.present), "averageValue"
-    return target.calculation.of_value(usage, _milli(desired["value"])), "value"
+        proposal = target.calculation.of_value_per_pod(usage, each, target.present)
+        return proposal, {"averageValue": _text(proposal.usage, "")}
+    proposal = target.calculation.of_value(usage, _milli(desired["value"]))
+    return proposal, {"value": _text(proposal.usage, "")}
 
 
-def _identity(source: Object) -> tuple[str, str]:
+def _identity(
+    source: autoscaling_v2.PodsMetricSource | autoscaling_v2.ObjectMetricSource | autoscaling_v2.ExternalMetricSource,
+) -> tuple[str, str]:
     """Return a metric's name, and its selector as text."""
     metric = source["metric"]
     selector = metric.get("selector")
     return metric["name"], str(selector_from_label_selector(selector)) if selector else ""
 
 
-def _status(source: Object, field_name: str, proposal: Proposal) -> Object:
-    return {"metric": source["metric"], "current": {field_name: _text(proposal.usage, "")}}
-
-
-def _complaint(spec: Object, error: MetricsError) -> str:
+def _complaint(spec: autoscaling_v2.MetricSpec, error: MetricsError) -> str:
     """Return the message about a metric that cannot be read."""
     kind = spec["type"]
-    source = spec[_FIELDS[kind]]
     if kind == "Resource":
-        return f"failed to get {source['name']} resource metric value: {error}"
+        return f"failed to get {spec['resource']['name']} resource metric value: {error}"
     if kind == "ContainerResource":
-        return f"failed to get {source['container']} container metric value: {error}"
+        return f"failed to get {spec['containerResource']['container']} container metric value: {error}"
     if kind == "External":
-        return f"failed to get {source['metric']['name']} external metric value: {error}"
-    return f"failed to get {_FIELDS[kind]} metric value: {error}"
+        return f"failed to get {spec['external']['metric']['name']} external metric value: {error}"
+    return f"failed to get {kind.lower()} metric value: {error}"
 
 
 def _milli(amount: Any) -> int:

@@ -4,6 +4,8 @@ Other servers provide these APIs. Nothing is cached here. Values are in thousand
 Source: kubernetes pkg/controller/podautoscaler/metrics/client.go; k8s.io/metrics (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -14,6 +16,7 @@ from sampan.client import ApiError, Client, ClientError
 from sampan.core.gvk import GroupVersion
 from sampan.core.numbers.quantity import parse
 from sampan.core.time import parse_duration, parse_time
+from sampan.kinds import autoscaling_v2
 from sampan.resource import Object
 from sampan.wire.json import UNREADABLE
 
@@ -67,7 +70,9 @@ class Metrics:
         items = await self._custom(f"namespaces/{namespace}/pods/*/{metric}", query)
         return {item["describedObject"]["name"]: _pod_metric(item) for item in items}
 
-    async def of_object(self, namespace: str, described: Object, metric: str, metric_selector: str) -> int:
+    async def of_object(
+        self, namespace: str, described: autoscaling_v2.CrossVersionObjectReference, metric: str, metric_selector: str
+    ) -> int:
         """Return a custom metric of one object."""
         api_version, kind, name = described.get("apiVersion", ""), described["kind"], described["name"]
         if kind == "Namespace" and not GroupVersion.parse(api_version).group:

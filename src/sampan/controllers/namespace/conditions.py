@@ -3,13 +3,15 @@
 Source: kube-controller-manager pkg/controller/namespace/deletion/status_condition_utils.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from sampan.core.gvk import GroupVersionResource
-from sampan.resource import Object
+from sampan.kinds import core_v1
 
 
 @dataclass(slots=True)
@@ -108,13 +110,15 @@ _FINALIZERS: Final = _Words(
 )
 
 
-def conditions_after(present: Sequence[Object], findings: Findings, timestamp: str) -> list[Object]:
+def conditions_after(
+    present: Sequence[core_v1.NamespaceCondition], findings: Findings, timestamp: str
+) -> list[core_v1.NamespaceCondition]:
     """Merge the conditions of the findings into the current ones: replace those of the same type, append new ones.
 
     Conditions of other types stay unchanged. A transition time changes only with the condition's status.
     """
     desired = {condition["type"]: condition for condition in _conditions(findings)}
-    merged: list[Object] = []
+    merged: list[core_v1.NamespaceCondition] = []
     for old in present:
         new = desired.pop(old.get("type", ""), None)
         if new is None:
@@ -125,7 +129,7 @@ def conditions_after(present: Sequence[Object], findings: Findings, timestamp: s
     return merged + [{**new, "lastTransitionTime": timestamp} for new in desired.values()]
 
 
-def _conditions(findings: Findings) -> Iterator[Object]:
+def _conditions(findings: Findings) -> Iterator[core_v1.NamespaceCondition]:
     messages = (
         (_DISCOVERY, findings.discovery_message()),
         (_VERSIONS, findings.version_failure),

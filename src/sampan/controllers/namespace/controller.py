@@ -7,6 +7,8 @@ client that deletes a namespace may be about to finalize it. Remaining objects a
 intervals of at most half of the estimated time.
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from typing import Any, Final
 
@@ -18,11 +20,12 @@ from sampan.controllers.namespace.conditions import Findings, conditions_after
 from sampan.controllers.namespace.content import NamespaceContent
 from sampan.core.time import parse_time, timestamp
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.queue import BucketRateLimiter, ItemExponentialFailureRateLimiter, MaxOfRateLimiter
 from sampan.operator.request import Request, Result, RetryLater
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "namespace-controller"
 FINALIZER: Final = "kubernetes"
@@ -74,7 +77,7 @@ class NamespaceController:
         except NotFound:
             return None
 
-    async def _empty(self, namespace: Object, deleted_at: dt.datetime) -> Result | None:
+    async def _empty(self, namespace: core_v1.Namespace, deleted_at: dt.datetime) -> Result | None:
         # First, because the server then refuses new objects in the namespace; else deleting could go on forever.
         namespace = await self._terminate(namespace)
         findings = await self._content.delete(meta(namespace).name, deleted_at)
@@ -94,14 +97,14 @@ class NamespaceController:
         taken_s = (self._clock.now() - deleted_at).total_seconds()
         return min(estimate_s // 2 + 1, max(taken_s / 4, _SOONEST_S))
 
-    async def _terminate(self, namespace: Object) -> Object:
+    async def _terminate(self, namespace: core_v1.Namespace) -> core_v1.Namespace:
         """Set the phase to Terminating. Usually the server has done so already."""
         if (namespace.get("status") or {}).get("phase") == "Terminating":
             return namespace
-        status = {**(namespace.get("status") or {}), "phase": "Terminating"}
+        status: core_v1.NamespaceStatus = {**namespace.get("status", {}), "phase": "Terminating"}
         return await self._namespaces.update_status({**namespace, "status": status})
 
-    async def _write_conditions(self, namespace: Object, findings: Findings) -> None:
+    async def _write_conditions(self, namespace: core_v1.Namespace, findings: Findings) -> None:
         """Write the conditions. After a conflict with another writer, the next pass writes them."""
         status = namespace.get("status") or {}
         conditions = conditions_after(status.get("conditions") or (), findings, timestamp(self._clock))
@@ -112,7 +115,7 @@ class NamespaceController:
         except Conflict:
             pass
 
-    async def _finalize(self, namespace: Object) -> None:
+    async def _finalize(self, namespace: core_v1.Namespace) -> None:
         """Remove the finalizer from the namespace that was emptied, identified by its UID.
 
         The server removes the namespace with its last finalizer.
@@ -131,7 +134,7 @@ class NamespaceController:
         await retry_on_conflict(attempt)
 
 
-def _has_finalizer(namespace: Object) -> bool:
+def _has_finalizer(namespace: core_v1.Namespace) -> bool:
     return FINALIZER in ((namespace.get("spec") or {}).get("finalizers") or ())
 
 

@@ -5,6 +5,8 @@ a lower usage only after a moment without admitted requests, because admitted ob
 kube-controller-manager pkg/controller/resourcequota/resource_quota_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -20,6 +22,7 @@ from sampan.core.quota import Usage, add, evaluator_for, scope_selectors
 from sampan.core.quota.usage import ZERO, amounts, most
 from sampan.informer.ref import Ref
 from sampan.informer.store.indexer import NAMESPACE_INDEX
+from sampan.kinds import core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.request import Request, Result
@@ -93,7 +96,7 @@ class ResourceQuotaController:
                 return None  # The event of that change queues the quota again.
         return None if settled else Result(requeue_after_s=SETTLE_S)
 
-    def _is_settled(self, request: Request, quota: Object, found: Usage, reported: Usage) -> bool:
+    def _is_settled(self, request: Request, quota: core_v1.ResourceQuota, found: Usage, reported: Usage) -> bool:
         """Return True if the counted usage may be reported. A lower usage may be reported only after `SETTLE_S`.
 
         Admission reports the usage of objects before they exist and can be counted.
@@ -108,7 +111,7 @@ class ResourceQuotaController:
             return False
         return (now - before[1]).total_seconds() >= SETTLE_S
 
-    async def _usage(self, quota: Object) -> Usage:
+    async def _usage(self, quota: core_v1.ResourceQuota) -> Usage:
         """Return the usage of the quota's limits, as far as it can be counted."""
         limits = set((quota.get("spec") or {}).get("hard") or ())
         total: Usage = {}
@@ -124,7 +127,7 @@ class ResourceQuotaController:
                 total[limit] = ZERO if scope_selectors(quota) else Quantity(len(refs))
         return total
 
-    def _sum(self, quota: Object, info: ResourceInfo, limits: Iterable[str]) -> Usage:
+    def _sum(self, quota: core_v1.ResourceQuota, info: ResourceInfo, limits: Iterable[str]) -> Usage:
         """Return the usage of some limits by the objects of a resource in the quota's scopes."""
         evaluator, selectors = evaluator_for(info.gvr.group_resource), scope_selectors(quota)
         now = self._clock.now()
@@ -136,7 +139,7 @@ class ResourceQuotaController:
         return {limit: total.get(limit, ZERO) for limit in limits}
 
 
-def status_after(quota: Object, found: Mapping[str, Quantity]) -> Object | None:
+def status_after(quota: core_v1.ResourceQuota, found: Mapping[str, Quantity]) -> Object | None:
     """Return the status for the found usage; None if it has not changed.
 
     The reported usage of limits that cannot be counted stays.

@@ -7,6 +7,8 @@ Concurrency: a controller with one worker.
 Source: cloud-provider controllers/service/controller.go `syncLoadBalancerIfNeeded` (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,8 +39,9 @@ from sampan.controllers.service_load_balancer.host_ports import (
     host_ports_of,
 )
 from sampan.core.event_loop.time_slices import TimeSlices
+from sampan.kinds import core_v1
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 ALL: Final = Request("", "services")
 COMPONENT: Final = "service-controller"
@@ -106,7 +109,7 @@ class NodeBalancer:
             raise errors[0]
         return Result(SETTLED_S) if any(not each.is_reported for each in self._problems.values()) else None
 
-    async def _assign(self, services: Sequence[Object]) -> Mapping[str, Assignment]:
+    async def _assign(self, services: Sequence[core_v1.Service]) -> Mapping[str, Assignment]:
         assert self._options is not None
         nodes = await self._nodes.list()
         reserved: dict[Place, str] = {}
@@ -134,13 +137,15 @@ class NodeBalancer:
         self._disputes.report(pods, of_node_ports | assigner.disputed)
         return found
 
-    async def _publish(self, service: Object, assignment: Assignment) -> None:
+    async def _publish(self, service: core_v1.Service, assignment: Assignment) -> None:
         metadata = meta(service)
         if CLEANUP not in metadata.finalizers or OWNED not in metadata.annotations:
             finalizers = [*(each for each in metadata.finalizers if each != CLEANUP), CLEANUP]
             service = await self._patch(service, finalizers, "true")
         if addresses_of(service) != assignment.addresses:
-            ingress = [{"ip": address, "ipMode": "VIP"} for address in assignment.addresses]
+            ingress: list[core_v1.LoadBalancerIngress] = [
+                {"ip": address, "ipMode": "VIP"} for address in assignment.addresses
+            ]
             had_addresses = bool(addresses_of(service))
             await self._write_status(service, ingress)
             if ingress and had_addresses:
@@ -149,7 +154,7 @@ class NodeBalancer:
                 self._recorder.normal(service, "EnsuredLoadBalancer", "Ensured load balancer")
         self._report(service, assignment.problem)
 
-    def _report(self, service: Object, problem: str) -> None:
+    def _report(self, service: core_v1.Service, problem: str) -> None:
         """Record an event for a problem that stays."""
         uid, now = meta(service).uid, asyncio.get_running_loop().time()
         if not problem:
@@ -162,14 +167,14 @@ class NodeBalancer:
             self._recorder.warning(service, "SyncLoadBalancerFailed", f"Error syncing load balancer: {problem}")
             known.is_reported = True
 
-    async def _release(self, service: Object) -> None:
+    async def _release(self, service: core_v1.Service) -> None:
         """Remove the addresses of a Service that is none of this controller any more, then its finalizer."""
         if addresses_of(service):
             await self._write_status(service, None)
             self._recorder.normal(service, "DeletedLoadBalancer", "Deleted load balancer")
         await self._patch(service, [each for each in meta(service).finalizers if each != CLEANUP], None)
 
-    async def _patch(self, service: Object, finalizers: list[str], owned: str | None) -> Object:
+    async def _patch(self, service: core_v1.Service, finalizers: list[str], owned: str | None) -> core_v1.Service:
         metadata = meta(service)
         change: dict[str, Any] = {
             "uid": metadata.uid,
@@ -180,12 +185,12 @@ class NodeBalancer:
         client = self._services.in_namespace(metadata.namespace)
         return await client.patch(metadata.name, MergePatch({"metadata": change}))
 
-    async def _write_status(self, service: Object, ingress: list[Object] | None) -> None:
+    async def _write_status(self, service: core_v1.Service, ingress: list[core_v1.LoadBalancerIngress] | None) -> None:
         metadata = meta(service)
         change = {"metadata": {"uid": metadata.uid}, "status": {"loadBalancer": {"ingress": ingress}}}
         client = self._services.in_namespace(metadata.namespace)
         await client.status.patch(metadata.name, MergePatch(change))
 
 
-def _key(service: Object) -> str:
+def _key(service: core_v1.Service) -> str:
     return f"{meta(service).namespace}/{meta(service).name}"

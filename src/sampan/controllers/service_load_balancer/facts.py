@@ -4,6 +4,8 @@ Source: cloud-provider controllers/service/controller.go `nodeIncludedPredicate`
 addresses of Nodes as for the ServiceLB of k3s: external ones before internal ones.
 """
 
+from __future__ import annotations
+
 import ipaddress
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -14,7 +16,8 @@ from sampan.component_base.pod_networks import RUNTIME_LABEL
 from sampan.component_base.resources import NODES
 from sampan.controllers.service_load_balancer.assignment import Balanced, NodeAddresses, Place, Port
 from sampan.core.pods.simulated import RUNTIME
-from sampan.resource import Object, ObjectMeta, ObjectType, meta
+from sampan.kinds import core_v1, discovery_v1
+from sampan.resource import ObjectMeta, ObjectType, meta
 from sampan.resource.view import view_decoder
 
 CLASS: Final = "sampan.dev/node"
@@ -118,7 +121,7 @@ def answering(nodes: Iterable[BalancerNode]) -> Sequence[NodeAddresses]:
     return sorted((each for each in found if each.addresses), key=lambda each: each.name)
 
 
-def is_balanced(service: Object) -> bool:
+def is_balanced(service: core_v1.Service) -> bool:
     """Return whether a Service gets addresses."""
     spec = service.get("spec") or {}
     return (
@@ -128,7 +131,7 @@ def is_balanced(service: Object) -> bool:
     )
 
 
-def balanced(service: Object, local_nodes: frozenset[str]) -> Balanced:
+def balanced(service: core_v1.Service, local_nodes: frozenset[str]) -> Balanced:
     """Return the facts about a Service. `local_nodes`: nodes with ready endpoints."""
     spec, metadata = service["spec"], meta(service)
     return Balanced(
@@ -142,12 +145,12 @@ def balanced(service: Object, local_nodes: frozenset[str]) -> Balanced:
     )
 
 
-def ports_of(service: Object) -> tuple[Port, ...]:
+def ports_of(service: core_v1.Service) -> tuple[Port, ...]:
     """Return the ports of a Service."""
     return tuple(Port(each.get("protocol") or "TCP", each["port"]) for each in service["spec"].get("ports") or ())
 
 
-def node_ports_of(service: Object) -> dict[Port, str]:
+def node_ports_of(service: core_v1.Service) -> dict[Port, str]:
     """Return the NodePorts of a Service, with its name."""
     metadata = meta(service)
     name = f"NodePort of Service {metadata.namespace}/{metadata.name}"
@@ -155,13 +158,13 @@ def node_ports_of(service: Object) -> dict[Port, str]:
     return {Port(each.get("protocol") or "TCP", each["nodePort"]): name for each in ports if each.get("nodePort")}
 
 
-def addresses_of(service: Object) -> tuple[str, ...]:
+def addresses_of(service: core_v1.Service) -> tuple[str, ...]:
     """Return the published addresses of a Service."""
     ingress = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
     return tuple(_usable(each.get("ip") or "" for each in ingress))
 
 
-def nodes_of_slices(slices: Iterable[Object]) -> frozenset[str]:
+def nodes_of_slices(slices: Iterable[discovery_v1.EndpointSlice]) -> frozenset[str]:
     """Return the nodes with ready endpoints."""
     return frozenset(
         endpoint["nodeName"]
@@ -171,7 +174,7 @@ def nodes_of_slices(slices: Iterable[Object]) -> frozenset[str]:
     )
 
 
-def places_of_slices(slices: Iterable[Object], name: str) -> dict[Place, str]:
+def places_of_slices(slices: Iterable[discovery_v1.EndpointSlice], name: str) -> dict[Place, str]:
     """Return the addresses and ports of endpoints, with the name of what listens there."""
     return {
         Place(address, Port(port.get("protocol") or "TCP", port["port"])): name

@@ -8,6 +8,8 @@ Concurrency: a Service is reconciled by one worker at a time. Each pending Servi
 recorded.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -15,9 +17,10 @@ from sampan.client import ListOptions
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import EVENTS, SERVICES
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "service-lb-controller"
 REASON: Final = "NoLoadBalancer"
@@ -80,7 +83,7 @@ def _load_balancers(ref: Ref[Any]) -> Iterable[Request]:
     return (Request(ref.namespace, ref.name),) if b'"LoadBalancer"' in ref.raw else ()
 
 
-def _is_pending(service: Object) -> bool:
+def _is_pending(service: core_v1.Service) -> bool:
     spec = service.get("spec") or {}
     metadata = meta(service)
     return (

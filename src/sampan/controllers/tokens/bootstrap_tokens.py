@@ -5,6 +5,8 @@ verify yet. The signature proves that a holder of the token has written it.
 Source: kubernetes pkg/controller/bootstrap/{bootstrapsigner,tokencleaner}.go (1.36).
 """
 
+from __future__ import annotations
+
 import base64
 import datetime as dt
 import re
@@ -28,10 +30,11 @@ from sampan.core.tokens.bootstrap import (
     sign,
 )
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.predicates import matching
 from sampan.operator.request import Request, Result
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 SIGNER: Final = "bootstrap-signer-controller"
 CLEANER: Final = "token-cleaner-controller"
@@ -126,7 +129,7 @@ class TokenCleaner:
         return None
 
 
-def seconds_left(secret: Object, now: dt.datetime) -> float | None:
+def seconds_left(secret: core_v1.Secret, now: dt.datetime) -> float | None:
     """Return the time until a token expires; 0 if it has expired or its date is invalid, None if it never expires."""
     expiration = _value(secret, "expiration")
     if not expiration:
@@ -145,7 +148,7 @@ def _may_be_token(ref: Ref[Any]) -> bool:
     return ref.namespace == SECRET_NAMESPACE and _NAME.fullmatch(ref.name) is not None
 
 
-def _token_of(secret: Object) -> BootstrapToken | None:
+def _token_of(secret: core_v1.Secret) -> BootstrapToken | None:
     """Return the token of a Secret, or None if the Secret is malformed or being deleted."""
     if secret.get("type") != SECRET_TYPE or meta(secret).deletion_timestamp:
         return None
@@ -156,7 +159,7 @@ def _token_of(secret: Object) -> BootstrapToken | None:
     return token if token.secret_name == meta(secret).name else None
 
 
-def _value(secret: Object, key: str) -> str:
+def _value(secret: core_v1.Secret, key: str) -> str:
     try:
         return base64.b64decode((secret.get("data") or {}).get(key, "")).decode()
     except ValueError:

@@ -31,7 +31,7 @@ from sampan.core.tokens.legacy import (
 )
 from sampan.informer.ref import Ref
 from sampan.kinds import core_v1
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 NAME: Final = "legacy-serviceaccount-token-cleaner-controller"
 INTERVAL_S: Final = 24 * 3600.0
@@ -94,7 +94,7 @@ class LegacyTokenCleaner:
             except (ClientError, ValueError) as error:
                 _log.error("cannot check the token in Secret %s: %s", ref.key, error)
 
-    async def _clean_one(self, secret: Object, before: dt.datetime, mounted: dict[str, set[str]]) -> None:
+    async def _clean_one(self, secret: core_v1.Secret, before: dt.datetime, mounted: dict[str, set[str]]) -> None:
         """Mark or delete a Secret whose token has not been used since `before`.
 
         `mounted` caches the names of the Secrets that Pods use, by namespace.
@@ -115,18 +115,18 @@ class LegacyTokenCleaner:
         except (NotFound, Conflict):
             pass  # The Secret was used or deleted meanwhile; the next pass reads it again.
 
-    def _is_generated(self, secret: Object) -> bool:
+    def _is_generated(self, secret: core_v1.Secret) -> bool:
         """Return True if the Secret's service account references it. Older token controllers added that reference."""
         found = meta(secret)
         name = found.annotations.get(_ACCOUNT, "")
         ref: Ref[Any] | None = self._accounts.indexer.get(f"{found.namespace}/{name}") if name else None
         if ref is None or found.annotations.get(_UID, "") not in ("", ref.uid):
             return False
-        account: Object = ref.decode()
+        account: core_v1.ServiceAccount = ref.decode()
         return any(each.get("name") == found.name for each in account.get("secrets") or ())
 
 
-def tracked_since(tracking: Object) -> dt.datetime:
+def tracked_since(tracking: core_v1.ConfigMap) -> dt.datetime:
     """Return the time from which all uses of tokens are recorded: the day after the date in the ConfigMap.
 
     Raises `ValueError` if the date is missing or invalid.
@@ -137,7 +137,7 @@ def tracked_since(tracking: Object) -> dt.datetime:
     return parse_day(date) + _DAY
 
 
-def is_unused(secret: Object, before: dt.datetime) -> bool:
+def is_unused(secret: core_v1.Secret, before: dt.datetime) -> bool:
     """Return True if a Secret holds a token that was created before `before` and has not been used since.
 
     Raises `ValueError` if the label with the last use is not a date.

@@ -3,6 +3,8 @@
 Source: kube-controller-manager pkg/controller/serviceaccount/tokens_controller.go (1.36).
 """
 
+from __future__ import annotations
+
 import base64
 from collections.abc import Iterable
 from typing import Any, Final
@@ -13,6 +15,7 @@ from sampan.component_base.resources import SECRETS, SERVICE_ACCOUNTS
 from sampan.core.tokens.keys import read_signing_key
 from sampan.core.tokens.legacy import legacy_token
 from sampan.informer.ref import Ref
+from sampan.kinds import core_v1
 from sampan.operator.builder import Builder
 from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
@@ -65,7 +68,7 @@ class ServiceAccountTokens:
                 continue  # It is gone or was replaced; that event queues the account again.
         return None
 
-    def _missing(self, account: Object, secret: Object) -> Object:
+    def _missing(self, account: core_v1.ServiceAccount, secret: core_v1.Secret) -> Object:
         """Return the missing fields of a Secret as a merge patch; empty if the Secret is complete."""
         owner, data = meta(account), secret.get("data") or {}
         desired = {"namespace": owner.namespace, "ca.crt": self._root_ca}
@@ -80,7 +83,7 @@ class ServiceAccountTokens:
         return {"data": change, "metadata": {"uid": meta(secret).uid, "annotations": {_UID: owner.uid}}}
 
 
-def account_name(secret: Object) -> str:
+def account_name(secret: core_v1.Secret) -> str:
     """Return the name of the account whose token a Secret holds; "" if it is not a token Secret."""
     if secret.get("type") != _TYPE or meta(secret).deletion_timestamp:
         return ""

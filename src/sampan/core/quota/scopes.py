@@ -4,8 +4,8 @@ Source: kubernetes pkg/quota/v1/evaluator/core/{pods,persistent_volume_claims}.g
 pkg/quota/v1/generic/evaluator.go (1.36).
 """
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.core.object import Object
@@ -13,7 +13,7 @@ from sampan.core.object import Object
 _EXISTS: Final = "Exists"
 
 
-def scope_selectors(quota: Object) -> list[Object]:
+def scope_selectors(quota: Mapping[str, Any]) -> list[Object]:
     """Return the requirements that an object must match to be counted. Plain scopes become `Exists` requirements."""
     spec = quota.get("spec") or {}
     selectors: list[Object] = [{"scopeName": scope, "operator": _EXISTS} for scope in spec.get("scopes") or ()]

@@ -5,6 +5,8 @@ Source: kubelet certificate/bootstrap/bootstrap.go `requestNodeCertificate`, cer
 util/certificate/csr (1.36).
 """
 
+from __future__ import annotations
+
 import base64
 import ipaddress
 from collections.abc import Sequence
@@ -19,8 +21,9 @@ from cryptography.x509.oid import NameOID
 from sampan.client import Client, WaitTimeout, wait_for
 from sampan.component_base.resources import CERTIFICATE_SIGNING_REQUESTS
 from sampan.core.tls.certificates import KeyPair
+from sampan.kinds import certificates_v1
 from sampan.node.joining.errors import JoinError
-from sampan.resource import Object, meta
+from sampan.resource import meta
 
 CLIENT_SIGNER: Final = "kubernetes.io/kube-apiserver-client-kubelet"
 SERVING_SIGNER: Final = "kubernetes.io/kubelet-serving"
@@ -82,11 +85,15 @@ async def request_serving_certificate(client: Client, node: str, hosts: Sequence
 async def _request(client: Client, request: CertificateRequest, signer: str, purpose: str, timeout_s: float) -> KeyPair:
     requests = client.resource(CERTIFICATE_SIGNING_REQUESTS)
     usages = [purpose, "digital signature"]
-    spec = {"request": base64.b64encode(request.pem).decode(), "signerName": signer, "usages": usages}
+    spec: certificates_v1.CertificateSigningRequestSpec = {
+        "request": base64.b64encode(request.pem).decode(),
+        "signerName": signer,
+        "usages": usages,
+    }
     created = await requests.create(
         {
-            "apiVersion": CERTIFICATE_SIGNING_REQUESTS.api_version,
-            "kind": CERTIFICATE_SIGNING_REQUESTS.kind,
+            "apiVersion": "certificates.k8s.io/v1",
+            "kind": "CertificateSigningRequest",
             "metadata": {"generateName": "csr-"},
             "spec": spec,
         }
@@ -103,17 +110,19 @@ async def _request(client: Client, request: CertificateRequest, signer: str, pur
     return KeyPair(_issued(decided, name), request.key)
 
 
-def is_decided(csr: Object | None) -> bool:
+def is_decided(csr: certificates_v1.CertificateSigningRequest | None) -> bool:
     """Return True if a request is signed, denied, failed or deleted."""
     return csr is None or bool((csr.get("status") or {}).get("certificate")) or _refusal(csr) is not None
 
 
-def _refusal(csr: Object) -> Object | None:
-    conditions: list[Object] = (csr.get("status") or {}).get("conditions") or []
+def _refusal(
+    csr: certificates_v1.CertificateSigningRequest,
+) -> certificates_v1.CertificateSigningRequestCondition | None:
+    conditions = (csr.get("status") or {}).get("conditions") or []
     return next((each for each in conditions if each["type"] in ("Denied", "Failed")), None)
 
 
-def _issued(csr: Object | None, name: str) -> x509.Certificate:
+def _issued(csr: certificates_v1.CertificateSigningRequest | None, name: str) -> x509.Certificate:
     """Return the certificate of a decided request. Raises `JoinError`."""
     if csr is None:
         raise JoinError(f"CertificateSigningRequest {name} was deleted before it was signed")

@@ -5,6 +5,8 @@ public key is required, unless the caller explicitly disables this check.
 Source: kubeadm app/discovery/token/token.go (1.36).
 """
 
+from __future__ import annotations
+
 import base64
 from dataclasses import dataclass
 from typing import Final
@@ -24,9 +26,9 @@ from sampan.core.tokens.bootstrap import (
     is_signed,
 )
 from sampan.http.client.tls import TlsOptions
+from sampan.kinds import core_v1
 from sampan.node.joining.ca_hash import ca_hash
 from sampan.node.joining.errors import JoinError
-from sampan.resource import Object
 
 _CERTIFICATES_MAX: Final = 100
 
@@ -57,7 +59,7 @@ async def discover(server: str, trust: Trust) -> bytes:
     return authorities
 
 
-async def _cluster_info(server: str, tls: TlsOptions, token: BootstrapToken) -> Object:
+async def _cluster_info(server: str, tls: TlsOptions, token: BootstrapToken) -> core_v1.ConfigMap:
     """Return the ConfigMap with the cluster information, read without credentials."""
     try:
         async with Client.from_config(Config(server, tls=tls)) as client:
@@ -82,7 +84,7 @@ def unreachable(server: str, error: TransportError) -> str:
     return f"cannot reach {server}: {text}"
 
 
-def _signed_content(info: Object, token: BootstrapToken) -> str:
+def _signed_content(info: core_v1.ConfigMap, token: BootstrapToken) -> str:
     """Return the kubeconfig of the cluster information, if it is signed with the token."""
     data: dict[str, str] = info.get("data") or {}
     content, signature = data.get(KUBECONFIG_KEY, ""), data.get(SIGNATURE_PREFIX + token.id)

@@ -3,16 +3,18 @@
 Source: kubernetes pkg/kubelet/token/token_manager.go (1.36).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Final
 
 from sampan.client import Client, ClientError, NotFound
 from sampan.component_base.resources import SERVICE_ACCOUNTS
 from sampan.core.time import Clock, parse_time
+from sampan.kinds import authentication_v1
 from sampan.node.references import Missing, Unreadable
 from sampan.node.views.pod import Pod
 from sampan.node.views.volume_sources import TokenProjection
-from sampan.resource import Object
 
 RENEW_AT: Final = 0.8
 """Fraction of its lifetime after which a token is renewed."""
@@ -64,10 +66,18 @@ class Tokens:
             del self._tokens[key]
 
     async def _request(self, pod: Pod, account: str, desired: TokenProjection) -> Token:
-        reference = {"apiVersion": "v1", "kind": "Pod", "name": pod.metadata.name, "uid": pod.metadata.uid}
-        spec: Object = {"expirationSeconds": desired.expiration_seconds, "boundObjectRef": reference}
+        reference: authentication_v1.BoundObjectReference = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "name": pod.metadata.name,
+            "uid": pod.metadata.uid,
+        }
+        spec: authentication_v1.TokenRequestSpec = {
+            "expirationSeconds": desired.expiration_seconds,
+            "boundObjectRef": reference,
+        }
         spec["audiences"] = [desired.audience] if desired.audience else []
-        body: Object = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
         accounts = self._client.resource(SERVICE_ACCOUNTS, namespace=pod.metadata.namespace)
         try:
             response = await accounts.subresource("token").create(account, body)

@@ -3,11 +3,14 @@
 Source: kubelet cmd/kubelet/app/auth.go, apiserver plugin/pkg/authorizer/webhook (1.36).
 """
 
+from __future__ import annotations
+
 from typing import Final
 
 from sampan.client import Client
 from sampan.component_base.resources import SUBJECT_ACCESS_REVIEWS
 from sampan.core.time import Clock
+from sampan.kinds import authorization_v1
 from sampan.node.server.trust.attributes import SubresourceAttributes
 from sampan.node.server.trust.review_cache import ReviewCache
 from sampan.node.server.trust.user import User
@@ -44,16 +47,25 @@ class Authorization:
         known = self._allowed.get(key)
         if known is not None:
             return known
-        attributes = {"verb": verb, "version": "v1", "resource": "nodes", "subresource": subresource}
-        spec = {
+        attributes: authorization_v1.ResourceAttributes = {
+            "verb": verb,
+            "version": "v1",
+            "resource": "nodes",
+            "subresource": subresource,
+        }
+        if self._node_name:
+            attributes["name"] = self._node_name
+        spec: authorization_v1.SubjectAccessReviewSpec = {
             "user": user.name,
             "groups": list(user.groups),
             "uid": user.uid,
             "extra": {name: list(values) for name, values in extra},
-            "resourceAttributes": {**attributes, "name": self._node_name} if self._node_name else attributes,
+            "resourceAttributes": attributes,
         }
-        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
-        status = (await self._reviews.create(review)).get("status") or {}
-        allowed = bool(status.get("allowed"))
+        reviewed = await self._reviews.create(
+            {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "metadata": {}, "spec": spec}
+        )
+        status = reviewed.get("status")
+        allowed = status is not None and bool(status.get("allowed"))
         self._allowed.put(key, allowed, ALLOWED_TTL_S if allowed else DENIED_TTL_S)
         return allowed
