@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sampan.server.trace.recorder import Recorder
+from tests.server.admission.webhook.hooks import Hooks, adding, configure, hook
 from tests.server.cluster import Api, served
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -228,3 +229,15 @@ async def test_a_status_is_traced_and_the_spec_is_put_back(boats: Api) -> None:
 async def test_a_trace_of_what_is_not_there_is_refused(boats: Api) -> None:
     trace = (await boats.patch(f"{BOATS}/none?{QUERY}", {"spec": {}})).body
     assert (trace["code"], trace["steps"][-1]["name"]) == (404, "refused")
+
+
+async def test_a_patch_of_a_webhook_has_its_name(api: Api) -> None:
+    hooks = Hooks(api)
+    hooks.responses["hook.example.com"] = adding("stamp", "yes")
+    await configure(api, "Mutating", hook())
+    trace = (await api.post(f"{MAPS}?{QUERY}", {"metadata": {"name": "a"}})).body
+    step = next(step for step in trace["steps"] if step.get("webhooks"))
+    assert (step["name"], step["detail"]) == ("mutating admission", "MutatingAdmissionWebhook")
+    assert step["webhooks"] == [
+        {"webhook": "hook.example.com", "patch": [{"op": "add", "path": "/data", "value": {"stamp": "yes"}}]}
+    ]

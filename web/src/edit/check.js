@@ -6,6 +6,7 @@ import { apiPath } from "../discovery/kinds.js";
 import { session } from "../session/session.js";
 import { StatusError } from "../transport/errors.js";
 import { follow, valueAt } from "./field_paths.js";
+import { mergePatchOf } from "./patches.js";
 import { problemsOf, warningOf } from "./problems.js";
 import { withoutServerFields } from "./server_fields.js";
 
@@ -55,11 +56,18 @@ export async function check(target, manifest, stored, signal) {
  * @param {AbortSignal} signal
  * @param {(texts: string[]) => void} onWarnings
  */
-function dryRun({ kind, namespace, name }, manifest, stored, signal, onWarnings) {
+async function dryRun({ kind, namespace, name }, manifest, stored, signal, onWarnings) {
   const query = `dryRun=All&fieldValidation=Strict&fieldManager=${MANAGER}`;
   const path = apiPath(kind, namespace, stored ? name : "");
   const versioned = stored ? { ...manifest, metadata: { ...manifest.metadata, resourceVersion: stored.metadata.resourceVersion } } : manifest;
-  return session.transport.json(`${path}?${query}`, { method: stored ? "PUT" : "POST", body: versioned, signal, onWarnings });
+  try {
+    await session.transport.json(`${path}?${query}`, { method: stored ? "PUT" : "POST", body: versioned, signal, onWarnings });
+  } catch (error) {
+    const onlyPatches = stored && error instanceof StatusError && error.code === 403 && / cannot update /.test(error.message);
+    if (!onlyPatches) throw error;
+    const body = mergePatchOf(withoutServerFields(stored), manifest) ?? {};
+    await session.transport.json(`${path}?${query}`, { method: "PATCH", type: "application/merge-patch+json", body, signal, onWarnings });
+  }
 }
 
 /**

@@ -8,12 +8,14 @@ import { screen } from "../frame/screen.js";
 import { Empty, Loading } from "../frame/states.js";
 import { Forbidden, Refused } from "../rights/refused.js";
 import { objectAddress } from "../routes/routes.js";
+import { useSchema } from "../schema/use_schema.js";
 import { session } from "../session/session.js";
 import { t } from "../texts/catalogue.js";
 import { CheckState, Problems } from "./check_state.js";
 import { CodeEditor, fold, moveTo, replaceText, showMarks } from "./code_editor.js";
 import { EditSession } from "./edit_session.js";
 import { placeOf, readManifest } from "./manifest.js";
+import { Review } from "./review.js";
 
 /** @param {{ route: { group: string, version: string, plural: string, namespace: string, object: string } }} props */
 export function EditPage({ route }) {
@@ -50,6 +52,8 @@ function Editor({ edit }) {
   const handle = useMemo(() => /** @type {import("./code_editor.js").Handle} */ ({ view: null }), []);
   const back = objectAddress(kind, namespace, name);
   const saving = useSignal(false);
+  const said = useSignal("");
+  const schema = useSchema(kind);
   useEffect(() => foldServerFields(handle), []);
   useSignalEffect(() => {
     const marks = edit.marks.value;
@@ -66,16 +70,25 @@ function Editor({ edit }) {
     edit.edit(edit.original.peek());
     handle.view.focus();
   };
+  const saved = (/** @type {any} */ object) => {
+    saving.value = false;
+    const text = edit.saved(object);
+    if (handle.view) replaceText(handle.view, text);
+    foldServerFields(handle);
+    said.value = t("edit.saved");
+    handle.view?.focus();
+  };
   return html`<article class="object edit" aria-labelledby="page-title">
     <header class="toolbar object-head edit-head">
       <a class="crumb" translate=${false} href=${back}><${Icon} name="back" />${kind.kind}</a>
       <div class="title-line">
         <h1 id="page-title"><span class="visually-hidden">${t("edit.title")} </span><span translate=${false}>${name}</span></h1>
+        ${said.value && !edit.dirty.value && html`<span class="health pill good" role="status"><${Icon} name="good" />${said.value}</span>`}
         ${edit.dirty.value && html`<span class="health pill progress">${t("edit.changed")}</span>`}
         <div class="spacer" />
         <${CheckState} edit=${edit} />
         <button type="button" class="button quiet" disabled=${!edit.dirty.value} onClick=${discard}>${t("edit.discard")}</button>
-        <button type="button" class="button primary" disabled=${!edit.dirty.value} onClick=${() => (saving.value = true)}>${t("edit.review")}</button>
+        <button type="button" class="button primary" disabled=${!edit.dirty.value || !edit.readable.value} onClick=${() => (saving.value = true)}>${t("edit.review")}</button>
       </div>
     </header>
     <div class="code-frame">
@@ -83,6 +96,7 @@ function Editor({ edit }) {
         onTooLong=${() => report({ title: t("edit.refused"), message: t("edit.too_long"), causes: [] })} />
     </div>
     <${Problems} marks=${edit.marks.value} text=${edit.text.value} onChoose=${(/** @type {number} */ at) => handle.view && moveTo(handle.view, at)} />
+    ${saving.value && html`<${Review} edit=${edit} schema=${schema} onClose=${() => (saving.value = false)} onSaved=${saved} />`}
   </article>`;
 }
 

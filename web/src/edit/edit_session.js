@@ -7,6 +7,7 @@ import { session } from "../session/session.js";
 import { Reflector } from "../table/reflector.js";
 import { StatusError } from "../transport/errors.js";
 import { check } from "./check.js";
+import { updatedText } from "./document_update.js";
 import { manifestOf, readManifest } from "./manifest.js";
 import { marksOf } from "./place_problems.js";
 import { unmasked, withoutServerFields } from "./server_fields.js";
@@ -26,6 +27,8 @@ export class EditSession {
     /** @type {import("@preact/signals").Signal<import("./place_problems.js").Mark[]>} */
     this.marks = signal([]);
     this.checking = signal(false);
+    /** Whether the text is one object. */
+    this.readable = signal(true);
     /** Why the object cannot be read. @type {import("@preact/signals").Signal<any>} */
     this.refused = signal(null);
     this.dirty = computed(() => this.text.value !== this.original.value);
@@ -85,6 +88,21 @@ export class EditSession {
     this.timer = setTimeout(() => this.check(), IDLE_MS);
   }
 
+  /**
+   * Continue after a save. Comments and the order of fields stay. Return the new text.
+   * @param {any} object
+   */
+  saved(object) {
+    const shown = inTextOrder(masked(object));
+    const text = updatedText(this.text.peek(), shown) ?? manifestOf(shown);
+    this.base.value = object;
+    if (newer(object, this.stored.peek())) this.stored.value = object;
+    this.original.value = text;
+    this.text.value = text;
+    this.marks.value = [];
+    return text;
+  }
+
   /** Read the text. The manifest has the values of a Secret that the page masks. */
   read() {
     const { parts, faults } = readManifest(this.text.peek());
@@ -95,6 +113,7 @@ export class EditSession {
     this.stopCheck = new AbortController();
     const { signal } = this.stopCheck;
     const { part, faults, manifest } = this.read();
+    this.readable.value = part !== null;
     if (!part) {
       this.marks.value = faults.map((fault) => ({ ...fault, severity: "error" }));
       this.checking.value = false;
@@ -115,6 +134,15 @@ export class EditSession {
     clearTimeout(this.timer);
     this.stopCheck.abort();
   }
+}
+
+/**
+ * Return an object with the managed fields at the end of its metadata, as in the text.
+ * @param {any} object
+ */
+function inTextOrder(object) {
+  const { managedFields, ...metadata } = object.metadata;
+  return { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata };
 }
 
 /**

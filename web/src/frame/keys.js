@@ -60,7 +60,7 @@ const ARROWS = { ArrowDown: "next", ArrowUp: "previous", Home: "first", End: "la
 /** Listen to keys of the whole page. */
 export function startKeys() {
   document.addEventListener("keydown", (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.defaultPrevented && event.key.toLowerCase() === "k") {
       event.preventDefault();
       paletteOpen.value = !paletteOpen.peek();
       return;

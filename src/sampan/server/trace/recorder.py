@@ -5,15 +5,18 @@ that are useless to a reader are not shown; their time counts towards the next s
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+import orjson
 
 from sampan.core.errors import StatusError
 from sampan.patch.copying import copy_json
 from sampan.registry.write.write import Write
 from sampan.server.admission.chain import Attributes
+from sampan.server.admission.webhook.mutating import PATCH_ANNOTATION
 from sampan.server.request import Request
 from sampan.server.trace.changes import Operation, changes
 
@@ -35,10 +38,18 @@ class Step:
     changes: list[Operation] = field(default_factory=list)
     error: str = ""
     """Error that ended the request in this step."""
+    webhooks: list[dict[str, Any]] = field(default_factory=list)
+    """Webhooks that changed the object, in order: `webhook` is the name, `patch` the JSON patch of its response."""
 
     def document(self) -> dict[str, Any]:
         """Return the step as JSON, without empty fields."""
-        fields = {"name": self.name, "detail": self.detail, "changes": self.changes, "error": self.error}
+        fields: dict[str, Any] = {
+            "name": self.name,
+            "detail": self.detail,
+            "changes": self.changes,
+            "error": self.error,
+        }
+        fields["webhooks"] = self.webhooks
         return {name: value for name, value in fields.items() if value} | {
             "tookMicroseconds": round(self.took_s * 1e6, 1)
         }
@@ -63,10 +74,16 @@ class Recorder:
             return self._reading()
         return self.part(name, lambda: write.desired or None) if name in _SHOWN else nullcontext()
 
-    def plugin(self, kind: str, name: str, attributes: Attributes) -> AbstractContextManager[Any]:
-        """Observe an admission plug-in."""
-        step = "mutating admission" if kind == "admit" else "validating admission"
-        return self.part(step + (", again" if attributes.is_reinvocation else ""), lambda: attributes.obj, name)
+    @contextmanager
+    def plugin(self, kind: str, name: str, attributes: Attributes) -> Iterator[Step]:
+        """Observe an admission plug-in, and the webhooks that it calls."""
+        title = "mutating admission" if kind == "admit" else "validating admission"
+        known = set(attributes.body_annotations)
+        with self.part(title + (", again" if attributes.is_reinvocation else ""), lambda: attributes.obj, name) as step:
+            try:
+                yield step
+            finally:
+                step.webhooks = _patches(attributes.body_annotations, known)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -139,6 +156,13 @@ def _text(error: Exception) -> str:
         return str(error)
     causes = (error.details or {}).get("causes", ())
     return "; ".join(f"{cause['field']}: {cause['message']}" for cause in causes) or error.message
+
+
+def _patches(annotations: Mapping[str, str], known: Set[str]) -> list[dict[str, Any]]:
+    """Return the new patches of webhooks, which admission annotates for audit events."""
+    added = [value for key, value in annotations.items() if key not in known and key.startswith(PATCH_ANNOTATION)]
+    found = [orjson.loads(value) for value in added]
+    return [{"webhook": each["webhook"], "patch": each["patch"]} for each in found]
 
 
 def _nothing() -> None:

@@ -25,7 +25,8 @@ from sampan.wire import json as wire_json
 
 _log = logging.getLogger(__name__)
 _MUTATION = "mutation.webhook.admission.k8s.io/"
-_PATCH = "patch.webhook.admission.k8s.io/"
+PATCH_ANNOTATION = "patch.webhook.admission.k8s.io/"
+"""Start of the names of audit annotations that have the patches of webhooks."""
 
 
 class MutatingAdmissionWebhook:
@@ -127,7 +128,7 @@ class _Run:
         except StatusError as error:
             raise errors.internal_error(error.message) from None
         await self._forms.put(patched, matched)
-        self._annotate(_PATCH + place, hook, {"patch": patch, "patchType": "JSONPatch"})
+        self._annotate(PATCH_ANNOTATION + place, hook, {"patch": patch, "patchType": "JSONPatch"})
         return not same((await self._forms.of(matched)).obj, before)
 
     def _annotate(self, key: str, hook: Hook, more: dict[str, Any]) -> None:
