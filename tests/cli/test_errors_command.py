@@ -7,7 +7,8 @@ import pytest
 
 from sampan.cli.main import main
 from sampan.client.errors import TransportTimeout, api_error
-from sampan.core.explanations.entries import explanations, explanations_of, hint, short
+from sampan.core.explanations import entries
+from sampan.core.explanations.entries import Explanation, explanations, explanations_of, hint, short
 from sampan.testing import NotSettled
 
 
@@ -28,7 +29,12 @@ def test_the_last_part_of_a_name_in_any_case_is_enough(capsys: pytest.CaptureFix
     assert output(capsys, "notsettled").startswith("sampan.testing.NotSettled\n\nCause: ")
 
 
-def test_two_errors_of_one_name_are_both_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_errors_of_one_name_are_both_explained(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Explanation("example.PlanError", "Another plan cannot be used.", "Correct it.")
+    both = {**explanations(), other.name: other}
+    monkeypatch.setattr(entries, "explanations", lambda: both)
     assert output(capsys, "PlanError").count("Cause: ") == len(explanations_of("PlanError")) == 2
 
 

@@ -10,7 +10,7 @@ import pytest
 from planted import BUGS, Bug
 from sampan.client import HttpResponse
 from sampan.testing import Cluster, SentRequest
-from sampan.testing.journal import Write
+from sampan.testing.journal import JournalEntry
 from sampan.testing.requests import Proceed
 from test_captain import CAPTAIN, leaders, pod, set_ready
 from world import LEASE_S, RUNS, outcome_of
@@ -40,7 +40,7 @@ async def test_a_late_operator_never_labels_a_second_pod(cluster: Cluster, momen
             elected.set()
         return response
 
-    def saw(write: Write) -> None:
+    def saw(write: JournalEntry) -> None:
         if write.key.startswith("/registry/pods/"):
             after = write.after
             (labelled.add if after is not None and is_labelled(after) else labelled.discard)(write.key)

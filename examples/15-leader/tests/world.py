@@ -18,7 +18,7 @@ from sampan.core.clock import utc_now
 from sampan.operator import ManagerOptions
 from sampan.resource import Object, ObjectMeta
 from sampan.testing import Cluster, ClusterOptions, Running, SentRequest, run_virtual
-from sampan.testing.journal import Write
+from sampan.testing.journal import JournalEntry
 from sampan.testing.requests import Proceed
 
 from captains.captain.reconcile import set_up
@@ -236,7 +236,7 @@ class World:
             [time_s for each in runs for time_s in each.failovers_s],
         )
 
-    def _saw(self, write: Write) -> None:
+    def _saw(self, write: JournalEntry) -> None:
         if write.key.startswith("/registry/pods/"):
             name = write.key.rpartition("/")[2]
             self.harbours[name.rpartition("-")[0]].saw(name, write.before, write.after)

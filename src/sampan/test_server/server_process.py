@@ -30,7 +30,7 @@ from sampan.test_server.link import Link
 from sampan.test_server.loops import TAINT_NODES, check_loops, leaves_taints, run_beside
 from sampan.test_server.protocol import Order
 from sampan.test_server.spare import made_cluster
-from sampan.test_server.template import Template
+from sampan.test_server.template import ClusterTemplate
 
 DRAIN_TIMEOUT_S: Final = 0.1
 """Time for open requests at the end: tests that stop a server do not wait for its responses."""
@@ -55,19 +55,19 @@ class Inherited:
     """Data directory that the first template leaves for later servers, with certificates and keys."""
     credentials: Credentials | None
     """Certificates and keys in that directory. None: there are none yet."""
-    templates: dict[tuple[str, ...], Template]
+    templates: dict[tuple[str, ...], ClusterTemplate]
     """Contents of new clusters, by their ranges of Services."""
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedCluster:
     """Cluster that was made before the order arrived. `cluster` is None if no cluster was made."""
 
     ranges: tuple[str, ...] = ()
     cluster: Cluster | None = None
 
 
-def serve(order: Order, connection: socket.socket, data: Path, inherited: Inherited, prepared: Prepared) -> int:
+def serve(order: Order, connection: socket.socket, data: Path, inherited: Inherited, prepared: PreparedCluster) -> int:
     """Serve until the client ends it. Return the exit code. `data` is a directory of this server only."""
     link = Link(connection)
     gc.disable()  # the server starts it when it is ready
@@ -141,7 +141,7 @@ async def _serve(settings: UpSettings, parts: Parts, link: Link, faults: _Faults
             faults.report()
 
 
-def _cluster(inherited: Inherited, prepared: Prepared, settings: UpSettings) -> Cluster:
+def _cluster(inherited: Inherited, prepared: PreparedCluster, settings: UpSettings) -> Cluster:
     """Return the prepared cluster if it has the same ranges of Services, otherwise a new one."""
     ranges = settings.service_cluster_ip_ranges
     if prepared.cluster is not None and prepared.ranges == ranges:

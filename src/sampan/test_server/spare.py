@@ -17,7 +17,7 @@ from sampan.schema.builtin import Definitions
 from sampan.server.apiserver import ApiServer
 from sampan.storage.memory import MemoryStore
 from sampan.test_server.protocol import Order
-from sampan.test_server.template import Template
+from sampan.test_server.template import ClusterTemplate
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Spare:
         self.channel.close()
 
 
-def made_cluster(template: Template | None, schemas: Definitions, ranges: tuple[str, ...]) -> Cluster:
+def made_cluster(template: ClusterTemplate | None, schemas: Definitions, ranges: tuple[str, ...]) -> Cluster:
     """Return a new cluster in memory, with the objects of the template."""
     store = template.store() if template else MemoryStore()
     return Cluster(

@@ -20,7 +20,7 @@ _TIME: Final = re.compile(rb'(?<="creationTimestamp":")[^"]+(?=")')
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class ClusterTemplate:
     """Rows of a new cluster."""
 
     rows: tuple[tuple[str, bytes], ...]
@@ -38,15 +38,15 @@ class Template:
         return pickle.dumps(self.rows)
 
 
-def decode_template(content: bytes) -> Template:
+def decode_template(content: bytes) -> ClusterTemplate:
     """Return the template that a process of this parent has sent."""
-    return Template(pickle.loads(content))  # the parent has forked the sender
+    return ClusterTemplate(pickle.loads(content))  # the parent has forked the sender
 
 
-async def taken_from(store: MemoryStore) -> Template:
+async def taken_from(store: MemoryStore) -> ClusterTemplate:
     """Return the rows of a store, without those that describe its server."""
     found = await store.range("", "\U0010ffff")
-    return Template(tuple((row.key, row.value) for row in found.items if not _describes_server(row.key)))
+    return ClusterTemplate(tuple((row.key, row.value) for row in found.items if not _describes_server(row.key)))
 
 
 def _describes_server(key: str) -> bool:

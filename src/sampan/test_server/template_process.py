@@ -21,7 +21,7 @@ from sampan.server.apiserver import ApiServer
 from sampan.server.pki.directory import Credentials, prepare_credentials
 from sampan.storage.memory import MemoryStore
 from sampan.test_server.server_process import Inherited
-from sampan.test_server.template import Template, taken_from
+from sampan.test_server.template import ClusterTemplate, taken_from
 
 
 def make_template(ranges: Sequence[str], data: Path, inherited: Inherited, descriptor: int) -> None:
@@ -32,7 +32,7 @@ def make_template(ranges: Sequence[str], data: Path, inherited: Inherited, descr
     arguments = [f"--service-cluster-ip-range={','.join(ranges)}"] if ranges else []
     settings = without_loops(inherited.read_settings([*arguments, "--secure-port=0"]))
     settings = _in_memory(settings, data)
-    found: list[Template] = []
+    found: list[ClusterTemplate] = []
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_start(settings, inherited, found))
     with suppress(OSError):  # another template was first
@@ -52,7 +52,7 @@ def _in_memory(settings: UpSettings, data: Path) -> UpSettings:
     return replace(settings, data=data, storage=MemoryEngine(), drain_timeout_s=0.0)
 
 
-async def _start(settings: UpSettings, inherited: Inherited, found: list[Template]) -> None:
+async def _start(settings: UpSettings, inherited: Inherited, found: list[ClusterTemplate]) -> None:
     store = MemoryStore()
 
     def cluster(settings: UpSettings) -> Cluster:

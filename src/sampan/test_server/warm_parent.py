@@ -26,7 +26,7 @@ from sampan.test_server.link import Link
 from sampan.test_server.loops import import_loops
 from sampan.test_server.place import SERVERS, SOCKET
 from sampan.test_server.protocol import Order, receive_order
-from sampan.test_server.server_process import Inherited, Prepared, is_persistent, serve
+from sampan.test_server.server_process import Inherited, PreparedCluster, is_persistent, serve
 from sampan.test_server.spare import Spare, made_cluster, wait_for_order, warm_up
 from sampan.test_server.template import decode_template
 from sampan.test_server.template_process import make_template, template_credentials
@@ -167,7 +167,7 @@ class WarmParent:
     def _serve_as_spare(self, channel: socket.socket, data: Path) -> int:
         inherited, ranges = self._inherited, self._ranges
         warm_up(inherited.schemas)
-        prepared = Prepared(ranges, made_cluster(inherited.templates.get(ranges), inherited.schemas, ranges))
+        prepared = PreparedCluster(ranges, made_cluster(inherited.templates.get(ranges), inherited.schemas, ranges))
         wait_for_order(channel)
         order, (*descriptors, number) = receive_order(channel, 3)
         connection = socket.socket(fileno=number)
@@ -190,7 +190,7 @@ class WarmParent:
         try:
             _become_server(descriptors, connection.fileno())
             Link(connection).send("started")
-            code = serve(order, connection, data, self._inherited, Prepared())
+            code = serve(order, connection, data, self._inherited, PreparedCluster())
         except BaseException:
             traceback.print_exc()
         finally:

@@ -40,7 +40,7 @@ from sampan.testing.observations.settling import not_settled
 from sampan.testing.operators.kopf_operator import KopfOperator, run_kopf
 from sampan.testing.operators.running import ReconcileRecord, Running, run_operator
 from sampan.testing.pods import Pods
-from sampan.testing.requests import Gate, Interceptor, Requests
+from sampan.testing.requests import Interceptor, InterceptorChain, Requests
 from sampan.testing.rights.privileges import Privileges
 from sampan.testing.rights.role_files import USER as UNDER_TEST
 from sampan.testing.servers.cluster_transport import ClusterTransport
@@ -78,7 +78,7 @@ class Cluster:
         self.pods = Pods()
         """Behaviour of new Pods on the simulated nodes."""
         self._calls = Calls()
-        self._gate = Gate(unix_time, rewrite=self.pods.rewrite)
+        self._gate = InterceptorChain(unix_time, rewrite=self.pods.rewrite)
         self._transports: list[ClusterTransport] = []
         self._clients: dict[tuple[str, ...], Client] = {}
         self._running: list[Running] = []

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from sampan.testing.operators.failures import OperatorFailed
 from sampan.testing.operators.running import ReconcileRecord, Running
-from sampan.testing.requests import Gate
+from sampan.testing.requests import InterceptorChain
 from sampan.testing.rights.privileges import Privileges, privileges_of, words
 
 
 class ClusterOperators:
     """Operators of one cluster. `Cluster` has the same methods."""
 
-    def __init__(self, running: Sequence[Running], gate: Gate) -> None:
+    def __init__(self, running: Sequence[Running], gate: InterceptorChain) -> None:
         """`running` has all operators in the order of their start. `gate` records their requests."""
         self.running = running
         self._gate = gate

@@ -15,7 +15,7 @@ from sampan.operator.manager import Manager, ManagerOptions
 from sampan.testing.cluster_options import ClusterOptions, State, admission_of
 from sampan.testing.control_loops.set_up import quiet_informers, set_up_loops
 from sampan.testing.control_loops.sets import LOOPS, chosen_loops, loops_needed
-from sampan.testing.journal import Journal, Write
+from sampan.testing.journal import Journal, JournalEntry
 from sampan.testing.operators.lost_errors import note_lost_errors
 from sampan.testing.operators.running import Running
 from sampan.testing.servers.cluster_transport import ClusterTransport
@@ -129,7 +129,7 @@ class ClusterServer:
     def _spawn(self, work: Any, name: str) -> None:
         self._background.append(self._tasks.begin(work, name))
 
-    def _start_lazily(self, write: Write) -> None:
+    def _start_lazily(self, write: JournalEntry) -> None:
         self._start_loops(*loops_needed(write.key, write.event.value or b""))
 
     def _start_loops(self, *names: str) -> None:

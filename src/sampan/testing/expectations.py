@@ -17,9 +17,9 @@ from sampan.client import ClientError
 from sampan.client.conditions import Condition
 from sampan.resource import Object
 from sampan.testing.cluster_operators import ClusterOperators
-from sampan.testing.journal import Journal, Write
+from sampan.testing.journal import Journal, JournalEntry
 from sampan.testing.object_verbs import ObjectVerbs, split
-from sampan.testing.observations.timeline import MASK, Place, described, failing, forbidden, short, timeline
+from sampan.testing.observations.timeline import MASK, ObjectPlace, described, failing, forbidden, short, timeline
 from sampan.testing.predicates import Predicate, predicate_of, source_of
 from sampan.testing.requests import Requests
 
@@ -231,14 +231,14 @@ class Expectations:
             lines += ["requests without a right:", *refused]
         return "\n".join(lines)
 
-    async def _place(self, what: Any, namespace: str | None) -> Place | None:
+    async def _place(self, what: Any, namespace: str | None) -> ObjectPlace | None:
         kind, name = split(what, "")
         try:
             client = await self._verbs.resource(kind, namespace)
         except ClientError:
             return None
         info = client.info
-        return Place(info.gvr.resource, client.namespace if info.namespaced else "", name)
+        return ObjectPlace(info.gvr.resource, client.namespace if info.namespaced else "", name)
 
     def _when(self) -> str:
         return self._cluster.now().strftime("%H:%M:%S.%f")[:-3]
@@ -263,7 +263,7 @@ def _masked(secret: Object) -> Object:
     return masked
 
 
-def _changes(writes: Iterable[Write]) -> list[str]:
+def _changes(writes: Iterable[JournalEntry]) -> list[str]:
     return _listed(f"r{each.revision} {short(each.key)} {described(each)}" for each in writes)
 
 

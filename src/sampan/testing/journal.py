@@ -20,7 +20,7 @@ _PREFIX = "/registry/"
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class JournalEntry:
     """One write to the store."""
 
     at_s: float
@@ -52,13 +52,13 @@ class Journal:
     """Writes since the start of the cluster."""
 
     def __init__(self) -> None:
-        self._writes: list[Write] = []
-        self._listeners: list[Callable[[Write], None]] = []
+        self._writes: list[JournalEntry] = []
+        self._listeners: list[Callable[[JournalEntry], None]] = []
         self.changed = Signal()
         """Notified after each write."""
 
     @property
-    def writes(self) -> Sequence[Write]:
+    def writes(self) -> Sequence[JournalEntry]:
         """All writes, oldest first."""
         return self._writes
 
@@ -70,12 +70,12 @@ class Journal:
             for write in self._writes
         )
 
-    def listen(self, listener: Callable[[Write], None]) -> None:
+    def listen(self, listener: Callable[[JournalEntry], None]) -> None:
         """Call a function for each write from now on."""
         self._listeners.append(listener)
 
     @contextmanager
-    def listening(self, listener: Callable[[Write], None]) -> Iterator[None]:
+    def listening(self, listener: Callable[[JournalEntry], None]) -> Iterator[None]:
         """Call a function for each write in the block."""
         self._listeners.append(listener)
         try:
@@ -89,10 +89,10 @@ class Journal:
         async with store.watch(_PREFIX, prefix_end(_PREFIX), after) as watch:
             async for batch in watch:
                 for event in batch.events:
-                    self._add(Write(unix_time(), event))
+                    self._add(JournalEntry(unix_time(), event))
                 self.changed.notify()
 
-    def _add(self, write: Write) -> None:
+    def _add(self, write: JournalEntry) -> None:
         self._writes.append(write)
         for listener in tuple(self._listeners):
             listener(write)

@@ -18,7 +18,7 @@ from sampan.client.transport import HttpRequest, HttpResponse, Transport
 from sampan.component_base.resources import NAMESPACES
 from sampan.testing.cluster import TEST, Cluster
 from sampan.testing.cluster_options import ClusterOptions, State
-from sampan.testing.requests import Gate
+from sampan.testing.requests import InterceptorChain
 
 
 class OnlyInProcess(SkipTest):
@@ -87,7 +87,7 @@ class KubeconfigCluster(Cluster):
 class _Recorded:
     """Transport that records requests, and creates the namespace before the first one."""
 
-    def __init__(self, cluster: KubeconfigCluster, gate: Gate, actor: str, inner: Transport) -> None:
+    def __init__(self, cluster: KubeconfigCluster, gate: InterceptorChain, actor: str, inner: Transport) -> None:
         self._cluster, self._gate, self._actor, self._inner = cluster, gate, actor, inner
 
     async def send(self, request: HttpRequest) -> HttpResponse:

@@ -29,7 +29,7 @@ from sampan.testing.rights.record import record_rights
 from sampan.testing.rights.role_files import RoleFileError
 
 _HIDDEN: Final = ("sampan.client.", "sampan.testing.")
-_KEY: Final = pytest.StashKey["Session"]()
+_KEY: Final = pytest.StashKey["ClusterSession"]()
 
 
 def hides(caught: pytest.ExceptionInfo[BaseException]) -> bool:
@@ -44,7 +44,7 @@ def hide_frames() -> None:
             vars(module)["__tracebackhide__"] = hides
 
 
-class Session:
+class ClusterSession:
     """Clusters of one test."""
 
     def __init__(self, options: dict[str, Any], place: str = "", rights: str = "") -> None:
@@ -161,7 +161,7 @@ def options_of(words: dict[str, Any]) -> ClusterOptions:
 
 
 @contextmanager
-def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+def session(request: pytest.FixtureRequest) -> Iterator[ClusterSession]:
     """Return the session of a test: one for all its fixtures."""
     item = request.node
     if _KEY in item.stash:
@@ -172,7 +172,7 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
     options = dict(mark.kwargs) if mark else {}
     if roles := option("--operator-roles"):
         options.setdefault("roles", roles)
-    made = item.stash[_KEY] = Session(options, option("--cluster"), option("--operator-rights"))
+    made = item.stash[_KEY] = ClusterSession(options, option("--cluster"), option("--operator-rights"))
     try:
         yield made
     finally:
@@ -182,7 +182,7 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
 @contextmanager
 def fixture_ends(fixture: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Iterator[None]:
     """Set up a fixture in the block. The first asynchronous generator of a test ends the clusters after its end."""
-    made: Session | None = request.node.stash.get(_KEY, None)
+    made: ClusterSession | None = request.node.stash.get(_KEY, None)
     function: Callable[..., Any] = fixture.func
     if made is None or made.is_in_fixture or not inspect.isasyncgenfunction(function):
         yield

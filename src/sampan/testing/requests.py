@@ -164,7 +164,7 @@ class Requests(Sequence[RequestRecord]):
 
 
 @dataclass(slots=True)
-class Gate:
+class InterceptorChain:
     """Hook and record of one cluster."""
 
     now: Callable[[], float]

@@ -8,7 +8,7 @@ import pytest
 from sampan.client import NotFound
 from sampan.operator import Builder, Manager, Request
 from sampan.testing import Cluster
-from sampan.testing.explore import Plan, Scenario, WriteId, explore, replay, scenario
+from sampan.testing.explore import PlannedFault, Scenario, WriteId, explore, replay, scenario
 from sampan.testing.explore.plan import ABSENT
 from sampan.testing.explore.trial_run import run_trial
 from tests.testing.bugs.store import CRD, MAPS, SECRETS, STORES, config_map, secret, store
@@ -17,8 +17,8 @@ NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "vaul
 ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "runner"}}
 
 
-def absent(resource: str, name: str, namespace: str = "default") -> Plan:
-    return Plan(ABSENT, WriteId("dependency", "create", resource, namespace, name, 1))
+def absent(resource: str, name: str, namespace: str = "default") -> PlannedFault:
+    return PlannedFault(ABSENT, WriteId("dependency", "create", resource, namespace, name, 1))
 
 
 def copies(manager: Manager) -> None:
@@ -46,7 +46,7 @@ def of(operator: Any, *needs: Any, **options: Any) -> Scenario:
 @pytest.mark.parametrize(
     "plan", [absent("namespaces", "vault", ""), absent("secrets", "password", "vault")], ids=["namespace", "secret"]
 )
-def test_an_operator_that_repeats_its_reconcile_survives(plan: Plan) -> None:
+def test_an_operator_that_repeats_its_reconcile_survives(plan: PlannedFault) -> None:
     needs = [NAMESPACE, secret("password", namespace="vault")]
     assert replay(of(copies, *needs, crds=[CRD]), plan) is None
 

@@ -8,7 +8,7 @@ import pytest
 from sampan.operator import Builder, Manager, Request
 from sampan.resource import Object
 from sampan.testing import Cluster
-from sampan.testing.explore import Plan, Scenario, WriteId, explore, replay, scenario
+from sampan.testing.explore import PlannedFault, Scenario, WriteId, explore, replay, scenario
 from sampan.testing.explore.deletions import MOMENTS_MAX, deletions
 from sampan.testing.explore.outcome import Outcome
 from sampan.testing.explore.plan import DELETIONS, REMOVED, VANISHED, read_replay, replay_text
@@ -56,7 +56,7 @@ def test_an_operator_that_repeats_its_reconcile_survives_deletions_at_all_moment
 
 
 def test_the_object_is_created_again_with_the_same_content_after_30_seconds() -> None:
-    outcome = run_trial(of(copies, labelled()), Plan(VANISHED, PASSWORD, CREATION), logged=True)
+    outcome = run_trial(of(copies, labelled()), PlannedFault(VANISHED, PASSWORD, CREATION), logged=True)
     made = outcome.state["/registry/secrets/default/password"]
     assert made["metadata"]["labels"] == {"a": "b"}
     assert [line for line in outcome.story if "password" in line] == [
@@ -67,13 +67,13 @@ def test_the_object_is_created_again_with_the_same_content_after_30_seconds() ->
 
 
 def test_an_object_may_be_deleted_after_the_operator_has_read_it() -> None:
-    outcome = run_trial(of(copies, labelled()), Plan(VANISHED, PASSWORD, READ))
+    outcome = run_trial(of(copies, labelled()), PlannedFault(VANISHED, PASSWORD, READ))
     story = list(outcome.story)
     assert story.index("deleted secrets/default/password") < story.index("created configmaps/default/copy")
 
 
 def test_a_removed_object_stays_away() -> None:
-    outcome = run_trial(of(copies, labelled()), Plan(REMOVED, PASSWORD, CREATION))
+    outcome = run_trial(of(copies, labelled()), PlannedFault(REMOVED, PASSWORD, CREATION))
     assert "/registry/secrets/default/password" not in outcome.state
     assert outcome.error == ""
 
@@ -87,7 +87,7 @@ def test_a_removed_object_comes_back_when_the_user_refers_to_it() -> None:
         await cluster.apply(store(size=1))
         await cluster.patch("secrets/password", {"metadata": {"labels": {"a": "c"}}})
 
-    assert replay(change, Plan(REMOVED, PASSWORD, CREATION)) is None
+    assert replay(change, PlannedFault(REMOVED, PASSWORD, CREATION)) is None
 
 
 def test_an_operator_that_ends_without_a_removed_object_is_a_finding() -> None:
@@ -103,7 +103,7 @@ def test_an_operator_that_ends_without_a_removed_object_is_a_finding() -> None:
         Builder(manager).for_(STORES).complete(reconcile)
         manager.add(check)
 
-    finding = replay(of(set_up, labelled()), Plan(REMOVED, PASSWORD, CREATION))
+    finding = replay(of(set_up, labelled()), PlannedFault(REMOVED, PASSWORD, CREATION))
     assert finding is not None
     assert "NotFound" in finding.differences[0]
 
@@ -111,7 +111,7 @@ def test_an_operator_that_ends_without_a_removed_object_is_a_finding() -> None:
 def test_an_object_with_a_finalizer_is_not_deleted() -> None:
     protected = labelled()
     protected["metadata"]["finalizers"] = ["bugs.example.com/in-use"]
-    assert not run_trial(of(copies, protected), Plan(VANISHED, PASSWORD, CREATION)).fired
+    assert not run_trial(of(copies, protected), PlannedFault(VANISHED, PASSWORD, CREATION)).fired
 
 
 def moments(*numbers: int) -> list[WriteId]:
@@ -145,13 +145,13 @@ def test_namespaces_and_crds_are_not_deleted(resource: str) -> None:
 
 @pytest.mark.parametrize("fault", DELETIONS)
 def test_a_replay_file_has_the_object_and_the_moment(fault: str) -> None:
-    plan = Plan(fault, PASSWORD, READ)
+    plan = PlannedFault(fault, PASSWORD, READ)
     assert read_replay(replay_text("a", plan)) == ("a", plan)
 
 
 def test_a_plan_names_the_object_and_the_moment() -> None:
     ends = ("the object of create secrets password by dependency", "after get secrets password by operator is done")
-    assert str(Plan(VANISHED, PASSWORD, READ)) == f"{ends[0]} is deleted for 30 s, {ends[1]}"
+    assert str(PlannedFault(VANISHED, PASSWORD, READ)) == f"{ends[0]} is deleted for 30 s, {ends[1]}"
 
 
 def test_reads_of_another_object_are_no_moments() -> None:

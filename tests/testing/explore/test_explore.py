@@ -10,7 +10,17 @@ import pytest
 from click.testing import CliRunner
 
 from sampan.cli.test_server.explore import explore_command
-from sampan.testing.explore import Plan, PlanError, Scenario, State, WriteId, explore, read_replay, replay, replay_text
+from sampan.testing.explore import (
+    PlannedFault,
+    ReplayError,
+    Scenario,
+    State,
+    WriteId,
+    explore,
+    read_replay,
+    replay,
+    replay_text,
+)
 from sampan.testing.explore.explorer import ReferenceFailed
 from sampan.testing.explore.outcome import Outcome, differences
 from sampan.testing.explore.plan import (
@@ -151,7 +161,7 @@ def test_an_operator_that_is_down_during_a_change_may_leave_its_work_half_done()
 def test_an_operator_that_is_down_starts_again_without_the_next_change() -> None:
     create = next(each for each in run_trial(b15_two_secrets.case(repaired=True)).writes if each.actor == "operator")
     never = WriteId("test", "delete", "secrets", "default", "never", 1)
-    outcome = run_trial(b15_two_secrets.case(repaired=True), Plan(DOWN, create, never))
+    outcome = run_trial(b15_two_secrets.case(repaired=True), PlannedFault(DOWN, create, never))
     assert (outcome.fired, outcome.error) == (True, "")
     assert "/registry/secrets/default/ssl-internal" in outcome.state
 
@@ -208,8 +218,8 @@ def test_the_order_of_conditions_is_not_compared() -> None:
 WRITE = WriteId("operator", "create", "secrets", "default", "ssl", 1)
 
 
-@pytest.mark.parametrize("plan", [Plan(CRASH_AFTER, WRITE), Plan(STALE, WRITE, WRITE)])
-def test_a_replay_file_has_the_whole_plan(plan: Plan) -> None:
+@pytest.mark.parametrize("plan", [PlannedFault(CRASH_AFTER, WRITE), PlannedFault(STALE, WRITE, WRITE)])
+def test_a_replay_file_has_the_whole_plan(plan: PlannedFault) -> None:
     assert read_replay(replay_text("s", plan)) == ("s", plan)
 
 
@@ -224,13 +234,13 @@ def test_a_replay_file_has_the_whole_plan(plan: Plan) -> None:
     ],
 )
 def test_a_wrong_replay_file_is_an_error_that_reports_what_to_change(change: tuple[str, str], message: str) -> None:
-    with pytest.raises(PlanError) as caught:
-        read_replay(replay_text("s", Plan(CRASH_AFTER, WRITE)).replace(*change))
+    with pytest.raises(ReplayError) as caught:
+        read_replay(replay_text("s", PlannedFault(CRASH_AFTER, WRITE)).replace(*change))
     assert str(caught.value).startswith(message)
 
 
 def test_a_fault_that_never_occurs_is_an_error() -> None:
-    never = Plan(CRASH_AFTER, WriteId("operator", "create", "secrets", "default", "other", 1))
+    never = PlannedFault(CRASH_AFTER, WriteId("operator", "create", "secrets", "default", "other", 1))
     with pytest.raises(LookupError, match="the fault never occurred"):
         replay(b15_two_secrets.case(repaired=False), never)
 

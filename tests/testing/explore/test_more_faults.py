@@ -15,7 +15,7 @@ from sampan.testing.explore.plan import (
     REFUSED,
     SERVER_ERROR,
     TIMEOUT,
-    Plan,
+    PlannedFault,
     WriteId,
 )
 from sampan.testing.explore.plans import bounded
@@ -81,6 +81,6 @@ def test_too_many_plans_leave_out_the_last_of_each_fault_and_the_report_counts_t
 
 def test_each_fault_gets_its_share_of_the_plans() -> None:
     at = [WriteId("operator", "create", "secrets", "default", f"s-{number}", 1) for number in range(4)]
-    plans = [*(Plan("crash-after", each) for each in at), *(Plan("refused", each) for each in at[:2])]
+    plans = [*(PlannedFault("crash-after", each) for each in at), *(PlannedFault("refused", each) for each in at[:2])]
     assert bounded(plans, 3) == [plans[0], plans[1], plans[4]]
     assert bounded(plans, 10) == plans

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from sampan.cli.test_server.explore import explore_command
 from sampan.testing import Cluster
-from sampan.testing.explore import Finding, PlanError, explore, read_replay, replay, scenario, shrink
+from sampan.testing.explore import Finding, ReplayError, explore, read_replay, replay, scenario, shrink
 from tests.testing.bugs import b15_two_secrets
 from tests.testing.bugs.store import CRD, config_map, store
 
@@ -72,5 +72,5 @@ def test_a_finding_that_needs_all_changes_stays_as_it_is() -> None:
 
 
 def test_a_replay_file_with_a_wrong_list_is_refused(finding: Finding) -> None:
-    with pytest.raises(PlanError, match="without: 'x' is not a list of writes"):
+    with pytest.raises(ReplayError, match="without: 'x' is not a list of writes"):
         read_replay(finding.replay + "without: x\n")

@@ -13,7 +13,7 @@ from sampan.operator.request import Request
 from sampan.storage.encoding import encode
 from sampan.storage.store import KeyValue, StoreEvent
 from sampan.testing import Cluster, NotSettled, Requests
-from sampan.testing.journal import Write
+from sampan.testing.journal import JournalEntry
 from sampan.testing.observations.endless import (
     LASTING_S,
     PROGRESS_WRITES,
@@ -49,7 +49,7 @@ class Story:
 
     def write(self, key: str = BOX, *, created: bool = False, generated: bool = False) -> None:
         value = encode({"metadata": {"generateName": "box-"} if generated else {}})
-        self.work.note(Write(self.at_s, StoreEvent(2, key, value, None if created else OLD)))
+        self.work.note(JournalEntry(self.at_s, StoreEvent(2, key, value, None if created else OLD)))
 
     def send(self, actor: str) -> None:
         number = len(self.requests) + 1

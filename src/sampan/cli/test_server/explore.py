@@ -13,7 +13,7 @@ from sampan.cli.test_server.python_file import members_of
 from sampan.client import ClientError
 from sampan.client.objects.manifests import ManifestError
 from sampan.testing.control_loops.sets import UnknownLoop
-from sampan.testing.explore import Finding, PlanError, Scenario, explore, read_replay, replay, shrink
+from sampan.testing.explore import Finding, ReplayError, Scenario, explore, read_replay, replay, shrink
 from sampan.testing.explore.explorer import PLANS_MAX, ReferenceFailed
 
 _WRONG: Final = (ReferenceFailed, UnknownLoop, ClientError, ManifestError)
@@ -94,7 +94,7 @@ def _explore(
 def _replay(scenarios: Mapping[str, Scenario], file: Path, place: Path) -> int:
     try:
         name, plan = read_replay(place.read_text())
-    except PlanError as error:
+    except ReplayError as error:
         raise PlainError(f"error: {place}: {error}") from error
     if name not in scenarios:
         raise PlainError(f"error: {place} is for scenario {name!r}: {file} has {', '.join(scenarios)}")

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from sampan.cli.command_group import CommandGroup
-from sampan.cli.test_server.run import Run, run_tests
+from sampan.cli.test_server.run import ProgramsToRun, run_tests
 from sampan.project.errors import ProjectError
 from sampan.project.pyproject import find_project
 from sampan.test_server.protocol import DEFAULT_LOOPS
@@ -114,4 +114,4 @@ def test_command(ctx: click.Context, loops: str, plan: Path | None, operator: st
     program: Sequence[str] = ctx.obj or ()
     if not program:
         raise click.UsageError("a program must follow: sampan test -- go test ./...")
-    sys.exit(run_tests(Run(tuple(program), loops, plan, operator)))
+    sys.exit(run_tests(ProgramsToRun(tuple(program), loops, plan, operator)))

@@ -1,6 +1,6 @@
 """`run_tests`: runs a program and an operator against a new server.
 
-Concurrency: the main thread waits for the program. The thread of the connection to the server calls `crash`. `Program`
+Concurrency: the main thread waits for the program. The thread of the connection to the server calls `crash`. `SupervisedProgram`
 has a lock, because both use its process.
 """
 
@@ -32,7 +32,7 @@ _OF_SIGNAL: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ProgramsToRun:
     """Programs to run. `program` and `operator` are commands; `plan` is a file with faults."""
 
     program: tuple[str, ...]
@@ -41,7 +41,7 @@ class Run:
     operator: str | None
 
 
-class Program:
+class SupervisedProgram:
     """A program that is started again after a crash.
 
     `grouped`: it has its own process group, so that signals also reach its children. A program on a terminal must be in
@@ -97,9 +97,9 @@ class Program:
         return subprocess.Popen(self._command, env=self._environment, process_group=0 if self._grouped else None)
 
 
-def run_tests(run: Run) -> int:
+def run_tests(run: ProgramsToRun) -> int:
     """Return the exit code of the program, or 1 if a fault of the plan has not occurred."""
-    target: list[Program] = []
+    target: list[SupervisedProgram] = []
     try:
         assets = write_assets(assets_directory())
         with serving(loops=run.loops, plan=run.plan, crash=lambda: target[0].crash()) as endpoint:
@@ -114,13 +114,13 @@ def run_tests(run: Run) -> int:
     return code or _check_plan(endpoint)
 
 
-def _run(run: Run, environment: Mapping[str, str], target: list[Program]) -> int:
+def _run(run: ProgramsToRun, environment: Mapping[str, str], target: list[SupervisedProgram]) -> int:
     operator = None
     if run.operator:
-        operator = Program(shlex.split(run.operator), environment)
+        operator = SupervisedProgram(shlex.split(run.operator), environment)
         target.append(operator)
     try:
-        program = Program(run.program, environment, grouped=bool(run.plan) or not sys.stdin.isatty())
+        program = SupervisedProgram(run.program, environment, grouped=bool(run.plan) or not sys.stdin.isatty())
         target.append(program)
         with _forwarding(program):
             code = program.wait()
@@ -133,7 +133,7 @@ def _run(run: Run, environment: Mapping[str, str], target: list[Program]) -> int
 
 
 @contextmanager
-def _forwarding(program: Program) -> Iterator[None]:
+def _forwarding(program: SupervisedProgram) -> Iterator[None]:
     """Forward signals to the program, which decides when to end."""
 
     def forward(number: int, frame: FrameType | None) -> None:

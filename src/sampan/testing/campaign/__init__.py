@@ -8,7 +8,7 @@ the first state, even if the operator failed on the value. Source of the method:
 """
 
 from sampan.testing.campaign.campaign import Campaign
-from sampan.testing.campaign.changes import Change
-from sampan.testing.campaign.run import BaseFailed, CampaignReport, Finding, run_campaign
+from sampan.testing.campaign.changes import GeneratedChange
+from sampan.testing.campaign.run import BaseFailed, CampaignReport, Divergence, run_campaign
 
-__all__ = ["BaseFailed", "Campaign", "CampaignReport", "Change", "Finding", "run_campaign"]
+__all__ = ["BaseFailed", "Campaign", "CampaignReport", "Divergence", "GeneratedChange", "run_campaign"]

@@ -23,7 +23,7 @@ _ABSENT: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GeneratedChange:
     """One change of one field."""
 
     field: str
@@ -60,7 +60,7 @@ def changes_of(
     values_max: int,
     meanings: Meanings,
     values: Mapping[str, Sequence[Any]],
-) -> Iterator[Change]:
+) -> Iterator[GeneratedChange]:
     """Yield the changes of all fields. `values` are more values by path, which are tried first and may be invalid."""
     by_path = {path_of(each.place): each for each in _fields(subject, base)}
     for path in dict.fromkeys((*by_path, *values)):
@@ -80,8 +80,8 @@ def path_of(place: Place) -> str:
 
 def _valid(
     subject: Subject, base: Object, field: _Field, choices: Seeded, values_max: int, meanings: Meanings
-) -> list[Change]:
-    found: list[Change] = []
+) -> list[GeneratedChange]:
+    found: list[GeneratedChange] = []
     for value in _values(field, value_at(base, field.place), choices, meanings):
         if len(found) >= values_max:
             break
@@ -95,13 +95,13 @@ def _valid(
     return found
 
 
-def _changed(base: Object, path: str, place: Place, value: Any) -> Change:
+def _changed(base: Object, path: str, place: Place, value: Any) -> GeneratedChange:
     obj = deepcopy(base)
     if value is _ABSENT:
         remove(obj, place)
     else:
         put(obj, place, value)
-    return Change(path, value_at(base, place), None if value is _ABSENT else value, obj)
+    return GeneratedChange(path, value_at(base, place), None if value is _ABSENT else value, obj)
 
 
 def _fields(subject: Subject, base: Object) -> Iterator[_Field]:

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 from sampan.core.clock import monotonic
 from sampan.testing.campaign.campaign import Campaign
-from sampan.testing.campaign.changes import Change, changes_of
+from sampan.testing.campaign.changes import GeneratedChange, changes_of
 from sampan.testing.campaign.walk import Walk, walk
 from sampan.testing.explore.outcome import Outcome, differences, unstable_paths
 
@@ -33,10 +33,10 @@ class BaseFailed(AssertionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Divergence:
     """A change after which the state is wrong."""
 
-    change: Change
+    change: GeneratedChange
     oracle: str
     """`change`, `change back` or `recovery`."""
     differences: Sequence[str]
@@ -69,7 +69,7 @@ class CampaignReport:
     without_effect: list[str] = field(default_factory=list)
     """Fields of which no value changes another object or the status."""
     seconds: float = 0.0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Divergence] = field(default_factory=list)
 
     def __str__(self) -> str:
         head = (
@@ -121,13 +121,13 @@ def run_campaign(
 
 def _run(
     campaign: Campaign,
-    change: Change,
+    change: GeneratedChange,
     *,
     base: dict[str, object],
     unstable: frozenset[str],
     report: CampaignReport,
     effective: set[str],
-) -> list[Finding]:
+) -> list[Divergence]:
     there = walk(campaign, [base, change.obj, base])
     changed = there.steps[1]
     if changed.refused:
@@ -144,12 +144,12 @@ def _run(
     if not scratch.refused and not (changed.failed and scratch.failed):
         lines = _compared(campaign, scratch.outcome, changed.outcome, unstable)
         if lines:
-            found.append(Finding(change, CHANGED, lines, there.timeline, changed.failed))
+            found.append(Divergence(change, CHANGED, lines, there.timeline, changed.failed))
     if there.steps[2].refused:
         report.refused[f"{change}, and back"] = there.steps[2].refused
     elif lines := _compared(campaign, first, back, unstable):
         oracle = RECOVERY if changed.failed else BACK
-        found.append(Finding(change, oracle, lines, there.timeline, changed.failed))
+        found.append(Divergence(change, oracle, lines, there.timeline, changed.failed))
     return found
 
 
@@ -158,7 +158,7 @@ def _compared(campaign: Campaign, reference: Outcome, found: Outcome, unstable: 
     return [each for each in lines if not each.startswith(tuple(campaign.ignored))]
 
 
-def _others(key: str, lines: Sequence[str], change: Change) -> list[str]:
+def _others(key: str, lines: Sequence[str], change: GeneratedChange) -> list[str]:
     """Return the differences outside the object's own spec. `key` is that of the object: a child may have its name."""
     own = f"{key}.{change.field.partition('.')[0]}"
     return [each for each in lines if not f"{each.partition(':')[0]}.".startswith(f"{own}.")]

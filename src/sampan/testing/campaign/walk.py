@@ -20,7 +20,7 @@ from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.explore.outcome import Outcome, differences, error_line, outcome_of
 from sampan.testing.generated.values.semantics import companions
 from sampan.testing.observations.suspicions import suspicions
-from sampan.testing.observations.timeline import Place, timeline
+from sampan.testing.observations.timeline import ObjectPlace, timeline
 from sampan.testing.observations.values import short
 from sampan.testing.operators.failures import OperatorFailed
 from sampan.testing.operators.running import Running
@@ -183,7 +183,7 @@ def _key(outcome: Outcome, obj: Object) -> str:
 async def _timeline(cluster: Cluster, obj: Object) -> list[str]:
     client = await cluster.resource(obj["kind"].lower() + _group(obj))
     namespace = obj["metadata"].get("namespace", "default") if client.info.namespaced else ""
-    place = Place(client.info.gvr.resource, namespace, obj["metadata"]["name"])
+    place = ObjectPlace(client.info.gvr.resource, namespace, obj["metadata"]["name"])
     return list(timeline(place, cluster.journal, cluster.requests, cluster.reconciles))[-_TIMELINE_LINES:]
 
 

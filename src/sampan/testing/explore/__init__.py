@@ -21,14 +21,14 @@ Source of the method: Sieve (OSDI 2022), with its patterns intermediate state, s
 """
 
 from sampan.testing.explore.explorer import Finding, Report, explore, replay, shrink
-from sampan.testing.explore.plan import Plan, PlanError, WriteId, read_replay, replay_text
+from sampan.testing.explore.plan import PlannedFault, ReplayError, WriteId, read_replay, replay_text
 from sampan.testing.explore.scenario import Check, Scenario, State, scenario
 
 __all__ = [
     "Check",
     "Finding",
-    "Plan",
-    "PlanError",
+    "PlannedFault",
+    "ReplayError",
     "Report",
     "Scenario",
     "State",

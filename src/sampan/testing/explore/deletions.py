@@ -7,22 +7,22 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from sampan.testing.explore.outcome import Outcome
-from sampan.testing.explore.plan import REMOVED, VANISHED, Plan, WriteId
+from sampan.testing.explore.plan import REMOVED, VANISHED, PlannedFault, WriteId
 
 MOMENTS_MAX: Final = 12
 _NOT_DELETED: Final = ("namespaces", "customresourcedefinitions")
 """Resources whose objects are not deleted: objects of the user would be lost with them."""
 
 
-def deletions(reference: Outcome, unwritten: Sequence[str]) -> Iterator[Plan]:
+def deletions(reference: Outcome, unwritten: Sequence[str]) -> Iterator[PlannedFault]:
     """Yield the plans. Writes to the resources in `unwritten` are no moments."""
     moments = [each for each in reference.moments if each.place[0] not in unwritten]
     for need in reference.needed:
         if need.place[0] in _NOT_DELETED:
             continue
         found = _spread(list(_while_it_exists(moments, need)))
-        yield from (Plan(VANISHED, need, moment) for moment in found)
-        yield from (Plan(REMOVED, need, moment) for moment in dict.fromkeys((*found[:1], *found[-1:])))
+        yield from (PlannedFault(VANISHED, need, moment) for moment in found)
+        yield from (PlannedFault(REMOVED, need, moment) for moment in dict.fromkeys((*found[:1], *found[-1:])))
 
 
 def _while_it_exists(moments: Sequence[WriteId], need: WriteId) -> Iterator[WriteId]:

@@ -16,7 +16,7 @@ from sampan.testing.explore.plan import (
     DRIFT_DELETED,
     HIDDEN,
     REMOVED,
-    Plan,
+    PlannedFault,
     replay_text,
 )
 from sampan.testing.explore.plans import bounded, plans_of
@@ -43,7 +43,7 @@ class Finding:
     """A plan after which the final state is not that of the reference."""
 
     scenario: str
-    plan: Plan
+    plan: PlannedFault
     differences: Sequence[str]
     reference: Outcome
     outcome: Outcome
@@ -136,7 +136,7 @@ def explore(
     left_out = Counter(each.fault for each in plans) - Counter(each.fault for each in chosen)
     report = Report(scenario.name, left_out=left_out, survivors=_survivors(reference))
 
-    def run(plan: Plan) -> tuple[bool, Finding | None]:
+    def run(plan: PlannedFault) -> tuple[bool, Finding | None]:
         outcome = run_trial(scenario, plan, reference=reference, unstable=unstable)
         found = _differences(plan, reference, outcome, unstable) if outcome.fired else []
         return outcome.fired, Finding(scenario.name, plan, found, reference, outcome) if found else None
@@ -154,7 +154,7 @@ def explore(
     return report
 
 
-def replay(scenario: Scenario, plan: Plan) -> Finding | None:
+def replay(scenario: Scenario, plan: PlannedFault) -> Finding | None:
     """Run a scenario with one plan. Returns None if the final state is that of the reference.
 
     Raises `ReferenceFailed`, and `LookupError` if the fault does not occur.
@@ -223,7 +223,7 @@ def _reference(scenario: Scenario) -> tuple[Outcome, frozenset[str]]:
     return first, unstable_paths(first, run_trial(scenario, seed=1))
 
 
-def _differences(plan: Plan, reference: Outcome, found: Outcome, unstable: frozenset[str]) -> list[str]:
+def _differences(plan: PlannedFault, reference: Outcome, found: Outcome, unstable: frozenset[str]) -> list[str]:
     if plan.fault == REMOVED:
         # The operator cannot do its work, but it must not end, break a rule, or leave anything behind.
         found = replace(found, state=reference.state)

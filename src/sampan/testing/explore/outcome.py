@@ -13,7 +13,7 @@ from sampan.testing.explore.faults.contention import without_change
 from sampan.testing.explore.plan import WriteId
 from sampan.testing.explore.rewrites import changes, more_often, written_places
 from sampan.testing.explore.scenario import Check, State
-from sampan.testing.journal import Write
+from sampan.testing.journal import JournalEntry
 from sampan.testing.observations.leaks import leaked_objects, stored
 from sampan.testing.observations.values import GONE, lines_of, masked, short
 
@@ -117,7 +117,7 @@ def _counted(names: Mapping[str, str], unstable: Collection[str] | None) -> Mapp
     return {key: name for key, name in names.items() if any(path.startswith(f"{short(name)}.") for path in unstable)}
 
 
-def _broken(writes: Sequence[Write], first: int, checks: Sequence[Check]) -> Iterator[str]:
+def _broken(writes: Sequence[JournalEntry], first: int, checks: Sequence[Check]) -> Iterator[str]:
     """Yield each broken rule once, with the first write after which it is broken."""
     objects: dict[str, Object] = {}
     found: set[str] = set()

@@ -1,4 +1,4 @@
-"""`Plan`: one fault at one moment. Moments are writes, so a plan means the same in every run.
+"""`PlannedFault`: one fault at one moment. Moments are writes, so a plan means the same in every run.
 
 A plan is stored in a replay file:
 
@@ -61,7 +61,7 @@ FAULTS: Final = {
 }
 
 
-class PlanError(ValueError):
+class ReplayError(ValueError):
     """A replay file cannot be used. The message names the change that it needs."""
 
 
@@ -93,7 +93,7 @@ class WriteId:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedFault:
     """One fault. `until` is a later write: the restart of `stale`, the end of `hidden` and of `down`.
 
     An object of `vanished` and `removed` is deleted after `until`, which may be a read of it.
@@ -111,7 +111,7 @@ class Plan:
         return text + (f", without {', '.join(map(str, self.without))}" if self.without else "")
 
 
-def replay_text(scenario: str, plan: Plan) -> str:
+def replay_text(scenario: str, plan: PlannedFault) -> str:
     """Return the text of a replay file."""
     document: dict[str, Any] = {"version": VERSION, "scenario": scenario, "fault": plan.fault, "at": asdict(plan.at)}
     if plan.until is not None:
@@ -121,37 +121,37 @@ def replay_text(scenario: str, plan: Plan) -> str:
     return yaml.safe_dump(document, sort_keys=False)
 
 
-def read_replay(text: str) -> tuple[str, Plan]:
-    """Return the scenario's name and the plan of a replay file. Raises `PlanError`."""
+def read_replay(text: str) -> tuple[str, PlannedFault]:
+    """Return the scenario's name and the plan of a replay file. Raises `ReplayError`."""
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise PlanError(f"the replay file is not YAML: {' '.join(str(error).split())}") from error
+        raise ReplayError(f"the replay file is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(document, Mapping) or document.get("version") != VERSION:
         found = document.get("version") if isinstance(document, Mapping) else document
-        raise PlanError(f"replay files have version: {VERSION}, not {found!r}: explore again to get a new file")
+        raise ReplayError(f"replay files have version: {VERSION}, not {found!r}: explore again to get a new file")
     fault = document.get("fault")
     if fault not in FAULTS:
-        raise PlanError(f"fault: {fault!r} is unknown: use one of {', '.join(FAULTS)}")
+        raise ReplayError(f"fault: {fault!r} is unknown: use one of {', '.join(FAULTS)}")
     until = _write(document["until"], "until") if document.get("until") is not None else None
     if (until is None) == (fault in WITH_END):
-        raise PlanError(f"until: {'needed for' if until is None else 'not allowed for'} fault {fault}")
+        raise ReplayError(f"until: {'needed for' if until is None else 'not allowed for'} fault {fault}")
     left_out = document.get("without") or []
     if not isinstance(left_out, list):
-        raise PlanError(f"without: {left_out!r} is not a list of writes")
+        raise ReplayError(f"without: {left_out!r} is not a list of writes")
     without = tuple(_write(each, f"without[{number}]") for number, each in enumerate(left_out))
-    return str(document.get("scenario", "")), Plan(fault, _write(document.get("at"), "at"), until, without)
+    return str(document.get("scenario", "")), PlannedFault(fault, _write(document.get("at"), "at"), until, without)
 
 
 def _write(value: Any, path: str) -> WriteId:
     names = [each.name for each in fields(WriteId)]
     if not isinstance(value, Mapping) or set(value) != set(names):
-        raise PlanError(f"{path}: needs exactly the keys {', '.join(names)}")
+        raise ReplayError(f"{path}: needs exactly the keys {', '.join(names)}")
     texts = {name: value[name] for name in names if name != "occurrence"}
     wrong = next((name for name, each in texts.items() if not isinstance(each, str)), None)
     if wrong is not None:
-        raise PlanError(f"{path}.{wrong}: {value[wrong]!r} is not a text")
+        raise ReplayError(f"{path}.{wrong}: {value[wrong]!r} is not a text")
     occurrence = value["occurrence"]
     if not isinstance(occurrence, int) or isinstance(occurrence, bool) or occurrence < 1:
-        raise PlanError(f"{path}.occurrence: {occurrence!r} is not a positive number")
+        raise ReplayError(f"{path}.occurrence: {occurrence!r} is not a positive number")
     return WriteId(**texts, occurrence=occurrence)

@@ -28,7 +28,7 @@ from sampan.testing.explore.plan import (
     SLOW,
     STALE,
     TIMEOUT,
-    Plan,
+    PlannedFault,
     WriteId,
 )
 from sampan.testing.explore.scenario import Scenario
@@ -40,34 +40,34 @@ _NO_MOMENTS: Final = ("events",)
 _CHANGES: Final = ("update", "patch")
 
 
-def plans_of(reference: Outcome, scenario: Scenario) -> Iterator[Plan]:
+def plans_of(reference: Outcome, scenario: Scenario) -> Iterator[PlannedFault]:
     """Yield the plans, those of the most frequent errors first."""
     writes = [write for write in reference.writes if write.place[0] not in _NO_MOMENTS]
     own = [write for write in writes if write.actor == OPERATOR]
     for fault in (CRASH_AFTER, LOST, CRASH_BEFORE, REFUSED):
         for write in own:
-            yield Plan(fault, write)
+            yield PlannedFault(fault, write)
     yield from _hidden(writes)
     yield from _stale(writes)
-    yield from (Plan(SLOW, write) for write in own)
+    yield from (PlannedFault(SLOW, write) for write in own)
     yield from _down(writes)
     if scenario.drift:
         for fault in (DRIFT_DELETED, DRIFT_CHANGED):
-            yield from (Plan(fault, write) for write in _first_of_each_place(reference.owned))
+            yield from (PlannedFault(fault, write) for write in _first_of_each_place(reference.owned))
     if scenario.lease:
-        yield from (Plan(LOST_LEASE, write) for write in own)
-    yield from (Plan(ABSENT, each) for each in reference.needed)
+        yield from (PlannedFault(LOST_LEASE, write) for write in own)
+    yield from (PlannedFault(ABSENT, each) for each in reference.needed)
     yield from deletions(reference, _NO_MOMENTS)
     yield from _conflicts(writes, own, {each.place for each in reference.needed})
     yield from _of_reads([each for each in reference.reads if each.place[0] not in _NO_MOMENTS])
-    yield from (Plan(OUTAGE, each) for each in _first_of_each(own, reference.reads))
+    yield from (PlannedFault(OUTAGE, each) for each in _first_of_each(own, reference.reads))
     yield from _late(writes, reference.reads)
     if scenario.lease:
-        yield from (Plan(LOST_LEASE, each) for each in reference.awaits)
-    yield from (Plan(CANCELLED, each) for each in reference.awaits)
+        yield from (PlannedFault(LOST_LEASE, each) for each in reference.awaits)
+    yield from (PlannedFault(CANCELLED, each) for each in reference.awaits)
 
 
-def bounded(plans: Sequence[Plan], plans_max: int) -> list[Plan]:
+def bounded(plans: Sequence[PlannedFault], plans_max: int) -> list[PlannedFault]:
     """Return at most so many plans in their order: of each fault the same number, the first ones."""
     ranks: Counter[str] = Counter()
     ranked = []
@@ -79,7 +79,7 @@ def bounded(plans: Sequence[Plan], plans_max: int) -> list[Plan]:
 
 def _conflicts(
     writes: Sequence[WriteId], own: Sequence[WriteId], existing: set[tuple[str, str, str]]
-) -> Iterator[Plan]:
+) -> Iterator[PlannedFault]:
     """Yield the plans in which another client changes the object of a write, which must exist.
 
     A user's change may come early if it is the user's next write to the object and follows a write of the operator.
@@ -89,18 +89,18 @@ def _conflicts(
         if write.actor == OPERATOR and write.verb in _CHANGES and write.place in known:
             changed.append(write)
         known.add(write.place)
-    yield from (Plan(CONFLICT, write) for write in changed)
+    yield from (PlannedFault(CONFLICT, write) for write in changed)
     for write in changed:
         later = writes[writes.index(write) + 1 :]
         user = next((each for each in later if each.actor == TEST and each.place == write.place), None)
         if user is not None and user.verb in _CHANGES:
-            yield Plan(OVERTAKEN, write, user)
+            yield PlannedFault(OVERTAKEN, write, user)
 
 
-def _of_reads(reads: Sequence[WriteId]) -> Iterator[Plan]:
+def _of_reads(reads: Sequence[WriteId]) -> Iterator[PlannedFault]:
     """Yield the plans of failed and slow reads. A watch is one of a cache, which repeats it."""
     for fault in (SERVER_ERROR, REFUSED, TIMEOUT, SLOW):
-        yield from (Plan(fault, read) for read in reads if read.verb != "watch" or fault == REFUSED)
+        yield from (PlannedFault(fault, read) for read in reads if read.verb != "watch" or fault == REFUSED)
 
 
 def _first_of_each(own: Sequence[WriteId], reads: Sequence[WriteId]) -> list[WriteId]:
@@ -109,17 +109,17 @@ def _first_of_each(own: Sequence[WriteId], reads: Sequence[WriteId]) -> list[Wri
     return [*(each for each in own if each.verb != CALL), *reversed(first.values())]
 
 
-def _late(writes: Sequence[WriteId], reads: Sequence[WriteId]) -> Iterator[Plan]:
+def _late(writes: Sequence[WriteId], reads: Sequence[WriteId]) -> Iterator[PlannedFault]:
     """Yield a plan for each write that the operator sees in a watch."""
     watched = {read.place[0] for read in reads if read.verb == "watch"}
-    yield from (Plan(LATE, write) for write in writes if write.place[0] in watched)
+    yield from (PlannedFault(LATE, write) for write in writes if write.place[0] in watched)
 
 
 def _first_of_each_place(writes: Sequence[WriteId]) -> list[WriteId]:
     return list({write.place: write for write in reversed(writes)}.values())[::-1]
 
 
-def _hidden(writes: Sequence[WriteId]) -> Iterator[Plan]:
+def _hidden(writes: Sequence[WriteId]) -> Iterator[PlannedFault]:
     """Yield a plan for each state that the next write to its object replaces, unless that write is a reaction."""
     by_place: dict[tuple[str, str, str], list[WriteId]] = {}
     for write in writes:
@@ -127,10 +127,10 @@ def _hidden(writes: Sequence[WriteId]) -> Iterator[Plan]:
     for of_one in by_place.values():
         for first, second in pairwise(of_one):
             if second.actor != OPERATOR:
-                yield Plan(HIDDEN, first, second)
+                yield PlannedFault(HIDDEN, first, second)
 
 
-def _down(writes: Sequence[WriteId]) -> Iterator[Plan]:
+def _down(writes: Sequence[WriteId]) -> Iterator[PlannedFault]:
     """Yield a plan for each write of the operator before a user's write, until which the operator is down.
 
     There is none if the user creates again what the user deleted: the operator may have to remove a finalizer first.
@@ -141,10 +141,10 @@ def _down(writes: Sequence[WriteId]) -> Iterator[Plan]:
             continue
         before = [each.verb for each in writes[:number] if each.actor == TEST and each.place == user.place]
         if before[-1:] != ["delete"]:
-            yield Plan(DOWN, write, user)
+            yield PlannedFault(DOWN, write, user)
 
 
-def _stale(writes: Sequence[WriteId]) -> Iterator[Plan]:
+def _stale(writes: Sequence[WriteId]) -> Iterator[PlannedFault]:
     """Yield plans that restart the operator after one of its writes, with a view from before an earlier write.
 
     The earlier write changed another object, or it is the creation after which the operator restarts: that object
@@ -160,4 +160,4 @@ def _stale(writes: Sequence[WriteId]) -> Iterator[Plan]:
             ends_series = following is None or following.actor != restart.actor
             is_other = restart.place != frozen.place or (restart is frozen and restart.verb == "create")
             if restart.actor == OPERATOR and ends_series and is_other:
-                yield Plan(STALE, frozen, restart)
+                yield PlannedFault(STALE, frozen, restart)

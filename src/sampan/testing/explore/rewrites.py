@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from sampan.testing.explore.plan import WriteId
-from sampan.testing.journal import Write
+from sampan.testing.journal import JournalEntry
 from sampan.testing.observations.values import GONE, compared, masked, short
 
 
@@ -18,7 +18,7 @@ def written_places(writes: Sequence[WriteId], actor: str) -> frozenset[tuple[str
 
 
 def changes(
-    writes: Sequence[Write], names: Mapping[str, str], places: Collection[tuple[str, str, str]]
+    writes: Sequence[JournalEntry], names: Mapping[str, str], places: Collection[tuple[str, str, str]]
 ) -> Counter[str]:
     """Return how often the value at each path changed after it was first set, in the objects of these places.
 

@@ -19,8 +19,8 @@ from sampan.testing.explore.faults.contention import OTHER, Contention, is_made_
 from sampan.testing.explore.faults.dependencies import DEPENDENCY, Dependencies
 from sampan.testing.explore.faults.drift_of import drift
 from sampan.testing.explore.faults.held import (
-    ErrorResponse,
     Held,
+    ServerFailure,
     may_be_old,
     name_in,
     no_streams,
@@ -47,7 +47,7 @@ from sampan.testing.explore.plan import (
     SLOW,
     STALE,
     TIMEOUT,
-    Plan,
+    PlannedFault,
     WriteId,
 )
 from sampan.testing.explore.trial_life import CANDIDATE, HIDDEN_S_MAX, OperatorLife
@@ -75,7 +75,7 @@ class Trial(OperatorLife):
     """Fault of one run. `writes` records the writes that succeeded, in their order."""
 
     cluster: Cluster
-    plan: Plan | None
+    plan: PlannedFault | None
     lease: str = ""
     running: Running | None = None
     fired: bool = False
@@ -162,12 +162,12 @@ class Trial(OperatorLife):
             self._outage.opened(response)
         return Held(response, self._shown) if plan.fault in (HIDDEN, LATE) else response
 
-    async def _read_with_fault(self, sent: SentRequest, plan: Plan, proceed: Proceed) -> HttpResponse:
+    async def _read_with_fault(self, sent: SentRequest, plan: PlannedFault, proceed: Proceed) -> HttpResponse:
         self.fired = True
         if plan.fault == REFUSED:
             raise self._refusals.begin(plan.at)
         if plan.fault == SERVER_ERROR:
-            return ErrorResponse(500, "InternalError", "Internal error occurred: the database is not available")
+            return ServerFailure(500, "InternalError", "Internal error occurred: the database is not available")
         if plan.fault == OUTAGE:
             raise self._begin_outage()
         if plan.fault in (TIMEOUT, SLOW):
@@ -349,6 +349,6 @@ class Trial(OperatorLife):
             self._tasks.begin(work, "fault")
 
 
-def plan_is(plan: Plan | None, write: WriteId, *faults: str) -> bool:
+def plan_is(plan: PlannedFault | None, write: WriteId, *faults: str) -> bool:
     """Return True if a plan has one of these faults at a write."""
     return plan is not None and plan.at == write and plan.fault in faults

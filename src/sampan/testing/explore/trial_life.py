@@ -8,7 +8,7 @@ from sampan.client import TransportError
 from sampan.operator.leader_election import LeaderElectionLost
 from sampan.testing.cluster import Cluster
 from sampan.testing.explore.faults.outage import OUTAGE_S, REST_S, Outage
-from sampan.testing.explore.plan import LOST_LEASE, Plan
+from sampan.testing.explore.plan import LOST_LEASE, PlannedFault
 from sampan.testing.faults.lease import give_lease, take_lease
 from sampan.testing.operators.running import Running
 from sampan.testing.servers.logical_server import LogicalServer
@@ -30,7 +30,7 @@ class OperatorLife:
     """Ends and starts of the operator in a trial. `Trial` is its only subclass, and has all state."""
 
     cluster: Cluster
-    plan: Plan | None
+    plan: PlannedFault | None
     lease: str
     running: Running | None
     fired: bool

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.client import TransportError
-from sampan.testing.explore.plan import CANCELLED, Plan, WriteId
+from sampan.testing.explore.plan import CANCELLED, PlannedFault, WriteId
 from sampan.testing.faults.points import AWAIT, CALL, EXTERNAL, Suspension
 
 OPERATOR: Final = "operator"
@@ -23,7 +23,7 @@ class TrialPoints:
     `interrupt` acts at the await of the plan; for `cancelled`, its reconcile has been cancelled.
     """
 
-    plan: Plan | None
+    plan: PlannedFault | None
     around: Around
     interrupt: Callable[[], None]
     writes: Sequence[WriteId]

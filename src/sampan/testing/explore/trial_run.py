@@ -14,7 +14,7 @@ from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.explore.operator_of import options_of, state_of, with_system
 from sampan.testing.explore.outcome import Outcome, error_line, log_of, outcome_of
-from sampan.testing.explore.plan import Plan, WriteId
+from sampan.testing.explore.plan import PlannedFault, WriteId
 from sampan.testing.explore.rights import grant, name_of, user_of
 from sampan.testing.explore.scenario import Scenario
 from sampan.testing.explore.trial import Trial
@@ -35,7 +35,7 @@ _CALM_S: Final = 120.0
 
 def run_trial(
     scenario: Scenario,
-    plan: Plan | None = None,
+    plan: PlannedFault | None = None,
     *,
     seed: int = 0,
     logged: bool = False,
@@ -56,7 +56,7 @@ def run_trial(
 
 async def _run(
     scenario: Scenario,
-    plan: Plan | None,
+    plan: PlannedFault | None,
     logged: bool,
     unstable: Collection[str] | None,
     early: Mapping[WriteId, HttpRequest],

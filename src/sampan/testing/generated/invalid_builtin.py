@@ -36,7 +36,7 @@ _SIZE: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class ProbedChange:
     """A change of one field, in words, and the path at which the server has to refuse it."""
 
     place: Place
@@ -61,7 +61,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedObject:
     """An object that the judge refuses for one fault."""
 
     obj: Object
@@ -70,7 +70,7 @@ class Refusal:
     words: str
 
 
-def probed(subject: Subject, base: Object, meanings: Meanings) -> Iterator[Refusal]:
+def probed(subject: Subject, base: Object, meanings: Meanings) -> Iterator[RefusedObject]:
     """Yield an object for each probe that the judge refuses. `base` is a valid object."""
     tried: set[tuple[Any, ...]] = set()
     lessons = Lessons(never=frozenset(refused_later(subject.kind, subject.schema)))
@@ -89,29 +89,29 @@ def probed(subject: Subject, base: Object, meanings: Meanings) -> Iterator[Refus
             faults = subject.faults(made)
             if len(faults) == 1 and probe.explains(faults[0]):
                 tried.add(key)
-                yield Refusal(made, str(faults[0].field), faults[0].type, probe.words)
+                yield RefusedObject(made, str(faults[0].field), faults[0].type, probe.words)
 
 
-def _probes(subject: Subject, obj: Object) -> Iterator[Probe]:
+def _probes(subject: Subject, obj: Object) -> Iterator[ProbedChange]:
     if subject.definition.group not in NAMELESS:
-        yield Probe(("metadata", "name"), "metadata.name", f"the text {_TEXT!r}", _TEXT)
-        yield Probe(("metadata", "labels"), "metadata.labels", f"the key {_KEY!r}", {_KEY: "yes"})
+        yield ProbedChange(("metadata", "name"), "metadata.name", f"the text {_TEXT!r}", _TEXT)
+        yield ProbedChange(("metadata", "labels"), "metadata.labels", f"the key {_KEY!r}", {_KEY: "yes"})
     for name, child in subject.schema.properties.items():
         if name not in _NOT_PROBED:
             yield from _of_field(child, obj, (name,), name)
 
 
-def _of_field(schema: Schema, parent: Object, place: Place, field: str) -> Iterator[Probe]:
+def _of_field(schema: Schema, parent: Object, place: Place, field: str) -> Iterator[ProbedChange]:
     """Yield the probes of a field of an object, and of all below it. An absent field gets values only."""
     name = place[-1]
     if name in parent:
-        yield Probe(place, field, "missing", removed=True)
+        yield ProbedChange(place, field, "missing", removed=True)
     if schema.type == "string" or schema.int_or_string:
-        yield Probe(place, field, "empty", "")
-        yield Probe(place, field, f"the text {_TEXT!r}", _TEXT)
+        yield ProbedChange(place, field, "empty", "")
+        yield ProbedChange(place, field, f"the text {_TEXT!r}", _TEXT)
     if schema.type == "integer" or schema.int_or_string:
-        yield Probe(place, field, "negative", _LOW)
-        yield Probe(place, field, f"the number {_HIGH}", _HIGH)
+        yield ProbedChange(place, field, "negative", _LOW)
+        yield ProbedChange(place, field, f"the number {_HIGH}", _HIGH)
     if schema.type == "object" and isinstance(schema.additional_properties, Schema):
         yield from _of_map(schema.additional_properties, parent.get(str(name)) or {}, place, field)
     value = parent.get(str(name))
@@ -122,19 +122,19 @@ def _of_field(schema: Schema, parent: Object, place: Place, field: str) -> Itera
         yield from _of_list(schema.items, value if isinstance(value, list) else [], place, field)
 
 
-def _of_map(values: Schema, entries: Object, place: Place, field: str) -> Iterator[Probe]:
+def _of_map(values: Schema, entries: Object, place: Place, field: str) -> Iterator[ProbedChange]:
     if values.type == "string":
-        yield Probe(place, field, f"the key {_KEY!r}", {**entries, _KEY: "eWVz"})
+        yield ProbedChange(place, field, f"the key {_KEY!r}", {**entries, _KEY: "eWVz"})
 
 
-def _of_list(items: Schema, value: list[Any], place: Place, field: str) -> Iterator[Probe]:
-    yield Probe(place, field, "empty", [])
+def _of_list(items: Schema, value: list[Any], place: Place, field: str) -> Iterator[ProbedChange]:
+    yield ProbedChange(place, field, "empty", [])
     if items.type == "string":
-        yield Probe(place, field, f"the text {_TEXT!r}", [_TEXT])
+        yield ProbedChange(place, field, f"the text {_TEXT!r}", [_TEXT])
     if not value:
         return
     twice = [*value, deepcopy(value[0])]
-    yield Probe(place, field, "an item that is there", twice)
+    yield ProbedChange(place, field, "an item that is there", twice)
     if isinstance(value[0], dict):
         for below, child in items.properties.items():
             yield from _of_field(child, value[0], (*place, 0, below), f"{field}[0].{below}")

@@ -22,7 +22,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
 from sampan.testing.control_loops.sets import ACTORS
-from sampan.testing.journal import Write
+from sampan.testing.journal import JournalEntry
 from sampan.testing.operators.running import Running
 from sampan.testing.requests import Requests
 
@@ -50,7 +50,7 @@ class EndlessWork:
         self._writes: Counter[str] = Counter()
         self._repeats: defaultdict[Hashable, _Repeats] = defaultdict(_Repeats)
 
-    def note(self, write: Write) -> None:
+    def note(self, write: JournalEntry) -> None:
         """Take the next write to the store."""
         if self.is_found or write.key.startswith(_IGNORED):
             return
@@ -64,7 +64,7 @@ class EndlessWork:
         if self.is_found:
             self._found()
 
-    def _is_progress(self, write: Write) -> bool:
+    def _is_progress(self, write: JournalEntry) -> bool:
         if self._client_wrote():
             return True
         if write.event.previous is None and "generateName" in (write.after or {}).get("metadata", {}):

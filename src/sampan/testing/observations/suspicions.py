@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.testing.control_loops.sets import ACTORS
-from sampan.testing.journal import Write
+from sampan.testing.journal import JournalEntry
 from sampan.testing.observations.timeline import managers_of
 from sampan.testing.observations.values import GONE, compared, masked, short
 from sampan.testing.requests import Requests
@@ -42,7 +42,7 @@ class _Object:
     """Values by path, each with its writer."""
 
 
-def suspicions(writes: Sequence[Write], requests: Requests, actor: str = "operator") -> list[str]:
+def suspicions(writes: Sequence[JournalEntry], requests: Requests, actor: str = "operator") -> list[str]:
     """Return the signs, each once, with the object first. `actor` is that of the operator in `requests`."""
     found: dict[str, None] = {}
     objects: dict[str, _Object] = {}
@@ -64,7 +64,7 @@ def suspicions(writes: Sequence[Write], requests: Requests, actor: str = "operat
     return list(found)
 
 
-def _writers(write: Write, requests: Requests, actor: str) -> frozenset[str]:
+def _writers(write: JournalEntry, requests: Requests, actor: str) -> frozenset[str]:
     before, after = write.before or {}, write.after or {}
     if after and ("deletionTimestamp" in before.get("metadata", {}) or "deletionTimestamp" not in after["metadata"]):
         return frozenset(managers_of(write.before, after))
@@ -83,7 +83,7 @@ def _is_of(key: str, resource: str, namespace: str, name: str) -> bool:
     return key.endswith(f"/{namespace}/{name}" if namespace else f"/{name}") and resource in key.split("/")
 
 
-def _life(write: Write, known: _Object, writers: frozenset[str], actor: str) -> Iterator[str]:
+def _life(write: JournalEntry, known: _Object, writers: frozenset[str], actor: str) -> Iterator[str]:
     is_own = bool(writers) and not writers & ACTORS
     if write.event.value is None:
         if known.made and actor in writers and not known.shared:
@@ -102,7 +102,7 @@ def _life(write: Write, known: _Object, writers: frozenset[str], actor: str) -> 
         known.shared = True
 
 
-def _fights(write: Write, known: _Object, writers: frozenset[str]) -> Iterator[str]:
+def _fights(write: JournalEntry, known: _Object, writers: frozenset[str]) -> Iterator[str]:
     if write.event.previous is None:
         return
     writer = ", ".join(sorted(writers)) or "a client"
@@ -125,7 +125,7 @@ def _alternates(values: Sequence[Any], length: int) -> bool:
     return len(last) == length and all(last[n] == last[n - 2] for n in range(2, length)) and last[0] != last[1]
 
 
-def _twins(write: Write, twins: dict[str, str], writers: frozenset[str]) -> Iterator[str]:
+def _twins(write: JournalEntry, twins: dict[str, str], writers: frozenset[str]) -> Iterator[str]:
     after = write.after or {}
     metadata = after.get("metadata") or {}
     prefix = metadata.get("generateName")

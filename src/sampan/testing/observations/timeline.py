@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sampan.core.json.values import same
-from sampan.testing.journal import Journal, Write
+from sampan.testing.journal import Journal, JournalEntry
 from sampan.testing.observations.endless import REPEATS_MAX, WINDOW_S
 from sampan.testing.operators.running import ReconcileRecord
 from sampan.testing.requests import Requests
@@ -41,7 +41,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ObjectPlace:
     """An object by the name of its resource, its namespace and its name."""
 
     resource: str
@@ -49,7 +49,9 @@ class Place:
     name: str
 
 
-def timeline(place: Place, journal: Journal, requests: Requests, reconciles: Sequence[ReconcileRecord]) -> list[str]:
+def timeline(
+    place: ObjectPlace, journal: Journal, requests: Requests, reconciles: Sequence[ReconcileRecord]
+) -> list[str]:
     """Return the lines about an object and what it owns, oldest first."""
     family = _family(place, journal)
     lines = [*_writes(family, journal), *_noted(place, family, requests), *_reconciles(place, reconciles)]
@@ -62,7 +64,7 @@ def timeline(place: Place, journal: Journal, requests: Requests, reconciles: Seq
     return [f"  … {hidden} earlier lines", *texts[hidden:]] if hidden > 0 else texts
 
 
-def _family(place: Place, journal: Journal) -> dict[str, str]:
+def _family(place: ObjectPlace, journal: Journal) -> dict[str, str]:
     """Return the keys of the object and of what it owns, directly or not, with their names in the report."""
     uids: set[str] = set()
     keys: dict[str, str] = {}
@@ -97,7 +99,7 @@ def _writes(family: Mapping[str, str], journal: Journal) -> Iterator[Line]:
                 yield Line(write.at_s, (0, write.revision), text + times)
 
 
-def described(write: Write) -> str:
+def described(write: JournalEntry) -> str:
     """Return the change of a write in words: its manager and the changed fields. Values of Secrets are masked."""
     before, after = write.before, write.after
     if after is None:
@@ -154,7 +156,7 @@ def _is_data(path: str) -> bool:
     return path.startswith((".data", ".stringData", ".metadata.annotations"))
 
 
-def _noted(place: Place, family: Mapping[str, str], requests: Requests) -> Iterator[Line]:
+def _noted(place: ObjectPlace, family: Mapping[str, str], requests: Requests) -> Iterator[Line]:
     """Yield the refused requests and those with warnings."""
     ends = {(parts[-2] if len(parts) > 4 else "", parts[-1]) for parts in (key.split("/") for key in family)}
     ends.add((place.namespace, place.name))
@@ -167,7 +169,7 @@ def _noted(place: Place, family: Mapping[str, str], requests: Requests) -> Itera
             yield Line(each.at_s, (1, each.number), f"{'refused' if is_refused else 'warned'}: {each}")
 
 
-def _reconciles(place: Place, reconciles: Sequence[ReconcileRecord]) -> Iterator[Line]:
+def _reconciles(place: ObjectPlace, reconciles: Sequence[ReconcileRecord]) -> Iterator[Line]:
     for number, each in enumerate(reconciles):
         if (each.namespace, each.name) == (place.namespace, place.name):
             kind = f"{each.controller}: {each.error}" if each.error else ""

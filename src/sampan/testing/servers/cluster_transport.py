@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from sampan.client.transport import HttpRequest, HttpResponse
 from sampan.server.request import UserInfo
-from sampan.testing.requests import Gate
+from sampan.testing.requests import InterceptorChain
 from sampan.testing.servers.in_process import InProcessTransport
 from sampan.testing.servers.logical_server import LogicalServer
 
@@ -12,7 +12,9 @@ from sampan.testing.servers.logical_server import LogicalServer
 class ClusterTransport:
     """Transport of one client to the current server. `server` returns the running server, and starts it if needed."""
 
-    def __init__(self, server: Callable[[], Awaitable[LogicalServer]], gate: Gate, user: UserInfo, actor: str) -> None:
+    def __init__(
+        self, server: Callable[[], Awaitable[LogicalServer]], gate: InterceptorChain, user: UserInfo, actor: str
+    ) -> None:
         self._server, self._gate, self._user, self._actor = server, gate, user, actor
         self._inner: InProcessTransport | None = None
 

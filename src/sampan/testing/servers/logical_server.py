@@ -78,7 +78,7 @@ class _OnLoop(Offload):
 
 
 @dataclass(frozen=True)
-class Parts:
+class SharedParts:
     """Immutable parts that all servers of a process share: they are made once."""
 
     schemas: Definitions = field(default_factory=Definitions)
@@ -91,7 +91,7 @@ class Template:
     """Store of a cluster in which nothing has happened yet, and the shared parts."""
 
     store: MemoryStore
-    parts: Parts
+    parts: SharedParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,9 @@ class LogicalServer:
     """A server on a store. Starts once."""
 
     def __init__(
-        self, store: MemoryStore, parts: Parts | None = None, settings: ServerSettings = ServerSettings()
+        self, store: MemoryStore, parts: SharedParts | None = None, settings: ServerSettings = ServerSettings()
     ) -> None:
-        parts = parts or Parts()
+        parts = parts or SharedParts()
         self.store = store
         self.settings = settings
         self.users = Users()
@@ -197,8 +197,8 @@ def template(*, virtual: bool = True) -> Template:
 
     It is made in another thread, because an event loop may run in this one.
     """
-    parts = Parts()
-    parts = Parts(parts.schemas, parts.key, Builtins(parts.schemas).definitions)
+    parts = SharedParts()
+    parts = SharedParts(parts.schemas, parts.key, Builtins(parts.schemas).definitions)
     store = MemoryStore()
 
     async def fill() -> None:

@@ -4,8 +4,8 @@ __all__ = [
     "Check",
     "explore",
     "Finding",
-    "Plan",
-    "PlanError",
+    "PlannedFault",
+    "ReplayError",
     "read_replay",
     "replay",
     "replay_text",
@@ -25,7 +25,7 @@ def explore(scenario: Scenario, *, plans_max: int=PLANS_MAX, first_only: bool=Fa
 @dataclass(frozen=True, slots=True)
 class Finding:
     scenario: str
-    plan: Plan
+    plan: PlannedFault
     differences: Sequence[str]
     reference: Outcome
     outcome: Outcome
@@ -35,22 +35,22 @@ class Finding:
         ...
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedFault:
     fault: str
     at: WriteId
     until: WriteId | None = None
     without: tuple[WriteId, ...] = ()
 
-class PlanError(ValueError):
+class ReplayError(ValueError):
     ...
 
-def read_replay(text: str) -> tuple[str, Plan]:
+def read_replay(text: str) -> tuple[str, PlannedFault]:
     ...
 
-def replay(scenario: Scenario, plan: Plan) -> Finding | None:
+def replay(scenario: Scenario, plan: PlannedFault) -> Finding | None:
     ...
 
-def replay_text(scenario: str, plan: Plan) -> str:
+def replay_text(scenario: str, plan: PlannedFault) -> str:
     ...
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from sampan.client.transport import HttpRequest, HttpResponse
 from sampan.core.gvk import GroupVersionResource
 from sampan.resource import Object, ResourceInfo
 from sampan.testing.cluster import TEST, Cluster
-from sampan.testing.explore.plan import OVERTAKEN, Plan, WriteId
+from sampan.testing.explore.plan import OVERTAKEN, PlannedFault, WriteId
 from sampan.testing.requests import Proceed, SentRequest
 
 OTHER: Final = "another client"
@@ -31,7 +31,7 @@ class Contention:
     """Change of one object in one run. `sent` has the user's requests of the run without a fault."""
 
     cluster: Cluster
-    plan: Plan | None
+    plan: PlannedFault | None
     sent: Mapping[WriteId, HttpRequest] = field(default_factory=dict)
     fired: bool = False
 

@@ -18,7 +18,7 @@ from sampan.client.transport import HttpResponse
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.object import Object
 from sampan.testing.cluster import Cluster
-from sampan.testing.explore.plan import ABSENT, DELETIONS, REMOVED, Plan, WriteId
+from sampan.testing.explore.plan import ABSENT, DELETIONS, REMOVED, PlannedFault, WriteId
 from sampan.testing.object_verbs import objects_of
 from sampan.testing.requests import Proceed, SentRequest
 
@@ -34,7 +34,7 @@ class Dependencies:
     """Objects of `Scenario.needs` in one run."""
 
     cluster: Cluster
-    plan: Plan | None
+    plan: PlannedFault | None
     tasks: TaskScope
     created: list[WriteId] = field(default_factory=list)
     """Creations before the operator starts."""

@@ -25,7 +25,7 @@ class Held:
             yield chunk
 
 
-class ErrorResponse:
+class ServerFailure:
     """Response with an error of the server."""
 
     headers: Headers = {"content-type": "application/json"}
@@ -46,14 +46,14 @@ class ErrorResponse:
         """Do nothing: there is no connection."""
 
 
-def no_streams() -> ErrorResponse:
+def no_streams() -> ServerFailure:
     """Return the response of a server without streaming lists to a request for one.
 
     A server with streaming lists begins with the newest state, so it cannot give an old view to an operator that
     starts.
     """
     message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
-    return ErrorResponse(422, "Invalid", message)
+    return ServerFailure(422, "Invalid", message)
 
 
 def starts_a_stream(sent: SentRequest) -> bool:
