@@ -11,7 +11,7 @@ import pytest
 from sampan.core.errors import StatusError
 from sampan.registry.webhook.client import HttpsWebhook
 from sampan.registry.webhook.response import WebhookError
-from sampan.registry.webhook.services import Place
+from sampan.registry.webhook.services import ServiceAddress
 from sampan.registry.webhook.target import WebhookTarget, target_of
 from sampan.server.proxy.exchange import Outgoing
 from sampan.server.proxy.forward import Proxy
@@ -55,7 +55,7 @@ async def test_a_webhook_url(host: str) -> None:
 async def test_an_endpoint_of_a_webhook_service(host: str) -> None:
     target = target_of({"service": {"namespace": "n", "name": "s"}})
     with pytest.raises(WebhookError, match=f"https://s.n.svc:443.*: {REFUSED}$"):
-        await HttpsWebhook(target, lambda *_: [Place(host, 443)]).post(b"{}", 30)
+        await HttpsWebhook(target, lambda *_: [ServiceAddress(host, 443)]).post(b"{}", 30)
 
 
 async def test_a_redirect_of_a_webhook(tmp_path: Path) -> None:
@@ -138,5 +138,5 @@ async def test_the_address_of_a_node_through_its_proxy(tmp_path: Path, kind: str
         assert (response.code, response.message) == (400, REFUSED)
 
 
-def _no_services(namespace: str, name: str, port: int) -> list[Place]:
+def _no_services(namespace: str, name: str, port: int) -> list[ServiceAddress]:
     raise AssertionError("there is no service")

@@ -18,7 +18,7 @@ from sampan.http.client.tls import TlsOptions
 from sampan.http.client.transport import HttpTransport
 from sampan.registry.webhook.client import HttpsWebhook
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
-from sampan.registry.webhook.services import Place
+from sampan.registry.webhook.services import ServiceAddress
 from sampan.registry.webhook.target import target_of
 from sampan.server.aggregation.api_service import api_service_of
 from sampan.server.aggregation.backend import Backends
@@ -94,7 +94,7 @@ async def webhook_of_a_service(case: Case, folder: Path) -> None:
     """clientConfig of the same that names a service."""
     async with https(case, folder) as port:
         target = target_of({"service": {"namespace": "n", "name": "s"}, "caBundle": _bundle(case)})
-        await _post(HttpsWebhook(target, lambda *_: [Place(HOST, port)]))
+        await _post(HttpsWebhook(target, lambda *_: [ServiceAddress(HOST, port)]))
 
 
 async def webhook_of_a_kubeconfig(case: Case, folder: Path) -> None:
@@ -117,7 +117,7 @@ async def api_service(case: Case, folder: Path) -> None:
     async with https(case, folder) as port:
         spec = {"version": "v1", "service": {"namespace": "n", "name": "s"}, "caBundle": _bundle(case)}
         service = api_service_of({"metadata": {"name": "v1.example.com"}, "spec": spec})
-        backends = Backends(lambda *_: [Place(HOST, port)], AggregationSettings())
+        backends = Backends(lambda *_: [ServiceAddress(HOST, port)], AggregationSettings())
         await _handshake(backends.target(service, UserInfo("u"), "/"))
 
 
@@ -207,7 +207,7 @@ def _etcd(case: Case, folder: Path, port: int) -> EtcdSettings:
     return EtcdSettings((f"https://{HOST}:{port}",), "/registry", case.bundle_file(folder), None, None)
 
 
-def _no_services(namespace: str, name: str, port: int) -> list[Place]:
+def _no_services(namespace: str, name: str, port: int) -> list[ServiceAddress]:
     raise AssertionError("there is no service")
 
 

@@ -17,7 +17,7 @@ from sampan.operator.webhook import WebhookServer
 from sampan.project.bundle.objects import OperatorObjects, operator_objects
 from sampan.project.bundle.settings import bundle_settings
 from sampan.project.pyproject import project_at
-from sampan.registry.webhook.services import Place, ServiceResolver
+from sampan.registry.webhook.services import ServiceAddress, ServiceResolver
 from sampan.resource import Object
 from sampan.testing import Cluster, ClusterOptions, run_virtual
 
@@ -56,7 +56,7 @@ def _be_the_endpoint(server: WebhookServer, monkeypatch: pytest.MonkeyPatch) -> 
     """Listen on a free port, and be the only endpoint of all Services; endpoints on loopback are invalid."""
     server.options = replace(server.options, host="127.0.0.1", port=0)
     monkeypatch.setattr(
-        ServiceResolver, "__call__", lambda self, namespace, name, port: [Place("127.0.0.1", server.port)]
+        ServiceResolver, "__call__", lambda self, namespace, name, port: [ServiceAddress("127.0.0.1", server.port)]
     )
 
 

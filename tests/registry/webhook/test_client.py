@@ -10,8 +10,8 @@ import pytest
 
 from sampan.registry.webhook import response
 from sampan.registry.webhook.client import HttpsWebhook, WebhookClients, WebhookError
-from sampan.registry.webhook.credentials import Credentials, WebhookCredentials
-from sampan.registry.webhook.services import Place, ServiceError
+from sampan.registry.webhook.credentials import ClientCredentials, WebhookCredentials
+from sampan.registry.webhook.services import ServiceAddress, ServiceError
 from sampan.registry.webhook.target import target_of
 from sampan.server.pki.certificates import make_ca, make_serving
 from tests.registry.webhook.tls import CA, NOW, Handler, bundle, listening, ok, requests
@@ -39,7 +39,7 @@ def failed(status: int, body: bytes, content_type: str = "application/json") -> 
     return head.encode() + body
 
 
-def never(namespace: str, name: str, port: int) -> list[Place]:
+def never(namespace: str, name: str, port: int) -> list[ServiceAddress]:
     """No services here."""
     raise ServiceError(f'service "{name}" not found')
 
@@ -257,9 +257,9 @@ async def test_a_service_is_reached_where_its_pods_are(tmp_path: Path) -> None:
     resolved: list[tuple[str, str, int]] = []
     async with listening(tmp_path, responding(ok(b"{}"))) as port:
 
-        def resolve(namespace: str, name: str, service_port: int) -> list[Place]:
+        def resolve(namespace: str, name: str, service_port: int) -> list[ServiceAddress]:
             resolved.append((namespace, name, service_port))
-            return [Place("127.0.0.1", port)]
+            return [ServiceAddress("127.0.0.1", port)]
 
         target = target_of({"service": {"namespace": "default", "name": "hook", "port": 9}, "caBundle": bundle()})
         assert await closed_later(HttpsWebhook(target, resolve)).post(b"{}", 30) == b"{}"
@@ -268,7 +268,7 @@ async def test_a_service_is_reached_where_its_pods_are(tmp_path: Path) -> None:
 
 async def test_a_place_that_refuses_connections_is_skipped(tmp_path: Path) -> None:
     async with listening(tmp_path, responding(ok(b"{}"))) as port:
-        places = [Place("127.0.0.1", 1), Place("127.0.0.1", port)]
+        places = [ServiceAddress("127.0.0.1", 1), ServiceAddress("127.0.0.1", port)]
         target = target_of({"service": {"namespace": "default", "name": "hook"}, "caBundle": bundle()})
         assert await closed_later(HttpsWebhook(target, lambda *_: places)).post(b"{}", 30) == b"{}"
 
@@ -282,7 +282,7 @@ async def test_a_place_that_has_received_the_request_is_the_only_one(tmp_path: P
         writer.transport.abort()
 
     async with listening(tmp_path, breaks_off) as one, listening(tmp_path, breaks_off) as two:
-        places = [Place("127.0.0.1", one), Place("127.0.0.1", two)]
+        places = [ServiceAddress("127.0.0.1", one), ServiceAddress("127.0.0.1", two)]
         target = target_of({"service": {"namespace": "default", "name": "hook"}, "caBundle": bundle()})
         with pytest.raises(WebhookError):
             await closed_later(HttpsWebhook(target, lambda *_: places)).post(b"{}", 30)
@@ -330,7 +330,7 @@ async def test_the_webhook_of_a_target_is_made_once(tmp_path: Path) -> None:
     clients = WebhookClients(never)
     target = target_of({"url": "https://127.0.0.1:1/a"})
     assert clients.connect(target) is clients.connect(target)
-    assert clients.connect(target) is not clients.connect(target, Credentials("Bearer a"))
+    assert clients.connect(target) is not clients.connect(target, ClientCredentials("Bearer a"))
 
 
 @pytest.mark.parametrize("url", ["https://fe80::1/a", "https://127.0.0.1:99999/a", "https://127.0.0.1:-1/a"])
@@ -349,7 +349,7 @@ async def test_a_token_is_shown(tmp_path: Path) -> None:
     target = target_of({"url": "", "caBundle": bundle()})
     async with listening(tmp_path, handle) as port:
         await closed_later(
-            HttpsWebhook(replace(target, host="127.0.0.1", port=port), never, Credentials("Bearer abc"))
+            HttpsWebhook(replace(target, host="127.0.0.1", port=port), never, ClientCredentials("Bearer abc"))
         ).post(b"{}", 30)
     assert b"\r\nAuthorization: Bearer abc\r\n" in heads[0]
 

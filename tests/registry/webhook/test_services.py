@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sampan.core.object import Object
-from sampan.registry.webhook.services import Place, ServiceError, ServiceResolver
+from sampan.registry.webhook.services import ServiceAddress, ServiceError, ServiceResolver
 
 SERVICE: Object = {"spec": {"ports": [{"port": 443, "name": "https"}, {"port": 80, "name": "http"}]}}
 ENDPOINTS: Object = {
@@ -62,7 +62,7 @@ class Reader:
     ],
 )
 def test_a_service_is_resolved(reader: Reader, expected: tuple[str, int]) -> None:
-    assert ServiceResolver(reader)("default", "hook", 443)[0] == Place(*expected)
+    assert ServiceResolver(reader)("default", "hook", 443)[0] == ServiceAddress(*expected)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_an_unreachable_service_raises_with_the_reason(reader: Reader, port: int
 
 def test_all_ready_endpoints_of_a_service_are_found() -> None:
     resolver = ServiceResolver(Reader(SERVICE, ENDPOINTS, endpoint_slice(), endpoint_slice(ready=False)))
-    expected = [Place("10.0.1.1", 9443), Place("10.0.0.1", 8443), Place("10.0.0.2", 8443)]
+    expected = [ServiceAddress("10.0.1.1", 9443), ServiceAddress("10.0.0.1", 8443), ServiceAddress("10.0.0.2", 8443)]
     assert resolver("default", "hook", 443) == expected
 
 
@@ -96,7 +96,7 @@ def test_an_address_of_a_slice_and_of_endpoints_is_one_place_with_its_node() -> 
     mirrored = on_nodes(a="10.0.0.1")
     mirrored["ports"][0]["port"] = 8443
     found = ServiceResolver(Reader(SERVICE, ENDPOINTS, mirrored))("default", "hook", 443)
-    assert found == [Place("10.0.0.1", 8443, "a"), Place("10.0.0.2", 8443)]
+    assert found == [ServiceAddress("10.0.0.1", 8443, "a"), ServiceAddress("10.0.0.2", 8443)]
 
 
 def on_nodes(**addresses: str) -> Object:
@@ -112,7 +112,7 @@ SIMULATED: Object = {"metadata": {"labels": {"sampan.dev/runtime": "simulated"}}
 def test_of_simulated_and_real_pods_only_the_real_ones_are_used() -> None:
     slices = on_nodes(sim="198.51.100.1", real="198.51.100.2"), on_nodes(gone="198.51.100.3")
     resolver = ServiceResolver(Reader(SERVICE, None, *slices, nodes={"sim": SIMULATED, "real": {"metadata": {}}}))
-    expected = [Place("198.51.100.2", 9443, "real"), Place("198.51.100.3", 9443, "gone")]
+    expected = [ServiceAddress("198.51.100.2", 9443, "real"), ServiceAddress("198.51.100.3", 9443, "gone")]
     assert resolver("default", "hook", 443) == expected
 
 
@@ -125,4 +125,4 @@ def test_a_service_of_simulated_pods_is_an_error_with_a_hint() -> None:
 def test_the_runtime_that_a_node_reports_counts_more_than_its_label() -> None:
     node = {**SIMULATED, "status": {"nodeInfo": {"containerRuntimeVersion": "containerd://2.1.0"}}}
     resolver = ServiceResolver(Reader(SERVICE, None, on_nodes(real="198.51.100.1"), nodes={"real": node}))
-    assert resolver("default", "hook", 443) == [Place("198.51.100.1", 9443, "real")]
+    assert resolver("default", "hook", 443) == [ServiceAddress("198.51.100.1", 9443, "real")]

@@ -5,7 +5,7 @@ import ssl
 
 import pytest
 
-from sampan.registry.webhook.services import Place
+from sampan.registry.webhook.services import ServiceAddress
 from sampan.server.aggregation.api_service import ApiService, ServiceReference
 from sampan.server.aggregation.backend import Backends
 from sampan.server.aggregation.settings import AggregationSettings
@@ -24,7 +24,7 @@ def context(backends: Backends, ca_pem: str = "", *, insecure: bool = False) -> 
 
 
 def new_backends() -> Backends:
-    return Backends(lambda *_: [Place("127.0.0.1", 443)], AggregationSettings())
+    return Backends(lambda *_: [ServiceAddress("127.0.0.1", 443)], AggregationSettings())
 
 
 @pytest.mark.parametrize("order", [1, -1], ids=["unverified first", "verified first"])

@@ -1,7 +1,7 @@
 """Metrics of the steps of writes."""
 
 from sampan.registry.write.steps import PLANS
-from sampan.registry.write.write import Kind
+from sampan.registry.write.write import WriteKind
 from tests.server.cluster import Api, served
 
 TARGET = "/api/v1/namespaces/default/configmaps"
@@ -21,6 +21,6 @@ async def test_each_step_of_a_write_has_its_durations() -> None:
         for number in range(32):
             await api.create(TARGET, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"c{number}"}})
         counts = await timed(api, "count")
-        assert all(counts[step.name] >= 2 for step in PLANS[Kind.CREATE].once)
-        assert all(counts[step.name] >= 2 for step in PLANS[Kind.CREATE].absent)
+        assert all(counts[step.name] >= 2 for step in PLANS[WriteKind.CREATE].once)
+        assert all(counts[step.name] >= 2 for step in PLANS[WriteKind.CREATE].absent)
         assert (await timed(api, "sum"))["store"] > 0

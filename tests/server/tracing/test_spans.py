@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import StatusCode
 
 from sampan.core.telemetry.tracing import trace_headers
-from sampan.registry.webhook.client import Call
+from sampan.registry.webhook.client import WebhookCall
 from sampan.registry.webhook.credentials import NO_CREDENTIALS
 from sampan.registry.webhook.target import WebhookTarget
 from sampan.server.proxy.headers import forwarded
@@ -156,7 +156,7 @@ async def test_webhooks_get_the_header() -> None:
 
     async def route(request: Request) -> Response:
         target = WebhookTarget("127.0.0.1", 1, "/")
-        heads.append(Call(target, "POST", b"{}", "timeout=1s").head(NO_CREDENTIALS, target))
+        heads.append(WebhookCall(target, "POST", b"{}", "timeout=1s").head(NO_CREDENTIALS, target))
         return Response()
 
     await Frame(route, tracer=Collector().tracer).client(MASTER).get("/version", traceparent=SAMPLED)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from sampan.registry.rest.store import ResourceStore, row_of
-from sampan.registry.write.origin import Origin
+from sampan.registry.write.origin import StoredOrigin
 from tests.server.cluster import Api, ApiResponse
 from tests.server.verbs.objects import DEPLOYMENTS, deployment
 
@@ -59,15 +59,15 @@ async def old_row(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint.store.cache.poll()
     old = row_of(endpoint.store.cache.get(endpoint.store.key("default", "d")))
     await api.patch(PATH, {"metadata": {"labels": {"a": "b"}}})
-    look, looks = Origin.look, []
+    look, looks = StoredOrigin.look, []
 
-    def look_too_late(origin: Origin) -> None:
+    def look_too_late(origin: StoredOrigin) -> None:
         looks.append(origin)
         look(origin)
         if len(looks) == 1:
             origin.row = old
 
-    monkeypatch.setattr(Origin, "look", look_too_late)
+    monkeypatch.setattr(StoredOrigin, "look", look_too_late)
 
 
 @pytest.mark.usefixtures("old_row")
@@ -107,14 +107,14 @@ async def test_an_apply_that_meets_a_new_object_does_not_report_a_creation(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await api.create(DEPLOYMENTS, deployment())
-    look, looks = Origin.look, []
+    look, looks = StoredOrigin.look, []
 
-    def look_too_late(origin: Origin) -> None:
+    def look_too_late(origin: StoredOrigin) -> None:
         looks.append(origin)
         look(origin)
         if len(looks) == 1:
             origin.row = None
 
-    monkeypatch.setattr(Origin, "look", look_too_late)
+    monkeypatch.setattr(StoredOrigin, "look", look_too_late)
     response = await api.apply(PATH, deployment(replicas=3), "fieldManager=tests&force=true")
     assert (response.code, response.body["spec"]["replicas"], len(looks)) == (200, 3, 2)

@@ -1,7 +1,7 @@
 """`run_tests`: runs a program and an operator against a new server.
 
-Concurrency: the main thread waits for the program. The thread of the connection to the server calls `crash`. `SupervisedProgram`
-has a lock, because both use its process.
+Concurrency: the main thread waits for the program. The thread of the connection to the server calls `crash`. Both use
+the process of a `SupervisedProgram`, so that it has a lock.
 """
 
 import os

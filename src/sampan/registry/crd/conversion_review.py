@@ -30,7 +30,7 @@ _MISMATCH = "returned invalid object: "
 _METADATA = "returned invalid metadata: "
 
 
-class ReviewError(Exception):
+class ConversionReviewError(Exception):
     """Invalid response of a webhook. The text is for the client.
 
     `before` is a template for a prefix, formatted with the index of the object. None: no prefix, not even the name of
@@ -59,22 +59,22 @@ def request(version: str, uid: str, objects: Sequence[Object], api_version: str)
 
 
 def responses_of(version: str, uid: str, body: bytes) -> list[Any]:
-    """Return the converted objects of a response; they are not checked. Raises `ReviewError`."""
+    """Return the converted objects of a response; they are not checked. Raises `ConversionReviewError`."""
     try:
         review = _READER.read(body, f"{_GROUP}/{version}")
     except NotDecodableError as error:
-        raise ReviewError(str(error)) from None
+        raise ConversionReviewError(str(error)) from None
     if version == "v1":
         _check_type(review)
     response = review.get("response")
     if response is None:
-        raise ReviewError("no response provided")
+        raise ConversionReviewError("no response provided")
     if version == "v1" and response.get("uid", "") != uid:
-        raise ReviewError(f'expected response.uid="{uid}", got "{response.get("uid", "")}"')
+        raise ConversionReviewError(f'expected response.uid="{uid}", got "{response.get("uid", "")}"')
     result = response.get("result") or {}
     status = result.get("status", "")
     if status != "Success":
-        raise ReviewError(result.get("message") or f"response.result.status was '{status}', not 'Success'")
+        raise ConversionReviewError(result.get("message") or f"response.result.status was '{status}', not 'Success'")
     return response.get("convertedObjects") or []
 
 
@@ -82,7 +82,7 @@ def _check_type(review: Object) -> None:
     expected = (f"{_GROUP}/v1", _KIND)
     given = (review.get("apiVersion") or "", review.get("kind") or "")
     if given != expected:
-        raise ReviewError(f"expected webhook response of {_gvk(*expected)}, got {_gvk(*given)}")
+        raise ConversionReviewError(f"expected webhook response of {_gvk(*expected)}, got {_gvk(*given)}")
 
 
 def _gvk(api_version: str, kind: str) -> str:
@@ -94,7 +94,7 @@ def accepted(original: Object, converted: Any, api_version: str) -> Object:
     """Return a converted object with the metadata of the original. Only labels and annotations are taken from the
     webhook's result.
 
-    Raises `ReviewError`.
+    Raises `ConversionReviewError`.
     """
     _check_object(original, converted, api_version)
     before, metadata = original["metadata"], converted.get("metadata")
@@ -102,11 +102,11 @@ def accepted(original: Object, converted: Any, api_version: str) -> Object:
     for name, shown in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         old, new = before.get(name, ""), _string(returned.get(name))
         if old != new:
-            raise ReviewError(f"must have the same {shown}: {old} != {new}", _MISMATCH)
+            raise ConversionReviewError(f"must have the same {shown}: {old} != {new}", _MISMATCH)
     if metadata is None:
-        raise ReviewError("missing metadata in converted object", _METADATA)
+        raise ConversionReviewError("missing metadata in converted object", _METADATA)
     if not isinstance(metadata, dict):
-        raise ReviewError(f"invalid metadata of type {type_name(metadata)} in converted object", _METADATA)
+        raise ConversionReviewError(f"invalid metadata of type {type_name(metadata)} in converted object", _METADATA)
     kept = dict(before)
     for name in ("labels", "annotations"):
         _take(name, metadata.get(name), kept)
@@ -118,19 +118,19 @@ def _string(value: Any) -> str:
 
 
 def _check_object(original: Object, converted: Any, api_version: str) -> None:
-    """Check that the object has the requested version and kind. Raises `ReviewError`."""
+    """Check that the object has the requested version and kind. Raises `ConversionReviewError`."""
     if converted is None:
-        raise ReviewError(END_OF_JSON, None)
+        raise ConversionReviewError(END_OF_JSON, None)
     if not isinstance(converted, dict):
-        raise ReviewError(unmarshal_text(converted, MAP), None)
+        raise ConversionReviewError(unmarshal_text(converted, MAP), None)
     given = converted.get("kind", "")
     if not given:
-        raise ReviewError(f"Object 'Kind' is missing in '{wire_json.encode(converted).decode()}'", None)
+        raise ConversionReviewError(f"Object 'Kind' is missing in '{wire_json.encode(converted).decode()}'", None)
     if converted.get("apiVersion") != api_version:
         received = _string(converted.get("apiVersion"))
-        raise ReviewError(f"invalid groupVersion (expected {api_version}, received {received})", _OBJECT)
+        raise ConversionReviewError(f"invalid groupVersion (expected {api_version}, received {received})", _OBJECT)
     if given != original["kind"]:
-        raise ReviewError(f"invalid kind (expected {original['kind']}, received {given})", _OBJECT)
+        raise ConversionReviewError(f"invalid kind (expected {original['kind']}, received {given})", _OBJECT)
 
 
 def _take(name: str, given: Any, metadata: dict[str, Any]) -> None:
@@ -138,11 +138,13 @@ def _take(name: str, given: Any, metadata: dict[str, Any]) -> None:
         metadata.pop(name, None)
         return
     if not isinstance(given, dict):
-        raise ReviewError(f"invalid metadata.{name} of type {type_name(given)} in converted object", _METADATA)
+        raise ConversionReviewError(
+            f"invalid metadata.{name} of type {type_name(given)} in converted object", _METADATA
+        )
     for key, value in given.items():
         if not isinstance(value, str):
             text = f"metadata.{name}[{key}] must be a string, but is {type_name(value)} in converted object"
-            raise ReviewError(text, _METADATA)
+            raise ConversionReviewError(text, _METADATA)
     if given != metadata.get(name):
         faults: list[FieldError] = (
             validate_labels(given, Path("metadata", "labels"))
@@ -150,5 +152,5 @@ def _take(name: str, given: Any, metadata: dict[str, Any]) -> None:
             else validate_annotations(given, Path("metadata", "annotation"))
         )
         if faults:
-            raise ReviewError(aggregate(faults), _METADATA)
+            raise ConversionReviewError(aggregate(faults), _METADATA)
     metadata[name] = given

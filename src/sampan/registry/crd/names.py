@@ -33,7 +33,7 @@ Taken = Callable[[str, str], bool]
 """Predicate `taken(space, name)`: another CRD holds the name. The space is `resources` or `kinds`."""
 
 
-class Claims:
+class ClaimedNames:
     """Names that the CRDs of a cluster hold. The index saves reading the CRDs again."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from sampan.core.errors import StatusError
 from sampan.core.object import Object
 from sampan.core.telemetry.tracing import part_of_current
 from sampan.patch.errors import unexpected
-from sampan.registry.crd.conversion_review import ReviewError, accepted, request, responses_of, review_version
+from sampan.registry.crd.conversion_review import ConversionReviewError, accepted, request, responses_of, review_version
 from sampan.registry.endpoint import encode_prefix
 from sampan.registry.rest.metadata import new_uid
 from sampan.registry.webhook.client import Webhook, WebhookError
@@ -99,7 +99,7 @@ class WebhookConversion:
                 body = await self._webhook.post(request(version, uid, objects, api_version), TIMEOUT_S)
             call.failure = _MALFORMED
             found = responses_of(version, uid, body)
-        except (WebhookError, ReviewError) as error:
+        except (WebhookError, ConversionReviewError) as error:
             raise unexpected(f"{subject} failed: {error}") from None
         call.failure = _PARTIAL
         if len(found) != len(objects):
@@ -112,7 +112,7 @@ class WebhookConversion:
                 self._prune[api_version](result)
             except DecodeError as error:
                 raise unexpected(f"{subject} returned invalid converted object at index {index}: {error}") from None
-            except ReviewError as error:
+            except ConversionReviewError as error:
                 before = "" if error.before is None else f"{subject} {error.before.format(index)}"
                 raise unexpected(before + str(error)) from None
             results.append(result)

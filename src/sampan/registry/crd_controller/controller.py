@@ -23,7 +23,7 @@ from sampan.registry.cluster import Cluster
 from sampan.registry.crd.conditions import is_true, set_condition
 from sampan.registry.crd.hub_resource import GROUP as HUB_GROUP
 from sampan.registry.crd.hub_resource import RESOURCE as HUB_RESOURCE
-from sampan.registry.crd.names import Claims, Naming, resolve
+from sampan.registry.crd.names import ClaimedNames, Naming, resolve
 from sampan.registry.crd.provider import CLEANUP_FINALIZER, definition_of, weigh
 from sampan.registry.crd.tracking import track_status
 from sampan.registry.crd.validation.conformance import note_approval, note_structure
@@ -67,7 +67,7 @@ class CrdController:
         self._cluster = cluster
         self._read_only = read_only
         self._work = cluster.measures.work("crd_controller")
-        self._claims = Claims()
+        self._claims = ClaimedNames()
         self._served: dict[str, tuple[list[object], ResourceDefinition]] = {}
         self._cleaning: set[str] = set()
         self._failed: set[str] = set()

@@ -25,9 +25,9 @@ from sampan.http.client import BodyTooLarge, HttpClient, HttpRequest, HttpSettin
 from sampan.registry.measures import WebhookRequests
 from sampan.registry.webhook import response as responses
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, mismatch, tls_text
-from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials
+from sampan.registry.webhook.credentials import NO_CREDENTIALS, ClientCredentials
 from sampan.registry.webhook.response import RESPONSE_SIZE_BYTES_MAX, WebhookError, WebhookResponse, not_http
-from sampan.registry.webhook.services import Place, Resolve, ServiceError
+from sampan.registry.webhook.services import Resolve, ServiceAddress, ServiceError
 from sampan.registry.webhook.target import WebhookTarget
 from sampan.streams.tunnels import NodeTunnels
 from sampan.wire.http1 import Malformed, request_head
@@ -72,7 +72,7 @@ class HttpsWebhook:
         self,
         target: WebhookTarget,
         resolve: Resolve,
-        credentials: Credentials = NO_CREDENTIALS,
+        credentials: ClientCredentials = NO_CREDENTIALS,
         *,
         requests: WebhookRequests | None = None,
         tunnels: NodeTunnels | None = None,
@@ -95,7 +95,7 @@ class HttpsWebhook:
 
     async def post(self, body: bytes, timeout_s: float) -> bytes:
         """Send a JSON body; see `Webhook.post`."""
-        call = Call(self._target, "POST", body, f"timeout={_shown_seconds(timeout_s)}")
+        call = WebhookCall(self._target, "POST", body, f"timeout={_shown_seconds(timeout_s)}")
         try:
             async with asyncio.timeout(timeout_s):
                 return (await self._response(call)).checked()
@@ -106,7 +106,7 @@ class HttpsWebhook:
         """Close the idle connections now, and each busy connection after its response."""
         self._client.pool.stop_keeping()
 
-    async def _response(self, call: "Call") -> WebhookResponse:
+    async def _response(self, call: "WebhookCall") -> WebhookResponse:
         """Send the request and return the last response. Follow redirects, and retry if the webhook requests it."""
         redirects = retries = 0
         while True:
@@ -123,7 +123,7 @@ class HttpsWebhook:
             retries += 1
             await asyncio.sleep(wait_s)
 
-    async def _counted_exchange(self, call: "Call") -> WebhookResponse:
+    async def _counted_exchange(self, call: "WebhookCall") -> WebhookResponse:
         """Send one request and count it. Raises `WebhookError`."""
         began, code = perf_counter(), _NO_RESPONSE
         method, host = call.method, call.target.authority
@@ -135,7 +135,7 @@ class HttpsWebhook:
         self._requests.record_response(method, host, len(call.body), len(reply.body))
         return reply
 
-    async def _exchange_or_raise(self, call: "Call") -> WebhookResponse:
+    async def _exchange_or_raise(self, call: "WebhookCall") -> WebhookResponse:
         """Send one request. Raises `WebhookError` with Go's texts."""
         call.has_response = False
         try:
@@ -153,7 +153,7 @@ class HttpsWebhook:
             text = _dial_text(call.place, cause) if not error.sent else _text(cause)
             raise call.failure(text, may_pass=isinstance(cause, ConnectionResetError)) from None
 
-    async def _exchange(self, call: "Call") -> WebhookResponse:
+    async def _exchange(self, call: "WebhookCall") -> WebhookResponse:
         """Send one request inside a trace span. The client replaces a pooled connection that turns out to be closed."""
         span = current_span()
         if span is None:
@@ -162,7 +162,7 @@ class HttpsWebhook:
         with span.collected_part(f"HTTP {call.method}", attributes):
             return await self._exchanged(call)
 
-    async def _exchanged(self, call: "Call") -> WebhookResponse:
+    async def _exchanged(self, call: "WebhookCall") -> WebhookResponse:
         """Send the request to the first place of the webhook that accepts a connection."""
         *first, last = self._places(call.target)
         for call.place in first:
@@ -174,7 +174,7 @@ class HttpsWebhook:
         call.place = last
         return await self._sent(call, None)
 
-    async def _sent(self, call: "Call", connect_timeout_s: float | None) -> WebhookResponse:
+    async def _sent(self, call: "WebhookCall", connect_timeout_s: float | None) -> WebhookResponse:
         head = call.head(self._credentials, self._target)
         request = HttpRequest(call.method, "/", body=call.body)
         endpoint = self._endpoint(call.target, call.place, connect_timeout_s)
@@ -182,7 +182,7 @@ class HttpsWebhook:
         call.has_response = True
         return WebhookResponse(response.status, response.headers, await response.read())
 
-    def _endpoint(self, target: WebhookTarget, place: Place, connect_timeout_s: float | None) -> Upstream:
+    def _endpoint(self, target: WebhookTarget, place: ServiceAddress, connect_timeout_s: float | None) -> Upstream:
         if target.secure and self._tls is None:
             self._tls = self._credentials.tls(target.ca_pem)
         return Upstream(
@@ -195,13 +195,13 @@ class HttpsWebhook:
             way=self._tunnels.to(place.node),
         )
 
-    def _places(self, target: WebhookTarget) -> Sequence[Place]:
+    def _places(self, target: WebhookTarget) -> Sequence[ServiceAddress]:
         if target.service is None:
-            return [Place(target.host, target.port)]
+            return [ServiceAddress(target.host, target.port)]
         found = self._resolve(target.service.namespace, target.service.name, target.port)
         return found[: _ALTERNATIVES_MAX + 1]
 
-    async def _tls_text(self, error: ssl.SSLError, call: "Call") -> str:
+    async def _tls_text(self, error: ssl.SSLError, call: "WebhookCall") -> str:
         """Return Go's text for a TLS failure. Some texts need the certificate of the webhook."""
         target = call.target
         if not isinstance(error, ssl.SSLCertVerificationError):
@@ -214,7 +214,7 @@ class HttpsWebhook:
             return certificate_text(str(error.verify_message))
         return certificate_text(mismatch(certificate, target.host, utc_now()) or str(error.verify_message))
 
-    async def _certificate(self, target: WebhookTarget, place: Place) -> x509.Certificate:
+    async def _certificate(self, target: WebhookTarget, place: ServiceAddress) -> x509.Certificate:
         """Return the certificate that the webhook presents, without verification."""
         way = self._tunnels.to(place.node)
         if way is not None and way.is_open:
@@ -230,7 +230,7 @@ class HttpsWebhook:
             writer.transport.abort()
 
 
-class Call:
+class WebhookCall:
     """State of one call: its target, and the progress of its response."""
 
     def __init__(self, target: WebhookTarget, method: str, body: bytes, query: str) -> None:
@@ -241,7 +241,7 @@ class Call:
         self.has_response = False
         """True if the head of the response has arrived."""
         self.url = target.url(query)
-        self.place = Place(target.host, target.port)
+        self.place = ServiceAddress(target.host, target.port)
         """Place of the last attempt."""
 
     def follow(self, reply: WebhookResponse) -> None:
@@ -263,7 +263,7 @@ class Call:
             return WebhookError(text, may_pass=may_pass)
         return WebhookError(f"{self.method.capitalize()} {quote(self.url)}: {text}", may_pass=may_pass)
 
-    def head(self, credentials: Credentials, known: WebhookTarget) -> bytes:
+    def head(self, credentials: ClientCredentials, known: WebhookTarget) -> bytes:
         """Return the head of the request. Only the configured host gets credentials. Raises `ValueError`."""
         target = self.target
         shown = credentials.authorization if (target.host, target.port) == (known.host, known.port) else ""
@@ -284,9 +284,9 @@ class WebhookClients:
         self._resolve = resolve
         self._tunnels = tunnels
         self._requests = requests or WebhookRequests()
-        self._known: OrderedDict[tuple[WebhookTarget, Credentials], HttpsWebhook] = OrderedDict()
+        self._known: OrderedDict[tuple[WebhookTarget, ClientCredentials], HttpsWebhook] = OrderedDict()
 
-    def connect(self, target: WebhookTarget, credentials: Credentials = NO_CREDENTIALS) -> Webhook:
+    def connect(self, target: WebhookTarget, credentials: ClientCredentials = NO_CREDENTIALS) -> Webhook:
         """Return the client of a target; see `Connect`. Equal targets share a client."""
         key = (target, credentials)
         known = self._known.get(key)
@@ -310,7 +310,7 @@ def _shown_seconds(timeout_s: float) -> str:
     return f"{math.ceil(timeout_s)}s" if timeout_s >= 1 else f"{timeout_s:g}s"
 
 
-def _dial_text(place: Place, cause: BaseException | None) -> str:
+def _dial_text(place: ServiceAddress, cause: BaseException | None) -> str:
     if isinstance(cause, socket.gaierror):
         return f"dial tcp: lookup {place.host}: no such host"
     if isinstance(cause, ConnectionRefusedError):

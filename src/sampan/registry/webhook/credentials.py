@@ -16,7 +16,7 @@ from sampan.core.tls.trust import client_context
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
+class ClientCredentials:
     """Credentials for a webhook. `authorization` is the header's value, "" for none."""
 
     authorization: str = ""
@@ -32,7 +32,7 @@ class Credentials:
         return context
 
 
-NO_CREDENTIALS = Credentials()
+NO_CREDENTIALS = ClientCredentials()
 
 
 class WebhookCredentials:
@@ -51,7 +51,7 @@ class WebhookCredentials:
         current = contexts.get(kubeconfig.get("current-context", ""), {})
         self._default = self._by_name.get(current.get("user", ""), NO_CREDENTIALS)
 
-    def of(self, host: str, port: int) -> Credentials:
+    def of(self, host: str, port: int) -> ClientCredentials:
         """Return the credentials for a host."""
         for name in _names(host, port):
             found = self._by_name.get(name)
@@ -66,7 +66,7 @@ def _names(host: str, port: int) -> list[str]:
     return [*(f"{name}:{port}" for name in hosts), *(hosts if port == 443 else ()), "*"]
 
 
-def credentials_of(user: Mapping[str, Any], directory: Path) -> Credentials:
+def credentials_of(user: Mapping[str, Any], directory: Path) -> ClientCredentials:
     """Return the credentials of a kubeconfig's user. Raises `OSError` if a file cannot be read."""
     authorization = ""
     if user.get("username"):
@@ -77,7 +77,7 @@ def credentials_of(user: Mapping[str, Any], directory: Path) -> Credentials:
     elif user.get("tokenFile"):
         authorization = f"Bearer {(directory / user['tokenFile']).read_text().strip()}"
     parts = [_pem(user, name, directory) for name in ("client-certificate", "client-key")]
-    return Credentials(authorization, "\n".join(filter(None, parts)))
+    return ClientCredentials(authorization, "\n".join(filter(None, parts)))
 
 
 def _pem(user: Mapping[str, Any], name: str, directory: Path) -> str:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from sampan.core.addresses.url import split_url
-from sampan.registry.webhook.credentials import NO_CREDENTIALS, Credentials, credentials_of
+from sampan.registry.webhook.credentials import NO_CREDENTIALS, ClientCredentials, credentials_of
 from sampan.registry.webhook.target import WebhookTarget, clean_path
 from sampan.wire import yaml
 from sampan.wire.json import DecodeError
 
 
-def read_webhook_kubeconfig(file: Path) -> tuple[WebhookTarget, Credentials]:
+def read_webhook_kubeconfig(file: Path) -> tuple[WebhookTarget, ClientCredentials]:
     """Read a kubeconfig. Raises `OSError`, and `ValueError` if it names no server.
 
     A server of `http://` gets no credentials, as with every Kubernetes client.

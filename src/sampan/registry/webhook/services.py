@@ -15,7 +15,7 @@ from sampan.registry.strategy import ObjectReader
 _ROTATIONS_MAX: Final = 1000
 
 
-class Place(NamedTuple):
+class ServiceAddress(NamedTuple):
     """Host and port to connect to."""
 
     host: str
@@ -24,7 +24,7 @@ class Place(NamedTuple):
     """Node of the Pod that has the address, if it is known."""
 
 
-Resolve = Callable[[str, str, int], Sequence[Place]]
+Resolve = Callable[[str, str, int], Sequence[ServiceAddress]]
 """Returns the places for a service's namespace, name and port, the first to try first. Raises `ServiceError`."""
 
 
@@ -42,14 +42,14 @@ class ServiceResolver:
         self._reader = reader
         self._rotations: Counter[tuple[str, str]] = Counter()
 
-    def __call__(self, namespace: str, name: str, port: int) -> list[Place]:
+    def __call__(self, namespace: str, name: str, port: int) -> list[ServiceAddress]:
         """Return every ready place of the service, at least one; see `Resolve`."""
         service = self._reader.get("", "services", namespace, name)
         if service is None:
             raise ServiceError(f'service "{name}" not found')
         spec = service.get("spec") or {}
         if spec.get("type") == "ExternalName":
-            return [Place(spec["externalName"], port)]
+            return [ServiceAddress(spec["externalName"], port)]
         simulated = SimulatedPods(self._reader)
         ready = list(self._endpoints(namespace, name, _port_name(spec, port, name)))
         usable = [each for each in ready if not simulated.is_endpoint(namespace, each.source)]
@@ -84,8 +84,8 @@ class _Endpoint(NamedTuple):
     source: Object
 
 
-def _place(endpoint: _Endpoint) -> Place:
-    return Place(endpoint.address, endpoint.port, endpoint.source.get("nodeName") or "")
+def _place(endpoint: _Endpoint) -> ServiceAddress:
+    return ServiceAddress(endpoint.address, endpoint.port, endpoint.source.get("nodeName") or "")
 
 
 def _port_name(spec: dict[str, Any], port: int, name: str) -> str:

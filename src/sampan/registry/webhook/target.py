@@ -25,7 +25,7 @@ def clean_path(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ClientConfigService:
     """Service that runs a webhook."""
 
     namespace: str
@@ -43,7 +43,7 @@ class WebhookTarget:
     port: int
     path: str
     ca_pem: str = ""
-    service: Service | None = None
+    service: ClientConfigService | None = None
     secure: bool = True
     """False: without TLS. Only webhooks of kubeconfigs may be insecure."""
     is_setting: bool = False
@@ -96,7 +96,7 @@ def target_of(config: Mapping[str, Any]) -> WebhookTarget:
     namespace, name = service["namespace"], service["name"]
     host = f"{name}.{namespace}.svc"
     path = clean_path(service.get("path") or "")
-    return WebhookTarget(host, service.get("port") or 443, path, ca_pem, Service(namespace, name))
+    return WebhookTarget(host, service.get("port") or 443, path, ca_pem, ClientConfigService(namespace, name))
 
 
 def _port_of(url: SplitResult) -> int:

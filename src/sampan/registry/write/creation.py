@@ -19,7 +19,7 @@ from sampan.registry.rest.size import stored_bytes
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategy import Context
 from sampan.registry.write.loading import revision_of
-from sampan.registry.write.write import Kind, Write
+from sampan.registry.write.write import Write, WriteKind
 from sampan.storage.encoding import splice
 from sampan.storage.store import KeyExists, OutcomeUnknown
 
@@ -44,7 +44,7 @@ def identify(write: Write) -> None:
     write.generates_name = not metadata.get("name") and bool(metadata.get("generateName"))
 
 
-_CREATES = (Kind.CREATE, Kind.OWN_CREATE)
+_CREATES = (WriteKind.CREATE, WriteKind.OWN_CREATE)
 
 
 def _is_revision(resource_version: str) -> bool:

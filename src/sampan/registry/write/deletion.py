@@ -12,7 +12,7 @@ from sampan.core.object import Object
 from sampan.core.time import Clock, add_seconds, format_time, parse_time
 from sampan.registry.rest.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
 from sampan.registry.rest.store import ResourceStore
-from sampan.registry.write.write import Deletion, Outcome, Write
+from sampan.registry.write.write import DeletionOptions, StoreAction, Write
 from sampan.storage.encoding import respliced, splice
 
 _GC_FINALIZERS = (ORPHAN_FINALIZER, FOREGROUND_FINALIZER)
@@ -66,25 +66,25 @@ def mark_deleted(write: Write) -> None:
     if strategy.marks_before_deletion and not old["metadata"].get("deletionTimestamp"):
         write.desired = write.copy_of_old()
         _mark_first(store, write.desired, deletion, clock)
-        write.outcome = Outcome.WRITE
+        write.outcome = StoreAction.WRITE
         return
     metadata = {**old["metadata"]}  # Only metadata changes, and each of its values as a whole.
     obj = write.desired = {**old, "metadata": metadata}
     graceful, pending = _mark_graceful(store, obj, deletion, clock)
     if pending:
-        write.outcome = Outcome.KEEP
+        write.outcome = StoreAction.KEEP
         return
     changed = _set_gc_finalizers(store, metadata, deletion)
     held = strategy.pending_finalizers(obj)
     if held and not graceful:
         if metadata.get("deletionTimestamp") and not changed:
-            write.outcome = Outcome.KEEP
+            write.outcome = StoreAction.KEEP
             return
         _mark_deleting(metadata, clock)
     if held or (graceful and metadata.get("deletionGracePeriodSeconds")):
-        write.outcome = Outcome.WRITE
+        write.outcome = StoreAction.WRITE
         return
-    write.outcome = Outcome.REMOVE
+    write.outcome = StoreAction.REMOVE
     if not graceful:
         write.desired = write.present  # The response shows the object as it is stored.
 
@@ -92,7 +92,7 @@ def mark_deleted(write: Write) -> None:
 async def encode(write: Write) -> None:
     """Encode the marked object, unless the response shows the stored bytes."""
     store, obj = write.store, write.desired
-    if write.outcome is Outcome.KEEP or obj is write.old:
+    if write.outcome is StoreAction.KEEP or obj is write.old:
         write.value = write.origin.present.value
     else:
         write.value = await offloaded(store.encode, await store.stored_form(obj))
@@ -101,9 +101,9 @@ async def encode(write: Write) -> None:
 async def remove(write: Write) -> None:
     """Remove the object, or write the marked object. Raises `Conflict`."""
     origin, value = write.origin, write.value
-    if write.outcome is Outcome.KEEP:
+    if write.outcome is StoreAction.KEEP:
         write.result = write.stored
-    elif write.outcome is Outcome.WRITE:
+    elif write.outcome is StoreAction.WRITE:
         revision = origin.present.mod_revision if write.dry_run else await origin.update(value, frees=True)
         write.result = splice(value, revision)
     else:
@@ -111,12 +111,12 @@ async def remove(write: Write) -> None:
         write.result = respliced(value, revision)
 
 
-def _deletion(write: Write) -> Deletion:
+def _deletion(write: Write) -> DeletionOptions:
     assert write.deletion is not None
     return write.deletion
 
 
-def _mark_first(store: ResourceStore, obj: Object, deletion: Deletion, clock: Clock) -> None:
+def _mark_first(store: ResourceStore, obj: Object, deletion: DeletionOptions, clock: Clock) -> None:
     """Mark the object at its first deletion: set the deletion timestamp, but no grace period.
 
     Source: kubernetes pkg/registry/core/namespace/storage, apiextensions customresourcedefinition/etcd.go (1.36).
@@ -128,7 +128,7 @@ def _mark_first(store: ResourceStore, obj: Object, deletion: Deletion, clock: Cl
     strategy.prepare_for_deletion(obj)
 
 
-def _mark_graceful(store: ResourceStore, obj: Object, deletion: Deletion, clock: Clock) -> tuple[bool, bool]:
+def _mark_graceful(store: ResourceStore, obj: Object, deletion: DeletionOptions, clock: Clock) -> tuple[bool, bool]:
     """Mark the object if its deletion is graceful. Return (graceful, already pending)."""
     strategy, metadata = store.strategy, obj["metadata"]
     requested = deletion.grace_period_s
@@ -178,7 +178,7 @@ def _bump_generation(metadata: dict[str, Any]) -> None:
         metadata["generation"] += 1
 
 
-def _set_gc_finalizers(store: ResourceStore, metadata: dict[str, Any], deletion: Deletion) -> bool:
+def _set_gc_finalizers(store: ResourceStore, metadata: dict[str, Any], deletion: DeletionOptions) -> bool:
     """Set the garbage collector's finalizers by the propagation policy. Return whether that changed them."""
     old = metadata.get("finalizers", [])
     policy = _policy(store, old, deletion)
@@ -196,7 +196,7 @@ def _set_gc_finalizers(store: ResourceStore, metadata: dict[str, Any], deletion:
     return True
 
 
-def _policy(store: ResourceStore, finalizers: list[str], deletion: Deletion) -> str:
+def _policy(store: ResourceStore, finalizers: list[str], deletion: DeletionOptions) -> str:
     if store.strategy.default_propagation == "Unsupported":
         return "Background"
     if deletion.orphan_dependents is not None:

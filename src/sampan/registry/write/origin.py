@@ -1,4 +1,4 @@
-"""`Origin`: the stored row that an attempt of a write begins from.
+"""`StoredOrigin`: the stored row that an attempt of a write begins from.
 
 An attempt begins from the row in the watch cache. The store compares the row's revision when it writes, so a write
 needs only one call of the store. An attempt may also end with an error or without a write. That result is valid only
@@ -12,7 +12,7 @@ from sampan.registry.rest.store import ResourceStore, row_of, with_revision
 from sampan.storage.store import KeyValue, Revision
 
 
-class Origin(msgspec.Struct, eq=False):
+class StoredOrigin(msgspec.Struct, eq=False):
     """Row at one key; None if the key does not exist. Its value has the resourceVersion filled in.
 
     `confirmed`: the store has reported the row as the newest, or has accepted a write over it.

@@ -13,7 +13,7 @@ from sampan.core.time import Clock
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategy import Context
 from sampan.registry.write.runner import run
-from sampan.registry.write.write import Change, Deletion, Kind, Part, Write
+from sampan.registry.write.write import Change, DeletionOptions, Part, Write, WriteKind
 
 Edit = Callable[[Object, Object], Object | None]
 """Changes an object. The first argument is a private copy of the stored object; the second is the stored object, read
@@ -56,7 +56,7 @@ async def create(store: ResourceStore, ctx: Context, obj: Object, clock: Clock) 
 
     Raises `StatusError`: 409 when the name is taken, 422 when the object is invalid.
     """
-    return (await run(Write(Kind.OWN_CREATE, store, ctx, clock, change=_New(obj)))).result
+    return (await run(Write(WriteKind.OWN_CREATE, store, ctx, clock, change=_New(obj)))).result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ async def update(
     Raises `StatusError`: 404, 409 for another uid, 422, and what `edit` raises.
     """
     write = Write(
-        Kind.OWN_UPDATE,
+        WriteKind.OWN_UPDATE,
         store,
         ctx,
         clock,
@@ -103,11 +103,13 @@ async def delete(
     store: ResourceStore,
     ctx: Context,
     clock: Clock,
-    deletion: Deletion | None = None,
+    deletion: DeletionOptions | None = None,
     *,
     uid: str | None = None,
     dry_run: bool = False,
 ) -> Write:
     """Delete the object that `ctx` names. Raises `StatusError`: 404, 409 (preconditions)."""
-    terms = Deletion() if deletion is None else deletion
-    return await run(Write(Kind.OWN_DELETE, store, ctx, clock, name=ctx.name, uid=uid, dry_run=dry_run, deletion=terms))
+    terms = DeletionOptions() if deletion is None else deletion
+    return await run(
+        Write(WriteKind.OWN_DELETE, store, ctx, clock, name=ctx.name, uid=uid, dry_run=dry_run, deletion=terms)
+    )

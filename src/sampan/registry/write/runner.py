@@ -13,8 +13,8 @@ from sampan.core.event_loop.offload import LARGE_BYTES, current_work, offloaded
 from sampan.registry.rest.store import TRIES_MAX
 from sampan.registry.strategy import Context
 from sampan.registry.write.creation import GENERATE_NAME_TRIES, name_taken
-from sampan.registry.write.steps import PLANS, Plan, Ready
-from sampan.registry.write.write import Deletion, Kind, Observer, Outcome, Write
+from sampan.registry.write.steps import PLANS, Ready, WriteSteps
+from sampan.registry.write.write import DeletionOptions, Observer, StoreAction, Write, WriteKind
 from sampan.storage.store import Conflict, KeyExists, OutcomeUnknown, StoreUnavailable
 
 _log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ async def run(write: Write) -> Write:
     raise errors.conflict(write.store.definition.group_resource, write.name, errors.OPTIMISTIC_LOCK_MESSAGE)
 
 
-async def _create(write: Write, plan: Plan, known: int) -> None:
+async def _create(write: Write, plan: WriteSteps, known: int) -> None:
     """Create an object, with another generated name if the first is taken. Raises 409."""
     for tries_left in reversed(range(GENERATE_NAME_TRIES if write.generates_name else 1)):
         del write.warnings[known:]
@@ -62,7 +62,7 @@ async def _create(write: Write, plan: Plan, known: int) -> None:
                 raise name_taken(write) from None
 
 
-async def _attempt(write: Write, plan: Plan) -> None:
+async def _attempt(write: Write, plan: WriteSteps) -> None:
     """Run the steps from "load" (creations: from "name"), then end the allocations."""
     write.begin()
     try:
@@ -74,7 +74,7 @@ async def _attempt(write: Write, plan: Plan) -> None:
         if release is not None:
             write.release = None
             await release(write.written)
-    if write.outcome is Outcome.REMOVE and not write.dry_run:
+    if write.outcome is StoreAction.REMOVE and not write.dry_run:
         await _after_removal(write)
 
 
@@ -113,7 +113,7 @@ async def _after_removal(write: Write) -> None:
     for group, resource in store.strategy.companions:
         ctx = Context(namespace=metadata.get("namespace", ""), name=name)
         companion = Write(
-            Kind.OWN_DELETE, store.others(group, resource), ctx, write.clock, name=name, deletion=Deletion()
+            WriteKind.OWN_DELETE, store.others(group, resource), ctx, write.clock, name=name, deletion=DeletionOptions()
         )
         try:
             await run(companion)

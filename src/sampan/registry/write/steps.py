@@ -13,7 +13,7 @@ from inspect import iscoroutinefunction
 from typing import Final, NamedTuple
 
 from sampan.registry.write import creation, deletion, loading, request, update
-from sampan.registry.write.write import Kind, Write
+from sampan.registry.write.write import Write, WriteKind
 
 Run = Callable[[Write], Awaitable[None] | None]
 """Function of a step. One that is declared to return None only computes: for large requests, it runs in a thread. The
@@ -22,7 +22,7 @@ others may return an awaitable, which the runner awaits.
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class WriteStep:
     """One step, with its functions for a creation, an update and a deletion."""
 
     name: str
@@ -31,27 +31,27 @@ class Step:
     deletion: Run | None = None
 
 
-STEPS: Final[tuple[Step, ...]] = (
+STEPS: Final[tuple[WriteStep, ...]] = (
     #    name                    creation                    update                deletion
-    Step("read",                 request.read,               request.read),
-    Step("decode",               request.decode,             request.decode),
-    Step("load",                 None,                       loading.load,         loading.load_existing),
-    Step("preconditions",        loading.check_creation,     loading.check_uid,    deletion.check_preconditions),
-    Step("change",               request.change,             request.change),
-    Step("convert",              request.convert,            request.convert),
-    Step("defaults",             request.default,            request.default),
-    Step("managed fields",       request.own_fields,         request.own_fields),
-    Step("mutating admission",   request.mutate,             request.mutate,       request.mutate),
-    Step("identity",             creation.identify,          update.identify),
-    Step("name",                 creation.give_name),
-    Step("prepare",              creation.prepare,           update.prepare),
-    Step("allocate",             creation.allocate,          update.allocate),
-    Step("validation",           creation.validate,          update.validate),
-    Step("authorize creation",   request.authorize_creation),
-    Step("validating admission", request.validate,           request.validate,     request.validate),
-    Step("outcome",              None,                       update.decide,        deletion.mark_deleted),
-    Step("encode",               creation.encode,            update.encode,        deletion.encode),
-    Step("store",                creation.insert,            update.replace,       deletion.remove),
+    WriteStep("read",                 request.read,               request.read),
+    WriteStep("decode",               request.decode,             request.decode),
+    WriteStep("load",                 None,                       loading.load,         loading.load_existing),
+    WriteStep("preconditions",        loading.check_creation,     loading.check_uid,    deletion.check_preconditions),
+    WriteStep("change",               request.change,             request.change),
+    WriteStep("convert",              request.convert,            request.convert),
+    WriteStep("defaults",             request.default,            request.default),
+    WriteStep("managed fields",       request.own_fields,         request.own_fields),
+    WriteStep("mutating admission",   request.mutate,             request.mutate,       request.mutate),
+    WriteStep("identity",             creation.identify,          update.identify),
+    WriteStep("name",                 creation.give_name),
+    WriteStep("prepare",              creation.prepare,           update.prepare),
+    WriteStep("allocate",             creation.allocate,          update.allocate),
+    WriteStep("validation",           creation.validate,          update.validate),
+    WriteStep("authorize creation",   request.authorize_creation),
+    WriteStep("validating admission", request.validate,           request.validate,     request.validate),
+    WriteStep("outcome",              None,                       update.decide,        deletion.mark_deleted),
+    WriteStep("encode",               creation.encode,            update.encode,        deletion.encode),
+    WriteStep("store",                creation.insert,            update.replace,       deletion.remove),
 )  # fmt: skip
 """All steps of all writes. The request is read once. The steps after that form an attempt, which is repeated after a
 conflict.
@@ -73,14 +73,14 @@ _OF_REQUESTS: Final = frozenset(
 )
 """Steps that the server's own writes skip."""
 
-LEFT_OUT: Final[dict[Kind, frozenset[str]]] = {
-    Kind.CREATE: _OF_UPDATES,
-    Kind.UPDATE: frozenset(),
-    Kind.APPLY: frozenset({"managed fields"}),  # The change does that: ownership decides what an apply changes.
-    Kind.DELETE: frozenset(),
-    Kind.OWN_CREATE: _OF_REQUESTS | _OF_UPDATES,
-    Kind.OWN_UPDATE: _OF_REQUESTS,
-    Kind.OWN_DELETE: _OF_REQUESTS,
+LEFT_OUT: Final[dict[WriteKind, frozenset[str]]] = {
+    WriteKind.CREATE: _OF_UPDATES,
+    WriteKind.UPDATE: frozenset(),
+    WriteKind.APPLY: frozenset({"managed fields"}),  # The change does that: ownership decides what an apply changes.
+    WriteKind.DELETE: frozenset(),
+    WriteKind.OWN_CREATE: _OF_REQUESTS | _OF_UPDATES,
+    WriteKind.OWN_UPDATE: _OF_REQUESTS,
+    WriteKind.OWN_DELETE: _OF_REQUESTS,
 }
 """Steps that a kind of write skips."""
 
@@ -94,7 +94,7 @@ class Ready(NamedTuple):
     """True if `run` may return an awaitable."""
 
 
-class Plan(NamedTuple):
+class WriteSteps(NamedTuple):
     """Steps of one kind of write."""
 
     once: tuple[Ready, ...]
@@ -107,27 +107,27 @@ class Plan(NamedTuple):
     """Other steps of an attempt, if the object does not exist."""
 
 
-_CREATES: Final = (Kind.CREATE, Kind.OWN_CREATE)
-_DELETES: Final = (Kind.DELETE, Kind.OWN_DELETE)
+_CREATES: Final = (WriteKind.CREATE, WriteKind.OWN_CREATE)
+_DELETES: Final = (WriteKind.DELETE, WriteKind.OWN_DELETE)
 
 
-def plan_of(kind: Kind) -> Plan:
+def plan_of(kind: WriteKind) -> WriteSteps:
     """Return the steps of a kind of write."""
     steps = [step for step in STEPS if step.name not in LEFT_OUT[kind]]
     names = [step.name for step in steps]
     if kind in _CREATES:
         first = names.index("name")
-        return Plan(_creations(steps[:first]), None, (), _creations(steps[first:]))
+        return WriteSteps(_creations(steps[:first]), None, (), _creations(steps[first:]))
     first = names.index("load")
     if kind in _DELETES:
         found = [_ready(step.name, step.deletion) for step in steps if step.deletion is not None]
-        return Plan((), found[0], tuple(found[1:]), ())
+        return WriteSteps((), found[0], tuple(found[1:]), ())
     once, load, rest = steps[:first], steps[first], steps[first + 1 :]
     found = [_ready(step.name, step.update) for step in rest if step.update is not None]
-    return Plan(_creations(once), _ready(load.name, load.update), tuple(found), _creations(rest))
+    return WriteSteps(_creations(once), _ready(load.name, load.update), tuple(found), _creations(rest))
 
 
-def _creations(steps: list[Step]) -> tuple[Ready, ...]:
+def _creations(steps: list[WriteStep]) -> tuple[Ready, ...]:
     return tuple(_ready(step.name, step.creation) for step in steps if step.creation is not None)
 
 
@@ -136,5 +136,5 @@ def _ready(name: str, run: Run | None) -> Ready:
     return Ready(name, run, iscoroutinefunction(run) or run.__annotations__["return"] is not None)
 
 
-PLANS: Final = {kind: plan_of(kind) for kind in Kind}
+PLANS: Final = {kind: plan_of(kind) for kind in WriteKind}
 """Plan of each kind of write. It is computed once, so that no step needs a check at run time."""

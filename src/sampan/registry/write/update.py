@@ -19,7 +19,7 @@ from sampan.registry.rest.metadata_faults import kinds_update_faults, update_fau
 from sampan.registry.rest.size import stored_bytes
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.write.loading import revision_of
-from sampan.registry.write.write import Outcome, Part, Write
+from sampan.registry.write.write import Part, StoreAction, Write
 from sampan.storage.encoding import decode, splice
 from sampan.storage.store import OutcomeUnknown
 
@@ -143,11 +143,11 @@ async def decide(write: Write) -> None:
     """
     obj, old = write.desired, write.present
     if _is_last_finalizer_gone(write.store, obj, old):
-        write.outcome = Outcome.REMOVE
+        write.outcome = StoreAction.REMOVE
     elif await offloaded(is_unchanged, obj, old) and not await _is_stored_otherwise(write):
-        write.outcome = Outcome.KEEP
+        write.outcome = StoreAction.KEEP
     else:
-        write.outcome = Outcome.WRITE
+        write.outcome = StoreAction.WRITE
 
 
 def _is_last_finalizer_gone(store: ResourceStore, obj: Object, old: Object) -> bool:
@@ -182,12 +182,12 @@ def _differs(store: ResourceStore, raw: bytes, obj: Object) -> bool:
 
 async def encode(write: Write) -> None:
     """Encode the object. Raises 413 if it is too large to store."""
-    if write.outcome is Outcome.KEEP:
+    if write.outcome is StoreAction.KEEP:
         return
     store, obj = write.store, write.desired
     if store.definition.webhook is not None:
         obj = await store.stored_form(obj)
-    if write.outcome is Outcome.REMOVE or write.dry_run:
+    if write.outcome is StoreAction.REMOVE or write.dry_run:
         write.value = await offloaded(store.encode, obj)
     else:
         write.value = await offloaded(stored_bytes, store, obj, write.keeps_managed_fields)
@@ -196,13 +196,13 @@ async def encode(write: Write) -> None:
 async def replace(write: Write) -> None:
     """Write over the stored object, or remove it. Raises `Conflict`."""
     origin, outcome = write.origin, write.outcome
-    if outcome is Outcome.KEEP:
+    if outcome is StoreAction.KEEP:
         write.written = True
         write.result = write.stored
         return
-    if outcome is Outcome.REMOVE and not write.dry_run:
+    if outcome is StoreAction.REMOVE and not write.dry_run:
         await origin.delete()
-    if outcome is Outcome.REMOVE or write.dry_run:
+    if outcome is StoreAction.REMOVE or write.dry_run:
         write.result = splice(write.value, origin.present.mod_revision)
         return
     obj = write.desired

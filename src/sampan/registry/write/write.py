@@ -19,11 +19,11 @@ from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.strategy import Context, Release
-from sampan.registry.write.origin import Origin
+from sampan.registry.write.origin import StoredOrigin
 from sampan.storage.records import Record
 
 
-class Kind(Enum):
+class WriteKind(Enum):
     """Kind of write: selects the steps (see `steps.py`). Writes of the server itself have no request."""
 
     CREATE = "create"
@@ -44,7 +44,7 @@ class Part(Enum):
     """Main part and status, for subresources with special rules (binding)."""
 
 
-class Outcome(Enum):
+class StoreAction(Enum):
     """Action of the store."""
 
     WRITE = "write"
@@ -105,7 +105,7 @@ class Observer(Protocol):
 
 
 @dataclass(slots=True)
-class Deletion:
+class DeletionOptions:
     """`metav1.DeleteOptions`, validated. None: not set."""
 
     grace_period_s: int | None = None
@@ -120,7 +120,7 @@ class Write(msgspec.Struct, eq=False):
     All objects are in the strategy's version, except `desired` until the step "convert".
     """
 
-    kind: Kind
+    kind: WriteKind
     store: ResourceStore
     ctx: Context
     clock: Clock
@@ -142,13 +142,13 @@ class Write(msgspec.Struct, eq=False):
     """Do not drop managedFields to make a too large object fit (server-side apply)."""
     faults: Callable[[Object, Object], list[FieldError]] | None = None
     """Function that replaces the strategy's validation, for subresources with special rules."""
-    deletion: Deletion | None = None
+    deletion: DeletionOptions | None = None
     listed: Record | None = None
     """Record that the request has listed, in this version. An unchanged object is not converted again."""
     warnings: list[str] = []
     observer: Observer | None = None
 
-    origin: Origin = cast(Origin, None)
+    origin: StoredOrigin = cast(StoredOrigin, None)
     stored: bytes = b""
     """Stored object, with its resourceVersion; b"": it does not exist."""
     old: Object | None = None
@@ -157,7 +157,7 @@ class Write(msgspec.Struct, eq=False):
     """The desired object; empty until the step "change"."""
     generates_name: bool = False
     """True if the new object gets a generated name. If it is taken, the runner tries another one."""
-    outcome: Outcome = Outcome.WRITE
+    outcome: StoreAction = StoreAction.WRITE
     value: bytes = b""
     """Encoded object to store."""
     release: Release | None = None
@@ -169,11 +169,11 @@ class Write(msgspec.Struct, eq=False):
     created: bool = False
 
     def __post_init__(self) -> None:
-        self.origin = Origin(self.store, self.store.key(self.ctx.namespace, self.name))
+        self.origin = StoredOrigin(self.store, self.store.key(self.ctx.namespace, self.name))
 
     def begin(self) -> None:
         """Begin an attempt: reset the results of the previous one."""
-        self.outcome = Outcome.WRITE
+        self.outcome = StoreAction.WRITE
         self.written = self.created = False
 
     @property
@@ -190,4 +190,4 @@ class Write(msgspec.Struct, eq=False):
     @property
     def removed(self) -> bool:
         """True if the write has removed the object, or would have removed it without dry run."""
-        return self.outcome is Outcome.REMOVE
+        return self.outcome is StoreAction.REMOVE

@@ -6,7 +6,7 @@ from sampan.registry.write.changes.creation import Creation
 from sampan.registry.write.changes.options import WriteOptions
 from sampan.registry.write.request import track
 from sampan.registry.write.runner import run
-from sampan.registry.write.write import Kind
+from sampan.registry.write.write import WriteKind
 from sampan.server.request import Response
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.representations.respond import object_response
@@ -18,7 +18,7 @@ from sampan.server.verbs.write.write import write_of
 async def create(scope: Scope) -> Response:
     """Return 201 with the stored object."""
     options = write_options(scope.request, "CreateOptions")
-    write = await run(write_of(scope, Kind.CREATE, Creation(body_of(scope.request), options), options))
+    write = await run(write_of(scope, WriteKind.CREATE, Creation(body_of(scope.request), options), options))
     scope.request.step("Write to database call succeeded")
     return await object_response(scope.request, scope.endpoint, write.result, 201)
 

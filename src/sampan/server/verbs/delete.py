@@ -5,7 +5,7 @@ from typing import Any
 from sampan.core import errors
 from sampan.registry.dialect import BUILTIN
 from sampan.registry.strategy import Context
-from sampan.registry.write.changes.body import Undecodable, decode_value
+from sampan.registry.write.changes.body import UndecodableBody, decode_value
 from sampan.registry.write.changes.recognition import type_fault
 from sampan.registry.write.runner import run
 from sampan.registry.write.write import Write
@@ -45,7 +45,7 @@ async def _parameters(scope: Scope) -> DeleteParameters:
     if body:
         try:
             value, _ = decode_value(body, request.headers.get("content-type", ""), duplicates=False)
-        except Undecodable as error:
+        except UndecodableBody as error:
             raise errors.bad_request(error.text) from None
         fault = type_fault(value, body, BUILTIN)
         if fault:

@@ -8,7 +8,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.write.changes.application import Application
 from sampan.registry.write.changes.patch import Patch
 from sampan.registry.write.runner import run
-from sampan.registry.write.write import Kind
+from sampan.registry.write.write import WriteKind
 from sampan.server.request import Request, Response
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.representations.respond import object_response
@@ -24,9 +24,9 @@ async def patch(scope: Scope) -> Response:
     options = write_options(request, "PatchOptions", content_type)
     body = body_of(request, content_type)
     if content_type == APPLY_PATCH:
-        write = write_of(scope, Kind.APPLY, Application(body, options), options)
+        write = write_of(scope, WriteKind.APPLY, Application(body, options), options)
     else:
-        write = write_of(scope, Kind.UPDATE, Patch(body, options), options)
+        write = write_of(scope, WriteKind.UPDATE, Patch(body, options), options)
     await run(write)
     request.step("Object stored in database")
     return await object_response(request, scope.endpoint, write.result, 201 if write.created else 200)

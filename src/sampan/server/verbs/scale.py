@@ -20,7 +20,7 @@ from sampan.registry.definition import ScalePaths
 from sampan.registry.rest.metadata import match_name
 from sampan.registry.write.changes.options import WriteOptions
 from sampan.registry.write.runner import run
-from sampan.registry.write.write import Change, Kind, Write
+from sampan.registry.write.write import Change, Write, WriteKind
 from sampan.server.media import media_of, written
 from sampan.server.request import Response
 from sampan.server.verbs.options import write_options
@@ -74,7 +74,7 @@ async def patch_scale(scope: Scope) -> Response:
 async def _write(
     scope: Scope, options: WriteOptions, edit: Callable[[Object], Object], applied: Object | None = None
 ) -> Response:
-    kind = Kind.UPDATE if applied is None else Kind.APPLY
+    kind = WriteKind.UPDATE if applied is None else WriteKind.APPLY
     scaling = Scaling(scope, options, edit, applied)
     write = write_of(scope, kind, scaling, options, gate=ScaleGate(scope, scaling))
     await run(write)

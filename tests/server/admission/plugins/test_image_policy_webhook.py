@@ -9,7 +9,7 @@ import pytest
 from sampan.core.errors import StatusError
 from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
-from sampan.registry.webhook.credentials import Credentials
+from sampan.registry.webhook.credentials import ClientCredentials
 from sampan.registry.webhook.response import WebhookError
 from sampan.registry.webhook.target import WebhookTarget
 from sampan.server.admission.chain import Attributes
@@ -32,11 +32,11 @@ class Backend:
     def __init__(self, *responses: Object | bytes | WebhookError) -> None:
         self.responses = list(responses)
         self.requested: list[Any] = []
-        self.place: tuple[WebhookTarget, Credentials] | None = None
+        self.place: tuple[WebhookTarget, ClientCredentials] | None = None
         self.waits: list[float] = []
         self.now = 0.0
 
-    def connect(self, target: WebhookTarget, credentials: Credentials) -> "Backend":
+    def connect(self, target: WebhookTarget, credentials: ClientCredentials) -> "Backend":
         self.place = (target, credentials)
         return self
 

@@ -37,7 +37,7 @@ def _check_subject(subject: Object, path: Path, errors: Errors, *, namespaced: b
         errors.append(not_supported(path.child("kind"), kind, _SUBJECT_KINDS))
 
 
-class BindingStrategy(Strategy):
+class RoleBindingStrategy(Strategy):
     """Rules of role bindings. The role of a binding is immutable."""
 
     has_generation = False
@@ -111,14 +111,14 @@ KINDS: Final = (
     Kind(
         _GROUP,
         "rolebindings",
-        BindingStrategy(namespaced=True),
+        RoleBindingStrategy(namespaced=True),
         old_versions={"rbac.authorization.k8s.io/v1alpha1": role_binding},
         columns=_columns,
     ),
     Kind(
         _GROUP,
         "clusterrolebindings",
-        BindingStrategy(namespaced=False),
+        RoleBindingStrategy(namespaced=False),
         old_versions={"rbac.authorization.k8s.io/v1alpha1": role_binding},
         columns=_columns,
     ),

@@ -14,7 +14,7 @@ from sampan.core.time import timestamp
 from sampan.patch.copying import copy_json
 from sampan.registry.endpoint import Endpoint
 from sampan.registry.rest.store import ResourceStore
-from sampan.registry.write.changes.body import Body, Undecodable, check_fits, decode_value, warning_texts
+from sampan.registry.write.changes.body import Body, UndecodableBody, check_fits, decode_value, warning_texts
 from sampan.registry.write.changes.options import WriteOptions
 from sampan.registry.write.changes.recognition import unreadable
 from sampan.registry.write.write import Change, Write
@@ -113,11 +113,11 @@ def _decode_apply(body: bytes, options: WriteOptions) -> tuple[Any, list[str]]:
             value, faults = decode_value(body, "application/json", duplicates=duplicates)
             if not faults:
                 return (with_whole_numbers(value) if _may_have_floats(body) else value), faults
-        except Undecodable:
+        except UndecodableBody:
             pass  # The text may still be YAML.
     try:
         return decode_value(body, "application/yaml", duplicates=duplicates)
-    except Undecodable as error:
+    except UndecodableBody as error:
         raise errors.bad_request(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
 
 

@@ -45,7 +45,7 @@ class Body(msgspec.Struct, eq=False):
     """Called when the object of the body has the type of the endpoint, for logs of slow requests."""
 
 
-class Undecodable(errors.StatusError):
+class UndecodableBody(errors.StatusError):
     """Error 400 for a body that is not JSON, YAML or protobuf. `text` is the message for objects to be stored."""
 
     def __init__(self, text: str, message: str) -> None:
@@ -53,7 +53,7 @@ class Undecodable(errors.StatusError):
         self.text = text
 
 
-class Undecoded(msgspec.Struct, eq=False):
+class UnknownObject(msgspec.Struct, eq=False):
     """Object of a body of which kind and version can be read."""
 
     obj: Object
@@ -63,19 +63,19 @@ class Undecoded(msgspec.Struct, eq=False):
     """Amounts that the body has with escapes, which Kubernetes refuses."""
 
 
-def undecoded(body: bytes, content_type: str, endpoint: Endpoint, options: WriteOptions) -> Undecoded:
+def undecoded(body: bytes, content_type: str, endpoint: Endpoint, options: WriteOptions) -> UnknownObject:
     """Decode a body as far as needed to read its kind and version. Raises 400, 415."""
     escaped = escaped_numbers(body) if b"\\u" in body and endpoint.dialect is BUILTIN else frozenset()
     duplicates, dialect = options.field_validation != "Ignore", endpoint.dialect
     obj, faults = typed(body, content_type, endpoint.definition.kind, dialect, duplicates=duplicates)
-    return Undecoded(obj, faults, escaped)
+    return UnknownObject(obj, faults, escaped)
 
 
 def typed(body: bytes, content_type: str, kind: str, dialect: Dialect, *, duplicates: bool) -> tuple[Object, list[str]]:
     """Return the object of a body whose type can be read, and texts for duplicate fields. Raises 400, 415."""
     try:
         value, faults = decode_value(body, content_type, dialect.media_types, duplicates=duplicates)
-    except Undecodable as error:
+    except UndecodableBody as error:
         raise unrecognized(kind, error.text, body) from None
     text = type_fault(value, body, dialect)
     if text:
@@ -86,7 +86,7 @@ def typed(body: bytes, content_type: str, kind: str, dialect: Dialect, *, duplic
 def decode_value(
     body: bytes, content_type: str, media_types: tuple[str, ...] = OFFERED, *, duplicates: bool
 ) -> tuple[Any, list[str]]:
-    """Decode a body in one of `media_types`, without their parameters. Raises `Undecodable` (400), 413, 415."""
+    """Decode a body in one of `media_types`, without their parameters. Raises `UndecodableBody` (400), 413, 415."""
     format_ = body_format(content_type, media_types)
     codec = _CODECS[format_]
     try:
@@ -103,11 +103,11 @@ def decode_value(
     except wire_json.DecodeError as error:
         # The type is read before all numbers are.
         has_type = format_ != "json" or is_number_too_large(str(error))
-        raise Undecodable(str(error) if has_type else f"{NO_TYPE}{error}", str(error)) from None
+        raise UndecodableBody(str(error) if has_type else f"{NO_TYPE}{error}", str(error)) from None
 
 
 def decode_object(
-    given: Undecoded, endpoint: Endpoint, options: WriteOptions, warnings: list[str], audit: Audit | None
+    given: UnknownObject, endpoint: Endpoint, options: WriteOptions, warnings: list[str], audit: Audit | None
 ) -> Object:
     """Check kind, version and types of a body's object for the endpoint, and prune the object.
 

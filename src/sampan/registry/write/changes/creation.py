@@ -3,7 +3,7 @@
 from sampan.core.event_loop.offload import note_size, offloaded
 from sampan.core.object import Object
 from sampan.registry.rest.metadata import match_namespace, metadata_of, wipe_system_fields
-from sampan.registry.write.changes.body import Body, Undecoded, decode_object, undecoded, warn_of_duplicate_owners
+from sampan.registry.write.changes.body import Body, UnknownObject, decode_object, undecoded, warn_of_duplicate_owners
 from sampan.registry.write.changes.options import WriteOptions
 from sampan.registry.write.write import Change, Write
 
@@ -15,7 +15,7 @@ class Creation(Change):
 
     def __init__(self, body: Body, options: WriteOptions) -> None:
         self._body, self._options = body, options
-        self._given: Undecoded
+        self._given: UnknownObject
 
     async def read(self, write: Write) -> None:
         """Read the body as an object whose kind and version can be read."""

@@ -3,7 +3,7 @@
 from sampan.core.event_loop.offload import note_size, offloaded
 from sampan.core.object import Object
 from sampan.registry.rest.store import ResourceStore
-from sampan.registry.write.changes.body import Body, Undecoded, check_fits, decode_object, normalise, undecoded
+from sampan.registry.write.changes.body import Body, UnknownObject, check_fits, decode_object, normalise, undecoded
 from sampan.registry.write.changes.options import WriteOptions
 from sampan.registry.write.changes.recognition import check_kind
 from sampan.registry.write.write import Change, Write
@@ -20,7 +20,7 @@ class Replacement(Change):
     def __init__(self, body: Body, options: WriteOptions) -> None:
         self._body, self._options = body, options
         self._bytes = b""
-        self._given: Undecoded
+        self._given: UnknownObject
         self._is_fresh = True
 
     def creates(self, store: ResourceStore) -> bool:
@@ -34,7 +34,7 @@ class Replacement(Change):
         given = await offloaded(self._undecoded, write)
         self._given, write.desired = given, given.obj
 
-    def _undecoded(self, write: Write) -> Undecoded:
+    def _undecoded(self, write: Write) -> UnknownObject:
         assert write.endpoint is not None
         return undecoded(self._bytes, self._body.content_type, write.endpoint, self._options)
 

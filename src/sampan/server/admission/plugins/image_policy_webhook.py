@@ -13,7 +13,7 @@ from sampan.core.clock import monotonic
 from sampan.core.object import Object
 from sampan.core.time import format_duration
 from sampan.registry.webhook.client import Webhook
-from sampan.registry.webhook.credentials import Credentials
+from sampan.registry.webhook.credentials import ClientCredentials
 from sampan.registry.webhook.kubeconfig import read_webhook_kubeconfig
 from sampan.registry.webhook.response import WebhookError
 from sampan.registry.webhook.retry import with_retries
@@ -47,7 +47,7 @@ _READER: Final = ReviewReader(
     ("spec", "status"),
 )
 
-ConnectAs = Callable[[WebhookTarget, Credentials], Webhook]
+ConnectAs = Callable[[WebhookTarget, ClientCredentials], Webhook]
 """Returns a webhook for a target and its credentials."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 from sampan.core.object import Object
 from sampan.registry.strategy import Context
 from sampan.registry.write.changes.options import WriteOptions
-from sampan.registry.write.write import Change, Deletion, Kind, Part, Write
+from sampan.registry.write.write import Change, DeletionOptions, Part, Write, WriteKind
 from sampan.server.admission.chain import Attributes
 from sampan.server.verbs.scope import Scope
 from sampan.server.verbs.write.admit import admit_known, attributes_of
@@ -75,7 +75,7 @@ class DeletionGate(RequestGate):
 
 
 def write_of(
-    scope: Scope, kind: Kind, change: Change, options: WriteOptions, *, gate: RequestGate | None = None
+    scope: Scope, kind: WriteKind, change: Change, options: WriteOptions, *, gate: RequestGate | None = None
 ) -> Write:
     """Return the write of a create, update or patch. A subresource never creates its object."""
     endpoint, info = scope.endpoint, scope.request.info
@@ -93,7 +93,7 @@ def write_of(
         part=Part.STATUS if subresource == "status" else Part.MAIN,
         dry_run=options.dry_run,
         creates=not subresource and change.creates(store),
-        keeps_managed_fields=kind is Kind.APPLY,
+        keeps_managed_fields=kind is WriteKind.APPLY,
         warnings=scope.request.warnings,
         observer=scope.observer,
     )
@@ -102,7 +102,7 @@ def write_of(
 def deletion_of(scope: Scope, ctx: Context, parameters: DeleteParameters, *, listed: Record | None = None) -> Write:
     """Return the write that deletes the object that `ctx` names. `listed`: see `Write`."""
     return Write(
-        kind=Kind.DELETE,
+        kind=WriteKind.DELETE,
         store=scope.endpoint.store,
         ctx=ctx,
         clock=scope.clock,
@@ -116,9 +116,9 @@ def deletion_of(scope: Scope, ctx: Context, parameters: DeleteParameters, *, lis
     )
 
 
-def terms_of(parameters: DeleteParameters) -> Deletion:
+def terms_of(parameters: DeleteParameters) -> DeletionOptions:
     """Return the delete preconditions and policies."""
-    return Deletion(
+    return DeletionOptions(
         grace_period_s=parameters.grace_period_s,
         propagation_policy=parameters.propagation_policy,
         orphan_dependents=parameters.orphan_dependents,
