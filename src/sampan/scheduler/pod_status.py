@@ -3,12 +3,15 @@
 Source: pkg/scheduler/schedule_one.go `updatePod`, util/utils.go `PatchPodStatus` (1.36).
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from sampan.client.client import Client
 from sampan.client.patch import StrategicMergePatch
 from sampan.component_base.resources import PODS
 from sampan.core.time import Clock, timestamp
+from sampan.kinds import core_v1
 from sampan.scheduler.pod_info import PodInfo
 
 
@@ -22,7 +25,12 @@ async def write_not_scheduled(
     status: dict[str, Any] = {}
     present = pod.scheduled
     if present is None or (present.status, present.reason, present.message) != ("False", reason, message):
-        condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
+        condition: core_v1.PodCondition = {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": reason,
+            "message": message,
+        }
         if present is None or present.status != "False":
             condition["lastTransitionTime"] = timestamp(clock)
         status["conditions"] = [condition]

@@ -90,7 +90,7 @@ class NodeState:
         if not self._pressures or is_critical(pod):
             return None
         if self._pressures == {_MEMORY}:
-            if pod.status.get("qosClass", "BestEffort") != "BestEffort":
+            if pod.reported.get("qosClass", "BestEffort") != "BestEffort":
                 return None
             if untolerated(demand_of(raw).tolerations, (_MEMORY_TAINT,)) is None:
                 return None

@@ -181,7 +181,7 @@ class CriContainers:
 
     def _linux_resources(self, pod: Pod, container: Container) -> AnyMessage:
         requests = amounts(container.resources.requests)
-        score = oom_score(pod.status.get("qosClass", ""), requests.get("memory", 0), self._settings.memory_bytes)
+        score = oom_score(pod.reported.get("qosClass", ""), requests.get("memory", 0), self._settings.memory_bytes)
         return linux_resources(container.resources, oom_score=score)
 
     async def stop_containers(self, pod: Pod, names: Sequence[str], grace_s: float) -> None:

@@ -4,9 +4,13 @@ Times are seconds since 1970. An image that was on the node before the agent sta
 Source: kubelet pkg/kubelet/images/image_gc_manager.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
+
+from sampan.kinds import core_v1
 
 NEVER: Final = 0.0
 _PERCENT: Final = 100
@@ -74,7 +78,7 @@ REPORTED_MAX: Final = 50
 NAMES_MAX: Final = 5
 
 
-def reported(images: Iterable[ImageInStore]) -> list[dict[str, Any]]:
+def reported(images: Iterable[ImageInStore]) -> list[core_v1.ContainerImage]:
     """Return the images for the status of a Node: the largest ones, with a limited number of names for each.
 
     Source: kubelet pkg/kubelet/nodestatus/setters.go `Images` (1.36).

@@ -227,7 +227,7 @@ class PodAgent:
         if deadline_s is not None and self._active_s(pod) >= deadline_s:
             return _OVERDUE
         # A start time means that this Pod was admitted before. A restarted agent must not reject it now.
-        if self._admission is None or pod.status.get("startTime"):
+        if self._admission is None or pod.reported.get("startTime"):
             return None
         ref = self._informer.indexer.get(pod.key)
         if ref is None or ref.uid != known.uid:
@@ -238,7 +238,7 @@ class PodAgent:
         return refusal or self._admission.admit(known.node, known.uid, ref.raw)
 
     def _active_s(self, pod: Pod) -> float:
-        start = pod.status.get("startTime")
+        start = pod.reported.get("startTime")
         return 0.0 if not start else (self._clock.now() - parse_time(start)).total_seconds()
 
     async def _refuse(self, pod: Pod, home: NodeHome, known: _Known, refusal: Refusal) -> None:
@@ -249,7 +249,7 @@ class PodAgent:
         status: Status = {"phase": "Failed", "reason": refusal.reason, "message": message}
         if rejected:
             # The kubelet sets it for a rejected Pod, too, and clients compute ages with it.
-            status["startTime"] = pod.status.get("startTime") or format_time(self._clock.now())
+            status["startTime"] = pod.reported.get("startTime") or format_time(self._clock.now())
         await self._write(pod, known, {**status, "conditions": []})
         self._release(known)
         await self._finish(known.written or pod, home, known)
@@ -257,7 +257,7 @@ class PodAgent:
     async def _end_by_force(self, pod: Pod, home: NodeHome, known: _Known, end: ForcedEnd) -> None:
         """Stop a Pod that its node has evicted, then write its last status. Its conditions are written first."""
         conditions = end.conditions(pod, self._clock.now())
-        await self._write(pod, known, {"phase": pod.status.get("phase", "Pending"), "conditions": conditions})
+        await self._write(pod, known, {"phase": pod.reported.get("phase", "Pending"), "conditions": conditions})
         # The write has changed the Pod, and the next write must differ from the new state.
         pod = self._pod(pod.key) or pod
         if not await self._worker.stop(pod, home, grace_s_max=end.grace_s_max):
@@ -273,7 +273,7 @@ class PodAgent:
         if not await self._worker.stop(pod, home):
             return
         if home.runtime.containers(known.uid):
-            await self._write(pod, known, await self._last_status(pod, home, phase=pod.status["phase"]))
+            await self._write(pod, known, await self._last_status(pod, home, phase=pod.reported["phase"]))
         await home.runtime.stop_sandbox(known.uid)
         await self._worker.unmount(pod)
 
@@ -300,7 +300,7 @@ class PodAgent:
 
     async def _last_status(self, pod: Pod, home: NodeHome, *, phase: str = "") -> Status:
         """Return the status of a Pod whose containers will not run again."""
-        has_addresses = bool(pod.status.get("podIPs"))
+        has_addresses = bool(pod.reported.get("podIPs"))
         addresses = pod_addresses(pod, home) if has_addresses else await home.runtime.run_sandbox(pod)
         observed = Observation(
             home.runtime.containers(pod.metadata.uid),
@@ -392,7 +392,7 @@ class PodAgent:
                 pod = NODE_POD_VIEW.decode(ref.raw)
                 found[name].append(pod)
                 self._known[ref.key] = _Known(pod.metadata.uid, name)
-                if self._admission is not None and pod.status.get("startTime") and not pod.has_ended:
+                if self._admission is not None and pod.reported.get("startTime") and not pod.has_ended:
                     self._admission.count(name, pod.metadata.uid, ref.raw)
         return found
 

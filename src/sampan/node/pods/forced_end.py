@@ -3,10 +3,13 @@
 Source: kubelet pkg/kubelet/eviction/eviction_manager.go `evictPod`, pkg/kubelet/nodeshutdown (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from dataclasses import dataclass
 
 from sampan.core.time import format_time
+from sampan.kinds import core_v1
 from sampan.node.pods.status import Status
 from sampan.node.views.pod import Pod
 
@@ -22,11 +25,11 @@ class ForcedEnd:
     is_disruption: bool = True
     """True if the Pod gets the condition DisruptionTarget, so that a Job does not count a failure."""
 
-    def conditions(self, pod: Pod, now: dt.datetime) -> list[Status]:
+    def conditions(self, pod: Pod, now: dt.datetime) -> list[core_v1.PodCondition]:
         """Return the condition DisruptionTarget."""
         if not self.is_disruption:
             return []
-        present = (each for each in (pod.status.get("conditions") or ()) if each["type"] == "DisruptionTarget")
+        present = (each for each in (pod.reported.get("conditions") or ()) if each["type"] == "DisruptionTarget")
         before = next(present, None)
         kept = before is not None and before["status"] == "True"
         return [
@@ -45,7 +48,7 @@ class ForcedEnd:
 
         `status`: the status with its containers; None if the Pod never had containers.
         """
-        found: Status = {"conditions": []} if status is None else dict(status)
+        found: Status = {"conditions": []} if status is None else status.copy()
         found |= {"phase": "Failed", "reason": self.reason, "message": self.message}
         found["conditions"] = [*found["conditions"], *self.conditions(pod, now)]
         return found

@@ -189,12 +189,12 @@ def _first(pod: Pod) -> _State:
     allocated before.
     """
     reported = {}
-    for each in (*(pod.status.get("initContainerStatuses") or ()), *(pod.status.get("containerStatuses") or ())):
+    for each in (*(pod.reported.get("initContainerStatuses") or ()), *(pod.reported.get("containerStatuses") or ())):
         if each.get("resources"):
             reported[each["name"]] = view_of(each["resources"], Resources)
     allocated = {each.name: reported.get(each.name, each.resources) for each in _containers(pod)}
     state = _State(allocated, dict(allocated))
-    conditions = {each["type"] for each in (pod.status.get("conditions") or ())}
+    conditions = {each["type"] for each in (pod.reported.get("conditions") or ())}
     if IN_PROGRESS in conditions:
         state.in_progress = ResizeCondition(IN_PROGRESS, pod.metadata.generation or 1)
     return state

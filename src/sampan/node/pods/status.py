@@ -4,19 +4,23 @@ Source: kubelet pkg/kubelet/kubelet_pods.go `getPhase`, `convertToAPIContainerSt
 pkg/kubelet/status/generate.go (1.36).
 """
 
+from __future__ import annotations
+
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from sampan.core.time import format_time
+from sampan.kinds import core_v1
 from sampan.node.pods.plan import Plan, Records, runs_again
 from sampan.node.pods.resizing import IN_PROGRESS, PENDING, ResizeCondition
 from sampan.node.runtime import ContainerRecord
 from sampan.node.views.container import Container, Resources
 from sampan.node.views.pod import Pod
 
-Status = dict[str, Any]
+Status: TypeAlias = "core_v1.PodStatus"
+"""Status of a Pod, whole or in part."""
 
 REPLACE: Final = {"$patch": "replace"}
 """First element of a list in a strategic merge patch that replaces the list instead of merging it."""
@@ -32,10 +36,12 @@ class Waiting:
     reason: str
     message: str = ""
 
-    def state(self) -> Status:
+    def state(self) -> core_v1.ContainerState:
         """Return the state for the container's status."""
-        values = {"reason": self.reason}
-        return {"waiting": {**values, "message": self.message} if self.message else values}
+        waiting: core_v1.ContainerStateWaiting = {"reason": self.reason}
+        if self.message:
+            waiting["message"] = self.message
+        return {"waiting": waiting}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ def pod_status(pod: Pod, observed: Observation) -> Status:
         "hostIPs": [{"ip": address} for address in observed.host_ips],
         "podIP": addresses[0],
         "podIPs": [{"ip": address} for address in addresses],
-        "startTime": pod.status.get("startTime") or format_time(observed.now),
+        "startTime": pod.reported.get("startTime") or format_time(observed.now),
         "containerStatuses": [_container_status(pod, each, observed, init=False) for each in pod.spec.containers],
     }
     if pod.spec.init_containers:
@@ -99,9 +105,11 @@ def _add_resources(pod: Pod, status: Status, observed: Observation) -> None:
     for each in (*status["containerStatuses"], *(status.get("initContainerStatuses") or ())):
         spec = pod.spec.container(each["name"]).resources
         found = observed.resources.get(each["name"], spec)
-        resources = {
-            name: amounts for name, amounts in (("limits", found.limits), ("requests", found.requests)) if amounts
-        }
+        resources: Any = {}  # with the quantities as the spec has them: numbers, too
+        if found.limits:
+            resources["limits"] = found.limits
+        if found.requests:
+            resources["requests"] = found.requests
         allocated = observed.allocated.get(each["name"], spec).requests
         if allocated:
             each["allocatedResources"] = allocated
@@ -109,16 +117,18 @@ def _add_resources(pod: Pod, status: Status, observed: Observation) -> None:
             each["resources"] = resources
 
 
-def difference(pod: Pod, status: Status) -> Status:
+def difference(pod: Pod, status: Status) -> dict[str, Any]:
     """Return the fields to change, as a strategic merge patch. Conditions merge by type; addresses are replaced."""
-    changed = {name: value for name, value in status.items() if name != "conditions" and pod.status.get(name) != value}
+    changed: dict[str, Any] = {
+        name: value for name, value in status.items() if name != "conditions" and pod.reported.get(name) != value
+    }
     for name in _ADDRESS_LISTS:
         # A merge by `ip` would keep the old addresses. The directive is only for a list that exists: otherwise the
         # server
         # stores the directive itself.
-        if name in changed and pod.status.get(name):
+        if name in changed and pod.reported.get(name):
             changed[name] = [REPLACE, *changed[name]]
-    before = {condition["type"]: condition for condition in (pod.status.get("conditions") or ())}
+    before = {condition["type"]: condition for condition in (pod.reported.get("conditions") or ())}
     conditions = [
         change for each in status["conditions"] if (change := _condition_change(before.get(each["type"], {}), each))
     ]
@@ -129,7 +139,7 @@ def difference(pod: Pod, status: Status) -> Status:
     return changed
 
 
-def _condition_change(old: Status, new: Status) -> Status | None:
+def _condition_change(old: Mapping[str, Any], new: core_v1.PodCondition) -> dict[str, Any] | None:
     """Return the condition to send if it differs. None removes a field that the new condition does not have."""
     gone = {name: None for name in ("reason", "message") if old.get(name) and name not in new}
     if not gone and all(old.get(name) == value for name, value in new.items()):
@@ -160,10 +170,10 @@ def phase_of(pod: Pod, observed: Observation) -> str:
 # ---- containers
 
 
-def _container_status(pod: Pod, container: Container, observed: Observation, *, init: bool) -> Status:
+def _container_status(pod: Pod, container: Container, observed: Observation, *, init: bool) -> core_v1.ContainerStatus:
     record = observed.records.get(container.name)
     waiting = observed.waiting.get(container.name)
-    status: Status = {
+    status: core_v1.ContainerStatus = {
         "name": container.name,
         "image": container.image,
         "imageID": "",
@@ -177,13 +187,13 @@ def _container_status(pod: Pod, container: Container, observed: Observation, *, 
         return status
     # An init container that has succeeded counts as ready.
     done = init and not container.is_sidecar and not record.is_running and record.exit_code == 0
-    status.update(
-        imageID=record.image_id,
-        containerID=record.id,
-        ready=(record.ready and record.is_running) or done,
-        restartCount=record.restart_count,
-        started=record.started and record.is_running,
-    )
+    status |= {
+        "imageID": record.image_id,
+        "containerID": record.id,
+        "ready": (record.ready and record.is_running) or done,
+        "restartCount": record.restart_count,
+        "started": record.started and record.is_running,
+    }
     wait_s = observed.plan.backing_off.get(container.name)
     if record.is_running:
         status["state"] = {"running": {"startedAt": format_time(record.started_at)}}
@@ -205,14 +215,14 @@ def _container_status(pod: Pod, container: Container, observed: Observation, *, 
     return status
 
 
-def _never_ran(pod: Pod, observed: Observation, *, init: bool) -> Status:
+def _never_ran(pod: Pod, observed: Observation, *, init: bool) -> core_v1.ContainerState:
     waits = init or (pod.spec.init_containers and not observed.plan.initialized)
     return {"waiting": {"reason": "PodInitializing" if waits else "ContainerCreating"}}
 
 
-def _terminated(record: ContainerRecord) -> Status:
+def _terminated(record: ContainerRecord) -> core_v1.ContainerState:
     assert record.finished_at is not None
-    state: Status = {
+    state: core_v1.ContainerStateTerminated = {
         "exitCode": record.exit_code,
         "reason": record.reason,
         "startedAt": format_time(record.started_at),
@@ -233,9 +243,9 @@ def _duration(seconds: float) -> str:
 # ---- conditions
 
 
-def _conditions(pod: Pod, phase: str, observed: Observation) -> list[Status]:
+def _conditions(pod: Pod, phase: str, observed: Observation) -> list[core_v1.PodCondition]:
     """Return the agent's own conditions. Those with an unchanged status keep their transition time."""
-    before = {condition["type"]: condition for condition in (pod.status.get("conditions") or ())}
+    before = {condition["type"]: condition for condition in (pod.reported.get("conditions") or ())}
     containers_ready = _containers_ready(pod, phase, observed)
     lives = phase in ("Pending", "Running")
     values = {
@@ -245,11 +255,11 @@ def _conditions(pod: Pod, phase: str, observed: Observation) -> list[Status]:
         "ContainersReady": containers_ready,
     }
     now = format_time(observed.now)
-    conditions = []
+    conditions: list[core_v1.PodCondition] = []
     for name in _OWN_CONDITIONS:
         old = before.get(name)
         value, reason, message = values[name]
-        condition: Status = {
+        condition: core_v1.PodCondition = {
             "type": name,
             "status": value,
             "observedGeneration": pod.metadata.generation or 1,
@@ -263,15 +273,18 @@ def _conditions(pod: Pod, phase: str, observed: Observation) -> list[Status]:
     return [*conditions, *(_resize_condition(each, before.get(each.type), now) for each in observed.resizes)]
 
 
-def _resize_condition(resize: ResizeCondition, before: Status | None, now: str) -> Status:
-    condition = {
+def _resize_condition(resize: ResizeCondition, before: core_v1.PodCondition | None, now: str) -> core_v1.PodCondition:
+    condition: core_v1.PodCondition = {
         "type": resize.type,
         "status": "True",
         "observedGeneration": resize.generation,
         "lastTransitionTime": now if before is None else before["lastTransitionTime"],
     }
-    texts = {"reason": resize.reason, "message": resize.message}
-    return {**condition, **{name: text for name, text in texts.items() if text}}
+    if resize.reason:
+        condition["reason"] = resize.reason
+    if resize.message:
+        condition["message"] = resize.message
+    return condition
 
 
 _Value = tuple[str, str, str]
@@ -307,7 +320,7 @@ def _containers_ready(pod: Pod, phase: str, observed: Observation) -> _Value:
     return "False", "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]"
 
 
-def _ready(pod: Pod, before: dict[str, Status], containers_ready: _Value) -> _Value:
+def _ready(pod: Pod, before: Mapping[str, core_v1.PodCondition], containers_ready: _Value) -> _Value:
     if containers_ready[0] != "True":
         return containers_ready
     messages = []

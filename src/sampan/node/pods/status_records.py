@@ -4,13 +4,16 @@ This happens when the agent restarts, when its directory was deleted, and when a
 Source: kubelet pkg/kubelet/kubelet_pods.go `convertToAPIContainerStatuses` (1.36), for reason and message.
 """
 
+from __future__ import annotations
+
 import datetime as dt
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from sampan.core.time import parse_time
+from sampan.kinds import core_v1
 from sampan.node.runtime import ContainerRecord
 from sampan.node.views.pod import Pod
 
@@ -52,16 +55,18 @@ def lost(record: ContainerRecord, now: dt.datetime) -> ContainerRecord:
     )
 
 
-def _record(status: Mapping[str, Any]) -> ContainerRecord | None:
+def _record(status: core_v1.ContainerStatus) -> ContainerRecord | None:
     """Return the run that a container status reports, or None if there was none."""
     state = status.get("state") or {}
     last = status.get("lastState") or {}
-    run = state.get("running") or state.get("terminated") or last.get("terminated")
+    running = state.get("running")
+    ended = None if running else state.get("terminated") or last.get("terminated")
+    run = running or ended
     if not run or not status.get("containerID"):
         return None
     try:
         started_at = parse_time(run["startedAt"])
-        finished_at = parse_time(run["finishedAt"]) if run.get("finishedAt") else None
+        finished_at = parse_time(ended["finishedAt"]) if ended and ended.get("finishedAt") else None
     except (KeyError, ValueError) as error:
         _log.warning("cannot read the status of container %s: %s", status.get("name"), error)
         return None
@@ -74,7 +79,7 @@ def _record(status: Mapping[str, Any]) -> ContainerRecord | None:
         started=bool(status.get("started")),
         ready=bool(status.get("ready")),
         finished_at=finished_at,
-        exit_code=run.get("exitCode", 0),
-        reason=run.get("reason", ""),
-        message=run.get("message", ""),
+        exit_code=ended.get("exitCode", 0) if ended else 0,
+        reason=ended.get("reason", "") if ended else "",
+        message=ended.get("message", "") if ended else "",
     )

@@ -270,7 +270,7 @@ class PodWorker:
 
 def pod_addresses(pod: Pod, home: NodeHome) -> tuple[str, ...]:
     """Return the addresses in a Pod's status; without any, the addresses of its node."""
-    return tuple(each["ip"] for each in (pod.status.get("podIPs") or ())) or home.host_ips
+    return tuple(each["ip"] for each in (pod.reported.get("podIPs") or ())) or home.host_ips
 
 
 def _running(records: Records) -> list[str]:

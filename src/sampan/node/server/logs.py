@@ -91,11 +91,11 @@ def _missing(pod: Pod, runtime: Runtime, container: str, *, previous: bool) -> s
         return "" if record is not None and record.previous is not None else f"previous terminated {where} not found"
     if record is not None:
         return ""
-    for field in ("containerStatuses", "initContainerStatuses"):
-        for status in pod.status.get(field) or ():
-            waiting = (status.get("state") or {}).get("waiting")
-            if status.get("name") == container and waiting:
-                return f"{where} is waiting to start: {_waiting(waiting.get('reason', ''))}"
+    reported = pod.reported
+    for status in (*(reported.get("containerStatuses") or ()), *(reported.get("initContainerStatuses") or ())):
+        waiting = (status.get("state") or {}).get("waiting")
+        if status.get("name") == container and waiting:
+            return f"{where} is waiting to start: {_waiting(waiting.get('reason', ''))}"
     return f"{where} is not available"
 
 

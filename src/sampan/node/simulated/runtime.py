@@ -74,7 +74,7 @@ class SimulatedRuntime:
         now = self._clock.now()
         for pod in pods:
             records = list(status_records(pod))
-            address = pod.status.get("podIP")
+            address = pod.reported.get("podIP")
             # An address that another runtime reported does not belong to this node's pod CIDR.
             is_own = any(is_of(record, NAME) for record in records)
             if address and is_own and not pod.spec.host_network and not pod.has_ended:

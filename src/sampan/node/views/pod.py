@@ -1,10 +1,13 @@
 """Parts of Pods that a node agent reads. Views are read only: changes are sent as patches."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, cast
 
 import msgspec
 
 from sampan.component_base.resources import PODS
+from sampan.kinds import core_v1
 from sampan.node.views.container import Container, Resources, SecurityContext
 from sampan.node.views.volume_sources import Volume
 from sampan.resource import ObjectMeta, ObjectType
@@ -96,6 +99,12 @@ class Pod(msgspec.Struct, rename="camel"):
     """Status as JSON, because the agent compares it with the status that it would write."""
 
     @property
+    def reported(self) -> core_v1.PodStatus:
+        """The status, with the types of its fields for type checkers."""
+        # It is decoded as a dict, because decoding the type would drop the fields that the type does not have.
+        return cast("core_v1.PodStatus", self.status)
+
+    @property
     def key(self) -> str:
         """`namespace/name`."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
@@ -103,7 +112,7 @@ class Pod(msgspec.Struct, rename="camel"):
     @property
     def has_ended(self) -> bool:
         """True if the Pod's containers have ended and will not run again."""
-        return self.status.get("phase") in ("Succeeded", "Failed")
+        return self.reported.get("phase") in ("Succeeded", "Failed")
 
 
 def _read_only(obj: Pod) -> bytes:

@@ -1,10 +1,13 @@
 """DefaultBinder: binds Pods to Nodes. Source: plugins/defaultbinder/default_binder.go (1.36)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import ClassVar
 
 from sampan.client.client import Client
 from sampan.component_base.resources import PODS
+from sampan.kinds import core_v1, meta_v1
 from sampan.scheduler.framework.cycle import Cycle
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint
 from sampan.scheduler.pod_info import PodInfo
@@ -21,12 +24,9 @@ class DefaultBinder:
 
     async def bind(self, cycle: Cycle, pod: PodInfo) -> bool:
         """Bind a Pod. Raises `Conflict` if the Pod has a Node already, `NotFound`."""
-        binding = {
-            "apiVersion": "v1",
-            "kind": "Binding",
-            "metadata": {"namespace": pod.namespace, "name": pod.name, "uid": pod.uid},
-            "target": {"kind": "Node", "name": pod.node_name},
-        }
+        metadata: meta_v1.ObjectMeta = {"namespace": pod.namespace, "name": pod.name, "uid": pod.uid}
+        target: core_v1.ObjectReference = {"kind": "Node", "name": pod.node_name}
+        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": target}
         pods = self._client.resource(PODS, namespace=pod.namespace)
         await pods.subresource("binding").create(pod.name, binding)
         return True

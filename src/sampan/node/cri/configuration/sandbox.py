@@ -87,7 +87,7 @@ def log_directory(pod: Pod, logs: PurePosixPath) -> PurePosixPath:
 
 def cgroup_parent(pod: Pod, root: str = "/") -> str:
     """Return the cgroup of a Pod, for the cgroupfs driver. Guaranteed Pods are directly below `kubepods`."""
-    tier = _QOS_CGROUPS.get(pod.status.get("qosClass", ""), "/kubepods")
+    tier = _QOS_CGROUPS.get(pod.reported.get("qosClass", ""), "/kubepods")
     return f"{root.rstrip('/')}{tier}/pod{pod.metadata.uid}"
 
 
