@@ -17,8 +17,8 @@ from sampan.dns.message import (
     Query,
     Question,
     Rcode,
-    Record,
-    Response,
+    ResourceRecord,
+    ResponseSections,
     Type,
     encode_response,
     parse_query,
@@ -28,7 +28,9 @@ from sampan.dns.relayed import read_response
 
 LABELS = st.text("abcdefghijklmnopqrstuvwxyz0123456789-_", min_size=1, max_size=63)
 NAMES = st.lists(LABELS, max_size=6).map(tuple).filter(lambda name: sum(len(label) + 1 for label in name) < 255)
-RECORDS = st.builds(Record, NAMES, st.sampled_from([Type.A, Type.TXT]), st.integers(0, 3600), st.binary(max_size=40))
+RECORDS = st.builds(
+    ResourceRecord, NAMES, st.sampled_from([Type.A, Type.TXT]), st.integers(0, 3600), st.binary(max_size=40)
+)
 
 
 def query_bytes(*tail: bytes, flags: int = 0x0100, counts: tuple[int, ...] = (1, 0, 0, 0)) -> bytes:
@@ -62,9 +64,9 @@ def test_any_datagram_is_a_query_or_refused(data: bytes) -> None:
 
 
 @given(st.lists(RECORDS, max_size=8), NAMES)
-def test_records_of_a_response_are_read_again(records: list[Record], name: Name) -> None:
+def test_records_of_a_response_are_read_again(records: list[ResourceRecord], name: Name) -> None:
     question = Question(name, Type.A)
-    data = encode_response(Query(7, 0, question), Response(answers=tuple(records)), 65535)
+    data = encode_response(Query(7, 0, question), ResponseSections(answers=tuple(records)), 65535)
     found = read_response(data, 7, question)
     addresses = tuple(record for record in records if record.type == Type.A)
     assert found.counts == (len(records), 0, 0)
@@ -123,15 +125,15 @@ def test_a_text_that_is_no_name_is_refused(text: str) -> None:
 
 
 def test_a_response_repeats_the_case_of_the_question() -> None:
-    response = Response(answers=(Record(("web", "a"), Type.A, 5, b"\1\2\3\4"),))
+    response = ResponseSections(answers=(ResourceRecord(("web", "a"), Type.A, 5, b"\1\2\3\4"),))
     assert b"\3Web\1a\0" in encode_response(parse_query(query_bytes()), response, 512)
 
 
 @pytest.mark.parametrize("edns", [None, Edns(512), Edns(4096)])
 def test_a_response_that_does_not_fit_is_truncated(edns: Edns | None) -> None:
-    records = tuple(Record(("web", "a"), Type.A, 5, bytes([10, 0, 0, number])) for number in range(200))
+    records = tuple(ResourceRecord(("web", "a"), Type.A, 5, bytes([10, 0, 0, number])) for number in range(200))
     query = Query(1, 0, Question(("web", "a"), Type.A), edns)
-    data = encode_response(query, Response(answers=records), query.udp_bytes_max)
+    data = encode_response(query, ResponseSections(answers=records), query.udp_bytes_max)
     flags, count = struct.unpack_from("!2xH2xH", data)
     assert len(data) <= query.udp_bytes_max
     assert flags & TC
@@ -139,8 +141,8 @@ def test_a_response_that_does_not_fit_is_truncated(edns: Edns | None) -> None:
 
 
 def test_additional_records_are_omitted_without_truncation() -> None:
-    more = tuple(Record(("x", "a"), Type.TXT, 5, bytes(200)) for _ in range(3))
-    data = encode_response(Query(1, 0, Question(("a",), Type.A)), Response(additional=more), 512)
+    more = tuple(ResourceRecord(("x", "a"), Type.TXT, 5, bytes(200)) for _ in range(3))
+    data = encode_response(Query(1, 0, Question(("a",), Type.A)), ResponseSections(additional=more), 512)
     assert not struct.unpack_from("!2xH", data)[0] & TC
 
 

@@ -15,7 +15,7 @@ from sampan.dns.publication import Publication
 from sampan.dns.server import DnsServer
 from sampan.dns.set_up import set_up
 from sampan.dns.settings import DnsSettings
-from sampan.dns.upstreams import Upstream
+from sampan.dns.upstreams import Nameserver
 from tests.client.connected import connected
 from tests.controllers.cluster import cluster
 
@@ -90,7 +90,7 @@ async def test_a_new_service_resolves_without_a_restart() -> None:
         async with asyncio.timeout(10):
             while True:
                 found = await exchange(
-                    Upstream(HOST, servers[0].port), question, dnssec_ok=False, checking_disabled=False, timeout_s=5.0
+                    Nameserver(HOST, servers[0].port), question, dnssec_ok=False, checking_disabled=False, timeout_s=5.0
                 )
                 if found.rcode == 0:
                     break

@@ -18,8 +18,8 @@ from sampan.dns.message import (
     Query,
     Question,
     Rcode,
-    Record,
-    Response,
+    ResourceRecord,
+    ResponseSections,
     Type,
     encode_response,
     parse_query,
@@ -28,7 +28,7 @@ from sampan.dns.names import parse_name
 from sampan.dns.relayed import Relayed
 from sampan.dns.resolver import Resolver
 from sampan.dns.server import DnsServer
-from sampan.dns.upstreams import Upstream, Upstreams, nameservers, parse_upstream
+from sampan.dns.upstreams import Nameserver, Upstreams, nameservers, parse_upstream
 from tests.dns.objects import service, slice_of, zone
 
 HOST = "127.0.0.1"
@@ -41,12 +41,12 @@ class FakeUpstream(asyncio.DatagramProtocol):
     def __init__(self, reply: Reply) -> None:
         self.questions: list[Question] = []
         self._reply = reply
-        self.address = Upstream(HOST, 0)
+        self.address = Nameserver(HOST, 0)
         self._transport: Any = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
-        self.address = Upstream(HOST, transport.get_extra_info("sockname")[1])
+        self.address = Nameserver(HOST, transport.get_extra_info("sockname")[1])
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         query = parse_query(data)
@@ -55,8 +55,8 @@ class FakeUpstream(asyncio.DatagramProtocol):
 
 
 def address_reply(query: Query, *, truncated: bool = False) -> bytes:
-    record = Record(query.question.name, Type.A, 300, bytes([192, 0, 2, 1]))
-    data = bytearray(encode_response(query, Response(answers=(record,)), 512))
+    record = ResourceRecord(query.question.name, Type.A, 300, bytes([192, 0, 2, 1]))
+    data = bytearray(encode_response(query, ResponseSections(answers=(record,)), 512))
     if truncated:
         data[2] |= TC >> 8
     return bytes(data)
@@ -71,7 +71,7 @@ async def upstream(reply: Reply = address_reply) -> AsyncIterator[FakeUpstream]:
 
 
 @asynccontextmanager
-async def serving(*upstreams: Upstream) -> AsyncIterator[Upstream]:
+async def serving(*upstreams: Nameserver) -> AsyncIterator[Nameserver]:
     """Run a server, and yield its address."""
     many = [(f"10.1.{number}.1", "", True) for number in range(120)]
     external = service("ext", type="ExternalName", externalName="www.example.com", clusterIP="", clusterIPs=[])
@@ -87,13 +87,13 @@ async def serving(*upstreams: Upstream) -> AsyncIterator[Upstream]:
     task = asyncio.create_task(made.run())
     await made.ready()
     try:
-        yield Upstream(HOST, made.port)
+        yield Nameserver(HOST, made.port)
     finally:
         task.cancel()
         await asyncio.wait([task])
 
 
-async def respond(server: Upstream, name: str, type: int = Type.A) -> tuple[Relayed, list[Record]]:
+async def respond(server: Nameserver, name: str, type: int = Type.A) -> tuple[Relayed, list[ResourceRecord]]:
     question = Question(parse_name(name), type)
     found = await exchange(server, question, dnssec_ok=False, checking_disabled=False, timeout_s=5.0)
     return found, list(found.address_records(question))
@@ -156,7 +156,7 @@ async def test_an_unknown_name_of_the_cluster_is_never_forwarded() -> None:
 async def test_the_next_upstream_is_tried_if_the_first_one_fails() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as closed:
         closed.bind((HOST, 0))
-        dead = Upstream(HOST, closed.getsockname()[1])
+        dead = Nameserver(HOST, closed.getsockname()[1])
     async with upstream() as up, serving(dead, up.address) as server:
         _, [record] = await respond(server, "www.example.com")
         assert record.data == bytes([192, 0, 2, 1])
@@ -168,10 +168,10 @@ async def test_a_forwarding_loop_ends_with_failures() -> None:
     made = DnsServer(Resolver(zone(), forwarder), [HOST], 0)
     task = asyncio.create_task(made.run())
     await made.ready()
-    upstreams._given = (Upstream(HOST, made.port),)
+    upstreams._given = (Nameserver(HOST, made.port),)
     try:
         await forwarder.detect_loop()
-        found, _ = await respond(Upstream(HOST, made.port), "www.example.com")
+        found, _ = await respond(Nameserver(HOST, made.port), "www.example.com")
         assert (found.rcode, forwarder.has_upstreams) == (Rcode.SERVFAIL, False)
     finally:
         task.cancel()
@@ -221,23 +221,23 @@ async def test_a_port_in_use_is_reported_with_advice() -> None:
 
 def test_nameservers_are_read_from_resolv_conf() -> None:
     text = "# comment\nnameserver 192.0.2.1\nnameserver bad\nnameserver 2001:db8::1\nsearch a\nnameserver 192.0.2.1\n"
-    assert nameservers(text) == [Upstream("192.0.2.1"), Upstream("2001:db8::1")]
+    assert nameservers(text) == [Nameserver("192.0.2.1"), Nameserver("2001:db8::1")]
 
 
 def test_a_changed_resolv_conf_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "resolv.conf"
-    own = Upstream("192.0.2.9")
+    own = Nameserver("192.0.2.9")
     upstreams = Upstreams((), file, frozenset({own}))
     assert upstreams.current() == []
     file.write_text("nameserver 192.0.2.9\nnameserver 192.0.2.10\n")
-    assert upstreams.current() == [Upstream("192.0.2.10")]
+    assert upstreams.current() == [Nameserver("192.0.2.10")]
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("192.0.2.1", Upstream("192.0.2.1")), ("[2001:db8::1]:5353", Upstream("2001:db8::1", 5353))],
+    [("192.0.2.1", Nameserver("192.0.2.1")), ("[2001:db8::1]:5353", Nameserver("2001:db8::1", 5353))],
 )
-def test_an_upstream_is_an_address_with_or_without_a_port(text: str, expected: Upstream) -> None:
+def test_an_upstream_is_an_address_with_or_without_a_port(text: str, expected: Nameserver) -> None:
     assert parse_upstream(text) == expected
     assert parse_upstream(str(expected)) == expected
 

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from sampan.dns.message import Rcode, Record, Response, Type
+from sampan.dns.message import Rcode, ResourceRecord, ResponseSections, Type
 from sampan.dns.names import format_name, parse_name, read_name
 from sampan.dns.zone import ClusterZone
 from tests.dns.objects import service, slice_of, zone
@@ -25,7 +25,7 @@ def cluster() -> ClusterZone:
     return zone(WEB, DUAL, DB, DB_SLICE, SIX, EAGER, EAGER_SLICE, EXTERNAL, service("empty"))
 
 
-def text(record: Record) -> str:
+def text(record: ResourceRecord) -> str:
     """Return the data of a record as a person would write it."""
     if record.type in (Type.A, Type.AAAA):
         return str(ipaddress.ip_address(record.data))
@@ -37,7 +37,7 @@ def text(record: Record) -> str:
     return format_name(read_name(record.data, 0)[0])
 
 
-def texts(response: Response) -> list[str]:
+def texts(response: ResponseSections) -> list[str]:
     return sorted(text(record) for record in response.answers)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sampan.scheduler.configuration import DEFAULT_PLUGINS, read_configuration
-from sampan.scheduler.queue.scheduling_queue import Backoff
+from sampan.scheduler.queue.scheduling_queue import PodBackoff
 
 
 def profile(plugins: dict[str, Any]) -> Any:
@@ -49,7 +49,7 @@ def test_backoff_and_extenders_are_read() -> None:
         "managedResources": [{"name": "example.com/gpu", "ignoredByScheduler": True}, {"name": "example.com/nic"}],
     }
     found = read_configuration({"podInitialBackoffSeconds": 2, "podMaxBackoffSeconds": 20, "extenders": [extender]})
-    assert found.backoff == Backoff(2.0, 20.0)
+    assert found.backoff == PodBackoff(2.0, 20.0)
     assert found.extenders[0].timeout_s == 0.25
     assert found.extenders[0].managed_resources == {"example.com/gpu", "example.com/nic"}
     assert found.extenders[0].ignored_resources == {"example.com/gpu"}

@@ -12,7 +12,7 @@ from sampan.client.transport import Headers, HttpRequest
 from sampan.scheduler.algorithm import Algorithm
 from sampan.scheduler.configuration import read_configuration
 from sampan.scheduler.extender.extenders import ExtenderBinder, Extenders
-from sampan.scheduler.extender.http_extender import ExtenderConfig, ExtenderError, HttpExtender, Objects
+from sampan.scheduler.extender.http_extender import ExtenderConfig, ExtenderError, HttpExtender, ObjectReaders
 from sampan.scheduler.framework.diagnosis import FitError
 from sampan.scheduler.framework.framework import Framework
 from sampan.scheduler.preemption.candidate import Candidate
@@ -96,7 +96,7 @@ CONFIG = ExtenderConfig(
     preempt_verb="preempt",
     node_cache_capable=True,
 )
-OBJECTS = Objects(
+OBJECTS = ObjectReaders(
     pod=lambda key: json.encode({"metadata": {"name": key}}),
     node=lambda name: json.encode({"metadata": {"name": name}}),
 )

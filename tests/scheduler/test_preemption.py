@@ -12,7 +12,7 @@ from sampan.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from sampan.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from sampan.scheduler.plugins.taint_toleration import TaintToleration
 from sampan.scheduler.pod_info import PodInfo
-from sampan.scheduler.preemption.budgets import Budget, read_budget, split_by_violation
+from sampan.scheduler.preemption.budgets import DisruptionBudget, read_budget, split_by_violation
 from sampan.scheduler.preemption.candidate import Candidate, best_candidate
 from sampan.scheduler.preemption.dry_run import NO_VICTIMS, DryRun
 from tests.scheduler.frame import Board, DefaultSelectors
@@ -42,7 +42,7 @@ def test_the_cheapest_candidate_is_best(good: Candidate, bad: Candidate) -> None
     assert best_candidate([good, bad]) is good
 
 
-def budget(allowed: int, **more: Any) -> Budget:
+def budget(allowed: int, **more: Any) -> DisruptionBudget:
     obj: Any = {
         "metadata": {"namespace": "default"},
         "spec": {"selector": {"matchLabels": {"app": "web"}}},
@@ -62,7 +62,7 @@ def test_already_disrupted_pods_violate_no_budget() -> None:
     assert violating == []
 
 
-def dry_run(pods: list[PodInfo], desired: PodInfo, *budgets: Budget, **spec: Any) -> Any:
+def dry_run(pods: list[PodInfo], desired: PodInfo, *budgets: DisruptionBudget, **spec: Any) -> Any:
     """Return the names of the victims on the Node `n`, or the reasons against it."""
     board = Board([node("n", **spec)], pods)
     filters = Framework(

@@ -6,7 +6,7 @@ from typing import Any
 
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint, always
 from sampan.scheduler.pod_info import PodInfo
-from sampan.scheduler.queue.scheduling_queue import Backoff, SchedulingQueue
+from sampan.scheduler.queue.scheduling_queue import PodBackoff, SchedulingQueue
 from sampan.testing.time.virtual_time import elapsed, virtual_time
 from tests.scheduler.objects import pod
 
@@ -163,7 +163,15 @@ async def test_nominations_come_from_the_status_and_stay_until_removed() -> None
 
 
 def test_backoff_doubles_up_to_its_maximum() -> None:
-    assert [Backoff().after(failures) for failures in (0, 1, 2, 3, 4, 5, 50)] == [0.0, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
+    assert [PodBackoff().after(failures) for failures in (0, 1, 2, 3, 4, 5, 50)] == [
+        0.0,
+        1.0,
+        2.0,
+        4.0,
+        8.0,
+        10.0,
+        10.0,
+    ]
 
 
 @virtual_time

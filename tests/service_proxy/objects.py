@@ -3,7 +3,7 @@
 from typing import Any
 
 from sampan.resource import ObjectMeta
-from sampan.service_proxy.endpoints import Endpoint, PortName
+from sampan.service_proxy.endpoints import PortName, ServiceEndpoint
 from sampan.service_proxy.node_facts import NodeFacts
 from sampan.service_proxy.rules.options import RuleOptions
 from sampan.service_proxy.service_ports import ProxiedPort
@@ -26,9 +26,9 @@ def port(**more: Any) -> ProxiedPort:
     return ProxiedPort("default", "web", PortName("", "TCP"), "tcp", 80, "10.96.0.10", **more)
 
 
-def endpoint(number: int, *, local: bool = True, **more: Any) -> Endpoint:
+def endpoint(number: int, *, local: bool = True, **more: Any) -> ServiceEndpoint:
     """Return an endpoint with the address 10.244.1.NUMBER."""
-    return Endpoint(f"10.244.1.{number}", 8080, local=local, **more)
+    return ServiceEndpoint(f"10.244.1.{number}", 8080, local=local, **more)
 
 
 def service(name: str, address: str, *, protocol: str = "TCP", **spec: Any) -> Service:

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from sampan.resource import ObjectMeta
-from sampan.service_proxy.endpoints import Endpoint, PortName, endpoints_of
+from sampan.service_proxy.endpoints import PortName, ServiceEndpoint, endpoints_of
 from sampan.service_proxy.family import IPV4, IPV6
 from sampan.service_proxy.selection import select
 from sampan.service_proxy.service_ports import proxied_ports
@@ -23,7 +23,7 @@ from sampan.service_proxy.views import (
 from tests.service_proxy.objects import NODE, endpoint, piece, port, service
 
 
-def chosen(*endpoints: Endpoint) -> list[Endpoint]:
+def chosen(*endpoints: ServiceEndpoint) -> list[ServiceEndpoint]:
     return list(select(port(), endpoints, NODE).cluster)
 
 
@@ -61,7 +61,7 @@ def test_the_policy_local_has_its_own_last_resort() -> None:
         ),
     ],
 )
-def test_hints_choose_near_endpoints_if_all_have_them(endpoints: list[Endpoint], numbers: list[int]) -> None:
+def test_hints_choose_near_endpoints_if_all_have_them(endpoints: list[ServiceEndpoint], numbers: list[int]) -> None:
     assert [int(each.address.rpartition(".")[2]) for each in chosen(*endpoints)] == numbers
 
 

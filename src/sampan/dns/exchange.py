@@ -7,13 +7,13 @@ from typing import Final
 
 from sampan.dns.message import CD, HEADER, MESSAGE_BYTES_MAX, RD, TC, Question, opt_record
 from sampan.dns.relayed import BadResponse, Relayed, read_response
-from sampan.dns.upstreams import Upstream
+from sampan.dns.upstreams import Nameserver
 
 _DNSSEC_OK: Final = 0x8000
 
 
 async def exchange(
-    upstream: Upstream, question: Question, *, dnssec_ok: bool, checking_disabled: bool, timeout_s: float
+    upstream: Nameserver, question: Question, *, dnssec_ok: bool, checking_disabled: bool, timeout_s: float
 ) -> Relayed:
     """Return the upstream's response. Raises `OSError`, `TimeoutError` and `BadResponse`.
 
@@ -50,7 +50,7 @@ class _Waiting(asyncio.DatagramProtocol):
             self.response.set_exception(exc)
 
 
-async def _over_udp(upstream: Upstream, data: bytes, id: int, question: Question) -> Relayed:
+async def _over_udp(upstream: Nameserver, data: bytes, id: int, question: Question) -> Relayed:
     transport, waiting = await asyncio.get_running_loop().create_datagram_endpoint(
         lambda: _Waiting(id, question), remote_addr=(upstream.host, upstream.port)
     )
@@ -62,7 +62,7 @@ async def _over_udp(upstream: Upstream, data: bytes, id: int, question: Question
         waiting.response.cancel()
 
 
-async def _over_tcp(upstream: Upstream, data: bytes, id: int, question: Question) -> Relayed:
+async def _over_tcp(upstream: Nameserver, data: bytes, id: int, question: Question) -> Relayed:
     reader, writer = await asyncio.open_connection(upstream.host, upstream.port, limit=MESSAGE_BYTES_MAX)
     try:
         writer.write(struct.pack("!H", len(data)) + data)

@@ -13,7 +13,7 @@ from sampan.dns.exchange import exchange
 from sampan.dns.message import CD, IN, Query, Question, Rcode
 from sampan.dns.names import Name
 from sampan.dns.relayed import BadResponse, Relayed
-from sampan.dns.upstreams import Upstream, Upstreams
+from sampan.dns.upstreams import Nameserver, Upstreams
 
 TIMEOUT_S: Final = 1.5
 """Seconds to wait for one upstream. For three upstreams, this is less than the 5 s that resolvers wait."""
@@ -49,7 +49,7 @@ class Forwarder:
         self._upstreams = upstreams
         self._cache: OrderedDict[_Key, tuple[float, Relayed]] = OrderedDict()
         self._waiting = 0
-        self._avoided: dict[Upstream, float] = {}
+        self._avoided: dict[Nameserver, float] = {}
         self._probe: Name = (f"loop-{secrets.token_hex(8)}", "invalid")
         self._loops = False
 
@@ -126,7 +126,7 @@ class Forwarder:
             return refused
         raise NoResponse("; ".join(reasons))
 
-    def _order(self) -> list[Upstream]:
+    def _order(self) -> list[Nameserver]:
         """Return the upstreams in the order in which to try them.
 
         A single one is tried twice, because datagrams can be lost.

@@ -108,7 +108,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ResourceRecord:
     """Resource record of class IN. Names in `data` are not compressed."""
 
     name: Name
@@ -118,7 +118,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class ResponseSections:
     """Sections of a response.
 
     The records may be made while the response is encoded, so that no more are made than fit. Iterate over them once:
@@ -126,9 +126,9 @@ class Response:
     """
 
     rcode: int = Rcode.NOERROR
-    answers: Iterable[Record] = ()
-    authority: Iterable[Record] = ()
-    additional: Iterable[Record] = ()
+    answers: Iterable[ResourceRecord] = ()
+    authority: Iterable[ResourceRecord] = ()
+    additional: Iterable[ResourceRecord] = ()
     authoritative: bool = False
     alias: Name | None = None
     """Target of the CNAME record that ends the answers."""
@@ -187,7 +187,7 @@ def _read_edns(data: bytes, offset: int, count: int) -> Edns | None:
     return found
 
 
-def encode_response(query: Query, response: Response, size_max: int) -> bytes:
+def encode_response(query: Query, response: ResponseSections, size_max: int) -> bytes:
     """Return the response.
 
     Records that do not fit are omitted; TC is set if an omitted record belongs to the answer.
@@ -235,7 +235,7 @@ class _Writer:
         self._offsets: dict[Name, int] = {}
         self._note(question.name, QUESTION_START)
 
-    def write(self, records: Iterable[Record]) -> int:
+    def write(self, records: Iterable[ResourceRecord]) -> int:
         """Write records while there is room. Return the number of written records.
 
         After a record that does not fit, nothing is written.

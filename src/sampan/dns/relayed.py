@@ -20,13 +20,13 @@ from sampan.dns.message import (
     Query,
     Question,
     Rcode,
-    Record,
+    ResourceRecord,
     Type,
     encode_response,
     header,
     opt,
 )
-from sampan.dns.message import Response as ErrorResponse
+from sampan.dns.message import ResponseSections as ErrorResponse
 from sampan.dns.names import MalformedName, encode_name, read_name
 
 _RECORD: Final = struct.Struct("!HHIH")
@@ -86,7 +86,7 @@ class Relayed:
             struct.pack_into("!I", body, offset, max(0, ttl - age_s))
         return header(query, flags, list(self.counts)) + question + body + options
 
-    def address_records(self, question: Question) -> tuple[Record, ...]:
+    def address_records(self, question: Question) -> tuple[ResourceRecord, ...]:
         """Return the A, AAAA and CNAME records of the answer. Raises `MalformedName`, `struct.error`."""
         data = HEADER.pack(0, 0, 1, *self.counts) + question.encoded() + self.body
         found = []
@@ -94,9 +94,9 @@ class Relayed:
             owner, _ = read_name(data, at.owner)
             (ttl,) = struct.unpack_from("!I", data, at.ttl)
             if at.type in _ADDRESS_TYPES:
-                found.append(Record(owner, at.type, ttl, data[at.data : at.end]))
+                found.append(ResourceRecord(owner, at.type, ttl, data[at.data : at.end]))
             elif at.type == Type.CNAME:
-                found.append(Record(owner, at.type, ttl, encode_name(read_name(data, at.data)[0])))
+                found.append(ResourceRecord(owner, at.type, ttl, encode_name(read_name(data, at.data)[0])))
         return tuple(found)
 
 

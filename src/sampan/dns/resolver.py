@@ -15,8 +15,8 @@ from sampan.dns.message import (
     Query,
     Question,
     Rcode,
-    Record,
-    Response,
+    ResourceRecord,
+    ResponseSections,
     Type,
     encode_response,
 )
@@ -59,48 +59,48 @@ class Resolver:
             _log.debug("query not answered: %s", error, extra={"name": ".".join(query.question.name)})
             return failure(query, self._rcode_without_upstream(query.question), size_max)
 
-    def _refusal(self, query: Query) -> Response | None:
+    def _refusal(self, query: Query) -> ResponseSections | None:
         """Return the error response to a query that this server never resolves; None for other queries."""
         if query.edns is not None and query.edns.version > 0:
-            return Response(Rcode.BADVERS)
+            return ResponseSections(Rcode.BADVERS)
         if query.question.type in _TRANSFERS:
-            return Response(Rcode.REFUSED)
+            return ResponseSections(Rcode.REFUSED)
         if query.question.class_ != IN and self._zone.contains(query.question.name):
-            return Response(Rcode.REFUSED)
+            return ResponseSections(Rcode.REFUSED)
         return None
 
-    def _local(self, question: Question) -> Response | None:
+    def _local(self, question: Question) -> ResponseSections | None:
         """Return the zone's answer with the aliases inside the zone, or None for other names."""
         if self._zone.contains(question.name):
-            return self._followed(question) if self._is_ready() else Response(Rcode.SERVFAIL)
+            return self._followed(question) if self._is_ready() else ResponseSections(Rcode.SERVFAIL)
         address = address_of_reverse(question.name)
         if address is None or question.class_ != IN:
             return None
         if not self._is_ready():
-            return Response(Rcode.SERVFAIL)
+            return ResponseSections(Rcode.SERVFAIL)
         found = self._zone.reverse(address)
         if found is None or question.type in (Type.PTR, Type.ANY):
             return found
-        return Response(authoritative=True)
+        return ResponseSections(authoritative=True)
 
-    def _followed(self, question: Question) -> Response:
+    def _followed(self, question: Question) -> ResponseSections:
         """Return the zone's answer; CNAME records to other names of the zone are followed."""
         response = self._zone.respond(question.name, question.type)
-        aliases: tuple[Record, ...] = ()
+        aliases: tuple[ResourceRecord, ...] = ()
         for _ in range(ALIASES_MAX):
             target = response.alias
             if target is None or not self._zone.contains(target) or question.type in (Type.CNAME, Type.ANY):
                 return replace(response, answers=chain(aliases, response.answers))
             aliases = (*aliases, *response.answers)
             response = self._zone.respond(target, question.type)
-        return Response(Rcode.SERVFAIL)
+        return ResponseSections(Rcode.SERVFAIL)
 
-    def _foreign_alias(self, query: Query, response: Response) -> Name | None:
+    def _foreign_alias(self, query: Query, response: ResponseSections) -> Name | None:
         """Return the name outside the zone that an answer ends with, if upstreams can resolve it."""
         desired = query.question.type in (Type.A, Type.AAAA) and self._forwarder.has_upstreams
         return response.alias if desired else None
 
-    async def _with_target(self, query: Query, response: Response) -> Response:
+    async def _with_target(self, query: Query, response: ResponseSections) -> ResponseSections:
         """Return the response with the addresses of its target.
 
         If no upstream responds, return it without the addresses.

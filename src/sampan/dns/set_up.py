@@ -17,7 +17,7 @@ from sampan.dns.publication import Publication
 from sampan.dns.resolver import Resolver
 from sampan.dns.server import DnsServer
 from sampan.dns.settings import DnsSettings
-from sampan.dns.upstreams import Upstream, Upstreams
+from sampan.dns.upstreams import Nameserver, Upstreams
 from sampan.dns.zone import ClusterZone
 from sampan.operator.manager import Group
 
@@ -49,7 +49,7 @@ def set_up(
         return int(version) & 0xFFFFFFFF if version.isdecimal() else 1
 
     zone = ClusterZone(objects, parse_name(settings.domain), ttl_s=settings.ttl_s, servers=servers, serial=serial)
-    own = frozenset(Upstream(host, settings.port) for host in hosts)
+    own = frozenset(Nameserver(host, settings.port) for host in hosts)
     forwarder = Forwarder(Upstreams(settings.forward, settings.resolv_conf, own))
     # Next to a server, the address has one option; `sampan dns` has two.
     options = "--dns-address HOST:PORT" if keeps_running else "another --bind or --port"

@@ -8,7 +8,7 @@ from typing import Final
 from sampan.core.settings import Kind, setting
 from sampan.core.settings.kinds import FILE, integer, list_of
 from sampan.dns.names import MalformedName, parse_name
-from sampan.dns.upstreams import Upstream, parse_upstream
+from sampan.dns.upstreams import Nameserver, parse_upstream
 
 TTL_S_MAX: Final = 3600
 
@@ -45,7 +45,7 @@ class DnsSettings:
     ttl_s: int = setting(
         30, "Time in seconds for which clients may keep answers.", name="ttl", kind=integer(0, TTL_S_MAX, "SECONDS")
     )
-    forward: tuple[Upstream, ...] = setting(
+    forward: tuple[Nameserver, ...] = setting(
         (),
         "Upstream server for names outside the cluster. Can be repeated.",
         kind=_UPSTREAMS,

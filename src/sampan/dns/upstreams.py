@@ -15,7 +15,7 @@ _log = logging.getLogger("sampan.dns")
 
 
 @dataclass(frozen=True, slots=True)
-class Upstream:
+class Nameserver:
     """Address of a DNS server."""
 
     host: str
@@ -25,10 +25,10 @@ class Upstream:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def parse_upstream(text: str) -> Upstream:
+def parse_upstream(text: str) -> Nameserver:
     """Return the server of `ADDRESS`, `ADDRESS:PORT` or `[ADDRESS]:PORT`. Raises `ValueError`."""
     try:
-        return Upstream(str(ipaddress.ip_address(text.strip("[]"))))
+        return Nameserver(str(ipaddress.ip_address(text.strip("[]"))))
     except ValueError:
         host, _, port = text.rpartition(":")
     try:
@@ -37,12 +37,12 @@ def parse_upstream(text: str) -> Upstream:
         raise ValueError(f"{text!r} is not ADDRESS or ADDRESS:PORT, as in 192.0.2.53 or [2001:db8::53]:5353") from None
     if not (port.isdecimal() and len(port) <= 5 and 0 < int(port) < 65536):
         raise ValueError(f"{text!r} has no port from 1 to 65535 after the address")
-    return Upstream(address, int(port))
+    return Nameserver(address, int(port))
 
 
-def nameservers(text: str) -> list[Upstream]:
+def nameservers(text: str) -> list[Nameserver]:
     """Return the servers of a `resolv.conf`. Malformed lines are ignored."""
-    found: dict[Upstream, None] = {}
+    found: dict[Nameserver, None] = {}
     for line in text.splitlines():
         words = line.split()
         if len(words) >= 2 and words[0] == "nameserver":
@@ -50,19 +50,19 @@ def nameservers(text: str) -> list[Upstream]:
                 address = ipaddress.ip_address(words[1])
             except ValueError:
                 continue
-            found[Upstream(str(address))] = None
+            found[Nameserver(str(address))] = None
     return list(found)[:UPSTREAMS_MAX]
 
 
 class Upstreams:
     """Current upstreams. A changed `resolv.conf` is read again. This server itself is never an upstream."""
 
-    def __init__(self, given: tuple[Upstream, ...], resolv_conf: Path | None, own: frozenset[Upstream]) -> None:
+    def __init__(self, given: tuple[Nameserver, ...], resolv_conf: Path | None, own: frozenset[Nameserver]) -> None:
         self._given, self._path, self._own = given, resolv_conf, own
         self._stamp: object = None
-        self._read: list[Upstream] = []
+        self._read: list[Nameserver] = []
 
-    def current(self) -> list[Upstream]:
+    def current(self) -> list[Nameserver]:
         """Return the upstreams in their order."""
         if self._given or self._path is None:
             return [each for each in self._given if each not in self._own]
@@ -76,7 +76,7 @@ class Upstreams:
             self._read = [each for each in self._load(self._path) if each not in self._own]
         return self._read
 
-    def _load(self, path: Path) -> list[Upstream]:
+    def _load(self, path: Path) -> list[Nameserver]:
         try:
             with path.open(encoding="utf-8", errors="replace") as file:
                 found = nameservers(file.read(FILE_BYTES_MAX))

@@ -18,7 +18,7 @@ from sampan.dns.endpoints import (
     targets_of,
     weight_of,
 )
-from sampan.dns.message import Rcode, Record, Response, Type
+from sampan.dns.message import Rcode, ResourceRecord, ResponseSections, Type
 from sampan.dns.names import Address, MalformedName, Name, parse_name, reverse_name
 from sampan.dns.objects import Port, Service, ZoneObjects
 from sampan.dns.record_data import (
@@ -62,7 +62,7 @@ class ClusterZone:
         """Return True if the name is below the cluster's domain."""
         return name[-len(self.domain) :] == self.domain
 
-    def respond(self, name: Name, type: int) -> Response:
+    def respond(self, name: Name, type: int) -> ResponseSections:
         """Return the answer for a name of the domain. A CNAME record is not followed."""
         labels = name[: -len(self.domain)]
         match labels:
@@ -83,9 +83,9 @@ class ClusterZone:
         if not desired:
             return self._negative(Rcode.NOERROR)
         additional = self._targets(labels, name) if type in (Type.SRV, Type.NS) else ()
-        return Response(answers=desired, additional=additional, authoritative=True)
+        return ResponseSections(answers=desired, additional=additional, authoritative=True)
 
-    def reverse(self, address: Address) -> Response | None:
+    def reverse(self, address: Address) -> ResponseSections | None:
         """Return the PTR records of an address, or None if it belongs to no Service of the cluster."""
         name, text = reverse_name(address), str(address)
         targets: list[Name] = [
@@ -94,14 +94,14 @@ class ClusterZone:
         if not targets:
             return None
         records = (name_record(name, Type.PTR, self._ttl, (*target, *self.domain)) for target in targets)
-        return Response(answers=records, authoritative=True)
+        return ResponseSections(answers=records, authoritative=True)
 
-    def _negative(self, rcode: Rcode) -> Response:
+    def _negative(self, rcode: Rcode) -> ResponseSections:
         """Return an answer without records. Its SOA record limits the time for which clients keep it."""
         authority = start_of_authority(self.domain, self._ttl, self._serial())
-        return Response(rcode, authority=(authority,), authoritative=True)
+        return ResponseSections(rcode, authority=(authority,), authoritative=True)
 
-    def _records(self, labels: Name, name: Name) -> list[Record] | None:
+    def _records(self, labels: Name, name: Name) -> list[ResourceRecord] | None:
         """Return the records of a name; None if the name does not exist.
 
         `labels`: labels of the name without the domain.
@@ -132,10 +132,10 @@ class ClusterZone:
                 return None if found is None else self._port(found, port[1:], protocol[1:], name)
         return None
 
-    def _at(self, name: Name, addresses: Iterable[str]) -> list[Record]:
+    def _at(self, name: Name, addresses: Iterable[str]) -> list[ResourceRecord]:
         return [address_record(name, self._ttl, address) for address in addresses]
 
-    def _headless(self, service: Service, name: Name, type: int) -> Response:
+    def _headless(self, service: Service, name: Name, type: int) -> ResponseSections:
         """Return the addresses of the endpoints, in random order."""
         slices = self._slices(service)
         if not any(each.labels for each in slices):
@@ -143,27 +143,29 @@ class ClusterZone:
         types = [each for each in _ADDRESSES if type in (each, Type.ANY)]
         if not any(each.addresses[desired] for each in slices for desired in types):
             return self._negative(Rcode.NOERROR)
-        records = (Record(name, each, self._ttl, data) for each in types for data in random_addresses(slices, each))
-        return Response(answers=records, authoritative=True)
+        records = (
+            ResourceRecord(name, each, self._ttl, data) for each in types for data in random_addresses(slices, each)
+        )
+        return ResponseSections(answers=records, authoritative=True)
 
-    def _alias(self, service: Service, name: Name) -> Response:
+    def _alias(self, service: Service, name: Name) -> ResponseSections:
         try:
             target = parse_name(service.spec.external_name)
         except MalformedName:
             return self._negative(Rcode.NXDOMAIN)
         record = name_record(name, Type.CNAME, self._ttl, target)
-        return Response(answers=(record,), authoritative=True, alias=target)
+        return ResponseSections(answers=(record,), authoritative=True, alias=target)
 
-    def _below_service(self, service: Service, label: str, name: Name) -> list[Record] | None:
+    def _below_service(self, service: Service, label: str, name: Name) -> list[ResourceRecord] | None:
         """Return the addresses of the endpoints with a name, or an empty list for a label such as `_tcp`, which has
         names below it. None if the name does not exist.
         """
         if label[0] == "_":
             return [] if self._has_port(service, label[1:]) else None
         found = sorted(addresses_at(self._slices(service), label))
-        return [Record(name, type, self._ttl, data) for type, data in found] or None
+        return [ResourceRecord(name, type, self._ttl, data) for type, data in found] or None
 
-    def _port(self, service: Service, port: str, protocol: str, name: Name) -> list[Record] | None:
+    def _port(self, service: Service, port: str, protocol: str, name: Name) -> list[ResourceRecord] | None:
         """Return the SRV records of a port of a Service with an address."""
         found = [each for each in service.spec.ports or () if _matches(each, port, protocol)]
         numbers = [each.port for each in found if each.port]
@@ -171,7 +173,7 @@ class ClusterZone:
         target = name[2:]
         return [service_record(name, self._ttl, weight=weight, port=each, target=target) for each in numbers] or None
 
-    def _srv_of_endpoints(self, service: Service, port: str, protocol: str, name: Name, type: int) -> Response:
+    def _srv_of_endpoints(self, service: Service, port: str, protocol: str, name: Name, type: int) -> ResponseSections:
         """Return the SRV records of a port of a headless Service, with the addresses of their names."""
         slices = self._slices(service)
         targets = targets_of(slices, port, protocol)
@@ -181,19 +183,19 @@ class ClusterZone:
             return self._negative(Rcode.NOERROR)
         written: list[str] = []
 
-        def numbered() -> Iterator[Record]:
+        def numbered() -> Iterator[ResourceRecord]:
             weight = targets.weight
             for label, number in targets.in_random_order():
                 target = label, *name[2:]
                 yield service_record(name, self._ttl, weight=weight, port=number, target=target)
                 written.append(label)
 
-        def addressed() -> Iterator[Record]:
+        def addressed() -> Iterator[ResourceRecord]:
             for label, (found, data) in addresses_of(slices, written):
-                yield Record((label, *name[2:]), found, self._ttl, data)
+                yield ResourceRecord((label, *name[2:]), found, self._ttl, data)
 
         additional = addressed() if type == Type.SRV else ()
-        return Response(answers=numbered(), additional=additional, authoritative=True)
+        return ResponseSections(answers=numbered(), additional=additional, authoritative=True)
 
     def _has_port(self, service: Service, protocol: str) -> bool:
         if service.is_headless:
@@ -204,13 +206,13 @@ class ClusterZone:
         found = self._objects.slices(service.metadata.namespace, service.metadata.name)
         return [self._names_of(each, service.spec.publish_not_ready_addresses) for each in found]
 
-    def _targets(self, labels: Name, name: Name) -> list[Record]:
+    def _targets(self, labels: Name, name: Name) -> list[ResourceRecord]:
         """Return the addresses of the name in SRV and NS records that do not name endpoints."""
         target = ("ns", "dns", *self.domain) if not labels else name[2:]
         found = self._records(target[: -len(self.domain)], target) or ()
         return [record for record in found if record.type in _ADDRESSES]
 
-    def _pod(self, label: str, namespace: str, name: Name) -> list[Record] | None:
+    def _pod(self, label: str, namespace: str, name: Name) -> list[ResourceRecord] | None:
         """Return the address that a Pod's name contains. The Pod may not exist."""
         address = _dashed_address(label)
         if address is None or not self._objects.has_namespace(namespace):

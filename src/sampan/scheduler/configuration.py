@@ -12,7 +12,7 @@ from typing import Any, Final
 from sampan.core.time import parse_duration
 from sampan.http.client.tls import TlsOptions
 from sampan.scheduler.extender.http_extender import ExtenderConfig
-from sampan.scheduler.queue.scheduling_queue import Backoff
+from sampan.scheduler.queue.scheduling_queue import PodBackoff
 
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 DEFAULT_PLUGINS: Final[Mapping[str, int]] = {
@@ -72,7 +72,7 @@ class SchedulerConfiguration:
 
     profiles: tuple[ProfileConfig, ...] = (ProfileConfig(),)
     extenders: tuple[ExtenderConfig, ...] = ()
-    backoff: Backoff = field(default_factory=Backoff)
+    backoff: PodBackoff = field(default_factory=PodBackoff)
     seed: int | None = None
     """Seed of the random choice between Nodes with equal scores; None for a random seed."""
 
@@ -87,7 +87,7 @@ def read_configuration(document: Mapping[str, Any]) -> SchedulerConfiguration:
     names = [profile.scheduler_name for profile in profiles]
     if len(set(names)) < len(names):
         raise ValueError("profiles: two profiles have the same schedulerName")
-    backoff = Backoff(
+    backoff = PodBackoff(
         float(document.get("podInitialBackoffSeconds") or 1), float(document.get("podMaxBackoffSeconds") or 10)
     )
     extenders = tuple(_extender(each) for each in document.get("extenders") or ())

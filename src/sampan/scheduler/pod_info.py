@@ -7,7 +7,7 @@ import msgspec
 from sampan.resource.meta import OwnerReference
 from sampan.resource.view import view_decoder
 from sampan.scheduler.constraints import AffinityTerm, Constraints, WeightedTerm, constraints_of
-from sampan.scheduler.views import Condition, Labels, PodHead, decode_pod_head
+from sampan.scheduler.views import Labels, PodCondition, PodHead, decode_pod_head
 
 ENDED = ("Succeeded", "Failed")
 """Phases of Pods that no longer use resources."""
@@ -31,7 +31,7 @@ class PodInfo:
     generation: int = 0
     is_terminating: bool = False
     controller: OwnerReference | None = None
-    scheduled: Condition | None = None
+    scheduled: PodCondition | None = None
     """The condition PodScheduled."""
 
     @property

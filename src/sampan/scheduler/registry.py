@@ -29,7 +29,7 @@ from sampan.scheduler.plugins.taint_toleration import TaintToleration
 from sampan.scheduler.plugins.volume_binding import VolumeBinding
 from sampan.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from sampan.scheduler.plugins.volume_zone import VolumeZone
-from sampan.scheduler.preemption.budgets import Budget
+from sampan.scheduler.preemption.budgets import DisruptionBudget
 from sampan.scheduler.preemption.eviction import Evictor
 from sampan.scheduler.queue.nominator import Nominator
 from sampan.scheduler.volumes.storage import Storage
@@ -47,7 +47,7 @@ class Handle:
     selectors: DefaultSelectors
     storage: Storage
     csi_nodes: Indexer[Any]
-    budgets: Callable[[], Sequence[Budget]]
+    budgets: Callable[[], Sequence[DisruptionBudget]]
     random: random.Random
     ignored_resources: frozenset[str] = frozenset()
 

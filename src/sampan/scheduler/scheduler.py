@@ -58,7 +58,7 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class SchedulerParts:
     """Dependencies of the scheduler."""
 
     client: Client
@@ -76,7 +76,7 @@ class Parts:
 class Scheduler:
     """Runs scheduling. `run` is called at most once, on the leader."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: SchedulerParts) -> None:
         self._parts = parts
         self._columns = Columns()
         self._slots = asyncio.Semaphore(BINDINGS_MAX)

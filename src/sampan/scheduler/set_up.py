@@ -38,16 +38,16 @@ from sampan.scheduler.configuration import ProfileConfig, SchedulerConfiguration
 from sampan.scheduler.default_selectors import DefaultSelectors
 from sampan.scheduler.event_handlers import NamespaceHandler, NodeHandler, OtherHandler, PodHandler
 from sampan.scheduler.extender.extenders import ExtenderBinder, Extenders
-from sampan.scheduler.extender.http_extender import ExtenderConfig, HttpExtender, Objects
+from sampan.scheduler.extender.http_extender import ExtenderConfig, HttpExtender, ObjectReaders
 from sampan.scheduler.framework.framework import Framework
 from sampan.scheduler.framework.plugin import ClusterEvent, Hint, Plugin
 from sampan.scheduler.metrics import SchedulerCollector, SchedulerMetrics
 from sampan.scheduler.pod_info import PodInfo
-from sampan.scheduler.preemption.budgets import Budget, read_budget
+from sampan.scheduler.preemption.budgets import DisruptionBudget, read_budget
 from sampan.scheduler.queue.nominator import Nominator
 from sampan.scheduler.queue.scheduling_queue import SchedulingQueue
 from sampan.scheduler.registry import BUILT_IN, FACTORIES, Factory, Handle
-from sampan.scheduler.scheduler import Parts, Profile, Scheduler
+from sampan.scheduler.scheduler import Profile, Scheduler, SchedulerParts
 from sampan.scheduler.volumes.capacity import has_grown, is_unlimited_now
 from sampan.scheduler.volumes.storage import Storage
 
@@ -120,7 +120,7 @@ class _SetUp:
         algorithm = Algorithm(self._nominator, self._extenders, self._random)
         metrics = SchedulerMetrics()
         SchedulerCollector(self._context.manager.registry, metrics, self._queue, self._cache.sizes)
-        parts = Parts(
+        parts = SchedulerParts(
             client=self._client,
             clock=self._context.clock,
             cache=self._cache,
@@ -174,13 +174,13 @@ class _SetUp:
         controllers = (REPLICATION_CONTROLLERS, REPLICA_SETS, STATEFUL_SETS)
         return DefaultSelectors(self._store(SERVICES), {kind.kind: self._store(kind) for kind in controllers})
 
-    def _budgets(self) -> list[Budget]:
+    def _budgets(self) -> list[DisruptionBudget]:
         return [read_budget(obj) for obj in self._budget_lister.list()]
 
     def _extender(self, config: ExtenderConfig) -> HttpExtender:
         pods, nodes = self._store(POD_VIEW), self._store(NODES)
         transport = HttpTransport(ServerAddress.parse(config.url_prefix), tls=config.tls)
-        return HttpExtender(config, transport, Objects(partial(_raw, pods), partial(_raw, nodes)))
+        return HttpExtender(config, transport, ObjectReaders(partial(_raw, pods), partial(_raw, nodes)))
 
     def _gate(self, pod: PodInfo) -> str:
         plugins = self._profiles[pod.constraints.scheduler_name].framework.pre_enqueue

@@ -30,7 +30,7 @@ class PodMeta(msgspec.Struct, rename="camel", gc=False):
     owner_references: list[OwnerReference] = msgspec.field(default_factory=list)
 
 
-class Condition(msgspec.Struct, rename="camel", gc=False):
+class PodCondition(msgspec.Struct, rename="camel", gc=False):
     """A condition of a Pod."""
 
     type: str = ""
@@ -45,7 +45,7 @@ class PodStatus(msgspec.Struct, rename="camel", gc=False):
     phase: str = ""
     nominated_node_name: str = ""
     start_time: str | None = None
-    conditions: list[Condition] = msgspec.field(default_factory=list)
+    conditions: list[PodCondition] = msgspec.field(default_factory=list)
 
 
 class PodHead(msgspec.Struct, gc=False):
@@ -161,7 +161,7 @@ class Volume(msgspec.Struct, rename="camel", gc=False):
     iscsi: dict[str, Any] | None = None
 
 
-class Gate(msgspec.Struct, gc=False):
+class PodSchedulingGate(msgspec.Struct, gc=False):
     """Name of a gate. A Pod with gates is not scheduled until all are removed."""
 
     name: str = ""
@@ -183,7 +183,7 @@ class PodSpec(msgspec.Struct, rename="camel", gc=False):
     tolerations: tuple[Toleration, ...] = ()
     affinity: Affinity | None = None
     topology_spread_constraints: list[SpreadConstraint] = msgspec.field(default_factory=list)
-    scheduling_gates: list[Gate] = msgspec.field(default_factory=list)
+    scheduling_gates: list[PodSchedulingGate] = msgspec.field(default_factory=list)
     volumes: list[Volume] = msgspec.field(default_factory=list)
 
 

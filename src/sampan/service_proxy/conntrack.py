@@ -43,7 +43,7 @@ class Socket(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class TrackedFlow:
     """A tracked UDP flow."""
 
     destination: Socket
@@ -61,7 +61,7 @@ class UdpTargets:
     by_destination: Mapping[Socket, Set[Socket]]
     by_node_port: Mapping[int, Set[Socket]]
 
-    def is_stale(self, flow: Flow) -> bool:
+    def is_stale(self, flow: TrackedFlow) -> bool:
         """Return True if the flow's destination is no longer an endpoint of the Service port."""
         endpoints = self.by_destination.get(flow.destination)
         if endpoints is None:
@@ -71,7 +71,7 @@ class UdpTargets:
         return bool(endpoints) and flow.endpoint not in (endpoints or ())
 
 
-def delete_flows(family: Family, is_stale: Callable[[Flow], bool]) -> int:
+def delete_flows(family: Family, is_stale: Callable[[TrackedFlow], bool]) -> int:
     """Delete the stale UDP flows and return their number. Raises `OSError`."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_NETFILTER) as netlink:
         netlink.settimeout(_TIMEOUT_S)
@@ -87,7 +87,7 @@ def delete_flows(family: Family, is_stale: Callable[[Flow], bool]) -> int:
     return len(stale)
 
 
-def _flows(netlink: socket.socket, family: Family) -> Iterator[Flow]:
+def _flows(netlink: socket.socket, family: Family) -> Iterator[TrackedFlow]:
     netlink.send(_message(_GET, _REQUEST | _DUMP, family, b""))
     for body in _messages(netlink):
         attributes = dict(_attributes(body[4:]))
@@ -96,7 +96,7 @@ def _flows(netlink: socket.socket, family: Family) -> Iterator[Flow]:
         original, reply = _ends(attributes[_ORIGINAL]), _ends(attributes[_REPLY])
         if original is not None and reply is not None:
             # 0x8000 marks a nested attribute, which the kernel requires in a request but need not send.
-            yield Flow(original[1], reply[0], _attribute(_ORIGINAL | 0x8000, attributes[_ORIGINAL]))
+            yield TrackedFlow(original[1], reply[0], _attribute(_ORIGINAL | 0x8000, attributes[_ORIGINAL]))
 
 
 def _message(kind: int, flags: int, family: Family, attributes: bytes) -> bytes:

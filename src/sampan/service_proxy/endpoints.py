@@ -1,4 +1,4 @@
-"""`Endpoint`, and `endpoints_of`: the endpoints of each port of a Service, from its EndpointSlices."""
+"""`ServiceEndpoint`, and `endpoints_of`: the endpoints of each port of a Service, from its EndpointSlices."""
 
 from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
@@ -19,7 +19,7 @@ class PortName(NamedTuple):
     protocol: str
 
 
-class Endpoint(msgspec.Struct, frozen=True, gc=False):
+class ServiceEndpoint(msgspec.Struct, frozen=True, gc=False):
     """Address and port that serve a port of a Service."""
 
     address: str
@@ -47,7 +47,7 @@ def is_port(number: int) -> bool:
 
 def endpoints_of(
     slices: Iterable[EndpointSlice], family: Family, node_name: str, simulated_nodes: Collection[str] = ()
-) -> dict[PortName, tuple[Endpoint, ...]]:
+) -> dict[PortName, tuple[ServiceEndpoint, ...]]:
     """Return the endpoints of each port in the order of their addresses.
 
     An endpoint that moves between slices may be in two of them for a short time. In that case, the ready one is used.
@@ -55,7 +55,7 @@ def endpoints_of(
     Node of `simulated_nodes`, whose addresses may be those of another machine. So are ports that are no port: the API
     accepts any number.
     """
-    found: dict[PortName, dict[tuple[str, int], Endpoint]] = {}
+    found: dict[PortName, dict[tuple[str, int], ServiceEndpoint]] = {}
     for piece in slices:
         if ADDRESS_TYPES.get(piece.address_type) is not family:
             continue
@@ -73,13 +73,13 @@ def endpoints_of(
     return {name: tuple(by_address[key] for key in sorted(by_address)) for name, by_address in found.items()}
 
 
-def _endpoints(each: SliceEndpoint, port: int, family: Family, node_name: str) -> Iterable[Endpoint]:
+def _endpoints(each: SliceEndpoint, port: int, family: Family, node_name: str) -> Iterable[ServiceEndpoint]:
     conditions = each.conditions
     ready = conditions.ready is not False
     for address in family.same(each.addresses[:1]):  # the API defines only the first address
         if address.startswith(PREFIX):
             continue
-        yield Endpoint(
+        yield ServiceEndpoint(
             address,
             port,
             ready,

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Set
 
 from sampan.component_base.nftables.fragment import EMPTY, Fragment
 from sampan.service_proxy.conntrack import Socket, UdpTargets
-from sampan.service_proxy.endpoints import Endpoint, PortName, endpoints_of
+from sampan.service_proxy.endpoints import PortName, ServiceEndpoint, endpoints_of
 from sampan.service_proxy.family import FAMILIES, Family
 from sampan.service_proxy.node_facts import NodeFacts
 from sampan.service_proxy.rules.base import base_fragment, pod_ranges
 from sampan.service_proxy.rules.options import RuleOptions
 from sampan.service_proxy.rules.port import port_fragment, union
-from sampan.service_proxy.selection import Selection, select
+from sampan.service_proxy.selection import EndpointSelection, select
 from sampan.service_proxy.service_ports import ProxiedPort, proxied_ports
 from sampan.service_proxy.views import EndpointSlice, Service
 
@@ -100,7 +100,7 @@ class Model:
                     by_node_port[port.node_port] = endpoints
         return UdpTargets(by_destination, by_node_port)
 
-    def _ports(self, key: str, family: Family) -> list[tuple[ProxiedPort, Selection]]:
+    def _ports(self, key: str, family: Family) -> list[tuple[ProxiedPort, EndpointSelection]]:
         service = self._services.get(key)
         if service is None:
             return []
@@ -109,6 +109,6 @@ class Model:
             (port, select(port, endpoints.get(port.name, ()), self.node)) for port in proxied_ports(service, family)
         ]
 
-    def _endpoints(self, key: str, family: Family) -> dict[PortName, tuple[Endpoint, ...]]:
+    def _endpoints(self, key: str, family: Family) -> dict[PortName, tuple[ServiceEndpoint, ...]]:
         slices = self._slices.get(key)
         return endpoints_of(slices.values(), family, self.node.name, self.simulated_nodes) if slices else {}

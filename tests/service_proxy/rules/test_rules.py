@@ -3,7 +3,7 @@
 import pytest
 
 from sampan.component_base.nftables.fragment import Fragment
-from sampan.service_proxy.endpoints import Endpoint
+from sampan.service_proxy.endpoints import ServiceEndpoint
 from sampan.service_proxy.family import IPV4
 from sampan.service_proxy.rules.base import (
     DROP,
@@ -27,7 +27,7 @@ PODS = ("10.244.0.0/16",)
 VIP = "10.96.0.10 . tcp . 80"
 
 
-def rules(of: ProxiedPort, *endpoints: Endpoint) -> Fragment:
+def rules(of: ProxiedPort, *endpoints: ServiceEndpoint) -> Fragment:
     return port_fragment(of, select(of, endpoints, NODE), IPV4, pods=PODS, node=NODE)
 
 
@@ -62,7 +62,9 @@ def test_only_local_endpoints_are_in_the_hairpin_set() -> None:
         pytest.param([endpoint(2, local=False)], DROP, id="an endpoint elsewhere"),
     ],
 )
-def test_the_policy_local_drops_only_if_another_node_could_serve(endpoints: list[Endpoint], refusal: str) -> None:
+def test_the_policy_local_drops_only_if_another_node_could_serve(
+    endpoints: list[ServiceEndpoint], refusal: str
+) -> None:
     found = rules(port(node_port=30080, internal_local=True, external_local=True), *endpoints)
     assert value(found, UNSERVED_IPS, VIP) == refusal
     assert value(found, UNSERVED_NODE_PORTS, "tcp . 30080") == refusal

@@ -49,7 +49,7 @@ class ExtenderConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Objects:
+class ObjectReaders:
     """Functions that return the complete objects for requests, as JSON, by key or name."""
 
     pod: Callable[[str], bytes | None]
@@ -68,7 +68,7 @@ class Filtered:
 class HttpExtender:
     """Sends requests to one extender. Every method raises `ExtenderError`."""
 
-    def __init__(self, config: ExtenderConfig, transport: Transport, objects: Objects) -> None:
+    def __init__(self, config: ExtenderConfig, transport: Transport, objects: ObjectReaders) -> None:
         """Create the client; `transport` sends requests to the extender's URL prefix."""
         self.config = config
         self._transport = transport

@@ -15,7 +15,7 @@ from sampan.scheduler.framework.cycle import UNRESOLVABLE, Cycle
 from sampan.scheduler.framework.diagnosis import FitError
 from sampan.scheduler.framework.plugin import ClusterEvent, Filters, Hint, PostFilterResult
 from sampan.scheduler.pod_info import PodInfo
-from sampan.scheduler.preemption.budgets import Budget
+from sampan.scheduler.preemption.budgets import DisruptionBudget
 from sampan.scheduler.preemption.candidate import Candidate, best_candidate
 from sampan.scheduler.preemption.dry_run import DryRun
 from sampan.scheduler.preemption.eviction import Evictor
@@ -35,7 +35,7 @@ class DefaultPreemption:
         nominator: Nominator,
         evictor: Evictor,
         *,
-        budgets: Callable[[], Sequence[Budget]],
+        budgets: Callable[[], Sequence[DisruptionBudget]],
         extenders: Extenders,
         random: random.Random,
     ) -> None:

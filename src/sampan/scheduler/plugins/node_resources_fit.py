@@ -20,7 +20,7 @@ _TOO_MANY_PODS: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Strategy:
+class ScoringStrategy:
     """Score functions of requested and allocatable amounts, for many Nodes and for one. Allocatable is never 0."""
 
     rows: Callable[[Ints, Ints], Ints]
@@ -43,9 +43,9 @@ def _most_allocated_of_one(requested: int, allocatable: int) -> int:
     return min(requested, allocatable) * MAX_NODE_SCORE // allocatable
 
 
-STRATEGIES: Final[Mapping[str, Strategy]] = {
-    "LeastAllocated": Strategy(_least_allocated, _least_allocated_of_one),
-    "MostAllocated": Strategy(_most_allocated, _most_allocated_of_one),
+STRATEGIES: Final[Mapping[str, ScoringStrategy]] = {
+    "LeastAllocated": ScoringStrategy(_least_allocated, _least_allocated_of_one),
+    "MostAllocated": ScoringStrategy(_most_allocated, _most_allocated_of_one),
 }
 
 

@@ -14,7 +14,7 @@ from sampan.scheduler.pod_info import PodInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class DisruptionBudget:
     """PodDisruptionBudget as numbers: `allowed` more Pods of the selector may be evicted."""
 
     namespace: str
@@ -24,7 +24,7 @@ class Budget:
     """Names of Pods that already count as disrupted."""
 
 
-def read_budget(obj: policy_v1.PodDisruptionBudget) -> Budget:
+def read_budget(obj: policy_v1.PodDisruptionBudget) -> DisruptionBudget:
     """Read a budget. One with a malformed selector protects no Pods."""
     spec, status = obj.get("spec") or {}, obj.get("status")
     try:
@@ -33,10 +33,12 @@ def read_budget(obj: policy_v1.PodDisruptionBudget) -> Budget:
         selector = NOTHING
     allowed = (status.get("disruptionsAllowed") or 0) if status else 0
     disrupted = frozenset((status.get("disruptedPods") or ()) if status else ())
-    return Budget(obj["metadata"].get("namespace", ""), selector, allowed, disrupted)
+    return DisruptionBudget(obj["metadata"].get("namespace", ""), selector, allowed, disrupted)
 
 
-def split_by_violation(pods: Iterable[PodInfo], budgets: Sequence[Budget]) -> tuple[list[PodInfo], list[PodInfo]]:
+def split_by_violation(
+    pods: Iterable[PodInfo], budgets: Sequence[DisruptionBudget]
+) -> tuple[list[PodInfo], list[PodInfo]]:
     """Split Pods into those whose eviction would violate a budget, and the others, keeping their order."""
     left = [budget.allowed for budget in budgets]
     violating: list[PodInfo] = []
@@ -51,7 +53,7 @@ def split_by_violation(pods: Iterable[PodInfo], budgets: Sequence[Budget]) -> tu
     return violating, others
 
 
-def _protects(budget: Budget, pod: PodInfo) -> bool:
+def _protects(budget: DisruptionBudget, pod: PodInfo) -> bool:
     return (
         bool(pod.labels)
         and budget.namespace == pod.namespace

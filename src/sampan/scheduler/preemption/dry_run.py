@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sampan.scheduler.framework.cycle import Cycle
 from sampan.scheduler.framework.plugin import Filters, WhatIf
 from sampan.scheduler.pod_info import PodInfo
-from sampan.scheduler.preemption.budgets import Budget, split_by_violation
+from sampan.scheduler.preemption.budgets import DisruptionBudget, split_by_violation
 from sampan.scheduler.preemption.candidate import Candidate, importance
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
@@ -21,7 +21,7 @@ class DryRun:
 
     cycle: Cycle
     filters: Filters
-    budgets: Sequence[Budget]
+    budgets: Sequence[DisruptionBudget]
 
     def on(self, row: int, nominated: Collection[PodInfo]) -> Candidate | Sequence[str]:
         """Return a candidate with as few and as unimportant victims as possible, or the reasons why the Node is not a

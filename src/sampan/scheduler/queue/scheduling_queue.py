@@ -39,7 +39,7 @@ Hints = Callable[[PodInfo], Mapping[str, Mapping[ClusterEvent, Hint]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Backoff:
+class PodBackoff:
     """Backoff of failed Pods."""
 
     initial_s: float = 1.0
@@ -61,7 +61,7 @@ class SchedulingQueue:
         hints: Hints,
         *,
         nominator: Nominator | None = None,
-        backoff: Backoff = Backoff(),
+        backoff: PodBackoff = PodBackoff(),
     ) -> None:
         """Create the queue. `gate` returns the reason why a Pod must not be scheduled yet; empty if it may."""
         self.nominator = Nominator() if nominator is None else nominator

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sampan.component_base.nftables.fragment import ElementKey, Fragment
-from sampan.service_proxy.endpoints import Endpoint
+from sampan.service_proxy.endpoints import ServiceEndpoint
 from sampan.service_proxy.family import Family
 from sampan.service_proxy.node_facts import NodeFacts
 from sampan.service_proxy.rules.base import (
@@ -27,7 +27,7 @@ from sampan.service_proxy.rules.base import (
     UNSERVED_NODE_PORTS,
     element,
 )
-from sampan.service_proxy.selection import Selection
+from sampan.service_proxy.selection import EndpointSelection
 from sampan.service_proxy.service_ports import ProxiedPort
 
 FEW: Final = 10
@@ -50,7 +50,7 @@ def union(fragments: Iterable[Fragment]) -> Fragment:
 
 
 def port_fragment(
-    port: ProxiedPort, selection: Selection, family: Family, *, pods: Sequence[str], node: NodeFacts
+    port: ProxiedPort, selection: EndpointSelection, family: Family, *, pods: Sequence[str], node: NodeFacts
 ) -> Fragment:
     """Return the rules of a port. `pods` are the ranges of Pods' addresses; empty: unknown."""
     writer = _PortWriter(port, selection, family, pods, node)
@@ -63,7 +63,7 @@ class _PortWriter:
     """Collects the rules of one port."""
 
     port: ProxiedPort
-    selection: Selection
+    selection: EndpointSelection
     family: Family
     pods: Sequence[str]
     node: NodeFacts
@@ -160,7 +160,7 @@ class _PortWriter:
 
     # ---- choice of an endpoint
 
-    def _choice(self, prefix: str, endpoints: Sequence[Endpoint]) -> None:
+    def _choice(self, prefix: str, endpoints: Sequence[ServiceEndpoint]) -> None:
         chain = self._chain(prefix)
         if self.port.affinity_s:
             self.chains[chain] = self._choice_with_affinity(endpoints)
@@ -174,7 +174,7 @@ class _PortWriter:
         number = f"numgen random mod {len(endpoints)}"
         self.chains[chain] = (f"{transport} {self.family.name} addr . port to {number} map {{ {items} }}",)
 
-    def _choice_with_affinity(self, endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
+    def _choice_with_affinity(self, endpoints: Sequence[ServiceEndpoint]) -> tuple[str, ...]:
         """Write a chain and a set of clients for each endpoint. Return the rules that choose a chain.
 
         A new connection of a client in an endpoint's set uses that endpoint again, and restarts the timeout of the

@@ -12,7 +12,7 @@ from typing import Final, Literal
 from sampan.csi.messages import AnyMessage
 from sampan.csi.sidecar.claims import PROVISIONED_BY, bytes_quantity, class_name, requested, volume_name
 from sampan.csi.sidecar.driver import Driver
-from sampan.csi.sidecar.provisioning.plan import Plan
+from sampan.csi.sidecar.provisioning.plan import ProvisioningPlan
 from sampan.csi.sidecar.provisioning.topology import node_affinity
 from sampan.kinds import core_v1, meta_v1, storage_v1
 from sampan.resource import meta
@@ -41,7 +41,7 @@ _SECRET_FIELDS: Final[Mapping[str, _SecretField]] = {
 def persistent_volume(
     claim: core_v1.PersistentVolumeClaim,
     storage_class: storage_v1.StorageClass,
-    plan: Plan,
+    plan: ProvisioningPlan,
     created: AnyMessage,
     driver: Driver,
     identity: str,
@@ -74,7 +74,7 @@ def persistent_volume(
 
 
 def _source(
-    claim: core_v1.PersistentVolumeClaim, plan: Plan, created: AnyMessage, driver: Driver, identity: str
+    claim: core_v1.PersistentVolumeClaim, plan: ProvisioningPlan, created: AnyMessage, driver: Driver, identity: str
 ) -> core_v1.CSIPersistentVolumeSource:
     source: core_v1.CSIPersistentVolumeSource = {
         "driver": driver.name,
@@ -92,7 +92,7 @@ def _source(
     return source
 
 
-def _annotations(plan: Plan, driver: Driver) -> dict[str, str]:
+def _annotations(plan: ProvisioningPlan, driver: Driver) -> dict[str, str]:
     found = {PROVISIONED_BY: driver.name}
     for prefix, use, always in ((DELETION_SECRET, "provisioner", True), (MODIFY_SECRET, "controller-modify", False)):
         reference = plan.secrets.get(use) or {}

@@ -1,4 +1,4 @@
-"""`Plan`: the request for a new volume, and the fields that its PersistentVolume takes from the class.
+"""`ProvisioningPlan`: the request for a new volume, and the fields that its PersistentVolume takes from the class.
 
 Source: external-provisioner pkg/controller/controller.go `prepareProvision`.
 """
@@ -29,7 +29,7 @@ _NO_CLASSES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ProvisioningPlan:
     """Request for a volume, and references for its object."""
 
     request: dict[str, Any]
@@ -47,7 +47,9 @@ class Planner:
         self._driver = driver
         self._settings = settings
 
-    async def plan(self, claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass) -> Plan:
+    async def plan(
+        self, claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass
+    ) -> ProvisioningPlan:
         """Return the plan for a claim.
 
         Raises `ValueError` for a wrong claim or class, `TopologyUnknown`, `ForeignSource`, `ApiError`,
@@ -70,7 +72,7 @@ class Planner:
             "accessibility_requirements": await self._requirements(claim, storage_class),
             "mutable_parameters": await self._mutable(direct, claim),
         }
-        return Plan({key: value for key, value in request.items() if value}, kind, secrets)
+        return ProvisioningPlan({key: value for key, value in request.items() if value}, kind, secrets)
 
     def _capabilities(
         self, claim: core_v1.PersistentVolumeClaim, storage_class: storage_v1.StorageClass, kind: str

@@ -26,7 +26,7 @@ from sampan.csi.sidecar.claims import SELECTED_NODE, class_name, provisioner_of,
 from sampan.csi.sidecar.driver import Driver
 from sampan.csi.sidecar.provisioning.content_source import ForeignSource
 from sampan.csi.sidecar.provisioning.created_volume import persistent_volume
-from sampan.csi.sidecar.provisioning.plan import Plan, Planner
+from sampan.csi.sidecar.provisioning.plan import Planner, ProvisioningPlan
 from sampan.csi.sidecar.provisioning.topology import TopologyUnknown
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.kinds import core_v1, storage_v1
@@ -149,7 +149,7 @@ class Provisioner:
             client = self._claims.in_namespace(meta(claim).namespace)
             await client.update({**claim, "metadata": {**claim["metadata"], "annotations": annotations}})
 
-    async def _check(self, claim: core_v1.PersistentVolumeClaim, plan: Plan, created: AnyMessage) -> None:
+    async def _check(self, claim: core_v1.PersistentVolumeClaim, plan: ProvisioningPlan, created: AnyMessage) -> None:
         """If a volume does not match the request, delete it and raise `RetryLater`."""
         desired = plan.request["capacity_range"]["required_bytes"]
         reason = ""
@@ -168,7 +168,7 @@ class Provisioner:
         self._recorder.warning(claim, "ProvisioningFailed", reason)
         raise RetryLater(reason)
 
-    async def _write(self, desired: _Desired, plan: Plan, created: AnyMessage) -> None:
+    async def _write(self, desired: _Desired, plan: ProvisioningPlan, created: AnyMessage) -> None:
         claim, storage_class = desired
         volume = persistent_volume(claim, storage_class, plan, created, self._driver, self._identity)
         self._volume_changed(class_name(claim), volume)
