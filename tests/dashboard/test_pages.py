@@ -37,6 +37,7 @@ ROUTES: Final[Mapping[str, tuple[str, str]]] = {
     "edit": ("edit/apps/v1/deployments/default/web", "textbox:web as YAML"),
     "edit-hostile": ("edit/core/v1/configmaps/default/hostile", "textbox:hostile as YAML"),
     "edit-gone": ("edit/core/v1/pods/default/none", "heading:Pod none does not exist"),
+    "sessions": ("server/sessions", "row:system:admin"),
     "missing": ("nowhere", "heading:Nothing is at this address"),
 }
 """Address and what it shows, by name. A name begins with that of a route of the page."""
@@ -52,6 +53,34 @@ def objects(server: DashboardServer) -> None:
     server.create("/api/v1/namespaces/default/secrets", secret)
     server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd())
     create_boats(server)
+
+
+SESSIONS: Final = [
+    {
+        "id": f"id-{name[:8]}",
+        "user": name,
+        "login": login,
+        "began": "2026-01-02T03:04:05Z",
+        "lastUsed": "2026-01-02T03:04:05Z",
+        "expires": "2030-01-01T00:00:00Z",
+        "idleExpires": "2030-01-01T00:00:00Z",
+        "address": "203.0.113.9",
+        "userAgent": agent,
+        "current": name == "system:admin",
+    }
+    for name, login, agent in (
+        ("system:admin", "link", "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0"),
+        (HOSTILE[:200], "oidc", HOSTILE[:200]),
+        (f"system:serviceaccount:{LONG[:60]}", "token", "curl/8"),
+    )
+]
+"""Sessions of the server, which stand in for real ones."""
+
+
+@pytest.fixture(autouse=True)
+def sessions(server: DashboardServer) -> None:
+    """List sessions with usual, long and hostile texts."""
+    server.shell.replaced["/dashboard/sessions"] = {"items": SESSIONS}
 
 
 def create_boats(server: DashboardServer) -> None:

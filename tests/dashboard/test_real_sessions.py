@@ -120,6 +120,26 @@ def test_a_user_with_rights_in_one_namespace_sees_it_without_a_refusal(process: 
         assert [url for url in refused if "configmaps" in url] == []
 
 
+def test_an_administrator_ends_a_session_on_the_page(page: Page, process: Running, chromium: Browser) -> None:
+    token = process.http.headers["authorization"].removeprefix("Bearer ")
+    with chromium.page("list/core/v1/configmaps?ns=default", user_agent="Other/1.0") as other:
+        other.get_by_label("Token", exact=True).fill(token)
+        other.get_by_role("button", name="Log in", exact=True).click()
+        expect(other.get_by_role("heading", name="ConfigMaps", level=1)).to_be_visible()
+        page.goto(f"{process.address}/dashboard/")
+        page.get_by_role("button", name="User: ").click()
+        page.get_by_role("link", name="Sessions of this server").click()
+        expect(page.get_by_role("row", name="this session")).to_contain_text("One-time link")
+        page.get_by_role("row", name="Other/1.0").get_by_role("button", name="End the session of").click()
+        page.get_by_role("dialog").get_by_role("button", name="End", exact=True).click()
+        expect(page.get_by_role("row", name="Other/1.0")).to_have_count(0)
+        expect(other.get_by_text("The session has ended.")).to_be_visible()
+        other.get_by_label("Token", exact=True).fill(token)
+        other.get_by_role("button", name="Log in", exact=True).click()
+        expect(other.get_by_role("heading", name="ConfigMaps", level=1)).to_be_visible()
+        assert other.url.endswith("configmaps?ns=default")
+
+
 def test_a_logout_ends_the_session_and_shows_the_login(page: Page) -> None:
     page.get_by_role("button", name="User: ").click()
     page.get_by_role("button", name="Log out").click()

@@ -4,11 +4,13 @@ import { App } from "./frame/app.js";
 import { html } from "./frame/html.js";
 import { startKeys } from "./frame/keys.js";
 import { startRouting } from "./routes/location.js";
+import { startActivity } from "./session/activity.js";
 import { session } from "./session/session.js";
 import { initialLanguage, useLanguage } from "./texts/catalogue.js";
 import { startClock } from "./time/clock.js";
 
 startClock();
+startActivity();
 startRouting();
 startKeys();
 const ready = useLanguage(initialLanguage(navigator.languages));

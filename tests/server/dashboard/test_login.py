@@ -146,6 +146,16 @@ async def test_an_idle_session_ends(browser: Browser, later: Callable[[float], N
     assert await user_of(browser) == (401, "")
 
 
+async def test_requests_of_a_page_that_nobody_uses_keep_no_session(
+    browser: Browser, later: Callable[[float], None]
+) -> None:
+    await browser.log_in()
+    later(3000)
+    assert (await browser.get(SESSION, **PAGE, x_sampan_background="1")).code == 200
+    later(601)
+    assert await user_of(browser) == (401, "")
+
+
 async def test_a_session_ends_even_if_it_is_used_all_the_time(browser: Browser, later: Callable[[float], None]) -> None:
     await browser.log_in()
     for _ in range(12):

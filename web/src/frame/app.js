@@ -21,6 +21,7 @@ import { TopBar } from "./top_bar.js";
 
 const loadDetails = () => import("../details/object_page.js").then((module) => module.ObjectPage);
 const loadEditor = () => import("../edit/edit_page.js").then((module) => module.EditPage);
+const loadSessions = () => import("../session/sessions_page.js").then((module) => module.SessionsPage);
 
 export function App() {
   const state = session.state.value;
@@ -66,6 +67,8 @@ function Page({ route }) {
       return html`<${Lazy} load=${loadDetails} props=${{ route }} />`;
     case "edit":
       return html`<${Lazy} load=${loadEditor} props=${{ route }} />`;
+    case "sessions":
+      return html`<${Lazy} load=${loadSessions} props=${{}} />`;
     default:
       return html`<${Empty} whole icon="box" title=${t("app.not_found")} hint=${t("app.not_found_hint")} />`;
   }

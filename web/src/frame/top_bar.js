@@ -1,8 +1,10 @@
 /** Bar at the top: the menu of a phone, the search, and the menu of the user. */
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { paletteOpen } from "../palette/palette.js";
+import { isPathAllowed } from "../rights/access.js";
 import { BASE } from "../routes/location.js";
+import { SESSIONS } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { LANGUAGES, instantFormat, language, t, useLanguage } from "../texts/catalogue.js";
 import { helpOpen } from "./help.js";
@@ -36,19 +38,25 @@ function UserMenu() {
     <button type="button" class="user-button" aria-haspopup="dialog" aria-expanded=${open.value} onClick=${() => (open.value = !open.value)}>
       <${Icon} name="user" /><span class="visually-hidden">${t("app.user")}:</span><span class="user-name ellipsis" translate=${false}>${name}</span>
     </button>
-    ${open.value && html`<${UserPanel} />`}
+    ${open.value && html`<${UserPanel} onLeave=${() => (open.value = false)} />`}
   </div>`;
 }
 
-function UserPanel() {
+/** @param {{ onLeave: () => void }} props */
+function UserPanel({ onLeave }) {
   const login = session.login.value;
+  const maySee = useSignal(/** @type {boolean | undefined} */ (undefined));
+  useEffect(() => {
+    isPathAllowed("/dashboard/sessions", "get").then((answer) => (maySee.value = answer), () => {});
+  }, []);
   if (!login) return null;
   const groups = (login.user.groups ?? []).join(", ");
-  const expires = login.expires ?? login.idleExpires;
+  const { expires, idleExpires } = login;
   return html`<div class="popover user-panel" role="dialog" aria-label=${t("app.user")}>
     <p class="user-full" translate=${false}>${login.user.username}</p>
     ${groups && html`<p class="soft small-text">${t("app.groups", { groups })}</p>`}
     ${expires && html`<p class="soft small-text">${t("app.expires", { time: instantFormat().format(Date.parse(expires)) })}</p>`}
+    ${idleExpires && html`<p class="soft small-text">${t("app.idle", { time: instantFormat().format(Date.parse(idleExpires)) })}</p>`}
     <fieldset><legend>${t("theme.label")}</legend><div class="segments">
       ${THEMES.map((name) => html`<label key=${name}><input type="radio" name="theme" checked=${theme.value === name} onChange=${() => useTheme(name)} />
         <span>${t(`theme.${name}`)}</span></label>`)}
@@ -57,7 +65,17 @@ function UserPanel() {
       ${Object.entries(LANGUAGES).map(([tag, name]) => html`<label key=${tag}><input type="radio" name="language" checked=${language.value === tag}
         onChange=${() => useLanguage(tag, { keep: true })} /><span translate=${false} lang=${tag}>${name}</span></label>`)}
     </div></fieldset>
+    <${SessionsLink} maySee=${maySee.value} onLeave=${onLeave} />
     <button type="button" class="button wide-button" onClick=${() => session.leave().catch(reportError)}><${Icon} name="exit" />${t("app.logout")}</button>
     ${login.server?.version && html`<p class="soft small-text" translate=${false}>Sampan ${login.server.version}</p>`}
   </div>`;
+}
+
+/** @param {{ maySee: boolean | undefined, onLeave: () => void }} props */
+function SessionsLink({ maySee, onLeave }) {
+  const missing = maySee === false ? t("forbidden.needs", { verb: "get", resource: "/dashboard/sessions" }) : "";
+  return html`<a class="button wide-button" role="link" href=${missing ? null : SESSIONS} aria-disabled=${missing ? "true" : null} aria-describedby=${missing ? "sessions-needs" : null}
+    onClick=${() => missing || onLeave()}>
+    <${Icon} name=${missing ? "lock" : "user"} />${t("app.sessions")}</a>
+    ${missing && html`<p class="needs" id="sessions-needs">${missing}</p>`}`;
 }

@@ -16,13 +16,26 @@ const answers = new Map();
  * @param {string} [subresource]
  */
 export function isAllowed({ group, version, plural }, namespace, name, verb, subresource = "") {
-  const resourceAttributes = { group, version, resource: plural, subresource, namespace, name, verb };
-  const key = JSON.stringify([session.login.peek()?.user.username, resourceAttributes]);
+  return review({ resourceAttributes: { group, version, resource: plural, subresource, namespace, name, verb } });
+}
+
+/**
+ * Return whether the user may do something at a path outside resources.
+ * @param {string} path
+ * @param {string} verb
+ */
+export function isPathAllowed(path, verb) {
+  return review({ nonResourceAttributes: { path, verb } });
+}
+
+/** @param {object} spec */
+function review(spec) {
+  const key = JSON.stringify([session.login.peek()?.user.username, spec]);
   const kept = answers.get(key);
   if (kept && Date.now() - kept.at < KEPT_MS) return kept.answer;
   if (answers.size >= KEPT_MAX) answers.clear();
-  const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: { resourceAttributes } };
-  const answer = session.transport.json(PATH, { method: "POST", body }).then((review) => Boolean(review.status?.allowed));
+  const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
+  const answer = session.transport.json(PATH, { method: "POST", body }).then((found) => Boolean(found.status?.allowed));
   answers.set(key, { at: Date.now(), answer });
   answer.catch(() => answers.delete(key));
   return answer;

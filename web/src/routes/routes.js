@@ -5,13 +5,13 @@ import { BASE, withQuery } from "./location.js";
 export const CORE = "core";
 
 /**
- * @typedef {{ name: "home" } | { name: "login" } | { name: "missing" }
+ * @typedef {{ name: "home" } | { name: "login" } | { name: "sessions" } | { name: "missing" }
  *   | { name: "list", group: string, version: string, plural: string }
  *   | { name: "object" | "edit", group: string, version: string, plural: string, namespace: string, object: string }} Route
  */
 
 /** Names of all routes, for the tests that visit each of them. */
-export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "missing"];
+export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "sessions", "missing"];
 
 /**
  * Return the route of a path.
@@ -24,6 +24,7 @@ export function routeOf(path) {
   if (parts.length === 0) return { name: "home" };
   const [first, group, version, plural, ...rest] = parts;
   if (first === "login" && parts.length === 1) return { name: "login" };
+  if (first === "server" && group === "sessions" && parts.length === 2) return { name: "sessions" };
   if (plural === undefined) return { name: "missing" };
   const resource = { group: group === CORE ? "" : group, version, plural };
   if (first === "list" && rest.length === 0) return { name: "list", ...resource };
@@ -42,6 +43,9 @@ function decoded(text) {
     return text;
   }
 }
+
+/** Address of the sessions of the server. `/dashboard/sessions` is their place in the API. */
+export const SESSIONS = `${BASE}server/sessions`;
 
 /** @typedef {{ group: string, version: string, plural: string }} ResourceId */
 

@@ -82,6 +82,14 @@ class Session {
     return this.login.value?.server?.features?.includes(feature) ?? false;
   }
 
+  /**
+   * Find out whether the session has ended: a browser does not tell a script why its socket was refused.
+   * @param {FetchTransport} transport
+   */
+  #check(transport) {
+    if (this.state.peek() === "in") transport.json(PATH).catch(() => {});
+  }
+
   #out() {
     this.stop.abort();
     this.login.value = null;
@@ -93,7 +101,7 @@ class Session {
     const fetching = new FetchTransport(() => this.ended());
     this.transport = fetching;
     if (features.has("stream")) {
-      const multiplexed = new Multiplexed(() => new WebSocket(`wss://${location.host}/dashboard/stream`));
+      const multiplexed = new Multiplexed(() => new WebSocket(`wss://${location.host}/dashboard/stream`), () => this.#check(fetching));
       this.transport = {
         json: (path, options) => fetching.json(path, options),
         stream: (path, accept, onDocuments, stop) => multiplexed.stream(path, accept, onDocuments, stop),

@@ -2,12 +2,14 @@
 import edit from "./en_edit.js";
 import details from "./en_details.js";
 import home from "./en_home.js";
+import sessions from "./en_sessions.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
 export default {
   ...details,
   ...edit,
   ...home,
+  ...sessions,
   "app.name": "Sampan",
   "app.skip": "Skip to content",
   "app.loading": "Loading",

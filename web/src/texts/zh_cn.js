@@ -2,12 +2,14 @@
 import edit from "./zh_cn_edit.js";
 import details from "./zh_cn_details.js";
 import home from "./zh_cn_home.js";
+import sessions from "./zh_cn_sessions.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
 export default {
   ...details,
   ...edit,
   ...home,
+  ...sessions,
   "app.name": "Sampan",
   "app.skip": "跳到正文",
   "app.loading": "正在加载",

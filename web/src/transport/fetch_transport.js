@@ -1,4 +1,5 @@
 /** Requests with `fetch`: the cookie of the session authenticates them, together with the page's header. */
+import { isUnused } from "../session/activity.js";
 import { ConnectionLost, statusErrorOf } from "./errors.js";
 import { Turns, hasFewConnections } from "./turns.js";
 
@@ -78,6 +79,7 @@ export class FetchTransport {
   async #send(path, { method = "GET", accept = "application/json", body, type = "application/json", signal, onWarnings }) {
     /** @type {Record<string, string>} */
     const headers = { Accept: accept, ...PAGE_HEADERS };
+    if (isUnused()) headers["X-Sampan-Background"] = "1";
     if (body !== undefined) headers["Content-Type"] = type;
     let response;
     try {

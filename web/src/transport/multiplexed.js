@@ -3,6 +3,7 @@
  *
  * Each line costs the server one credit. The page returns credits after it has processed the lines.
  */
+import { isUnused } from "../session/activity.js";
 import { ConnectionLost, StatusError, safeMessage } from "./errors.js";
 
 const CREDIT = 1000;
@@ -14,9 +15,13 @@ const RETURN_AT = 500;
  */
 
 export class Multiplexed {
-  /** @param {() => WebSocket} connect returns a new socket */
-  constructor(connect) {
+  /**
+   * @param {() => WebSocket} connect returns a new socket
+   * @param {() => void} [onClosed] called after each end of a socket: the session may have ended
+   */
+  constructor(connect, onClosed = () => {}) {
     this.connect = connect;
+    this.onClosed = onClosed;
     /** @type {WebSocket | null} */
     this.socket = null;
     /** @type {Map<number, Subscription>} */
@@ -37,7 +42,7 @@ export class Multiplexed {
     const id = this.next++;
     return new Promise((resolve, reject) => {
       this.open.set(id, { onDocuments, resolve, reject, used: 0 });
-      this.#send({ op: "open", id, path, accept, credit: CREDIT });
+      this.#send({ op: "open", id, path, accept, credit: CREDIT, ...(isUnused() ? { background: true } : {}) });
       signal.addEventListener(
         "abort",
         () => {
@@ -71,6 +76,7 @@ export class Multiplexed {
     socket.onclose = (event) => {
       if (this.socket === socket) this.socket = null;
       this.waiting = [];
+      this.onClosed();
       const lost = [...this.open.values()];
       this.open.clear();
       for (const each of lost) each.reject(new ConnectionLost(event.reason || `WebSocket ${event.code}`));

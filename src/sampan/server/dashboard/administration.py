@@ -29,18 +29,18 @@ class Administration:
         if not name:
             if method != "GET":
                 raise method_not_allowed()
-            return json_response({"items": [self._shown(each) for each in sessions]})
+            return json_response({"items": [self._shown(each, request) for each in sessions]})
         found = next((each for each in sessions if each.public_id == name), None)
         if found is None:
             raise not_found(_RESOURCE, name)
         if method == "GET":
-            return json_response(self._shown(found))
+            return json_response(self._shown(found, request))
         if method != "DELETE":
             raise method_not_allowed()
         self._sessions.end(found)
         return Response(204, content_type="")
 
-    def _shown(self, session: Session) -> dict[str, Any]:
+    def _shown(self, session: Session, request: Request) -> dict[str, Any]:
         return {
             "id": session.public_id,
             "user": session.user.name,
@@ -51,4 +51,5 @@ class Administration:
             "idleExpires": time_text(self._sessions.idle_expires(session)),
             "address": session.address,
             "userAgent": session.agent,
+            "current": session is request.session,
         }

@@ -23,6 +23,7 @@ from sampan.server.dashboard.login import Logins
 from sampan.server.dashboard.oidc import CALLBACK, OidcIssuer, OidcLogin
 from sampan.server.dashboard.oidc import PATH as OIDC
 from sampan.server.dashboard.origin import (
+    BACKGROUND_HEADER,
     ServedHosts,
     cookie_name,
     cookie_value,
@@ -122,12 +123,15 @@ class Dashboard:
 
     def _find_session(self, request: Request, *, own: bool) -> None:
         """Set `request.session` if the request is one of the page. Raises `StatusError` 421 for another host."""
-        is_page = is_from_page(request) or is_own_socket(request)
+        is_socket = is_own_socket(request)
+        is_page = is_from_page(request) or is_socket
         if own or is_page:
             self._hosts.check(request)
         value = cookie_value(request, cookie_name(request)) if is_page else ""
         if value and not _is_proxied(request):
-            request.session = self.sessions.use(value)
+            # The page opens its socket again by itself.
+            background = is_socket or BACKGROUND_HEADER in request.headers
+            request.session = self.sessions.use(value, background=background)
             request.response_headers = (*request.response_headers, *TO_SESSIONS)
 
     async def _serve(self, request: Request) -> Response:

@@ -13,6 +13,8 @@ from sampan.server.request import Request
 from sampan.server.websocket import wants_websocket
 
 PAGE_HEADER: Final = "x-sampan-page"
+BACKGROUND_HEADER: Final = "x-sampan-background"
+"""Header of requests that the page sends although nobody uses it."""
 
 
 def is_from_page(request: Request) -> bool:

@@ -129,15 +129,18 @@ class Sessions:
         _log.info("session began", extra={"session": session.public_id, "user": user.name, "way": credentials.way})
         return value, session
 
-    def use(self, value: str) -> Session:
-        """Return the session of a cookie's value, which is used now; `ENDED` if there is none."""
+    def use(self, value: str, *, background: bool = False) -> Session:
+        """Return the session of a cookie's value, which is used now; `ENDED` if there is none.
+
+        `background`: the page sends the request by itself, without its user, so the session stays as idle as it is.
+        """
         session = self._by_digest.get(_digest(value))
         if session is None:
             return ENDED
         now = unix_time()
         if now >= self.idle_expires(session):
             self.end(session)
-        else:
+        elif not background:
             session.used = now
         return session
 

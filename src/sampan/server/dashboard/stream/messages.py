@@ -31,6 +31,8 @@ class Open(msgspec.Struct, frozen=True, tag_field="op", tag="open", forbid_unkno
     accept: str = "application/json"
     credit: int = 1000
     impersonate: Impersonated | None = None
+    background: bool = False
+    """The page opens it by itself: the session stays as idle as it is."""
 
 
 class Credit(msgspec.Struct, frozen=True, tag_field="op", tag="credit", forbid_unknown_fields=True):

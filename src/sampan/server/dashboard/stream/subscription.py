@@ -15,6 +15,7 @@ from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError, bad_request
 from sampan.core.tracebacks import forget_frames
 from sampan.server.connections.owner import release
+from sampan.server.dashboard.origin import BACKGROUND_HEADER
 from sampan.server.dashboard.stream.messages import CREDIT_MAX, Open
 from sampan.server.request import OWN, Handler, Request, Response, WireRequest
 from sampan.server.request_info import parse_target
@@ -109,6 +110,8 @@ class Subscription:
             raise bad_request("a proxied path is not served on the stream")
         headers: dict[str, str] = {name: value for name, value in handshake.headers.items() if name in _COPIED}
         headers |= {"accept": message.accept, "x-sampan-page": "1", "sec-fetch-site": "same-origin"}
+        if message.background:
+            headers[BACKGROUND_HEADER] = "1"
         if message.impersonate is not None:
             headers["impersonate-user"] = message.impersonate.user
             if message.impersonate.groups:

@@ -1,0 +1,32 @@
+/** English texts of sessions. `{name}` is a value. */
+
+/** @type {import("./catalogue.js").Catalogue} */
+export default {
+  "sessions.title": "Sessions",
+  "sessions.list": "List of sessions",
+  "sessions.hint": "Browsers that are logged in to this server. A session ends with its credential, after a time without use, and here.",
+  "sessions.user": "User",
+  "sessions.login": "Login",
+  "sessions.browser": "Browser",
+  "sessions.address": "Address",
+  "sessions.began": "Began",
+  "sessions.last_used": "Last use",
+  "sessions.ends": "Ends in",
+  "sessions.current": "this session",
+  "sessions.by_token": "Token",
+  "sessions.by_link": "One-time link",
+  "sessions.by_certificate": "Certificate",
+  "sessions.by_oidc": "Identity provider",
+  "sessions.end": "End",
+  "sessions.end_of": "End the session of {user}",
+  "sessions.end_title": "End this session?",
+  "sessions.end_hint": "The browser is logged out at once, and its streams end.",
+  "sessions.end_own": "This is your own session. You will be logged out.",
+  "sessions.keep": "Keep it",
+  "sessions.forbidden": "You may not list the sessions of this server",
+  "sessions.forbidden_hint": "A cluster role must allow get on the nonResourceURL /dashboard/sessions.",
+  "app.sessions": "Sessions of this server",
+  "app.idle": "Without use it ends at {time}",
+  "sessions.count": { one: "{count} session", other: "{count} sessions" },
+  "sessions.minutes": { one: "{count} minute", other: "{count} minutes" },
+};

@@ -1,0 +1,32 @@
+/** Chinese texts of sessions. */
+
+/** @type {import("./catalogue.js").Catalogue} */
+export default {
+  "sessions.title": "会话",
+  "sessions.list": "会话列表",
+  "sessions.hint": "登录到此服务器的浏览器。会话随凭据失效、长时间不使用而结束，也可以在这里结束。",
+  "sessions.user": "用户",
+  "sessions.login": "登录方式",
+  "sessions.browser": "浏览器",
+  "sessions.address": "地址",
+  "sessions.began": "开始于",
+  "sessions.last_used": "最近使用",
+  "sessions.ends": "剩余时间",
+  "sessions.current": "当前会话",
+  "sessions.by_token": "令牌",
+  "sessions.by_link": "一次性链接",
+  "sessions.by_certificate": "证书",
+  "sessions.by_oidc": "身份提供方",
+  "sessions.end": "结束",
+  "sessions.end_of": "结束 {user} 的会话",
+  "sessions.end_title": "结束此会话？",
+  "sessions.end_hint": "该浏览器将立即退出登录，其数据流随之结束。",
+  "sessions.end_own": "这是你自己的会话。你将退出登录。",
+  "sessions.keep": "保留",
+  "sessions.forbidden": "你无权列出此服务器的会话",
+  "sessions.forbidden_hint": "需要 ClusterRole 允许对 nonResourceURL /dashboard/sessions 执行 get。",
+  "app.sessions": "此服务器的会话",
+  "app.idle": "若不使用，将于 {time} 结束",
+  "sessions.count": { other: "{count} 个会话" },
+  "sessions.minutes": { other: "{count} 分钟" },
+};
