@@ -9,11 +9,11 @@ import pytest
 
 from sampan.client import NotFound
 from sampan.component_base.resources import CONFIG_MAPS, SECRETS
-from sampan.controllers.garbage_collector.deletion import Deletion
+from sampan.controllers.garbage_collector.deletion import DeletionWorker
 from sampan.controllers.garbage_collector.graph import Graph
 from sampan.controllers.garbage_collector.identity import state_of
 from sampan.controllers.garbage_collector.live_objects import LiveObjects
-from sampan.controllers.garbage_collector.node import Node
+from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.operator.manager import Manager
 from sampan.operator.queue import WorkQueue
 from sampan.resource import Object
@@ -27,19 +27,19 @@ class Judge(Working):
     """Runs the deletion on one node at a time, against a server."""
 
     graph: Graph
-    queue: WorkQueue[Node]
-    deletion: Deletion
+    queue: WorkQueue[GraphNode]
+    deletion: DeletionWorker
 
-    async def node_of(self, obj: Object) -> Node:
+    async def node_of(self, obj: Object) -> GraphNode:
         """Update the graph with the current state of a Secret."""
         found = await self.client.resource(SECRETS).metadata_only().get(obj["metadata"]["name"])
         return self.graph.observe(state_of(SECRETS, found.metadata))
 
-    async def garbage(self, **metadata: Any) -> Node:
+    async def garbage(self, **metadata: Any) -> GraphNode:
         """Create a Secret with an absent owner."""
         return await self.node_of(await self.create(SECRETS, named("child", [absent()], **metadata)))
 
-    async def attempt(self, node: Node) -> bool:
+    async def attempt(self, node: GraphNode) -> bool:
         """Process a node, and requeue it if it must be retried."""
         done = await self.deletion.attempt(node)
         if not done:
@@ -59,9 +59,11 @@ class Judge(Working):
 async def judging() -> AsyncIterator[Judge]:
     """A server, and a graph without monitors."""
     async with connected() as (client, _):
-        queue: WorkQueue[Node] = WorkQueue()
+        queue: WorkQueue[GraphNode] = WorkQueue()
         graph = Graph(queue, WorkQueue(), lambda *_: None)
-        yield Judge(client, Manager(client), graph, queue, Deletion(graph, LiveObjects(client, client.mapper), queue))
+        yield Judge(
+            client, Manager(client), graph, queue, DeletionWorker(graph, LiveObjects(client, client.mapper), queue)
+        )
 
 
 async def test_garbage_is_deleted_although_other_fields_have_changed() -> None:

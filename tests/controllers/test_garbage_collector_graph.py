@@ -12,8 +12,8 @@ from sampan.component_base.resources import PODS
 from sampan.controllers.garbage_collector.absent_owners import AbsentOwners
 from sampan.controllers.garbage_collector.alternatives import alternative_identity, partition
 from sampan.controllers.garbage_collector.graph import Graph
-from sampan.controllers.garbage_collector.identity import Identity, OwnerRef, State, StateReader
-from sampan.controllers.garbage_collector.node import Node
+from sampan.controllers.garbage_collector.identity import ObjectIdentity, ObservedObject, OwnerRef, StateReader
+from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.operator.queue import WorkQueue
 from sampan.testing.time.virtual_time import virtual_time
 
@@ -22,8 +22,8 @@ class Watched:
     """A graph with its queues."""
 
     def __init__(self) -> None:
-        self.to_delete: WorkQueue[Node] = WorkQueue()
-        self.to_orphan: WorkQueue[Node] = WorkQueue()
+        self.to_delete: WorkQueue[GraphNode] = WorkQueue()
+        self.to_orphan: WorkQueue[GraphNode] = WorkQueue()
         self.reported: list[tuple[str, str]] = []
         report = lambda dependent, owner: self.reported.append((dependent.name, owner.name))  # noqa: E731
         self.graph = Graph(self.to_delete, self.to_orphan, report)
@@ -36,14 +36,14 @@ class Watched:
         """Return the names of nodes whose dependents must be orphaned."""
         return await drained(self.to_orphan)
 
-    def node(self, name: str) -> Node:
+    def node(self, name: str) -> GraphNode:
         """Return a node, which must exist."""
         node = self.graph.node(f"uid-{name}")
         assert node is not None
         return node
 
 
-async def drained(queue: WorkQueue[Node]) -> list[str]:
+async def drained(queue: WorkQueue[GraphNode]) -> list[str]:
     """The names of all nodes in a queue."""
     found = []
     while len(queue):
@@ -53,9 +53,9 @@ async def drained(queue: WorkQueue[Node]) -> list[str]:
     return sorted(found)
 
 
-def identity(name: str, namespace: str = "n", *, kind: str = "Pod", uid: str = "") -> Identity:
+def identity(name: str, namespace: str = "n", *, kind: str = "Pod", uid: str = "") -> ObjectIdentity:
     """An object's identity."""
-    return Identity("v1", kind, name, uid or f"uid-{name}", namespace)
+    return ObjectIdentity("v1", kind, name, uid or f"uid-{name}", namespace)
 
 
 def owner(name: str, *, kind: str = "Pod", uid: str = "", blocks: bool = False) -> OwnerRef:
@@ -63,9 +63,9 @@ def owner(name: str, *, kind: str = "Pod", uid: str = "", blocks: bool = False) 
     return OwnerRef("v1", kind, name, uid or f"uid-{name}", blocks)
 
 
-def observed(name: str, owners: Iterable[OwnerRef] = (), namespace: str = "n", **more: Any) -> State:
+def observed(name: str, owners: Iterable[OwnerRef] = (), namespace: str = "n", **more: Any) -> ObservedObject:
     """The observed state of an object."""
-    return State(identity(name, namespace), tuple(owners))._replace(**more)
+    return ObservedObject(identity(name, namespace), tuple(owners))._replace(**more)
 
 
 async def test_an_unobserved_owner_is_virtual() -> None:
@@ -205,9 +205,9 @@ async def test_an_absent_owner_is_removed_before_its_deletion_event() -> None:
     assert await watched.deletions() == []
 
 
-def dependent(name: str, owners: Iterable[OwnerRef], namespace: str = "n") -> Node:
+def dependent(name: str, owners: Iterable[OwnerRef], namespace: str = "n") -> GraphNode:
     """An observed node."""
-    node = Node(identity(name, namespace), is_virtual=False)
+    node = GraphNode(identity(name, namespace), is_virtual=False)
     node.owners = tuple(owners)
     return node
 
@@ -221,7 +221,9 @@ def dependent(name: str, owners: Iterable[OwnerRef], namespace: str = "n") -> No
     ],
     ids=["in a namespace", "of the cluster", "another kind"],
 )
-def test_dependents_are_partitioned_by_their_references(of: Identity, matching: list[str], others: list[str]) -> None:
+def test_dependents_are_partitioned_by_their_references(
+    of: ObjectIdentity, matching: list[str], others: list[str]
+) -> None:
     dependents = [
         dependent("same", [owner("o"), owner("other")]),
         dependent("kind", [owner("o", kind="Node")]),
@@ -237,7 +239,7 @@ def test_all_alternative_identities_are_tried_in_turn() -> None:
     dependents = [dependent(f"d{index}", [each]) for index, each in enumerate(references)]
     dependents.append(dependent("d3", [owner("o", kind="B")], "m"))
     turns: list[tuple[str, ...]] = []
-    current: Identity | None = Identity(*references[0][:4], "n")
+    current: ObjectIdentity | None = ObjectIdentity(*references[0][:4], "n")
     for _ in range(5):
         assert current is not None
         turns.append((current.kind, current.namespace, current.name))
@@ -303,14 +305,14 @@ def test_a_state_is_read_from_bytes() -> None:
     reader = StateReader(PODS)
     state = reader.read(raw)
     owners = (OwnerRef("apps/v1", "ReplicaSet", "r", "v", True),)
-    assert state == State(Identity("v1", "Pod", "p", "u", "n"), owners, "7", True, True, False)
+    assert state == ObservedObject(ObjectIdentity("v1", "Pod", "p", "u", "n"), owners, "7", True, True, False)
     assert reader.read(raw).owners is state.owners
     assert str(state.identity) == "[v1/Pod, namespace: n, name: p, uid: u]"
 
 
 def test_a_state_with_nulls_is_read() -> None:
     raw = b'{"metadata":{"name":"a","namespace":null,"uid":"u","finalizers":null,"ownerReferences":null}}'
-    assert StateReader(PODS).read(raw) == State(Identity("v1", "Pod", "a", "u"))
+    assert StateReader(PODS).read(raw) == ObservedObject(ObjectIdentity("v1", "Pod", "a", "u"))
 
 
 def test_the_least_recently_used_absent_owner_is_dropped() -> None:

@@ -7,11 +7,17 @@ import pytest
 
 from sampan.component_base.resources import EVENTS, PODS
 from sampan.component_base.views import POD_VIEW
-from sampan.controllers.service_load_balancer.assignment import Assigner, Balanced, NodeAddresses, Place, Port
+from sampan.controllers.service_load_balancer.assignment import (
+    AddressPort,
+    Assigner,
+    Balanced,
+    NodeAddresses,
+    ProtocolPort,
+)
 from tests.controllers.cluster import WAIT_S, Working, cluster
 from tests.controllers.test_load_balancer import ONE, TWO, balancing, published, service, two_nodes
 
-HTTP = Port("TCP", 80)
+HTTP = ProtocolPort("TCP", 80)
 
 
 async def pod(c: Working, name: str, node: str, port: int, **spec: Any) -> None:
@@ -82,7 +88,7 @@ async def test_pod_without_a_conflict_gets_no_event() -> None:
 
 @pytest.mark.parametrize(("before", "addresses"), [((), ()), (("192.0.2.1",), ("192.0.2.1",))])
 def test_service_keeps_an_address_that_it_has(before: tuple[str, ...], addresses: tuple[str, ...]) -> None:
-    place = Place("192.0.2.1", HTTP)
+    place = AddressPort("192.0.2.1", HTTP)
     assigner = Assigner([NodeAddresses("one", ("192.0.2.1",))], host_ports={place: "hostPort of Pod default/a"})
     [found] = assigner.assign([Balanced("default/web", (HTTP,), before=before)]).values()
     assert found.addresses == addresses

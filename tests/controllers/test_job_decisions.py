@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.component_base.views import ContainerStatus, InitContainer, Pod, PodCondition, PodSpec, PodStatus
-from sampan.controllers.job.backoff import FAILURE_COUNT, IGNORED_FAILURE_COUNT, Failures, finished_at
+from sampan.controllers.job.backoff import FAILURE_COUNT, IGNORED_FAILURE_COUNT, BackoffRecord, finished_at
 from sampan.controllers.job.conditions import put_condition
 from sampan.controllers.job.counting import NAMED_MAX, count_named, name_terminated
 from sampan.controllers.job.indexes import COMPLETION_INDEX, Indexes
@@ -64,7 +64,7 @@ def pod(uid: str, phase: str = "Running", *, index: int | None = None, tracked: 
 
 def observed(obj: Any, *pods: Pod) -> JobState:
     """The observed state of a Job."""
-    return observe(obj, pods, NOW, Failures())
+    return observe(obj, pods, NOW, BackoffRecord())
 
 
 # ---- indexes
@@ -170,11 +170,11 @@ def test_success_rules_decide_when_a_job_succeeds(rule: Any, succeeded: list[int
 
 @pytest.mark.parametrize(("count", "wait_s"), [(0, 0), (1, 10), (2, 20), (3, 40), (6, 320), (7, 600), (100, 600)])
 def test_each_failure_doubles_the_backoff(count: int, wait_s: int) -> None:
-    assert Failures(count, NOW).wait(NOW) == dt.timedelta(seconds=wait_s)
+    assert BackoffRecord(count, NOW).wait(NOW) == dt.timedelta(seconds=wait_s)
 
 
 def test_backoff_counts_from_the_last_failure() -> None:
-    failures = Failures(2, NOW - dt.timedelta(seconds=15))
+    failures = BackoffRecord(2, NOW - dt.timedelta(seconds=15))
     assert failures.wait(NOW) == dt.timedelta(seconds=5)
     assert failures.wait(NOW + dt.timedelta(hours=1)) == dt.timedelta()
 
@@ -188,11 +188,11 @@ def ended(uid: str, minute: int) -> Pod:
 
 def test_failures_are_counted_from_the_last_success() -> None:
     minute = NOW.replace(hour=11)
-    before = Failures(3, minute)
+    before = BackoffRecord(3, minute)
     assert before.after([], []) == before
-    assert before.after([], [ended("a", 1), ended("b", 2)]) == Failures(5, minute.replace(minute=2))
-    assert before.after([ended("c", 3)], []) == Failures()
-    assert before.after([ended("c", 1)], [ended("a", 1), ended("b", 2)]) == Failures(1, minute.replace(minute=2))
+    assert before.after([], [ended("a", 1), ended("b", 2)]) == BackoffRecord(5, minute.replace(minute=2))
+    assert before.after([ended("c", 3)], []) == BackoffRecord()
+    assert before.after([ended("c", 1)], [ended("a", 1), ended("b", 2)]) == BackoffRecord(1, minute.replace(minute=2))
 
 
 def test_a_pod_ends_with_its_last_container() -> None:
@@ -318,10 +318,10 @@ def test_an_index_with_a_terminating_pod_may_have_to_wait() -> None:
 def test_backoff_of_an_index_does_not_delay_other_indexes() -> None:
     obj = indexed(3, backoffLimitPerIndex=3, parallelism=3)
     failed = pod("p", "Failed", index=1, failures=1)
-    state = observe(obj, [failed, pod("q", index=0)], NOW.replace(hour=11, minute=50, second=5), Failures())
+    state = observe(obj, [failed, pod("q", index=0)], NOW.replace(hour=11, minute=50, second=5), BackoffRecord())
     found = plan(state)
     assert (found.create, found.wait) == ([2], dt.timedelta(seconds=15))
-    later = observe(obj, [failed, pod("q", index=0)], NOW, Failures())
+    later = observe(obj, [failed, pod("q", index=0)], NOW, BackoffRecord())
     assert plan(later).create == [1, 2]
     annotations = new_pod(later, 1)["metadata"]["annotations"]
     assert annotations == {COMPLETION_INDEX: "1", FAILURE_COUNT: "2"}

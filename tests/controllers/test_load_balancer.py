@@ -10,7 +10,7 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.load_balancer import AddressRange, LoadBalancerOptions
 from sampan.component_base.resources import ENDPOINT_SLICES, NODES, SERVICES
 from sampan.controllers import service_load_balancer
-from sampan.controllers.service_load_balancer.assignment import Place, Port
+from sampan.controllers.service_load_balancer.assignment import AddressPort, ProtocolPort
 from sampan.controllers.service_load_balancer.facts import BALANCER_NODE_VIEW, on_whole_nodes, places_of_slices
 from sampan.resource import meta
 from sampan.wire import json
@@ -159,8 +159,10 @@ def test_the_spelling_of_an_address_does_not_hide_its_programs() -> None:
     found = BALANCER_NODE_VIEW.decode(json.encode({"metadata": {"name": "one"}, "status": status}))
     piece: Any = {"ports": [{"port": 6443}], "endpoints": [{"addresses": ["2001:0db8::0007"]}]}
     servers = on_whole_nodes(places_of_slices([piece], "API server"), [found])
-    assert set(found.used_places()) == {Place(each, Port("TCP", 10250)) for each in found.public_addresses()}
-    assert set(servers) == {Place(each, Port("TCP", 6443)) for each in found.public_addresses()}
+    assert set(found.used_places()) == {
+        AddressPort(each, ProtocolPort("TCP", 10250)) for each in found.public_addresses()
+    }
+    assert set(servers) == {AddressPort(each, ProtocolPort("TCP", 6443)) for each in found.public_addresses()}
 
 
 async def test_a_pool_gives_each_service_its_own_address() -> None:

@@ -10,20 +10,22 @@ from hypothesis import strategies as st
 
 from sampan.component_base.load_balancer import AddressRange
 from sampan.controllers.service_load_balancer.assignment import (
+    AddressPort,
     Assigner,
     Assignment,
     Balanced,
     NodeAddresses,
-    Place,
-    Port,
+    ProtocolPort,
 )
 from tests.properties import examples
 
 NODES = [NodeAddresses("a", ("192.0.2.1", "2001:db8::1")), NodeAddresses("b", ("192.0.2.2",))]
 POOL = (AddressRange.parse("198.51.100.0/30"), AddressRange.parse("2001:db8:1::1-2001:db8:1::2"))
-HTTP, DNS = Port("TCP", 80), Port("UDP", 53)
+HTTP, DNS = ProtocolPort("TCP", 80), ProtocolPort("UDP", 53)
 
-ports = st.lists(st.sampled_from([HTTP, DNS, Port("TCP", 443), Port("UDP", 80)]), min_size=1, max_size=3, unique=True)
+ports = st.lists(
+    st.sampled_from([HTTP, DNS, ProtocolPort("TCP", 443), ProtocolPort("UDP", 80)]), min_size=1, max_size=3, unique=True
+)
 services = st.lists(
     st.builds(
         Balanced,
@@ -38,7 +40,10 @@ services = st.lists(
     unique_by=lambda service: service.key,
 )
 pools = st.sampled_from([(), POOL])
-RESERVED = {Place("192.0.2.1", Port("TCP", 443)): "API server", Place("198.51.100.0", HTTP): "a program"}
+RESERVED = {
+    AddressPort("192.0.2.1", ProtocolPort("TCP", 443)): "API server",
+    AddressPort("198.51.100.0", HTTP): "a program",
+}
 
 
 def assigned(found: list[Balanced], pool: tuple[AddressRange, ...]) -> dict[str, Assignment]:
@@ -50,7 +55,9 @@ def assigned(found: list[Balanced], pool: tuple[AddressRange, ...]) -> dict[str,
 @settings(max_examples=examples(200))
 def test_no_port_of_an_address_has_two_services(found: list[Balanced], pool: tuple[AddressRange, ...]) -> None:
     result = assigned(found, pool)
-    places = [Place(address, port) for each in found for address in result[each.key].addresses for port in each.ports]
+    places = [
+        AddressPort(address, port) for each in found for address in result[each.key].addresses for port in each.ports
+    ]
     assert len(places) == len(set(places))
     assert not RESERVED.keys() & set(places)
 
@@ -99,13 +106,13 @@ def test_the_oldest_service_gets_the_port_and_the_other_one_a_reason() -> None:
 
 
 def test_a_service_gets_the_addresses_where_its_ports_are_free() -> None:
-    result = assigned([Balanced("default/web", (Port("TCP", 443),))], ())
+    result = assigned([Balanced("default/web", (ProtocolPort("TCP", 443),))], ())
     assert result["default/web"] == Assignment(("192.0.2.2",))
 
 
 def test_a_node_port_is_reserved_except_for_its_own_service() -> None:
-    ports = {Port("TCP", 30080): "NodePort of Service default/web"}
-    web, other = (Balanced(key, (Port("TCP", 30080),)) for key in ("default/web", "default/other"))
+    ports = {ProtocolPort("TCP", 30080): "NodePort of Service default/web"}
+    web, other = (Balanced(key, (ProtocolPort("TCP", 30080),)) for key in ("default/web", "default/other"))
     assert Assigner(NODES, reserved_ports=ports).assign([web])["default/web"].addresses
     text = "port 30080/TCP of 192.0.2.1 is in use: NodePort of Service default/web"
     assert Assigner(NODES, reserved_ports=ports).assign([other])["default/other"].problem == text

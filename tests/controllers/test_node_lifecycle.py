@@ -9,8 +9,8 @@ import pytest
 
 from sampan.component_base.resources import EVENTS, LEASES, NODES, PODS
 from sampan.controllers import node_lifecycle, taint_eviction
-from sampan.controllers.node_lifecycle.health import Heartbeat, Probe, probe_of, silent_in_s, unknown_conditions
-from sampan.controllers.node_lifecycle.probes import Probes
+from sampan.controllers.node_lifecycle.health import Heartbeat, NodeHealth, probe_of, silent_in_s, unknown_conditions
+from sampan.controllers.node_lifecycle.probes import NodeHealthMap
 from sampan.controllers.node_lifecycle.taints import UNREACHABLE, swaps_no_execute, taints_after
 from sampan.controllers.node_lifecycle.zones import RATE, SECONDARY_RATE, TaintingRate, rates
 from sampan.controllers.status import find_status_condition
@@ -46,7 +46,7 @@ def lease(renewal: str) -> Any:
 
 def test_a_heartbeat_or_renewal_updates_the_probe() -> None:
     first = probe_of(node(heartbeat="a"), lease("1"), None, NOW)
-    assert first == Probe(Heartbeat("a", "1"), NOW)
+    assert first == NodeHealth(Heartbeat("a", "1"), NOW)
     assert probe_of(node(heartbeat="a"), lease("1"), first, later(10)) == first
     assert probe_of(node(heartbeat="a"), lease("2"), first, later(10)).at == later(10)
     assert probe_of(node(heartbeat="b"), lease("1"), first, later(10)).at == later(10)
@@ -54,7 +54,7 @@ def test_a_heartbeat_or_renewal_updates_the_probe() -> None:
 
 @pytest.mark.parametrize(("ready", "expected"), [("True", 40), ("False", 40), ("", 50)])
 def test_a_node_may_be_silent_for_a_while(ready: str, expected: float) -> None:
-    assert silent_in_s(node(ready), Probe(Heartbeat("", ""), NOW), later(10)) == expected
+    assert silent_in_s(node(ready), NodeHealth(Heartbeat("", ""), NOW), later(10)) == expected
 
 
 def test_conditions_of_a_silent_node_become_unknown() -> None:
@@ -74,7 +74,7 @@ def lease_ref(renewal: str, namespace: str = "kube-node-lease") -> Ref[Any]:
 
 def test_lease_renewals_are_recorded_by_the_handler() -> None:
     clock = SetClock()
-    probes = Probes(clock)
+    probes = NodeHealthMap(clock)
     began = probes.observe(node(), lease("1"), clock.now()).at
     clock.forward(10)
     probes.on_update(lease_ref("1"), lease_ref("2"))

@@ -16,9 +16,9 @@ from sampan.controllers.stateful_set.identity import (
     with_claims,
 )
 from sampan.controllers.stateful_set.plan import (
+    ReplicaAction,
     Revisions,
     StatefulSetState,
-    Step,
     condemned_step,
     next_outdated,
     observe,
@@ -86,17 +86,19 @@ def test_a_pod_name_has_set_and_ordinal(name: str, expected: tuple[str, int]) ->
 @pytest.mark.parametrize(
     ("found", "ordered", "parallel"),
     [
-        pytest.param(None, Step.CREATE, Step.CREATE, id="missing"),
-        pytest.param(pod(0), Step.KEEP, Step.KEEP, id="well"),
-        pytest.param(pod(0, ready=False), Step.WAIT, Step.KEEP, id="not ready"),
-        pytest.param(pod(0, phase="Pending"), Step.WAIT, Step.KEEP, id="pending"),
-        pytest.param(pod(0, going=True), Step.WAIT, Step.KEEP, id="terminating"),
-        pytest.param(pod(0, phase="Failed"), Step.DELETE, Step.DELETE, id="failed"),
-        pytest.param(pod(0, phase="Succeeded"), Step.DELETE, Step.DELETE, id="succeeded"),
-        pytest.param(pod(0, phase="Failed", going=True), Step.WAIT, Step.WAIT, id="failed and terminating"),
+        pytest.param(None, ReplicaAction.CREATE, ReplicaAction.CREATE, id="missing"),
+        pytest.param(pod(0), ReplicaAction.KEEP, ReplicaAction.KEEP, id="well"),
+        pytest.param(pod(0, ready=False), ReplicaAction.WAIT, ReplicaAction.KEEP, id="not ready"),
+        pytest.param(pod(0, phase="Pending"), ReplicaAction.WAIT, ReplicaAction.KEEP, id="pending"),
+        pytest.param(pod(0, going=True), ReplicaAction.WAIT, ReplicaAction.KEEP, id="terminating"),
+        pytest.param(pod(0, phase="Failed"), ReplicaAction.DELETE, ReplicaAction.DELETE, id="failed"),
+        pytest.param(pod(0, phase="Succeeded"), ReplicaAction.DELETE, ReplicaAction.DELETE, id="succeeded"),
+        pytest.param(
+            pod(0, phase="Failed", going=True), ReplicaAction.WAIT, ReplicaAction.WAIT, id="failed and terminating"
+        ),
     ],
 )
-def test_steps_for_desired_pods(found: Pod | None, ordered: Step, parallel: Step) -> None:
+def test_steps_for_desired_pods(found: Pod | None, ordered: ReplicaAction, parallel: ReplicaAction) -> None:
     pods = [found] if found is not None else []
     assert step(state(web(1), *pods), found) is ordered
     assert step(state(web(1, podManagementPolicy="Parallel"), *pods), found) is parallel
@@ -104,21 +106,25 @@ def test_steps_for_desired_pods(found: Pod | None, ordered: Step, parallel: Step
 
 def test_ordered_management_waits_for_min_ready_seconds() -> None:
     young = pod(0)
-    assert step(state(web(1, minReadySeconds=3600), young), young) is Step.KEEP
-    assert step(state(web(1, minReadySeconds=3601), young), young) is Step.WAIT
+    assert step(state(web(1, minReadySeconds=3600), young), young) is ReplicaAction.KEEP
+    assert step(state(web(1, minReadySeconds=3601), young), young) is ReplicaAction.WAIT
 
 
 @pytest.mark.parametrize(
     ("others", "found", "ordered", "parallel"),
     [
-        pytest.param([pod(0)], pod(1), Step.DELETE, Step.DELETE, id="well"),
-        pytest.param([pod(0)], pod(1, ready=False), Step.DELETE, Step.DELETE, id="the first unhealthy pod"),
-        pytest.param([pod(0, ready=False)], pod(1, ready=False), Step.WAIT, Step.DELETE, id="a later one"),
-        pytest.param([], pod(1, ready=False), Step.WAIT, Step.DELETE, id="one is missing"),
-        pytest.param([pod(0)], pod(1, going=True), Step.WAIT, Step.KEEP, id="terminating"),
+        pytest.param([pod(0)], pod(1), ReplicaAction.DELETE, ReplicaAction.DELETE, id="well"),
+        pytest.param(
+            [pod(0)], pod(1, ready=False), ReplicaAction.DELETE, ReplicaAction.DELETE, id="the first unhealthy pod"
+        ),
+        pytest.param(
+            [pod(0, ready=False)], pod(1, ready=False), ReplicaAction.WAIT, ReplicaAction.DELETE, id="a later one"
+        ),
+        pytest.param([], pod(1, ready=False), ReplicaAction.WAIT, ReplicaAction.DELETE, id="one is missing"),
+        pytest.param([pod(0)], pod(1, going=True), ReplicaAction.WAIT, ReplicaAction.KEEP, id="terminating"),
     ],
 )
-def test_steps_for_surplus_pods(others: list[Pod], found: Pod, ordered: Step, parallel: Step) -> None:
+def test_steps_for_surplus_pods(others: list[Pod], found: Pod, ordered: ReplicaAction, parallel: ReplicaAction) -> None:
     assert condemned_step(state(web(1), *others, found), found) is ordered
     assert condemned_step(state(web(1, podManagementPolicy="Parallel"), *others, found), found) is parallel
 

@@ -87,7 +87,7 @@ class MirroringController:
         await write(client, changes, endpoints, {})
         return None
 
-    def _record_skipped(self, endpoints: core_v1.Endpoints, mirror: Mirror) -> None:
+    def _record_skipped(self, endpoints: core_v1.Endpoints, mirror: DesiredSlices) -> None:
         if mirror.invalid:
             note = f"Skipped {mirror.invalid} invalid IP addresses when mirroring to EndpointSlices"
             self._recorder.warning(endpoints, "InvalidIPAddress", note)
@@ -108,7 +108,7 @@ def is_mirrored(endpoints: core_v1.Endpoints, service: core_v1.Service | None) -
 
 
 @dataclass(slots=True)
-class Mirror:
+class DesiredSlices:
     """Endpoints of the desired slices, grouped by address family and ports."""
 
     groups: dict[tuple[str, PortsKey], tuple[list[discovery_v1.EndpointPort], list[discovery_v1.Endpoint]]] = field(
@@ -121,9 +121,9 @@ class Mirror:
     """Number of skipped addresses: invalid ones and those above the limit."""
 
 
-def mirror_of(endpoints: core_v1.Endpoints) -> Mirror:
+def mirror_of(endpoints: core_v1.Endpoints) -> DesiredSlices:
     """Compute the mirror of an Endpoints object."""
-    mirror = Mirror()
+    mirror = DesiredSlices()
     for subset in in_order(endpoints.get("subsets") or ()):
         ports = [_port(port) for port in (subset.get("ports") or ())]
         pairs = [(address, True) for address in (subset.get("addresses") or ())]
@@ -143,7 +143,7 @@ def mirror_of(endpoints: core_v1.Endpoints) -> Mirror:
 
 
 def changes_for(
-    endpoints: core_v1.Endpoints, mirror: Mirror, existing: Iterable[discovery_v1.EndpointSlice]
+    endpoints: core_v1.Endpoints, mirror: DesiredSlices, existing: Iterable[discovery_v1.EndpointSlice]
 ) -> SliceChanges:
     """Return the changes that turn the existing slices into the mirror."""
     changes = SliceChanges()

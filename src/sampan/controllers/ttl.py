@@ -24,7 +24,7 @@ WORKERS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TtlBoundary:
     """Range of cluster sizes, in Nodes, and the annotation's value for it. A larger cluster is in the next step."""
 
     size_min: int
@@ -33,11 +33,11 @@ class Step:
 
 
 STEPS: Final = (
-    Step(0, 100, 0),
-    Step(90, 500, 15),
-    Step(450, 1000, 30),
-    Step(900, 2000, 60),
-    Step(1800, float("inf"), 300),
+    TtlBoundary(0, 100, 0),
+    TtlBoundary(90, 500, 15),
+    TtlBoundary(450, 1000, 30),
+    TtlBoundary(900, 2000, 60),
+    TtlBoundary(1800, float("inf"), 300),
 )
 
 

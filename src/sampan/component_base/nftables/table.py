@@ -15,7 +15,7 @@ BASE: Final = ""
 
 
 @dataclass(slots=True)
-class Changes:
+class TableTransaction:
     """Changes of a table, in the order that nftables needs: nothing is used before it exists, or removed while it is in
     use.
     """
@@ -131,8 +131,8 @@ class Table:
         replace = f"add table {self.name}\ndelete table {self.name}\nadd table {self.name}\n"
         return replace + self._changes(self._dirty).commands(self.name)
 
-    def _changes(self, owners: Iterable[str]) -> Changes:
-        changes = Changes()
+    def _changes(self, owners: Iterable[str]) -> TableTransaction:
+        changes = TableTransaction()
         # In a fixed order, so that the same change always gives the same commands.
         for owner in sorted(owners):
             _change_parts(changes, self._written.get(owner, EMPTY), self._fragments.get(owner, EMPTY))
@@ -159,7 +159,7 @@ class Table:
         return self._fragments[min(owners)].elements[key] if owners else None
 
 
-def _change_parts(changes: Changes, before: Fragment, after: Fragment) -> None:
+def _change_parts(changes: TableTransaction, before: Fragment, after: Fragment) -> None:
     for name, definition in after.sets.items():
         if name not in before.sets:
             changes.new_sets[name] = definition

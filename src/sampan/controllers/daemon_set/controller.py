@@ -23,7 +23,7 @@ from sampan.controllers.daemon_set.status import status
 from sampan.controllers.daemon_set.upkeep import Changes, upkeep
 from sampan.controllers.status import write_status
 from sampan.controllers.workloads.availability import next_available_s
-from sampan.controllers.workloads.history import POD_HASH_LABEL, History, data_of, has_data, number_of, surplus
+from sampan.controllers.workloads.history import POD_HASH_LABEL, RevisionHistory, data_of, has_data, number_of, surplus
 from sampan.controllers.workloads.ownership import Owned, OwnerGone, owners_of_pods
 from sampan.controllers.workloads.pod_control import PodControl
 from sampan.controllers.workloads.slow_start import slow_start
@@ -58,7 +58,7 @@ class DaemonSetController:
         self._nodes = client.resource(NODE_VIEW, namespace="")
         self._pods = client.resource(PODS, namespace="")
         self._owned: Owned[Pod] = Owned(context, POD_VIEW, DAEMON_SETS)
-        self._history = History(context, DAEMON_SETS, hash_label=POD_HASH_LABEL)
+        self._history = RevisionHistory(context, DAEMON_SETS, hash_label=POD_HASH_LABEL)
         self._recorder = context.recorder(NAME)
         self._control = PodControl(context, self._recorder)
         self._backoff = FailureBackoff()

@@ -1,4 +1,4 @@
-"""`Deletion`: checks an object that may be garbage, and deletes it if it is.
+"""`DeletionWorker`: checks an object that may be garbage, and deletes it if it is.
 
 | owners | action |
 |---|---|
@@ -19,25 +19,25 @@ from typing import Final
 from sampan.client import ClientError, Conflict, NoMatch, TransportError
 from sampan.client.options import Propagation
 from sampan.controllers.garbage_collector.graph import Graph
-from sampan.controllers.garbage_collector.identity import FOREGROUND, Identity, State
+from sampan.controllers.garbage_collector.identity import FOREGROUND, ObjectIdentity, ObservedObject
 from sampan.controllers.garbage_collector.live_objects import LiveObjects, NamespacedOwnerOfClusterObject, ObjectGone
-from sampan.controllers.garbage_collector.node import Node
+from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.controllers.garbage_collector.owners import OwnerLookup
 from sampan.operator.queue import WorkQueue
 
 _log: Final = logging.getLogger("sampan.controller.garbage-collector")
 
 
-class Deletion:
+class DeletionWorker:
     """Processes the queue of nodes that may be garbage."""
 
-    def __init__(self, graph: Graph, objects: LiveObjects, queue: WorkQueue[Node]) -> None:
+    def __init__(self, graph: Graph, objects: LiveObjects, queue: WorkQueue[GraphNode]) -> None:
         self._graph = graph
         self._objects = objects
         self._queue = queue
         self._owners = OwnerLookup(graph, objects)
 
-    async def attempt(self, node: Node) -> bool:
+    async def attempt(self, node: GraphNode) -> bool:
         """Process a node; return False if it must be retried."""
         if self._graph.node(node.identity.uid) is not node:
             return True
@@ -68,7 +68,7 @@ class Deletion:
         # unnoticed.
         return not node.is_virtual
 
-    async def _process(self, node: Node) -> None:
+    async def _process(self, node: GraphNode) -> None:
         if node.is_deleting_dependents:
             await self._wait_for_dependents(node)
         elif not node.is_deleting:
@@ -77,7 +77,7 @@ class Deletion:
             if state.owners:
                 await self._collect(node, state)
 
-    async def _wait_for_dependents(self, node: Node) -> None:
+    async def _wait_for_dependents(self, node: GraphNode) -> None:
         blocking = node.blocking_dependents()
         if not blocking:
             await self._objects.remove_finalizer(node.identity, FOREGROUND)
@@ -85,7 +85,7 @@ class Deletion:
             if not dependent.is_deleting:
                 self._queue.add(dependent)
 
-    async def _collect(self, node: Node, state: State) -> None:
+    async def _collect(self, node: GraphNode, state: ObservedObject) -> None:
         identity = node.identity
         owners = await self._owners.classify(identity.namespace, state.owners)
         if owners.solid:
@@ -100,13 +100,13 @@ class Deletion:
         else:
             await self._delete(identity, state, _policy(state))
 
-    async def _unblocked(self, identity: Identity, state: State, blocked: list[str]) -> State:
+    async def _unblocked(self, identity: ObjectIdentity, state: ObservedObject, blocked: list[str]) -> ObservedObject:
         if not blocked:
             return state
         await self._objects.unblock_owners(identity, blocked)
         return await self._objects.get(identity)
 
-    async def _delete(self, identity: Identity, state: State, policy: Propagation) -> None:
+    async def _delete(self, identity: ObjectIdentity, state: ObservedObject, policy: Propagation) -> None:
         """Delete the object if it still has the owners that the decision was based on.
 
         An object whose other fields change all the time would conflict forever. So the retry has no precondition.
@@ -122,7 +122,7 @@ class Deletion:
             await self._objects.delete(identity, policy if policy == "Foreground" else _policy(now), "")
 
 
-def _policy(state: State) -> Propagation:
+def _policy(state: ObservedObject) -> Propagation:
     """Return the propagation policy that the object's finalizers request."""
     if state.has_orphan:
         return "Orphan"

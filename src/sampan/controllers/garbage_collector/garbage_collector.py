@@ -17,12 +17,12 @@ from sampan.client import ClientError
 from sampan.client.discovery.discover import discover
 from sampan.client.discovery.rest_mapper import RESTMapper
 from sampan.component_base.context import ControllerContext
-from sampan.controllers.garbage_collector.deletion import Deletion
+from sampan.controllers.garbage_collector.deletion import DeletionWorker
 from sampan.controllers.garbage_collector.graph import Graph
-from sampan.controllers.garbage_collector.identity import Identity, OwnerRef
+from sampan.controllers.garbage_collector.identity import ObjectIdentity, OwnerRef
 from sampan.controllers.garbage_collector.live_objects import LiveObjects
 from sampan.controllers.garbage_collector.monitors import Monitors, watchable
-from sampan.controllers.garbage_collector.node import Node
+from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.controllers.garbage_collector.orphaning import Orphaning
 from sampan.operator.events.event import ObjectReference
 from sampan.operator.failures.error_text import one_line, retry_level, traceback_of
@@ -67,7 +67,7 @@ class GarbageCollector:
         # The collector has a separate mapper, so that changes in discovery are visible immediately.
         self._mapper = RESTMapper(lambda: discover(client.rest))
         objects = LiveObjects(client, self._mapper)
-        self._deletion = Deletion(self.graph, objects, self._to_delete)
+        self._deletion = DeletionWorker(self.graph, objects, self._to_delete)
         self._orphaning = Orphaning(self.graph, objects, self._resources)
         self._redefined = asyncio.Event()
         informers = context.manager.options.informer_settings
@@ -142,21 +142,21 @@ class GarbageCollector:
             _log.info("cannot discover the server's new resources: %s", error)
         return known.values()
 
-    def _report(self, dependent: Identity, owner: OwnerRef) -> None:
+    def _report(self, dependent: ObjectIdentity, owner: OwnerRef) -> None:
         regarding = ObjectReference(
             dependent.api_version, dependent.kind, dependent.namespace, dependent.name, dependent.uid
         )
-        reference = Identity(*owner[:4], dependent.namespace)
+        reference = ObjectIdentity(*owner[:4], dependent.namespace)
         note = f'ownerRef {reference} does not exist in namespace "{dependent.namespace}"'
         self._recorder.warning(regarding, "OwnerRefInvalidNamespace", note)
 
 
-def _queue(name: str, metrics: WorkQueueMetrics) -> WorkQueue[Node]:
+def _queue(name: str, metrics: WorkQueueMetrics) -> WorkQueue[GraphNode]:
     limiter = ItemExponentialFailureRateLimiter(max_delay_s=RETRY_S_MAX)
     return WorkQueue(name, rate_limiter=limiter, metrics=metrics)
 
 
-async def _work(queue: WorkQueue[Node], attempt: Callable[[Node], Awaitable[bool]]) -> None:
+async def _work(queue: WorkQueue[GraphNode], attempt: Callable[[GraphNode], Awaitable[bool]]) -> None:
     """Run one worker. A node that is not finished is retried with backoff."""
     count = 0
     while True:

@@ -12,15 +12,15 @@ from typing import Final
 
 from sampan.controllers.garbage_collector.absent_owners import AbsentOwners
 from sampan.controllers.garbage_collector.alternatives import alternative_identity, partition
-from sampan.controllers.garbage_collector.identity import Identity, OwnerRef, State
-from sampan.controllers.garbage_collector.node import Node
+from sampan.controllers.garbage_collector.identity import ObjectIdentity, ObservedObject, OwnerRef
+from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.informer.version import older
 from sampan.operator.queue import WorkQueue
 
 FOREGROUND_DELAY_S: Final = 0.1
 """Delay before an object without known dependents is deleted in the foreground: other watches may lag behind."""
 
-Report = Callable[[Identity, OwnerRef], None]
+Report = Callable[[ObjectIdentity, OwnerRef], None]
 """Callback for an object whose owner is in another namespace."""
 
 
@@ -30,26 +30,26 @@ class Graph:
     Nodes that may be garbage go to the queue `to_delete`. Nodes whose dependents must be orphaned go to `to_orphan`.
     """
 
-    def __init__(self, to_delete: WorkQueue[Node], to_orphan: WorkQueue[Node], report: Report) -> None:
+    def __init__(self, to_delete: WorkQueue[GraphNode], to_orphan: WorkQueue[GraphNode], report: Report) -> None:
         self.absent = AbsentOwners()
         self._to_delete = to_delete
         self._to_orphan = to_orphan
         self._report = report
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, GraphNode] = {}
 
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def node(self, uid: str) -> Node | None:
+    def node(self, uid: str) -> GraphNode | None:
         """Return the node with a UID, or None."""
         return self._nodes.get(uid)
 
-    def observe(self, state: State, *, listed: bool = False) -> Node:
+    def observe(self, state: ObservedObject, *, listed: bool = False) -> GraphNode:
         """Add or update an object. A state older than the node's is ignored, unless it comes from a list."""
         uid = state.identity.uid
         node = self._nodes.get(uid)
         if node is None:
-            node = self._nodes[uid] = Node(state.identity, is_virtual=False)
+            node = self._nodes[uid] = GraphNode(state.identity, is_virtual=False)
         elif node.is_virtual:
             self._materialize(node, state.identity)
         elif not listed and older(state.resource_version, node.resource_version):
@@ -61,7 +61,7 @@ class Graph:
         self._change_state(node, state)
         return node
 
-    def remove(self, identity: Identity) -> None:
+    def remove(self, identity: ObjectIdentity) -> None:
         """Remove a deleted object."""
         node = self._nodes.get(identity.uid)
         if node is None:
@@ -70,7 +70,7 @@ class Graph:
             self._materialize(node, identity)
         self._remove(node, identity)
 
-    def found_absent(self, identity: Identity) -> None:
+    def found_absent(self, identity: ObjectIdentity) -> None:
         """Handle an object that the server does not have, although a node for it exists."""
         node = self._nodes.get(identity.uid)
         if node is None:
@@ -104,7 +104,7 @@ class Graph:
 
     # ---- changes of an object
 
-    def _materialize(self, node: Node, identity: Identity) -> None:
+    def _materialize(self, node: GraphNode, identity: ObjectIdentity) -> None:
         """Turn a virtual node into a real one. Dependents with conflicting references are queued."""
         node.is_virtual = False
         if node.identity == identity:
@@ -115,7 +115,7 @@ class Graph:
             self._to_delete.add(dependent)
         node.identity = identity
 
-    def _change_state(self, node: Node, state: State) -> None:
+    def _change_state(self, node: GraphNode, state: ObservedObject) -> None:
         was_orphaning, was_deleting_dependents = node.is_orphaning, node.is_deleting_dependents
         _, _, node.resource_version, node.is_deleting, node.has_orphan, node.has_foreground = state
         if node.is_orphaning and not was_orphaning:
@@ -126,7 +126,7 @@ class Graph:
             # The deletion of its dependents queues it again. Dependents that are not in the graph yet need the delay.
             self._to_delete.add_after(node, FOREGROUND_DELAY_S)
 
-    def _change_owners(self, node: Node, owners: tuple[OwnerRef, ...]) -> None:
+    def _change_owners(self, node: GraphNode, owners: tuple[OwnerRef, ...]) -> None:
         before = {reference.uid: reference for reference in node.owners}
         now = {reference.uid: reference for reference in owners}
         node.owners = owners
@@ -136,7 +136,7 @@ class Graph:
         self._link(node, [reference for uid, reference in now.items() if uid not in before])
         self._unlink(node, [reference for uid, reference in before.items() if uid not in now])
 
-    def _remove(self, node: Node, identity: Identity) -> None:
+    def _remove(self, node: GraphNode, identity: ObjectIdentity) -> None:
         del self._nodes[identity.uid]
         self._unlink(node, node.owners)
         if node.dependents:
@@ -145,13 +145,13 @@ class Graph:
 
     # ---- owners and dependents
 
-    def _link(self, node: Node, owners: Iterable[OwnerRef]) -> None:
+    def _link(self, node: GraphNode, owners: Iterable[OwnerRef]) -> None:
         is_doubtful = False
         for reference in owners:
             owner = self._nodes.get(reference.uid)
             if owner is None:
-                identity = Identity(*reference[:4], node.identity.namespace)
-                owner = self._nodes[reference.uid] = Node(identity, is_virtual=True)
+                identity = ObjectIdentity(*reference[:4], node.identity.namespace)
+                owner = self._nodes[reference.uid] = GraphNode(identity, is_virtual=True)
                 # Linked at once: the check of the owner then finds the dependent and can queue it.
                 owner.add_dependent(node)
                 self._to_delete.add(owner)  # A worker checks whether it exists.
@@ -161,7 +161,7 @@ class Graph:
         if is_doubtful:
             self._to_delete.add(node)
 
-    def _is_doubtful(self, node: Node, reference: OwnerRef, owner: Node) -> bool:
+    def _is_doubtful(self, node: GraphNode, reference: OwnerRef, owner: GraphNode) -> bool:
         """Return True if a reference may be wrong: its UID belongs to a node with another identity."""
         namespace = owner.identity.namespace
         if namespace and namespace != node.identity.namespace:
@@ -173,7 +173,7 @@ class Graph:
         # A cluster-scoped dependent guessed this identity. The kind may be namespaced, and missing in this namespace.
         return owner.is_virtual and namespace != node.identity.namespace
 
-    def _unlink(self, node: Node, owners: Iterable[OwnerRef]) -> None:
+    def _unlink(self, node: GraphNode, owners: Iterable[OwnerRef]) -> None:
         for reference in owners:
             owner = self._nodes.get(reference.uid)
             if owner is None:
@@ -182,14 +182,14 @@ class Graph:
             if owner.is_virtual and not owner.dependents:
                 del self._nodes[reference.uid]
 
-    def _queue_dependents(self, dependents: Iterable[Node], absent: Identity) -> None:
+    def _queue_dependents(self, dependents: Iterable[GraphNode], absent: ObjectIdentity) -> None:
         """Queue the dependents of an absent owner, which may be garbage."""
         for index, dependent in enumerate(dependents):
             if not index:
                 self.absent.add(absent)
             self._to_delete.add(dependent)
 
-    def _try_alternative(self, node: Node, dependents: Iterable[Node]) -> None:
+    def _try_alternative(self, node: GraphNode, dependents: Iterable[GraphNode]) -> None:
         alternative = alternative_identity(dependents, node.identity)
         if alternative is not None:
             node.identity = alternative
@@ -207,7 +207,7 @@ class Graph:
             if owner is not None and owner.is_deleting_dependents:
                 self._to_delete.add(owner)
 
-    def _report_wrong_namespace(self, dependent: Node, owner_uid: str) -> None:
+    def _report_wrong_namespace(self, dependent: GraphNode, owner_uid: str) -> None:
         for reference in dependent.owners:
             if reference.uid == owner_uid:
                 self._report(dependent.identity, reference)

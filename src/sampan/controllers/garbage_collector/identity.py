@@ -1,4 +1,4 @@
-"""Identities of objects: their own (`Identity`), and those in owner references (`OwnerRef`).
+"""Identities of objects: their own (`ObjectIdentity`), and those in owner references (`OwnerRef`).
 
 They are tuples with shared strings to save memory, because a large cluster has very many.
 """
@@ -31,7 +31,7 @@ class OwnerRef(NamedTuple):
     """`blockOwnerDeletion`."""
 
 
-class Identity(NamedTuple):
+class ObjectIdentity(NamedTuple):
     """Identity of an object.
 
     For an owner that was never observed it is taken from a dependent's reference, with the dependent's namespace.
@@ -51,10 +51,10 @@ class Identity(NamedTuple):
         return f"[{self.api_version}/{self.kind}, namespace: {self.namespace}, name: {self.name}, uid: {self.uid}]"
 
 
-class State(NamedTuple):
+class ObservedObject(NamedTuple):
     """State of an object as last observed."""
 
-    identity: Identity
+    identity: ObjectIdentity
     owners: tuple[OwnerRef, ...] = ()
     resource_version: str = ""
     is_deleting: bool = False
@@ -64,14 +64,14 @@ class State(NamedTuple):
     """True if it has the finalizer `foregroundDeletion`."""
 
 
-def state_of(info: ResourceInfo, metadata: ObjectMeta) -> State:
+def state_of(info: ResourceInfo, metadata: ObjectMeta) -> ObservedObject:
     """Return the state from an object's metadata."""
     owners = tuple(
         OwnerRef(each.api_version, each.kind, each.name, each.uid, each.block_owner_deletion)
         for each in metadata.owner_references
     )
-    return State(
-        Identity(info.api_version, info.kind, metadata.name, metadata.uid, metadata.namespace),
+    return ObservedObject(
+        ObjectIdentity(info.api_version, info.kind, metadata.name, metadata.uid, metadata.namespace),
         owners,
         metadata.resource_version,
         metadata.deletion_timestamp is not None,
@@ -120,7 +120,7 @@ class StateReader:
         self._kind = info.kind
         self._shared: Recent[tuple[OwnerRef, ...], tuple[OwnerRef, ...]] = Recent(_SHARED_OWNERS_MAX, _SHARED_OWNERS_S)
 
-    def read(self, raw: bytes) -> State:
+    def read(self, raw: bytes) -> ObservedObject:
         """Decode the state from an object's JSON. Raises `UnreadableObject`."""
         try:
             metadata = _decoder(raw).metadata
@@ -128,8 +128,8 @@ class StateReader:
             return state_of(self._info, read_metadata(raw))  # Some servers write nulls, which `_decoder` rejects.
         finalizers = metadata.finalizers or ()
         namespace = sys.intern(metadata.namespace)
-        return State(
-            Identity(self._api_version, self._kind, metadata.name, metadata.uid, namespace),
+        return ObservedObject(
+            ObjectIdentity(self._api_version, self._kind, metadata.name, metadata.uid, namespace),
             self._owners(metadata.owner_references) if metadata.owner_references else (),
             metadata.resource_version,
             metadata.deletion_timestamp is not None,

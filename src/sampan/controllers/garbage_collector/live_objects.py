@@ -21,7 +21,7 @@ from sampan.client.patch import Patch
 from sampan.client.resource_client import ResourceClient
 from sampan.client.retries.on_conflict import retry_on_conflict
 from sampan.client.watching.pager import PAGE_SIZE, list_all
-from sampan.controllers.garbage_collector.identity import Identity, State, StateReader, state_of
+from sampan.controllers.garbage_collector.identity import ObjectIdentity, ObservedObject, StateReader, state_of
 from sampan.core.gvk import GroupVersionResource
 from sampan.operator.request import RetryLater
 from sampan.resource import Object, ObjectMeta, OwnerReference, ResourceInfo
@@ -47,16 +47,16 @@ class LiveObjects:
         self._plain: set[GroupVersionResource] = set()
         """Resources that do not support strategic merge patches."""
 
-    async def resource_of(self, identity: Identity) -> ResourceInfo:
+    async def resource_of(self, identity: ObjectIdentity) -> ResourceInfo:
         """Return the resource of an object's kind."""
         return await self._mapper.resource_for((identity.api_version, identity.kind))
 
-    async def get(self, identity: Identity) -> State:
+    async def get(self, identity: ObjectIdentity) -> ObservedObject:
         """Read the current state of an object. Raises `ObjectGone`, `NamespacedOwnerOfClusterObject`."""
         info = await self.resource_of(identity)
         return state_of(info, await self._read(self._of(info, identity), identity))
 
-    async def dependents(self, info: ResourceInfo, owner: Identity) -> list[Identity]:
+    async def dependents(self, info: ResourceInfo, owner: ObjectIdentity) -> list[ObjectIdentity]:
         """Return the objects of a resource that reference an owner; for a namespaced owner, only in its namespace."""
         if owner.namespace and not info.namespaced:
             return []
@@ -67,7 +67,7 @@ class LiveObjects:
         found = [states.read(raw) for raw in listed.items if uid in raw]
         return [state.identity for state in found if any(each.uid == owner.uid for each in state.owners)]
 
-    async def delete(self, identity: Identity, policy: Propagation, resource_version: str) -> None:
+    async def delete(self, identity: ObjectIdentity, policy: Propagation, resource_version: str) -> None:
         """Delete the object; with a `resource_version`, only in that version.
 
         Raises `ObjectGone`; `Conflict` if it has another version or UID.
@@ -79,7 +79,7 @@ class LiveObjects:
         except NotFound as error:
             raise _missing(error, identity) from error
 
-    async def remove_owners(self, identity: Identity, uids: Iterable[str]) -> None:
+    async def remove_owners(self, identity: ObjectIdentity, uids: Iterable[str]) -> None:
         """Remove owner references from the object, if it has them. Raises `ObjectGone`."""
         removed = set(uids)
         await self._patch_owners(
@@ -88,7 +88,7 @@ class LiveObjects:
             lambda owners: [owner for owner in owners if owner.uid not in removed],
         )
 
-    async def unblock_owners(self, identity: Identity, uids: Iterable[str]) -> None:
+    async def unblock_owners(self, identity: ObjectIdentity, uids: Iterable[str]) -> None:
         """Stop the object from blocking the deletion of these owners. Raises `ObjectGone`."""
         blocked = set(uids)
         await self._patch_owners(
@@ -97,7 +97,7 @@ class LiveObjects:
             lambda owners: [_unblocking(owner) if owner.uid in blocked else owner for owner in owners],
         )
 
-    async def remove_finalizer(self, identity: Identity, finalizer: str) -> None:
+    async def remove_finalizer(self, identity: ObjectIdentity, finalizer: str) -> None:
         """Remove a finalizer from the object, if it has it. Raises `ObjectGone`; `Conflict` after several attempts."""
         objects = self._of(await self.resource_of(identity), identity)
 
@@ -112,12 +112,12 @@ class LiveObjects:
 
     # ---- internals
 
-    def _of(self, info: ResourceInfo, identity: Identity) -> ResourceClient[PartialObjectMetadata]:
+    def _of(self, info: ResourceInfo, identity: ObjectIdentity) -> ResourceClient[PartialObjectMetadata]:
         if info.namespaced and not identity.namespace:
             raise NamespacedOwnerOfClusterObject(f"{identity} is invalid: the kind {info.kind} is namespaced")
         return self._client.resource(info, namespace=identity.namespace).metadata_only()
 
-    async def _read(self, objects: ResourceClient[PartialObjectMetadata], identity: Identity) -> ObjectMeta:
+    async def _read(self, objects: ResourceClient[PartialObjectMetadata], identity: ObjectIdentity) -> ObjectMeta:
         try:
             metadata = (await objects.get(identity.name)).metadata
         except NotFound as error:
@@ -126,7 +126,9 @@ class LiveObjects:
             raise ObjectGone(f"another object has the name of {identity}")
         return metadata
 
-    async def _patch(self, objects: ResourceClient[PartialObjectMetadata], identity: Identity, patch: Patch) -> None:
+    async def _patch(
+        self, objects: ResourceClient[PartialObjectMetadata], identity: ObjectIdentity, patch: Patch
+    ) -> None:
         try:
             await objects.patch(identity.name, patch)
         except NotFound as error:
@@ -134,7 +136,7 @@ class LiveObjects:
 
     async def _patch_owners(
         self,
-        identity: Identity,
+        identity: ObjectIdentity,
         strategic: list[Object],
         change: Callable[[list[OwnerReference]], list[OwnerReference]],
     ) -> None:
@@ -160,7 +162,7 @@ class LiveObjects:
         await retry_on_conflict(attempt)
 
 
-def _missing(error: NotFound, identity: Identity) -> Exception:
+def _missing(error: NotFound, identity: ObjectIdentity) -> Exception:
     """Return the error for a 404 response.
 
     If the 404 names the object, the object is gone. Otherwise its resource is not served (any more), and the

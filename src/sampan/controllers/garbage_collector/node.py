@@ -1,11 +1,11 @@
-"""`Node`: an object in the graph."""
+"""`GraphNode`: an object in the graph."""
 
 from collections.abc import Collection
 
-from sampan.controllers.garbage_collector.identity import Identity, OwnerRef, State
+from sampan.controllers.garbage_collector.identity import ObjectIdentity, ObservedObject, OwnerRef
 
 
-class Node:
+class GraphNode:
     """An object with its owners and dependents. Only the `Graph` changes nodes. Nodes are compared by identity."""
 
     __slots__ = (
@@ -19,7 +19,7 @@ class Node:
         "resource_version",
     )
 
-    def __init__(self, identity: Identity, *, is_virtual: bool) -> None:
+    def __init__(self, identity: ObjectIdentity, *, is_virtual: bool) -> None:
         self.identity = identity
         self.is_virtual = is_virtual
         """True for an owner that was never observed, only referenced by its dependents."""
@@ -28,10 +28,10 @@ class Node:
         self.is_deleting = False
         self.has_orphan = False
         self.has_foreground = False
-        self._dependents: set[Node] | None = None
+        self._dependents: set[GraphNode] | None = None
 
     @property
-    def dependents(self) -> Collection["Node"]:
+    def dependents(self) -> Collection["GraphNode"]:
         """Nodes that reference this one as an owner."""
         return self._dependents or ()
 
@@ -46,13 +46,13 @@ class Node:
         return self.is_deleting and self.has_foreground and not self.has_orphan
 
     @property
-    def state(self) -> State:
+    def state(self) -> ObservedObject:
         """State as last observed."""
-        return State(
+        return ObservedObject(
             self.identity, self.owners, self.resource_version, self.is_deleting, self.has_orphan, self.has_foreground
         )
 
-    def blocking_dependents(self) -> list["Node"]:
+    def blocking_dependents(self) -> list["GraphNode"]:
         """Return the dependents that must be deleted before this object."""
         uid = self.identity.uid
         return [
@@ -63,13 +63,13 @@ class Node:
 
     # The graph calls the methods below.
 
-    def add_dependent(self, dependent: "Node") -> None:
+    def add_dependent(self, dependent: "GraphNode") -> None:
         """Add a dependent. The set is created with the first one, because most objects have none."""
         if self._dependents is None:
             self._dependents = set()
         self._dependents.add(dependent)
 
-    def remove_dependent(self, dependent: "Node") -> None:
+    def remove_dependent(self, dependent: "GraphNode") -> None:
         """Remove a dependent, if present."""
         if self._dependents is not None:
             self._dependents.discard(dependent)

@@ -13,9 +13,9 @@ from typing import Final
 
 from sampan.client import ClientError
 from sampan.controllers.garbage_collector.graph import Graph
-from sampan.controllers.garbage_collector.identity import ORPHAN, Identity
+from sampan.controllers.garbage_collector.identity import ORPHAN, ObjectIdentity
 from sampan.controllers.garbage_collector.live_objects import LiveObjects, NamespacedOwnerOfClusterObject, ObjectGone
-from sampan.controllers.garbage_collector.node import Node
+from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.resource import ResourceInfo
 
 _log: Final = logging.getLogger("sampan.controller.garbage-collector")
@@ -37,7 +37,7 @@ class Orphaning:
         self._objects = objects
         self._resources = resources
 
-    async def attempt(self, node: Node) -> bool:
+    async def attempt(self, node: GraphNode) -> bool:
         """Orphan all dependents, then remove the finalizer from the owner. Return False if it must be retried."""
         owner = node.identity
         if self._graph.node(owner.uid) is not node:
@@ -59,7 +59,9 @@ class Orphaning:
             return False
         return True
 
-    async def _dependents(self, info: ResourceInfo, owner: Identity, gate: asyncio.Semaphore) -> list[Identity]:
+    async def _dependents(
+        self, info: ResourceInfo, owner: ObjectIdentity, gate: asyncio.Semaphore
+    ) -> list[ObjectIdentity]:
         """Return the dependents on the server. If the resource cannot be listed, return those in the graph."""
         async with gate:
             try:
@@ -68,7 +70,7 @@ class Orphaning:
                 _log.info("cannot search %s for dependents of %s: %s", info.gvr.group_resource, owner, error)
                 return []
 
-    async def _release(self, dependent: Identity, owner: Identity, gate: asyncio.Semaphore) -> bool:
+    async def _release(self, dependent: ObjectIdentity, owner: ObjectIdentity, gate: asyncio.Semaphore) -> bool:
         async with gate:
             try:
                 await self._objects.remove_owners(dependent, [owner.uid])

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sampan.controllers.garbage_collector.graph import Graph
-from sampan.controllers.garbage_collector.identity import Identity, OwnerRef
+from sampan.controllers.garbage_collector.identity import ObjectIdentity, OwnerRef
 from sampan.controllers.garbage_collector.live_objects import LiveObjects, NamespacedOwnerOfClusterObject, ObjectGone
 
 
 @dataclass(slots=True)
-class Owners:
+class ClassifiedOwners:
     """UIDs of an object's owners, by class."""
 
     solid: list[str] = field(default_factory=list)
@@ -33,12 +33,12 @@ class OwnerLookup:
         self._graph = graph
         self._objects = objects
 
-    async def classify(self, namespace: str, references: Iterable[OwnerRef]) -> Owners:
+    async def classify(self, namespace: str, references: Iterable[OwnerRef]) -> ClassifiedOwners:
         """Classify the owners of an object. `namespace` is empty for a cluster-scoped object.
 
         Raises `NamespacedOwnerOfClusterObject`, `NoMatch`, `ApiError`, `TransportError`.
         """
-        owners = Owners()
+        owners = ClassifiedOwners()
         for reference in references:
             waits = self._from_graph(namespace, reference)
             if waits is None:
@@ -66,7 +66,7 @@ class OwnerLookup:
         """
         if self._graph.absent.has(reference, namespace):
             return None
-        identity = Identity(*reference[:4], namespace)
+        identity = ObjectIdentity(*reference[:4], namespace)
         info = await self._objects.resource_of(identity)
         if not info.namespaced:
             identity = identity._replace(namespace="")

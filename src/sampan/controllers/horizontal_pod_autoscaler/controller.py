@@ -16,7 +16,7 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import HORIZONTAL_POD_AUTOSCALERS
 from sampan.component_base.views import POD_VIEW
 from sampan.controllers.horizontal_pod_autoscaler.limits import Proposal, ScalingHistory, limit
-from sampan.controllers.horizontal_pod_autoscaler.measure import Measured, ScaleTarget, measure_all
+from sampan.controllers.horizontal_pod_autoscaler.measure import CombinedMetrics, ScaleTarget, measure_all
 from sampan.controllers.horizontal_pod_autoscaler.metrics import Metrics
 from sampan.controllers.horizontal_pod_autoscaler.pods import ScaledPod, decode_pod
 from sampan.controllers.horizontal_pod_autoscaler.replicas import Calculation, Tolerances
@@ -172,7 +172,7 @@ class HorizontalController:
             return measured.statuses
         return []
 
-    async def _measure(self, run: _Reconciliation, scale: Scale, request: Request) -> Measured:
+    async def _measure(self, run: _Reconciliation, scale: Scale, request: Request) -> CombinedMetrics:
         pods = self._pods_of(run, scale, request)
         calculation = Calculation(run.current, _tolerances(run.spec), pods, self._clock.now())
         target = ScaleTarget(request.namespace, scale.status.selector, scale.status.replicas, calculation)
@@ -190,7 +190,7 @@ class HorizontalController:
         self._condition(run, _ACTIVE, "True", ("ValidMetricFound", text))
         return measured
 
-    def _limit(self, run: _Reconciliation, measured: Measured, history: ScalingHistory) -> None:
+    def _limit(self, run: _Reconciliation, measured: CombinedMetrics, history: ScalingHistory) -> None:
         if measured.replicas > run.current:
             run.reason = f"{measured.metric} above target"
         elif measured.replicas < run.current:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from sampan.controllers.horizontal_pod_autoscaler.metrics import Metrics, MetricsError
-from sampan.controllers.horizontal_pod_autoscaler.replicas import Calculation, Proposal
+from sampan.controllers.horizontal_pod_autoscaler.replicas import Calculation, MetricProposal
 from sampan.core.label_selectors import selector_from_label_selector
 from sampan.core.numbers.quantity import Format, Quantity, parse
 from sampan.kinds import autoscaling_v2
@@ -18,9 +18,9 @@ from sampan.kinds import autoscaling_v2
 _MILLI: Final = -3
 
 
-_Found: TypeAlias = "tuple[str, Proposal, autoscaling_v2.MetricValueStatus]"
+_Found: TypeAlias = "tuple[str, MetricProposal, autoscaling_v2.MetricValueStatus]"
 """Name of a metric, its proposal and its current value."""
-_Measurement: TypeAlias = "tuple[str, Proposal, autoscaling_v2.MetricStatus]"
+_Measurement: TypeAlias = "tuple[str, MetricProposal, autoscaling_v2.MetricStatus]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ScaleTarget:
 
 
 @dataclass(slots=True)
-class Measured:
+class CombinedMetrics:
     """Combined result of an autoscaler's metrics."""
 
     replicas: int = 0
@@ -60,9 +60,11 @@ class Measured:
         return f"invalid metrics ({failed}), first error is: {self.failures[0][1]}"
 
 
-async def measure_all(metrics: Metrics, target: ScaleTarget, specs: Sequence[autoscaling_v2.MetricSpec]) -> Measured:
+async def measure_all(
+    metrics: Metrics, target: ScaleTarget, specs: Sequence[autoscaling_v2.MetricSpec]
+) -> CombinedMetrics:
     """Measure all metrics in order."""
-    measured = Measured(count=len(specs))
+    measured = CombinedMetrics(count=len(specs))
     for spec in specs:
         try:
             name, proposal, status = await _measure(metrics, target, spec)
@@ -172,7 +174,7 @@ async def _of_external(metrics: Metrics, target: ScaleTarget, source: autoscalin
 
 def _shared(
     target: ScaleTarget, desired: autoscaling_v2.MetricTarget, usage: int
-) -> tuple[Proposal, autoscaling_v2.MetricValueStatus]:
+) -> tuple[MetricProposal, autoscaling_v2.MetricValueStatus]:
     """Compare one measured value with the target, per Pod or as a whole.
 
     Return the proposal and the value for the status.

@@ -22,26 +22,26 @@ INITIAL_READINESS: Final = dt.timedelta(seconds=30)
 """A Pod whose readiness last changed within this time after its start counts as never ready."""
 
 
-class Resources(msgspec.Struct, frozen=True, gc=False):
+class RequestedResources(msgspec.Struct, frozen=True, gc=False):
     """Requested resources."""
 
     requests: dict[str, str | int | float] = {}
 
 
-class Container(msgspec.Struct, rename="camel", gc=False):
+class ContainerRequests(msgspec.Struct, rename="camel", gc=False):
     """A container with its requests."""
 
     name: str = ""
     restart_policy: str = ""
-    resources: Resources = Resources()
+    resources: RequestedResources = RequestedResources()
 
 
 class Spec(msgspec.Struct, rename="camel", frozen=True, gc=False):
     """The parts of a Pod's spec with requests."""
 
-    containers: list[Container] = []
-    init_containers: list[Container] = []
-    resources: Resources = Resources()
+    containers: list[ContainerRequests] = []
+    init_containers: list[ContainerRequests] = []
+    resources: RequestedResources = RequestedResources()
 
 
 class ScaledPod(msgspec.Struct):
@@ -142,6 +142,6 @@ def _request_of(pod: ScaledPod, container: str, resource: str) -> int:
     return total
 
 
-def _amount(resources: Resources, resource: str) -> int | None:
+def _amount(resources: RequestedResources, resource: str) -> int | None:
     text: Any = resources.requests.get(resource)
     return None if text is None else parse(str(text)).scaled_value(MILLI)

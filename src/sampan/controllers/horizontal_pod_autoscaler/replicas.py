@@ -31,7 +31,7 @@ class Tolerances:
         return 1.0 - self.down <= ratio <= 1.0 + self.up
 
 
-class Proposal(NamedTuple):
+class MetricProposal(NamedTuple):
     """Proposal of one metric."""
 
     replicas: int
@@ -64,7 +64,7 @@ class Calculation:
 
     def of_utilization(
         self, metrics: Mapping[str, PodMetric], resource: str, container: str, target_percent: int
-    ) -> Proposal:
+    ) -> MetricProposal:
         """Compute the proposal for a utilization in percent of the requests. Raises `MetricsError`."""
         requests: dict[str, int] = {}
 
@@ -85,7 +85,7 @@ class Calculation:
 
         return self._of_pods(metrics, resource, measure, full, prepare)
 
-    def of_average(self, metrics: Mapping[str, PodMetric], resource: str, target: int) -> Proposal:
+    def of_average(self, metrics: Mapping[str, PodMetric], resource: str, target: int) -> MetricProposal:
         """Compute the proposal for an average per Pod, in thousandths. Raises `MetricsError`."""
 
         def measure(usage: Mapping[str, int]) -> _Load:
@@ -94,27 +94,27 @@ class Calculation:
 
         return self._of_pods(metrics, resource, measure, lambda name: target, lambda: None)
 
-    def of_value(self, usage: int, target: int) -> Proposal:
+    def of_value(self, usage: int, target: int) -> MetricProposal:
         """Compute the proposal for a single value, whatever the number of Pods. Raises `MetricsError`."""
         ratio = usage / target
         if not self.current:
-            return Proposal(_bounded(math.ceil(ratio)), usage)
+            return MetricProposal(_bounded(math.ceil(ratio)), usage)
         if self.tolerances.hold(ratio):
-            return Proposal(self.current, usage)
+            return MetricProposal(self.current, usage)
         if not self.pods:
             raise MetricsError(
                 "unable to calculate ready pods: no pods returned by selector while calculating replica count"
             )
         ready = sum(pod.is_ready for pod in self.pods)
-        return Proposal(_bounded(math.ceil(ratio * ready)), usage)
+        return MetricProposal(_bounded(math.ceil(ratio * ready)), usage)
 
-    def of_value_per_pod(self, usage: int, target: int, present: int) -> Proposal:
+    def of_value_per_pod(self, usage: int, target: int, present: int) -> MetricProposal:
         """Compute the proposal for a value that `present` Pods share."""
         replicas = present
         ratio = usage / (target * present) if present else math.inf
         if not self.tolerances.hold(ratio):
             replicas = _bounded(math.ceil(usage / target))
-        return Proposal(replicas, math.ceil(usage / present) if present else usage)
+        return MetricProposal(replicas, math.ceil(usage / present) if present else usage)
 
     def _of_pods(
         self,
@@ -123,7 +123,7 @@ class Calculation:
         measure: _Measure,
         full: Callable[[str], int],
         prepare: Callable[[], None],
-    ) -> Proposal:
+    ) -> MetricProposal:
         """Compute the proposal from the metrics of Pods.
 
         `full` is the assumed usage of a Pod without metrics if the load is low.
@@ -143,7 +143,7 @@ class Calculation:
         rises_with_unready = bool(groups.unready) and load.ratio > 1.0
         if not rises_with_unready and not groups.missing:
             stays = self.tolerances.hold(load.ratio)
-            return Proposal(self.current if stays else _bounded(math.ceil(load.ratio * groups.ready)), *load[1:])
+            return MetricProposal(self.current if stays else _bounded(math.ceil(load.ratio * groups.ready)), *load[1:])
         # Be conservative: assume full usage of Pods without metrics before scaling down, and none before scaling up.
         if load.ratio < 1.0:
             usage |= {name: full(name) for name in groups.missing}
@@ -152,7 +152,7 @@ class Calculation:
         # Pods that are not ready yet will take over load, so they count as idle before scaling up.
         if rises_with_unready:
             usage |= dict.fromkeys(groups.unready, 0)
-        return Proposal(self._careful(load.ratio, measure(usage).ratio, len(usage)), *load[1:])
+        return MetricProposal(self._careful(load.ratio, measure(usage).ratio, len(usage)), *load[1:])
 
     def _careful(self, before: float, after: float, count: int) -> int:
         """Return the number of replicas for the load ratio `after` of `count` Pods.

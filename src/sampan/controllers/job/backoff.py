@@ -23,20 +23,20 @@ _INT32_MAX: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Failures:
+class BackoffRecord:
     """Number of a Job's Pods that failed since the last success, and the time of the last failure."""
 
     count: int = 0
     last: dt.datetime | None = None
 
-    def after(self, succeeded: Iterable[Pod], failed: Iterable[Pod]) -> "Failures":
+    def after(self, succeeded: Iterable[Pod], failed: Iterable[Pod]) -> "BackoffRecord":
         """Return the failures after these Pods have ended too."""
         ends = sorted(map(finished_at, failed))
         success = max(map(finished_at, succeeded), default=None)
         if success is not None:
             later = [end for end in ends if end > success]
-            return Failures(len(later), later[-1]) if later else Failures()
-        return Failures(self.count + len(ends), ends[-1]) if ends else self
+            return BackoffRecord(len(later), later[-1]) if later else BackoffRecord()
+        return BackoffRecord(self.count + len(ends), ends[-1]) if ends else self
 
     def wait(self, now: dt.datetime) -> dt.timedelta:
         """Return the remaining backoff; zero if there is none."""
@@ -51,7 +51,7 @@ def index_wait(last_failed: Pod | None, now: dt.datetime) -> dt.timedelta:
     """Return the remaining backoff for the replacement of an index's last failed Pod."""
     if last_failed is None:
         return dt.timedelta()
-    return Failures(absolute_failure_count(last_failed) + 1, finished_at(last_failed)).wait(now)
+    return BackoffRecord(absolute_failure_count(last_failed) + 1, finished_at(last_failed)).wait(now)
 
 
 def failure_count(pod: Pod) -> int:

@@ -18,7 +18,7 @@ from sampan.client import ClientError, Conflict, NotFound
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import JOBS
 from sampan.component_base.views import POD_VIEW, Pod
-from sampan.controllers.job.backoff import Failures
+from sampan.controllers.job.backoff import BackoffRecord
 from sampan.controllers.job.conditions import (
     COMPLETE,
     FAILURE_TARGET,
@@ -87,7 +87,7 @@ class JobController:
         self._recorder = context.recorder(NAME)
         self._pods = PodControl(context, self._recorder)
         self._finalizers = FinalizerRemoval(context)
-        self._failures: dict[str, tuple[str, Failures]] = {}
+        self._failures: dict[str, tuple[str, BackoffRecord]] = {}
         """UID and failures of each unfinished Job, by key. They are lost with the process, as in Kubernetes."""
 
     def start(self) -> None:
@@ -111,11 +111,11 @@ class JobController:
         if spec.mode not in _MODES:
             self._recorder.warning(job, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
             return None
-        uid, failures = self._failures.get(request.key, ("", Failures()))
+        uid, failures = self._failures.get(request.key, ("", BackoffRecord()))
         try:
             pods = await self._owned.claim(job, _selector(job))
             # A Job that was deleted and created again must not inherit the backoff of the first.
-            failures = failures if uid == meta(job).uid else Failures()
+            failures = failures if uid == meta(job).uid else BackoffRecord()
             return await self._sync(observe(job, pods, self._clock.now(), failures))
         except OwnerGone:
             return None

@@ -20,7 +20,7 @@ BURST: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PodChanges:
     """Pods to delete, or indexes to create Pods for. The index is None for a Job without indexes."""
 
     delete: Sequence[Pod] = ()
@@ -29,17 +29,17 @@ class Plan:
     """Time until more Pods may be created after failures; None if no backoff applies."""
 
 
-def plan(state: JobState) -> Plan:
+def plan(state: JobState) -> PodChanges:
     """Return the plan for a Job that continues and is not being deleted."""
     if state.spec.suspend:
-        return Plan(delete=state.active)
+        return PodChanges(delete=state.active)
     desired = _desired(state)
     surplus = _surplus(state, max(len(state.active) - desired, 0))
     if surplus:
-        return Plan(delete=surplus[:BURST])
+        return PodChanges(delete=surplus[:BURST])
     blocked = state.terminating if state.spec.replaces_failed_only else 0
     lacking = desired - blocked - len(state.active)
-    return _creation(state, min(lacking, BURST)) if lacking > 0 else Plan()
+    return _creation(state, min(lacking, BURST)) if lacking > 0 else PodChanges()
 
 
 def _desired(state: JobState) -> int:
@@ -77,17 +77,17 @@ def _misindexed(state: JobState) -> tuple[list[Pod], list[Pod]]:
     return victims, left
 
 
-def _creation(state: JobState, count: int) -> Plan:
+def _creation(state: JobState, count: int) -> PodChanges:
     if not state.spec.indexed:
         wait = state.failures.wait(state.now)
-        return Plan(wait=wait) if wait else Plan(create=[None] * count)
+        return PodChanges(wait=wait) if wait else PodChanges(create=[None] * count)
     indexes = _pending(state, count)
     if not state.spec.per_index:
         wait = state.failures.wait(state.now)
-        return Plan(wait=wait) if wait else Plan(create=indexes)
+        return PodChanges(wait=wait) if wait else PodChanges(create=indexes)
     waits = {index: index_wait(state.last_failed.get(index), state.now) for index in indexes}
     now = [index for index, wait in waits.items() if not wait]
-    return Plan(create=now, wait=min((wait for wait in waits.values() if wait), default=None))
+    return PodChanges(create=now, wait=min((wait for wait in waits.values() if wait), default=None))
 
 
 def _pending(state: JobState, count: int) -> list[int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.component_base.views import Pod
-from sampan.controllers.job.backoff import Failures, absolute_failure_count, failure_count, finished_at
+from sampan.controllers.job.backoff import BackoffRecord, absolute_failure_count, failure_count, finished_at
 from sampan.controllers.job.indexes import Indexes, completion_index
 from sampan.controllers.job.policies import is_failed, pod_failure
 from sampan.controllers.job.spec import JobSpec
@@ -55,10 +55,10 @@ class JobState:
 
     Its failure count is copied to its replacement, so it is kept until the replacement exists.
     """
-    failures: Failures
+    failures: BackoffRecord
 
 
-def observe(job: batch_v1.Job, pods: Sequence[Pod], now: dt.datetime, failures: Failures) -> JobState:
+def observe(job: batch_v1.Job, pods: Sequence[Pod], now: dt.datetime, failures: BackoffRecord) -> JobState:
     """Compute the state of a Job. `failures` are those of earlier reconciliations."""
     spec = JobSpec.of(job)
     status = job.get("status") or {}

@@ -27,7 +27,7 @@ class Heartbeat(NamedTuple):
     renewal: str
 
 
-class Probe(NamedTuple):
+class NodeHealth(NamedTuple):
     """The last heartbeat of a node, and the local time it was noticed. The node's own clock may be wrong."""
 
     heartbeat: Heartbeat
@@ -40,19 +40,21 @@ def ready_status(node: core_v1.Node) -> str:
     return "" if ready is None else str(ready.get("status"))
 
 
-def probe_of(node: core_v1.Node, lease: coordination_v1.Lease | None, before: Probe | None, now: dt.datetime) -> Probe:
+def probe_of(
+    node: core_v1.Node, lease: coordination_v1.Lease | None, before: NodeHealth | None, now: dt.datetime
+) -> NodeHealth:
     """Return the updated probe of a node."""
     ready = find_status_condition(node.get("status"), "Ready") or {}
     spec = lease.get("spec") if lease is not None else None
     renewal = (spec.get("renewTime") if spec else None) or ""
     heartbeat = Heartbeat(ready.get("lastHeartbeatTime") or "", renewal)
     if before is not None:
-        return before if before.heartbeat == heartbeat else Probe(heartbeat, now)
+        return before if before.heartbeat == heartbeat else NodeHealth(heartbeat, now)
     created = meta(node).creation_timestamp
-    return Probe(heartbeat, now if ready or renewal or not created else parse_time(created))
+    return NodeHealth(heartbeat, now if ready or renewal or not created else parse_time(created))
 
 
-def silent_in_s(node: core_v1.Node, probe: Probe, now: dt.datetime) -> float:
+def silent_in_s(node: core_v1.Node, probe: NodeHealth, now: dt.datetime) -> float:
     """Return the seconds until a silent node is marked unknown; ≤ 0: now."""
     grace_s = MONITOR_GRACE_S if ready_status(node) else STARTUP_GRACE_S
     return grace_s - (now - probe.at).total_seconds()

@@ -1,4 +1,4 @@
-"""`Probes`: the last heartbeat of each node.
+"""`NodeHealthMap`: the last heartbeat of each node.
 
 Lease renewals are recorded in the informer's handler. A thousand nodes renew about a hundred Leases a second, and no
 node has to be reconciled for that.
@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from sampan.controllers.node_lifecycle.health import Probe, probe_of
+from sampan.controllers.node_lifecycle.health import NodeHealth, probe_of
 from sampan.core.time import Clock
 from sampan.informer.ref import Deletion, Ref
 from sampan.kinds import coordination_v1, core_v1
@@ -32,17 +32,17 @@ class _Lease(msgspec.Struct, gc=False):
 _decode = view_decoder(_Lease)
 
 
-class Probes:
+class NodeHealthMap:
     """The probes of all nodes. It is a handler of the informer of Leases."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._probes: dict[str, Probe] = {}
+        self._probes: dict[str, NodeHealth] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._probes
 
-    def observe(self, node: core_v1.Node, lease: coordination_v1.Lease | None, now: dt.datetime) -> Probe:
+    def observe(self, node: core_v1.Node, lease: coordination_v1.Lease | None, now: dt.datetime) -> NodeHealth:
         """Update and return the probe of a node."""
         name = meta(node).name
         probe = self._probes[name] = probe_of(node, lease, self._probes.get(name), now)
@@ -70,4 +70,4 @@ class Probes:
             return
         renewal = _decode(ref.raw).spec.renew_time or ""
         if renewal != probe.heartbeat.renewal:
-            self._probes[ref.name] = Probe(probe.heartbeat._replace(renewal=renewal), self._clock.now())
+            self._probes[ref.name] = NodeHealth(probe.heartbeat._replace(renewal=renewal), self._clock.now())

@@ -18,7 +18,7 @@ from sampan.kinds import core_v1
 from sampan.resource import Object, meta
 
 
-class Binding:
+class VolumeBinder:
     """Writes volumes and claims. Writing an object that has changed since it was read raises `Conflict`."""
 
     def __init__(self, context: ControllerContext) -> None:

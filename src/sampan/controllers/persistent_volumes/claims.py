@@ -10,7 +10,7 @@ from typing import Final
 from sampan.client import AlreadyExists, Conflict, MergePatch, NotFound
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
-from sampan.controllers.persistent_volumes.binding import Binding
+from sampan.controllers.persistent_volumes.binding import VolumeBinder
 from sampan.controllers.persistent_volumes.host_path import PROVISIONER, volume_for
 from sampan.controllers.persistent_volumes.matching import (
     BIND_COMPLETED,
@@ -41,7 +41,7 @@ class ClaimBinder:
         self._classes = client.resource(STORAGE_CLASSES)
         self._nodes = context.informer(NODES).indexer
         self._recorder = context.recorder(COMPONENT)
-        self._binding = Binding(context)
+        self._binding = VolumeBinder(context)
 
     async def reconcile(self, request: Request) -> Result | None:
         """Reconcile one claim. Raises `ApiError`, `TransportError`."""

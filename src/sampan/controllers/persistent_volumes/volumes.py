@@ -9,7 +9,7 @@ from __future__ import annotations
 from sampan.client import Conflict, DeleteOptions, NotFound
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
-from sampan.controllers.persistent_volumes.binding import Binding
+from sampan.controllers.persistent_volumes.binding import VolumeBinder
 from sampan.controllers.persistent_volumes.claims import COMPONENT
 from sampan.controllers.persistent_volumes.matching import PROVISIONED_BY
 from sampan.kinds import core_v1
@@ -26,7 +26,7 @@ class VolumeReclaimer:
         self._claims = client.direct.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
         self._cached_claims = client.resource(PERSISTENT_VOLUME_CLAIMS, namespace="")
         self._recorder = context.recorder(COMPONENT)
-        self._binding = Binding(context)
+        self._binding = VolumeBinder(context)
 
     async def reconcile(self, request: Request) -> Result | None:
         """Reconcile one volume. Raises `ApiError`, `TransportError`."""

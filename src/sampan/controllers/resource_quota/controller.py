@@ -15,7 +15,7 @@ from sampan.client import Conflict, NotFound
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS, RESOURCE_QUOTAS, SERVICES
 from sampan.component_base.views import POD_VIEW, Pod
-from sampan.controllers.resource_quota.counted import Counted
+from sampan.controllers.resource_quota.counted import CountedObjects
 from sampan.controllers.status import status_of, write_status
 from sampan.core.numbers.quantity import Quantity
 from sampan.core.quota import Usage, add, evaluator_for, scope_selectors
@@ -44,7 +44,7 @@ def set_up(context: ControllerContext) -> None:
     def quotas_beside(ref: Ref[Any]) -> Iterable[Request]:
         return [Request.of_key(key) for key in quotas.index_keys(NAMESPACE_INDEX, ref.namespace)]
 
-    counted = Counted(context, quotas_beside)
+    counted = CountedObjects(context, quotas_beside)
     (
         Builder(context.manager)
         .named(NAME)
@@ -62,7 +62,7 @@ def set_up(context: ControllerContext) -> None:
 class ResourceQuotaController:
     """Counts the objects in the scope of each quota."""
 
-    def __init__(self, context: ControllerContext, counted: Counted) -> None:
+    def __init__(self, context: ControllerContext, counted: CountedObjects) -> None:
         self._clock = context.clock
         self._quotas = context.manager.client.resource(RESOURCE_QUOTAS, namespace="")
         self._informers = {

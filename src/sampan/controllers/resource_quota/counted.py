@@ -23,7 +23,7 @@ _COUNT = "count/"
 _BY_NAME = {each.gvr.resource: each for each in (CONFIG_MAPS, REPLICATION_CONTROLLERS, RESOURCE_QUOTAS, SECRETS)}
 
 
-class Counted:
+class CountedObjects:
     """Source of requests for the creation and deletion of counted objects."""
 
     def __init__(self, context: ControllerContext, map_function: MapFunction[Any]) -> None:

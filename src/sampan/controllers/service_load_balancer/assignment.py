@@ -16,18 +16,18 @@ ADDRESSES_MAX: Final = 64
 """Addresses of one Service. A client needs few, and each takes space in the status."""
 
 
-class Port(NamedTuple):
+class ProtocolPort(NamedTuple):
     """Protocol and port."""
 
     protocol: str
     number: int
 
 
-class Place(NamedTuple):
+class AddressPort(NamedTuple):
     """Port of an address."""
 
     address: str
-    port: Port
+    port: ProtocolPort
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Balanced:
     """Service that gets addresses."""
 
     key: str
-    ports: tuple[Port, ...]
+    ports: tuple[ProtocolPort, ...]
     versions: tuple[int, ...] = (4,)
     """IP families in their order: 4, 6."""
     created: str = ""
@@ -69,15 +69,15 @@ class Assigner:
 
     nodes: Sequence[NodeAddresses]
     pool: Sequence[AddressRange] = ()
-    reserved: Mapping[Place, str] = field(default_factory=dict)
+    reserved: Mapping[AddressPort, str] = field(default_factory=dict)
     """Places that something else uses, with its name."""
-    reserved_ports: Mapping[Port, str] = field(default_factory=dict)
+    reserved_ports: Mapping[ProtocolPort, str] = field(default_factory=dict)
     """Ports that something else uses at all addresses of nodes. The Service of a NodePort is named by its key."""
-    host_ports: Mapping[Place, str] = field(default_factory=dict)
+    host_ports: Mapping[AddressPort, str] = field(default_factory=dict)
     """Places that Pods use, with their names. A Service keeps a place that it has."""
-    disputed: dict[Place, str] = field(default_factory=dict)
+    disputed: dict[AddressPort, str] = field(default_factory=dict)
     """Places that both a Pod and a Service use, with the Service."""
-    _taken: dict[Place, str] = field(default_factory=dict)
+    _taken: dict[AddressPort, str] = field(default_factory=dict)
     _holders: dict[str, str] = field(default_factory=dict)
     """Service of each address of the pool that was chosen."""
     _untried: dict[int, Iterator[Address]] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class Assigner:
         problems = {address: self._conflict(service, address) for address in addresses}
         free = tuple(address for address, problem in problems.items() if not problem)
         for address in free:
-            places = {Place(address, port): f"Service {service.key}" for port in service.ports}
+            places = {AddressPort(address, port): f"Service {service.key}" for port in service.ports}
             self._taken.update(places)
             self.disputed |= {place: name for place, name in places.items() if place in self.host_ports}
             if self.pool:
@@ -177,7 +177,7 @@ class Assigner:
 
     def _conflict(self, service: Balanced, address: str) -> str:
         for port in service.ports:
-            place = Place(address, port)
+            place = AddressPort(address, port)
             user = self._taken.get(place) or self.reserved.get(place)
             if user is None and not self.pool:
                 user = self.reserved_ports.get(port)

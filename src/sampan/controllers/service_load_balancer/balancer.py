@@ -18,7 +18,7 @@ from sampan.client import Conflict, MergePatch, NotFound
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.load_balancer import LoadBalancerOptions
 from sampan.component_base.resources import ENDPOINT_SLICES, SERVICES
-from sampan.controllers.service_load_balancer.assignment import Assigner, Assignment, Place
+from sampan.controllers.service_load_balancer.assignment import AddressPort, Assigner, Assignment
 from sampan.controllers.service_load_balancer.facts import (
     BALANCER_NODE_VIEW,
     PORTS_OF_NODES,
@@ -112,7 +112,7 @@ class NodeBalancer:
     async def _assign(self, services: Sequence[core_v1.Service]) -> Mapping[str, Assignment]:
         assert self._options is not None
         nodes = await self._nodes.list()
-        reserved: dict[Place, str] = {}
+        reserved: dict[AddressPort, str] = {}
         for node in nodes:
             reserved |= node.used_places()
         for key, name in LISTENERS.items():

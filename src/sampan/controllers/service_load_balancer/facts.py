@@ -14,7 +14,7 @@ import msgspec
 
 from sampan.component_base.pod_networks import RUNTIME_LABEL
 from sampan.component_base.resources import NODES
-from sampan.controllers.service_load_balancer.assignment import Balanced, NodeAddresses, Place, Port
+from sampan.controllers.service_load_balancer.assignment import AddressPort, Balanced, NodeAddresses, ProtocolPort
 from sampan.core.pods.simulated import RUNTIME
 from sampan.kinds import core_v1, discovery_v1
 from sampan.resource import ObjectMeta, ObjectType, meta
@@ -28,9 +28,12 @@ EXCLUDED: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
 _LEAVING: Final = "ToBeDeletedByClusterAutoscaler"
 _KUBELET: Final = "node server (kubelet)"
 _FAMILIES: Final = {"IPv4": 4, "IPv6": 6}
-PORTS_OF_NODES: Final = {Port("TCP", 22): "SSH of the nodes", Port("TCP", 10256): "health of the Service proxy"}
+PORTS_OF_NODES: Final = {
+    ProtocolPort("TCP", 22): "SSH of the nodes",
+    ProtocolPort("TCP", 10256): "health of the Service proxy",
+}
 """Ports that no Service gets at addresses of nodes. A pool has them."""
-_PORTS_OF_SERVERS: Final = {Port("TCP", 2379): "etcd", Port("TCP", 2380): "etcd"}
+_PORTS_OF_SERVERS: Final = {ProtocolPort("TCP", 2379): "etcd", ProtocolPort("TCP", 2380): "etcd"}
 """Ports that no Service gets on machines with an API server."""
 
 
@@ -100,10 +103,10 @@ class BalancerNode(msgspec.Struct, gc=False):
                 return found
         return ()
 
-    def used_places(self) -> dict[Place, str]:
+    def used_places(self) -> dict[AddressPort, str]:
         """Return the ports of the node's own server."""
         port = self.status.daemon_endpoints.kubelet_endpoint.port
-        return {Place(each, Port("TCP", port)): _KUBELET for each in self.addresses} if port else {}
+        return {AddressPort(each, ProtocolPort("TCP", port)): _KUBELET for each in self.addresses} if port else {}
 
 
 def _read_only(obj: Any) -> bytes:
@@ -145,17 +148,21 @@ def balanced(service: core_v1.Service, local_nodes: frozenset[str]) -> Balanced:
     )
 
 
-def ports_of(service: core_v1.Service) -> tuple[Port, ...]:
+def ports_of(service: core_v1.Service) -> tuple[ProtocolPort, ...]:
     """Return the ports of a Service."""
-    return tuple(Port(each.get("protocol") or "TCP", each["port"]) for each in service["spec"].get("ports") or ())
+    return tuple(
+        ProtocolPort(each.get("protocol") or "TCP", each["port"]) for each in service["spec"].get("ports") or ()
+    )
 
 
-def node_ports_of(service: core_v1.Service) -> dict[Port, str]:
+def node_ports_of(service: core_v1.Service) -> dict[ProtocolPort, str]:
     """Return the NodePorts of a Service, with its name."""
     metadata = meta(service)
     name = f"NodePort of Service {metadata.namespace}/{metadata.name}"
     ports = service["spec"].get("ports") or ()
-    return {Port(each.get("protocol") or "TCP", each["nodePort"]): name for each in ports if each.get("nodePort")}
+    return {
+        ProtocolPort(each.get("protocol") or "TCP", each["nodePort"]): name for each in ports if each.get("nodePort")
+    }
 
 
 def addresses_of(service: core_v1.Service) -> tuple[str, ...]:
@@ -174,10 +181,10 @@ def nodes_of_slices(slices: Iterable[discovery_v1.EndpointSlice]) -> frozenset[s
     )
 
 
-def places_of_slices(slices: Iterable[discovery_v1.EndpointSlice], name: str) -> dict[Place, str]:
+def places_of_slices(slices: Iterable[discovery_v1.EndpointSlice], name: str) -> dict[AddressPort, str]:
     """Return the addresses and ports of endpoints, with the name of what listens there."""
     return {
-        Place(address, Port(port.get("protocol") or "TCP", port["port"])): name
+        AddressPort(address, ProtocolPort(port.get("protocol") or "TCP", port["port"])): name
         for piece in slices
         for endpoint in piece.get("endpoints") or ()
         for address in _usable(endpoint.get("addresses") or ())
@@ -186,13 +193,13 @@ def places_of_slices(slices: Iterable[discovery_v1.EndpointSlice], name: str) ->
     }
 
 
-def neighbours_of(servers: Mapping[Place, str]) -> dict[Place, str]:
+def neighbours_of(servers: Mapping[AddressPort, str]) -> dict[AddressPort, str]:
     """Return the ports of programs that usually run on the machines of API servers."""
     addresses = {place.address for place in servers}
-    return {Place(each, port): name for each in addresses for port, name in _PORTS_OF_SERVERS.items()}
+    return {AddressPort(each, port): name for each in addresses for port, name in _PORTS_OF_SERVERS.items()}
 
 
-def on_whole_nodes(places: Mapping[Place, str], nodes: Iterable[BalancerNode]) -> dict[Place, str]:
+def on_whole_nodes(places: Mapping[AddressPort, str], nodes: Iterable[BalancerNode]) -> dict[AddressPort, str]:
     """Return the places, and their ports at all other addresses of the same nodes.
 
     An EndpointSlice has one address of a program, which usually listens at all of them.
@@ -201,7 +208,7 @@ def on_whole_nodes(places: Mapping[Place, str], nodes: Iterable[BalancerNode]) -
     found = dict(places)
     for place, name in places.items():
         if place.address in node_of:
-            found |= {Place(each, place.port): name for each in node_of[place.address].addresses}
+            found |= {AddressPort(each, place.port): name for each in node_of[place.address].addresses}
     return found
 
 

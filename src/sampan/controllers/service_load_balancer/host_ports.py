@@ -12,7 +12,7 @@ import msgspec
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import PODS
 from sampan.component_base.views import POD_VIEW
-from sampan.controllers.service_load_balancer.assignment import Place, Port
+from sampan.controllers.service_load_balancer.assignment import AddressPort, ProtocolPort
 from sampan.controllers.service_load_balancer.facts import BalancerNode
 from sampan.informer.ref import Ref
 from sampan.operator.events import EventRecorder
@@ -61,13 +61,13 @@ class HostPortPod(msgspec.Struct, gc=False):
         names = {"name": self.metadata.name, "namespace": self.metadata.namespace, "uid": self.metadata.uid}
         return {"apiVersion": "v1", "kind": "Pod", "metadata": names}
 
-    def ports(self) -> list[tuple[Port, str]]:
+    def ports(self) -> list[tuple[ProtocolPort, str]]:
         """Return the ports of the node and their address, which is empty for all. A Pod that has ended has none."""
         if not self.spec.node_name or self.status.phase in ("Succeeded", "Failed"):
             return []
         containers = (*self.spec.init_containers, *self.spec.containers)
         found = [each for container in containers for each in container.ports if each.host_port]
-        return [(Port(each.protocol, each.host_port), each.host_ip) for each in found]
+        return [(ProtocolPort(each.protocol, each.host_port), each.host_ip) for each in found]
 
 
 def _read_only(obj: Any) -> bytes:
@@ -84,11 +84,11 @@ def index_host_ports(context: ControllerContext) -> None:
         indexer.add_indexer(HOST_PORT_INDEX, _has_ports)
 
 
-def host_ports_of(pods: Iterable[HostPortPod], nodes: Iterable[BalancerNode]) -> dict[Place, HostPortPod]:
+def host_ports_of(pods: Iterable[HostPortPod], nodes: Iterable[BalancerNode]) -> dict[AddressPort, HostPortPod]:
     """Return the Pod at each address and port of the nodes."""
     addresses = {node.metadata.name: node.addresses for node in nodes}
     return {
-        Place(address, port): pod
+        AddressPort(address, port): pod
         for pod in pods
         for port, host_ip in pod.ports()
         for address in addresses.get(pod.spec.node_name, ())
@@ -103,7 +103,7 @@ class Disputes:
         self._recorder = recorder
         self._reported: set[tuple[str, str]] = set()
 
-    def report(self, pods: Mapping[Place, HostPortPod], users: Mapping[Place, str]) -> None:
+    def report(self, pods: Mapping[AddressPort, HostPortPod], users: Mapping[AddressPort, str]) -> None:
         """Record the new conflicts. `users`: what has each address and port instead of the Pod."""
         current: dict[tuple[str, str], HostPortPod] = {}
         for place, user in users.items():

@@ -25,9 +25,9 @@ from sampan.controllers.stateful_set.identity import (
     revision_name_of,
 )
 from sampan.controllers.stateful_set.plan import (
+    ReplicaAction,
     Revisions,
     StatefulSetState,
-    Step,
     condemned_step,
     next_outdated,
     observe,
@@ -38,7 +38,7 @@ from sampan.controllers.stateful_set.plan import (
 from sampan.controllers.stateful_set.pods import ClaimTerminating, StatefulPods
 from sampan.controllers.status import status_of, write_status
 from sampan.controllers.workloads.availability import next_available_s
-from sampan.controllers.workloads.history import History, data_of, has_data, number_of, surplus
+from sampan.controllers.workloads.history import RevisionHistory, data_of, has_data, number_of, surplus
 from sampan.controllers.workloads.ownership import Owned, OwnerGone, owners_of_pods
 from sampan.controllers.workloads.slow_start import slow_start
 from sampan.core.label_selectors import Selector, selector_from_label_selector
@@ -68,7 +68,7 @@ class StatefulSetController:
         self._sets = context.manager.client.resource(STATEFUL_SETS, namespace="")
         self._informer = context.informer(STATEFUL_SETS)
         self._owned: Owned[Pod] = Owned(context, POD_VIEW, STATEFUL_SETS)
-        self._history = History(context, STATEFUL_SETS, hash_label=HASH_LABEL)
+        self._history = RevisionHistory(context, STATEFUL_SETS, hash_label=HASH_LABEL)
         self._equivalences = Equivalences(context.manager.client.direct)
         self._pods = StatefulPods(context, context.recorder(NAME))
 
@@ -181,12 +181,12 @@ class StatefulSetController:
             template, revision = template_for(state, ordinal)
             await self._pods.create(stateful_set, new_pod(stateful_set, template, ordinal, revision=revision))
             return False
-        if todo is Step.DELETE:
+        if todo is ReplicaAction.DELETE:
             await self._pods.delete(stateful_set, pod)
             return False
         if pod.status.phase == "Pending" and pod.metadata.deletion_timestamp is None:
             await self._pods.complete_claims(stateful_set, pod)
-        if todo is Step.WAIT:
+        if todo is ReplicaAction.WAIT:
             return False
         if not has_identity(pod) or not has_storage(stateful_set, pod):
             await self._pods.repair(stateful_set, pod)
@@ -196,9 +196,9 @@ class StatefulSetController:
     async def _condemned(self, state: StatefulSetState, pod: Pod) -> bool:
         """Handle a surplus Pod. Return False if later Pods have to wait."""
         todo = condemned_step(state, pod)
-        if todo is Step.DELETE:
+        if todo is ReplicaAction.DELETE:
             await self._pods.delete(state.stateful_set, pod)
-        return todo is Step.KEEP
+        return todo is ReplicaAction.KEEP
 
     def _sets_of_claim(self, ref: Ref[Any]) -> Iterable[Request]:
         """Return the sets to which a deleted claim belongs by its name: they may have waited for its deletion."""

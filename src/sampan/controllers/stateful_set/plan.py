@@ -22,7 +22,7 @@ from sampan.resource import meta
 ROLLING_UPDATE: Final = "RollingUpdate"
 
 
-class Step(enum.Enum):
+class ReplicaAction(enum.Enum):
     """Action for one Pod."""
 
     CREATE = enum.auto()
@@ -117,32 +117,32 @@ def template_for(state: StatefulSetState, ordinal: int) -> tuple[core_v1.PodTemp
     return template_of(revision), meta(revision).name
 
 
-def step(state: StatefulSetState, pod: Pod | None) -> Step:
+def step(state: StatefulSetState, pod: Pod | None) -> ReplicaAction:
     """Return the action for a desired Pod.
 
     With ordered management, later Pods wait until it is available. An ended Pod is replaced, even if it has succeeded.
     """
     if pod is None:
-        return Step.CREATE
+        return ReplicaAction.CREATE
     is_terminating = pod.metadata.deletion_timestamp is not None
     if pod.is_terminated:
-        return Step.WAIT if is_terminating else Step.DELETE
+        return ReplicaAction.WAIT if is_terminating else ReplicaAction.DELETE
     if state.is_ordered and not (_is_running_and_ready(pod) and state.is_available(pod)):
-        return Step.WAIT
-    return Step.KEEP
+        return ReplicaAction.WAIT
+    return ReplicaAction.KEEP
 
 
-def condemned_step(state: StatefulSetState, pod: Pod) -> Step:
+def condemned_step(state: StatefulSetState, pod: Pod) -> ReplicaAction:
     """Return the action for a surplus Pod.
 
     With ordered management, an unavailable Pod is deleted only if it is the first unavailable one of the set.
     """
     if pod.metadata.deletion_timestamp is not None:
-        return Step.WAIT if state.is_ordered else Step.KEEP
+        return ReplicaAction.WAIT if state.is_ordered else ReplicaAction.KEEP
     is_well = _is_running_and_ready(pod) and state.is_available(pod)
     if state.is_ordered and not is_well and ordinal_of(pod) != state.first_unavailable:
-        return Step.WAIT
-    return Step.DELETE
+        return ReplicaAction.WAIT
+    return ReplicaAction.DELETE
 
 
 def next_outdated(state: StatefulSetState) -> Pod | None:

@@ -105,7 +105,7 @@ def surplus(old: Sequence[apps_v1.ControllerRevision], limit: int | None) -> Seq
     return old[: max(0, len(old) - limit)] if limit is not None and limit >= 0 else ()
 
 
-class History:
+class RevisionHistory:
     """Revisions of the owners of one kind. Lists include every write made through the manager's client."""
 
     def __init__(self, context: ControllerContext, owner: ResourceInfo, *, hash_label: str) -> None:
