@@ -1,6 +1,7 @@
 /** Page of one object of any kind: overview, YAML, events. It follows the object. */
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import { ActionsMenu } from "../actions/actions_menu.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { screen } from "../frame/screen.js";
@@ -115,6 +116,7 @@ function Shown({ kind, object, deleted, related, list }) {
         ${level !== "neutral" && html`<span class=${`health pill ${level}`}><${Icon} name=${level} />${t(`health.${level}`)}</span>`}
         <div class="spacer" />
         ${!deleted && html`<${ActionButton} action=${{ kind, namespace, name, verb: "patch" }} icon="edit" onPress=${() => go(editAddress(kind, namespace, name))}>${t("edit.title")}<//>`}
+        ${!deleted && html`<${ActionsMenu} kind=${kind} object=${object} />`}
         <${CommandsMenu} kind=${kind} namespace=${namespace} name=${name} />
       </div>
       ${deleted && html`<p class="banner" role="status"><${Icon} name="warn" /><strong>${t("detail.deleted")}</strong> ${t("detail.deleted_hint")}</p>`}

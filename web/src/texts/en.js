@@ -1,4 +1,5 @@
 /** English texts of the frame and of lists. `{name}` is a value. */
+import actions from "./en_actions.js";
 import edit from "./en_edit.js";
 import details from "./en_details.js";
 import home from "./en_home.js";
@@ -8,6 +9,7 @@ import sessions from "./en_sessions.js";
 export default {
   ...details,
   ...edit,
+  ...actions,
   ...home,
   ...sessions,
   "app.name": "Sampan",

@@ -1,4 +1,5 @@
 /** Chinese texts of the frame and of lists; the terms are those of `docs/zh-CN/terms.md`. */
+import actions from "./zh_cn_actions.js";
 import edit from "./zh_cn_edit.js";
 import details from "./zh_cn_details.js";
 import home from "./zh_cn_home.js";
@@ -8,6 +9,7 @@ import sessions from "./zh_cn_sessions.js";
 export default {
   ...details,
   ...edit,
+  ...actions,
   ...home,
   ...sessions,
   "app.name": "Sampan",

@@ -1,0 +1,45 @@
+/** Menu of actions on an object. Those that the user may not do are shown, with the verb that is missing. */
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { html } from "../frame/html.js";
+import { Icon } from "../frame/icons.js";
+import { Lazy } from "../frame/lazy.js";
+import { useOutside } from "../frame/outside.js";
+import { ActionButton } from "../rights/action_button.js";
+import { t } from "../texts/catalogue.js";
+import { actionsOf } from "./actions.js";
+
+const loadDialog = () => import("./action_dialog.js").then((module) => module.ActionDialog);
+const loadDelete = () => import("./delete_dialog.js").then((module) => module.DeleteDialog);
+
+/** @param {{ kind: import("../discovery/kinds.js").Kind, object: any }} props */
+export function ActionsMenu({ kind, object }) {
+  const open = useSignal(false);
+  const current = useSignal(/** @type {import("./actions.js").ObjectAction | "delete" | null} */ (null));
+  const said = useSignal("");
+  const root = useRef(/** @type {HTMLDivElement | null} */ (null));
+  useOutside(root, open);
+  const start = (/** @type {import("./actions.js").ObjectAction | "delete"} */ action) => {
+    open.value = false;
+    current.value = action;
+  };
+  const props = {
+    object, kind,
+    onClose: () => (current.value = null),
+    onDone: (/** @type {string} */ text) => {
+      current.value = null;
+      said.value = text;
+    },
+  };
+  return html`<div class="picker" ref=${root}>
+    <button type="button" class="button quiet" aria-haspopup="dialog" aria-expanded=${open.value} onClick=${() => (open.value = !open.value)}>
+      <span>${t("action.menu")}</span><${Icon} name="down" /></button>
+    <span class="visually-hidden" role="status">${said.value}</span>
+    ${open.value && html`<div class="popover actions" role="dialog" aria-label=${t("action.menu")}><ul role="list">
+      ${actionsOf(kind, object).map((action) => html`<li key=${action.id}><${ActionButton} action=${action.right} icon=${action.icon} precise class="command-line" onPress=${() => start(action)}>${t(`action.${action.id}`)}<//></li>`)}
+      ${kind.verbs.includes("delete") && html`<li class="last"><${ActionButton} precise class="command-line danger-text" icon="trash" onPress=${() => start("delete")}
+        action=${{ kind, namespace: object.metadata.namespace ?? "", name: object.metadata.name, verb: "delete" }}>${t("delete.title")}<//></li>`}
+    </ul></div>`}
+    ${current.value === "delete" ? html`<${Lazy} load=${loadDelete} props=${props} />` : current.value && html`<${Lazy} load=${loadDialog} props=${{ ...props, action: current.value }} />`}
+  </div>`;
+}
