@@ -11,7 +11,15 @@ import orjson
 
 from sampan.node.environment.fields import PodPlace
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions, ResizeError
-from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Unsupported, Usage
+from sampan.node.sessions import (
+    Connection,
+    ContainerConfig,
+    ContainerSession,
+    ContainerStats,
+    InterfaceUsage,
+    Streams,
+    Unsupported,
+)
 from sampan.node.tasks import Tasks
 from sampan.node.views.container import Container
 from sampan.node.views.pod import NODE_POD_VIEW, Pod
@@ -159,17 +167,17 @@ class ScriptedRuntime:
     async def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncIterator[bytes]:
         yield b""
 
-    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
+    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> ContainerSession:
         self.commands.append((asyncio.get_running_loop().time(), " ".join(command)))
         return self.command(container, command)
 
-    async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
+    async def attach(self, pod: Pod, container: str, streams: Streams) -> ContainerSession:
         raise Unsupported("no")
 
     async def port_forward(self, pod: Pod, port: int) -> Connection:
         raise Unsupported("no")
 
-    async def usage(self, uid: str) -> Mapping[str, Usage]:
+    async def usage(self, uid: str) -> Mapping[str, ContainerStats]:
         return {}
 
     async def network_usage(self, uid: str) -> Sequence[InterfaceUsage]:

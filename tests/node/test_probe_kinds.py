@@ -15,7 +15,7 @@ from sampan.node.probes.grpc import probe_grpc
 from sampan.node.probes.http import http_get_of, probe_http
 from sampan.node.probes.ports import resolve_port
 from sampan.node.probes.tcp import probe_tcp
-from sampan.node.views.container import Container, ContainerPort, Header, HttpGetAction
+from sampan.node.views.container import Container, ContainerPort, HttpGetAction, HttpHeader
 
 Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -87,7 +87,7 @@ async def test_http_status_decides_the_outcome(response: bytes, result: str, out
 async def test_requests_have_the_headers_of_probe_and_kubelet() -> None:
     received: list[bytes] = []
     async with listening(responding(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", received)) as port:
-        await get(port, path="healthz?a=b", http_headers=[Header("Host", "example.com"), Header("X-A", "1")])
+        await get(port, path="healthz?a=b", http_headers=[HttpHeader("Host", "example.com"), HttpHeader("X-A", "1")])
     lines = received[0].decode().split("\r\n")
     assert lines[:2] == ["GET /healthz?a=b HTTP/1.1", "Host: example.com"]
     assert {"X-A: 1", "User-Agent: kube-probe/1.36", "Accept: */*", "Connection: close"} <= set(lines)

@@ -7,7 +7,7 @@ import pytest
 
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import NODES, PODS
-from sampan.node.node_object.content import NodeAddress
+from sampan.node.node_object.content import KubeletAddress
 from sampan.node.nodes import ProcessNode, SimulatedNodes
 from sampan.node.set_up import set_up
 from sampan.resource import Object
@@ -24,7 +24,7 @@ def agent(runtime: str, root: Path, pod_address: str = "127.0.0.1") -> SetUp:
     """Return a function that sets up the node with a runtime."""
 
     def setting_up(context: ControllerContext) -> None:
-        nodes: Any = SimulatedNodes((NODE,), serve=NodeAddress("127.0.0.1"))
+        nodes: Any = SimulatedNodes((NODE,), serve=KubeletAddress("127.0.0.1"))
         if runtime == "process":
             nodes = ProcessNode(NODE, root, pod_address=pod_address)
         set_up(context, nodes)

@@ -15,7 +15,7 @@ from sampan.node.views.volume_sources import DownwardApi, DownwardFile, FieldPat
 from sampan.node.volumes.atomic_writer import File, write_files
 from sampan.node.volumes.host_path import prepare_host_path
 from sampan.node.volumes.mounts import MountedVolume, MountError, mounts_of
-from sampan.node.volumes.parts import Parts
+from sampan.node.volumes.parts import SubPathMounts
 from sampan.node.volumes.payload import downward_files, key_files
 from tests.node.scripted import detailed, place_of
 from tests.properties import examples
@@ -109,7 +109,7 @@ def test_missing_path_is_created(tmp_path: Path, type: str, is_file: bool) -> No
 def mounted(volume: MountedVolume, parts: Path, env: dict[str, str] | None = None, **mount: Any) -> Path:
     container = detailed({}).spec.containers[0]
     container.volume_mounts = [VolumeMount("v", "/m", **mount)]
-    (found,) = mounts_of(container, {"v": volume}, env or {}, Parts(parts))
+    (found,) = mounts_of(container, {"v": volume}, env or {}, SubPathMounts(parts))
     return Path(found.host_path)
 
 
@@ -152,6 +152,6 @@ def test_part_of_written_files_does_not_change(tmp_path: Path) -> None:
 def test_files_of_an_image_are_mounted_by_the_runtime(tmp_path: Path) -> None:
     container = detailed({}).spec.containers[0]
     container.volume_mounts = [VolumeMount("v", "/data", sub_path="dir")]
-    (found,) = mounts_of(container, {"v": MountedVolume(Path(), image="files:1")}, {}, Parts(tmp_path))
+    (found,) = mounts_of(container, {"v": MountedVolume(Path(), image="files:1")}, {}, SubPathMounts(tmp_path))
     assert (found.image, found.image_sub_path) == ("files:1", "dir")
     assert (found.container_path, found.read_only) == ("/data", True)

@@ -19,7 +19,7 @@ from sampan.node.server.cadvisor import cadvisor_metrics
 from sampan.node.server.hosted import HostedPod
 from sampan.node.server.usage import ContainerUsage, PodUsage, resource_metrics
 from sampan.node.server.volume_metrics import VolumeCollector
-from sampan.node.sessions import InterfaceUsage, Usage
+from sampan.node.sessions import ContainerStats, InterfaceUsage
 from sampan.operator.clusters import Clusters, ListedClusters
 from sampan.operator.leader_election.metrics import LeaderElectionMetrics
 from sampan.operator.manager import Manager
@@ -127,8 +127,8 @@ def _node() -> CollectorRegistry:
     return registry
 
 
-def _usage() -> Usage:
-    return Usage(0.0, 0, rss_bytes=0, total_memory_bytes=0)
+def _usage() -> ContainerStats:
+    return ContainerStats(0.0, 0, rss_bytes=0, total_memory_bytes=0)
 
 
 def _hosted() -> HostedPod:

@@ -8,7 +8,7 @@ from sampan.client import Config
 from sampan.node.eviction.thresholds import EvictionPolicy
 from sampan.node.garbage.images import ImagePolicy
 from sampan.node.joining.credentials import NodeCredentials
-from sampan.node.node_object.content import NodeAddress, NodeShape
+from sampan.node.node_object.content import KubeletAddress, NodeShape
 from sampan.node.node_object.heartbeats import RENEW_S
 from sampan.node.shutdown.policy import ShutdownPolicy
 from sampan.node.shutdown.signal import ShutdownSignal
@@ -22,7 +22,7 @@ class SimulatedNodes:
     shape: NodeShape = field(default_factory=NodeShape)
     shared_informer: bool = True
     """True if other control loops of the process watch all Pods. If not, a single node watches only its own Pods."""
-    serve: NodeAddress | None = None
+    serve: KubeletAddress | None = None
     """Address of the nodes' server (port 0: any free port); None for no server."""
     range_wait_s: float | None = 0.0
     """Time to wait for a controller to assign pod CIDRs before the nodes choose their own, in seconds. None: wait
@@ -58,7 +58,7 @@ class ProcessNode:
     image_directory: Path | None = None
     """Directory to search for images without an entry in `images`."""
     shared_informer: bool = True
-    serve: NodeAddress = field(default_factory=lambda: NodeAddress("127.0.0.1"))
+    serve: KubeletAddress = field(default_factory=lambda: KubeletAddress("127.0.0.1"))
     pod_address: str = ""
     """Address of all its Pods, because they share the machine's network; empty for that of `serve`."""
     credentials: NodeCredentials | None = None
@@ -82,7 +82,7 @@ class CriNode:
     """Directory for the files of its Pods."""
     endpoint: str
     """Socket of the runtime."""
-    serve: NodeAddress
+    serve: KubeletAddress
     shared_informer: bool = True
     logs: Path = Path("/var/log/pods")
     cgroup_root: str = "/"

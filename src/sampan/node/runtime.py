@@ -24,7 +24,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Usage
+from sampan.node.sessions import Connection, ContainerConfig, ContainerSession, ContainerStats, InterfaceUsage, Streams
 from sampan.node.views.container import Container
 from sampan.node.views.pod import Pod
 
@@ -180,11 +180,11 @@ class StreamRuntime(Protocol):
         """Yield the log of a container. Raises `LookupError` if there is no log."""
         ...
 
-    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
+    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> ContainerSession:
         """Start a process in a running container. Raises `LookupError`, `Unsupported`."""
         ...
 
-    async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
+    async def attach(self, pod: Pod, container: str, streams: Streams) -> ContainerSession:
         """Connect to the streams of a container's main process. Raises `LookupError`, `Unsupported`."""
         ...
 
@@ -213,7 +213,7 @@ class Runtime(SandboxRuntime, ContainerRuntime, ImageRuntime, StreamRuntime, Pro
         """
         ...
 
-    async def usage(self, uid: str) -> Mapping[str, Usage]:
+    async def usage(self, uid: str) -> Mapping[str, ContainerStats]:
         """Return the resource usage of a Pod's running containers by name; empty if it is unknown."""
         ...
 

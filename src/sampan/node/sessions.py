@@ -1,4 +1,4 @@
-"""Types that runtimes and the agent exchange: `Session` for exec and attach, and `ContainerConfig` for starts.
+"""Types that runtimes and the agent exchange: `ContainerSession` for exec and attach, and `ContainerConfig` for starts.
 
 A runtime without processes (the simulated one) raises `Unsupported`.
 Source: kubelet pkg/kubelet/container/runtime.go, cri-api pkg/apis/runtime/v1 (1.36).
@@ -29,7 +29,7 @@ class Streams:
     """True if the process has a terminal. Then stderr is part of stdout."""
 
 
-class Session(Protocol):
+class ContainerSession(Protocol):
     """Streams of a process in a container, for one client. Only one task may use each stream at a time."""
 
     async def write_stdin(self, data: bytes) -> None:
@@ -113,7 +113,7 @@ class ContainerConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ContainerStats:
     """Resource usage of a container."""
 
     cpu_s: float

@@ -18,7 +18,7 @@ from sampan.component_base.views import NODE_VIEW, POD_VIEW
 from sampan.core.extras import import_extra
 from sampan.informer.factory import Scope
 from sampan.informer.shared_informer import SharedInformer
-from sampan.node.admission.checks import NodeAdmission, NodeFacts
+from sampan.node.admission.checks import LabelsAndTaints, NodeAdmission
 from sampan.node.admission.node_state import NodeState
 from sampan.node.admission.sysctls import AllowedSysctls
 from sampan.node.containers.process_support import ProcessSupport
@@ -35,15 +35,15 @@ from sampan.node.local_path.deleter import LocalDeleter
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object.claim import NodeClaim
-from sampan.node.node_object.content import NodeAddress, NodeShape, host_ip
+from sampan.node.node_object.content import KubeletAddress, NodeShape, host_ip
 from sampan.node.node_object.extended_resources import ExtendedResources
-from sampan.node.node_object.heartbeats import Health, Heartbeats, Member
+from sampan.node.node_object.heartbeats import HealthSource, HeartbeatNode, Heartbeats
 from sampan.node.node_object.host import host_shape
 from sampan.node.node_object.pod_addresses import PodAddresses, pod_cidr
 from sampan.node.node_object.pod_cidrs import NodePodCidrs
 from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
 from sampan.node.pods.agent import PodAgent
-from sampan.node.pods.images import Images
+from sampan.node.pods.images import ImageManager
 from sampan.node.pods.worker import PodWorker
 from sampan.node.process import Images as ProcessImages
 from sampan.node.process import ProcessRuntime
@@ -107,7 +107,7 @@ def _set_up_simulated(context: ControllerContext, nodes: SimulatedNodes) -> Hear
         elected=nodes.elected,
         sysctls=AllowedSysctls(nodes.unsafe_sysctls),
     )
-    members = [Member(name, number, host_ip(number)) for number, name in enumerate(nodes.names)]
+    members = [HeartbeatNode(name, number, host_ip(number)) for number, name in enumerate(nodes.names)]
     has_ranges = nodes.range_wait_s == 0
     addresses = {member: PodAddresses(pod_cidr(member.number) if has_ranges else "") for member in members}
     allocatable = nodes.shape.allocatable()
@@ -134,8 +134,10 @@ def _simulation_worker(context: ControllerContext, changed: Callable[[str], None
     context.manager.add(broadcaster)
     if with_events:
         events = FewPodsEvents(broadcaster, context.clock)
-        return PodWorker(SimulatedSupport(events), Images(events, context.clock), events=events, clock=context.clock)
-    images = Images(NodeEvents(broadcaster, context.clock), context.clock, failures_only=True)
+        return PodWorker(
+            SimulatedSupport(events), ImageManager(events, context.clock), events=events, clock=context.clock
+        )
+    images = ImageManager(NodeEvents(broadcaster, context.clock), context.clock, failures_only=True)
     return PodWorker(NoSupport(), images, events=None, clock=context.clock)
 
 
@@ -166,7 +168,7 @@ def _set_up_process(context: ControllerContext, node: ProcessNode) -> Heartbeats
     )
     tunnel = TunnelSettings(node.tunnel, shares_network=True)
     parts = NodeParts(claim, csi=csi, state=state, credentials=node.credentials, tunnel=tunnel)
-    heartbeats = add_heartbeats(context, [Member(node.name, 0, address)], shape, agent, node.serve, parts)
+    heartbeats = add_heartbeats(context, [HeartbeatNode(node.name, 0, address)], shape, agent, node.serve, parts)
     context.manager.add(heartbeats)
     _add_eviction(context, node, agent, state)
     LocalDeleter(context, nodes_of(context, [node.name], node.shared_informer), node.name, node.root)
@@ -229,7 +231,7 @@ def container_worker(
     )
     context.manager.add(tasks)
     context.manager.add(broadcaster)
-    return PodWorker(support, Images(events, clock), events=events, clock=clock)
+    return PodWorker(support, ImageManager(events, clock), events=events, clock=clock)
 
 
 def _read_services(context: ControllerContext, api_server: str) -> Callable[[], Awaitable[Sequence[Service]]]:
@@ -267,16 +269,16 @@ def add_agent(
     single = names[0] if len(names) == 1 and not shared else ""
     pods = _informer(context, POD_VIEW, f"spec.nodeName={single}" if single else "")
     nodes = nodes_of(context, names, shared)
-    known: dict[str, tuple[str, NodeFacts]] = {}
+    known: dict[str, tuple[str, LabelsAndTaints]] = {}
 
-    def facts(name: str) -> NodeFacts | None:
+    def facts(name: str) -> LabelsAndTaints | None:
         ref = nodes.indexer.get(name)
         if ref is None:
             return None
         found = known.get(name)
         if found is None or found[0] != ref.resource_version:
             node = NODE_VIEW.decode(ref.raw)
-            found = known[name] = ref.resource_version, NodeFacts(node.metadata.labels, tuple(node.spec.taints))
+            found = known[name] = ref.resource_version, LabelsAndTaints(node.metadata.labels, tuple(node.spec.taints))
         return found[1]
 
     ExtendedResources(context, nodes, names, elected=elected)
@@ -303,7 +305,7 @@ class NodeParts:
     """Parts of a node that its heartbeats and its server use. Simulated nodes have none."""
 
     claim: NodeClaim | None = None
-    health: Health | None = None
+    health: HealthSource | None = None
     csi: CsiNode | None = None
     images: Callable[[], Awaitable[Sequence[ImageInStore]]] | None = None
     state: NodeState | None = None
@@ -317,17 +319,17 @@ NO_PARTS: Final = NodeParts()
 
 def add_heartbeats(
     context: ControllerContext,
-    members: Sequence[Member],
+    members: Sequence[HeartbeatNode],
     shape: NodeShape,
     agent: PodAgent,
-    serve: NodeAddress | None,
+    serve: KubeletAddress | None,
     parts: NodeParts = NO_PARTS,
 ) -> Heartbeats:
     """Return the nodes' heartbeats, and add the nodes' server to the manager. Only a single node has `parts`."""
     client = context.manager.client.direct
     server = None if serve is None else _server(context, members, agent, serve, parts)
 
-    async def serving() -> NodeAddress:
+    async def serving() -> KubeletAddress:
         assert serve is not None
         assert server is not None
         await server.ready()
@@ -364,7 +366,11 @@ def add_heartbeats(
 
 
 def _server(
-    context: ControllerContext, members: Sequence[Member], agent: PodAgent, serve: NodeAddress, parts: NodeParts
+    context: ControllerContext,
+    members: Sequence[HeartbeatNode],
+    agent: PodAgent,
+    serve: KubeletAddress,
+    parts: NodeParts,
 ) -> NodeServer:
     options = NodeServerOptions(
         host=serve.address,
@@ -385,7 +391,7 @@ def _server(
     return server
 
 
-def _server_names(members: Sequence[Member], serve: NodeAddress) -> tuple[str, ...]:
+def _server_names(members: Sequence[HeartbeatNode], serve: KubeletAddress) -> tuple[str, ...]:
     return (serve.address, *(member.name for member in members[:1]))
 
 

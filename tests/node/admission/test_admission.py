@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from sampan.core.pods.tolerations import Taint
-from sampan.node.admission.checks import NodeAdmission, NodeFacts, Refusal
+from sampan.node.admission.checks import LabelsAndTaints, NodeAdmission, PodRejection
 from sampan.node.node_home import NodeHome
 from tests.node.scripted import ScriptedRuntime
 
@@ -15,7 +15,7 @@ ALLOCATABLE = {"cpu": "2", "memory": "1Gi", "pods": "3"}
 
 def admission(*taints: Taint) -> NodeAdmission:
     home = NodeHome(("127.0.0.1",), ScriptedRuntime(), ALLOCATABLE)
-    return NodeAdmission({"node": home}, lambda name: NodeFacts({"zone": "a"}, taints))
+    return NodeAdmission({"node": home}, lambda name: LabelsAndTaints({"zone": "a"}, taints))
 
 
 def raw(requests: dict[str, str] | None = None, ports: list[dict[str, Any]] | None = None, **spec: Any) -> bytes:
@@ -28,7 +28,7 @@ def test_pods_are_admitted_while_resources_last_and_release_them_at_their_end() 
     assert node.admit("node", "a", raw({"cpu": "1500m"})) is None
     assert node.admit("node", "a", raw({"cpu": "1500m"})) is None
     text = "Node didn't have enough resource: cpu, requested: 600, used: 1500, capacity: 2000"
-    assert node.admit("node", "b", raw({"cpu": "600m"})) == Refusal("OutOfcpu", text)
+    assert node.admit("node", "b", raw({"cpu": "600m"})) == PodRejection("OutOfcpu", text)
     node.release("node", "a")
     assert node.admit("node", "b", raw({"cpu": "600m"})) is None
 
@@ -37,7 +37,7 @@ def test_number_of_pods_is_limited() -> None:
     node = admission()
     assert [node.admit("node", uid, raw()) for uid in "abc"] == [None] * 3
     text = "Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3"
-    assert node.admit("node", "d", raw()) == Refusal("OutOfpods", text)
+    assert node.admit("node", "d", raw()) == PodRejection("OutOfpods", text)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from sampan.node.cri.configuration.sandbox import POD_UID
 from sampan.node.cri.errors import RuntimeUnavailable, cri_error
 from sampan.node.cri.messages import message
 from sampan.node.cri.usage import container_usage, interface_usages, read_networks
-from sampan.node.sessions import InterfaceUsage, Usage
+from sampan.node.sessions import ContainerStats, InterfaceUsage
 from sampan.rpc.proto_files import AnyMessage
 
 
@@ -19,7 +19,7 @@ def test_usage_has_the_time_of_the_runtime() -> None:
         memory={"working_set_bytes": {"value": 3}, "rss_bytes": {"value": 2}, "usage_bytes": {"value": 4}},
         writable_layer={"used_bytes": {"value": 5}, "inodes_used": {"value": 6}},
     )
-    assert container_usage(stats) == Usage(1.5, 3, 5, 6, 2, 4, 1_700_000_000.5)
+    assert container_usage(stats) == ContainerStats(1.5, 3, 5, 6, 2, 4, 1_700_000_000.5)
 
 
 def test_memory_that_the_runtime_does_not_measure_is_unknown() -> None:

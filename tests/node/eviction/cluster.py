@@ -15,10 +15,10 @@ from sampan.node.eviction.thresholds import EvictionPolicy, eviction_thresholds
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object.content import NodeShape
-from sampan.node.node_object.heartbeats import Member
+from sampan.node.node_object.heartbeats import HeartbeatNode
 from sampan.node.node_object.pod_addresses import PodAddresses, pod_cidr
 from sampan.node.pods.agent import PodAgent
-from sampan.node.pods.images import Images
+from sampan.node.pods.images import ImageManager
 from sampan.node.pods.worker import PodWorker
 from sampan.node.set_up import NodeParts, add_agent, add_heartbeats
 from sampan.node.simulated.runtime import SimulatedRuntime
@@ -57,11 +57,11 @@ class Node:
         broadcaster = EventBroadcaster(CoreEventSink(context.manager.client.direct))
         context.manager.add(broadcaster)
         events = NodeEvents(broadcaster, context.clock)
-        worker = PodWorker(NoSupport(), Images(events, context.clock), events=None, clock=context.clock)
+        worker = PodWorker(NoSupport(), ImageManager(events, context.clock), events=None, clock=context.clock)
         agent = self.agent = add_agent(context, homes, [NODE], True, lambda changed: worker, state=self.state)
         runtime = SimulatedRuntime(PodAddresses(pod_cidr(0)), context.clock, agent.changed)
         homes[NODE] = NodeHome(("172.16.0.1",), runtime)
-        members = [Member(NODE, 0, "172.16.0.1")]
+        members = [HeartbeatNode(NODE, 0, "172.16.0.1")]
         context.manager.add(add_heartbeats(context, members, NodeShape(), agent, None, NodeParts(state=self.state)))
         context.manager.add(
             EvictionManager(

@@ -19,9 +19,9 @@ from sampan.node.network_policy.views import (
     POLICY_VIEW,
     IPBlock,
     NetworkPolicy,
-    Peer,
+    NetworkPolicyPeer,
+    NetworkPolicyRule,
     PolicySpec,
-    Rule,
     without_the_rest,
 )
 from sampan.resource import ObjectMeta
@@ -339,9 +339,13 @@ ZONE = "fe80::1%x } ; flush ruleset ; #"
 
 def test_no_text_of_a_zone_becomes_part_of_a_rule() -> None:
     block = IPBlock(f"{ZONE}/128")
-    policy = NetworkPolicy(ObjectMeta(name="p"), PolicySpec(ingress=[Rule(sources=[Peer(ip_block=block)])]))
+    policy = NetworkPolicy(
+        ObjectMeta(name="p"), PolicySpec(ingress=[NetworkPolicyRule(sources=[NetworkPolicyPeer(ip_block=block)])])
+    )
     assert compiled(policy).permissions["ingress"][0].peers == ()
     inside = IPBlock("fe80::/10", [f"{ZONE}/128"])
-    policy = NetworkPolicy(ObjectMeta(name="p"), PolicySpec(ingress=[Rule(sources=[Peer(ip_block=inside)])]))
+    policy = NetworkPolicy(
+        ObjectMeta(name="p"), PolicySpec(ingress=[NetworkPolicyRule(sources=[NetworkPolicyPeer(ip_block=inside)])])
+    )
     assert compiled(policy).permissions["ingress"][0].peers == ()
     assert canonical([ZONE, "fe80::1"]) == ("fe80::1",)

@@ -8,7 +8,7 @@ from sampan.client.errors import NotFound, api_error
 from sampan.component_base.resources import LEASES
 from sampan.core.time import SystemClock
 from sampan.node.node_object.content import NodeShape
-from sampan.node.node_object.heartbeats import Heartbeats, Member
+from sampan.node.node_object.heartbeats import HeartbeatNode, Heartbeats
 from sampan.resource import Object, ResourceInfo
 from sampan.testing.time.virtual_time import virtual_time
 
@@ -64,7 +64,7 @@ def missing() -> ApiError:
 
 async def beating(client: Any, count: int, seconds: float) -> None:
     """Run the heartbeats of some nodes for a while."""
-    members = [Member(f"n{number}", number, "172.16.0.1") for number in range(count)]
+    members = [HeartbeatNode(f"n{number}", number, "172.16.0.1") for number in range(count)]
     heartbeats = Heartbeats(client, members, shape=NodeShape(), clock=SystemClock())
     task = asyncio.create_task(heartbeats.run())
     await heartbeats.registered()

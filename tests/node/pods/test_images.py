@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sampan.node.pods.images import ERROR_SHOWN_S, Images, is_unreachable
+from sampan.node.pods.images import ERROR_SHOWN_S, ImageManager, is_unreachable
 from sampan.testing.time.virtual_time import virtual_time
 from tests.node.scripted import LoopClock, RecordedEvents, ScriptedRuntime, detailed
 
@@ -12,7 +12,7 @@ from tests.node.scripted import LoopClock, RecordedEvents, ScriptedRuntime, deta
 @virtual_time
 async def test_failed_pulls_back_off() -> None:
     events, runtime, pod = RecordedEvents(), ScriptedRuntime(), detailed({})
-    images = Images(events, LoopClock())  # type: ignore[arg-type]  # a fake
+    images = ImageManager(events, LoopClock())  # type: ignore[arg-type]  # a fake
     runtime.missing_images = {"app:1": "ErrImagePull"}
     container = pod.spec.containers[0]
     waits = []
@@ -38,7 +38,7 @@ async def test_failed_pulls_back_off() -> None:
 @virtual_time
 async def test_policy_never_fails_without_a_backoff() -> None:
     events, runtime, pod = RecordedEvents(), ScriptedRuntime(), detailed({"imagePullPolicy": "Never"})
-    images = Images(events, LoopClock())  # type: ignore[arg-type]  # a fake
+    images = ImageManager(events, LoopClock())  # type: ignore[arg-type]  # a fake
     runtime.missing_images = {"app:1": "ErrImagePull"}
     for _ in range(2):
         waiting = await images.ensure(runtime, pod, pod.spec.containers[0])
@@ -50,7 +50,7 @@ async def test_policy_never_fails_without_a_backoff() -> None:
 @virtual_time
 async def test_simulated_nodes_report_only_images_that_failed() -> None:
     events, runtime, pod = RecordedEvents(), ScriptedRuntime(), detailed({"imagePullPolicy": "Always"})
-    images = Images(events, LoopClock(), failures_only=True)  # type: ignore[arg-type]  # a fake
+    images = ImageManager(events, LoopClock(), failures_only=True)  # type: ignore[arg-type]  # a fake
     container = pod.spec.containers[0]
     assert await images.ensure(runtime, pod, container) is None
     assert events.recorded == []

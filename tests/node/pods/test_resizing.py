@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import orjson
 
-from sampan.node.admission.checks import NodeAdmission, NodeFacts, Refusal
+from sampan.node.admission.checks import LabelsAndTaints, NodeAdmission, PodRejection
 from sampan.node.node_home import NodeHome
-from sampan.node.pods.plan import Plan, plan
+from sampan.node.pods.plan import PodActions, plan
 from sampan.node.pods.resizing import Resizes
 from sampan.node.pods.status import Observation, difference, pod_status
 from sampan.node.runtime import ContainerRecord
@@ -22,7 +22,7 @@ class Node:
 
     runtime: ScriptedRuntime = field(default_factory=ScriptedRuntime)
     events: RecordedEvents = field(default_factory=RecordedEvents)
-    refusal: Refusal | None = None
+    refusal: PodRejection | None = None
     counts: dict[str, int] = field(default_factory=lambda: {"a": 0, "b": 0})
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ async def test_equal_quantities_are_no_resize() -> None:
 async def test_without_room_containers_keep_what_they_have() -> None:
     node = Node()
     await node.apply(pod())
-    node.refusal = Refusal("Deferred", "no room")
+    node.refusal = PodRejection("Deferred", "no room")
     held = node.allocate(pod(a="3"))
     assert held.spec.container("a").resources.requests == {"cpu": "1"}
     assert node.conditions == [("PodResizePending", "Deferred")]
@@ -98,7 +98,7 @@ async def test_without_room_containers_keep_what_they_have() -> None:
 async def test_taking_a_pending_resize_back_ends_it() -> None:
     node = Node()
     await node.apply(pod())
-    node.refusal = Refusal("Infeasible", "too much")
+    node.refusal = PodRejection("Infeasible", "too much")
     node.allocate(pod(a="99"))
     await node.apply(pod())
     assert (node.conditions, node.runtime.resized) == ([], [])
@@ -143,12 +143,12 @@ async def test_a_restarted_agent_continues_a_resize_from_the_status() -> None:
 async def test_the_status_has_what_containers_have_and_drops_old_conditions() -> None:
     node = Node()
     await node.apply(pod())
-    node.refusal = Refusal("Deferred", "no room")
+    node.refusal = PodRejection("Deferred", "no room")
     desired = pod(a="3", conditions=[{"type": "PodResizeInProgress", "status": "True"}])
     held = node.allocate(desired)
     observed = Observation(
         node.records,
-        Plan(initialized=True),
+        PodActions(initialized=True),
         ("10.0.0.1",),
         (),
         EPOCH,
@@ -167,7 +167,7 @@ async def test_the_status_has_what_containers_have_and_drops_old_conditions() ->
 
 def test_a_node_defers_what_it_could_run_and_refuses_what_it_never_can() -> None:
     home = NodeHome(("10.0.0.1",), ScriptedRuntime(), {"cpu": "4", "pods": "10"})
-    node = NodeAdmission({"node": home}, lambda name: NodeFacts({}))
+    node = NodeAdmission({"node": home}, lambda name: LabelsAndTaints({}))
 
     def raw(cpu: str) -> bytes:
         return orjson.dumps({"spec": {"containers": [{"name": "a", "resources": {"requests": {"cpu": cpu}}}]}})
@@ -177,7 +177,7 @@ def test_a_node_defers_what_it_could_run_and_refuses_what_it_never_can() -> None
     assert node.resize("node", "one", raw("2500m")) is None
     deferred = node.resize("node", "one", raw("3"))
     text = "Node didn't have enough resource: cpu, requested: 3000, used: 1500, capacity: 4000"
-    assert deferred == Refusal("Deferred", text)
+    assert deferred == PodRejection("Deferred", text)
     infeasible = node.resize("node", "one", raw("5"))
     assert infeasible is not None
     assert infeasible.reason == "Infeasible"

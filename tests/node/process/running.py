@@ -11,7 +11,7 @@ from sampan.node.process import Images, Isolation, ProcessRuntime
 from sampan.node.process.isolation import namespaces_work
 from sampan.node.process.launch import Launcher
 from sampan.node.runtime import ContainerRecord, LogOptions
-from sampan.node.sessions import ContainerConfig, Mount, Session
+from sampan.node.sessions import ContainerConfig, ContainerSession, Mount
 from sampan.node.views.container import Container
 from sampan.node.views.pod import Pod, PodSpec
 from sampan.resource import ObjectMeta
@@ -103,7 +103,7 @@ def pod(name: str = "web") -> Pod:
     return Pod(ObjectMeta(name=name, namespace="default", uid=f"uid-of-{name}"), PodSpec(containers=[MAIN]))
 
 
-async def output(session: Session) -> tuple[bytes, bytes, int]:
+async def output(session: ContainerSession) -> tuple[bytes, bytes, int]:
     """Return the whole output of a session, and its exit code."""
 
     async def all_of(read: Any) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from sampan.node.process.launch import Launcher, LaunchError, Program, View, _Launch, _spec
+from sampan.node.process.launch import Launcher, LaunchError, LaunchSpec, View, _Launch, _spec
 from sampan.node.process.proc import process_stat, processes
 from sampan.node.process.process import Process
 from sampan.node.process.streams.stdio import Stdio, open_stdio
@@ -22,7 +22,7 @@ from sampan.node.sessions import Mount, Streams
 from tests.node.process.running import has_namespaces, host_programs, sh
 
 _ENV = {"PATH": "/usr/bin:/bin"}
-_SLEEP = Program(["sleep", "60"], _ENV)
+_SLEEP = LaunchSpec(["sleep", "60"], _ENV)
 
 
 @asynccontextmanager
@@ -34,17 +34,17 @@ async def launching() -> AsyncIterator[Launcher]:
         launcher.close()
 
 
-async def launch(program: Program, stdio: Stdio, recorded: Callable[[int], None]) -> Process:
+async def launch(program: LaunchSpec, stdio: Stdio, recorded: Callable[[int], None]) -> Process:
     async with launching() as launcher:
         return await launcher.launch(program, stdio, recorded)
 
 
-async def started(program: Program) -> tuple[Process, Stdio]:
+async def started(program: LaunchSpec) -> tuple[Process, Stdio]:
     stdio = open_stdio(Streams())
     return await launch(program, stdio, lambda pid: None), stdio
 
 
-async def output(program: Program) -> bytes:
+async def output(program: LaunchSpec) -> bytes:
     process, stdio = await started(program)
     assert stdio.stdout is not None
     found = b""
@@ -62,13 +62,13 @@ async def test_user_namespace_needs_no_privileges(tmp_path: Path) -> None:
     volume.mkdir()
     view = View("/", str(tmp_path / "run"), [Mount("v", str(volume), "/volume/deep")], "web-0")
     script = "id -u; id -g; hostname; touch /volume/deep/new /of-the-container && ls /proc | grep -c '^[0-9]'; sleep 60"
-    process, stdio = await started(Program(sh(script), _ENV, view=view, inner_ids=(1234, 5678)))
+    process, stdio = await started(LaunchSpec(sh(script), _ENV, view=view, inner_ids=(1234, 5678)))
     assert stdio.stdout is not None
     found = b""
     while found.count(b"\n") < 4:
         found += await stdio.stdout.read()
     assert found == b"1234\n5678\nweb-0\n3\n"
-    beside = Program(sh("id -u; hostname; ls /volume/deep"), _ENV, inner_ids=(1234, 5678), join=process.pid)
+    beside = LaunchSpec(sh("id -u; hostname; ls /volume/deep"), _ENV, inner_ids=(1234, 5678), join=process.pid)
     assert await output(beside) == b"1234\nweb-0\nnew\n"
     process.kill_group()
     assert await process.wait() == 137
@@ -90,7 +90,7 @@ async def image(tmp_path: Path) -> Path:
 async def test_crowded_directory_is_writable_even_with_scratch_files_in_it(image: Path) -> None:
     view = View(str(image), str(image / "crowd" / "run"), host_programs(), "web-0")
     script = sh("cd /crowd && touch new 7/new && echo *w 7/*")
-    assert await output(Program(script, _ENV, view=view)) == b"new 7/new\n"
+    assert await output(LaunchSpec(script, _ENV, view=view)) == b"new 7/new\n"
     assert not (image / "crowd" / "new").exists()
     assert not (image / "crowd" / "7" / "new").exists()
 
@@ -100,14 +100,14 @@ async def test_agents_files_in_a_crowded_directory_are_hidden(image: Path) -> No
     (agent / "volumes" / "secret").mkdir(parents=True)
     (agent / "volumes" / "secret" / "key").write_text("content")
     view = View(str(image), str(agent / "run"), host_programs(), "web-0", hidden=str(agent))
-    found = await output(Program(sh("echo /crowd/* | wc -w; ls -A /crowd/agent; touch /crowd/new"), _ENV, view=view))
+    found = await output(LaunchSpec(sh("echo /crowd/* | wc -w; ls -A /crowd/agent; touch /crowd/new"), _ENV, view=view))
     assert found == b"301\n"
 
 
 async def test_container_has_an_empty_directory_for_temporary_files(image: Path) -> None:
     script = sh("echo /tmp/* && touch /tmp/new && echo /tmp/* && stat -c %a /tmp")
     view = View("/", str(image / "run"))
-    assert await output(Program(script, _ENV, view=view)) == b"/tmp/*\n/tmp/new\n1777\n"
+    assert await output(LaunchSpec(script, _ENV, view=view)) == b"/tmp/*\n/tmp/new\n1777\n"
     assert not Path("/tmp/new").exists()  # noqa: ASYNC240 - checked once, without waiting
 
 
@@ -128,7 +128,7 @@ async def test_container_starts_while_files_next_to_its_scratch_files_change(ima
     try:
         for number in range(10):
             view = View(str(image), str(busy / f"run-{number}"), host_programs(), "web-0")
-            assert await output(Program(sh("echo here"), _ENV, view=view)) == b"here\n"
+            assert await output(LaunchSpec(sh("echo here"), _ENV, view=view)) == b"here\n"
     finally:
         over.set()
         await work
@@ -143,7 +143,7 @@ async def test_program_runs_only_after_it_is_recorded(tmp_path: Path) -> None:
 
     stdio = open_stdio(Streams())
     with pytest.raises(OSError, match="no space"):
-        await launch(Program(["touch", str(marker)], _ENV), stdio, refuse)
+        await launch(LaunchSpec(["touch", str(marker)], _ENV), stdio, refuse)
     stdio.close()
     assert not marker.exists()
 
@@ -172,7 +172,7 @@ async def test_launch_that_is_cancelled_before_its_pid_is_known_leaves_no_proces
     if not await has_namespaces(tmp_path / "trial"):
         pytest.skip("this machine does not permit mount namespaces")
 
-    async def cancelled(self: Any, program: Program, recorded: Callable[[int], None]) -> Process:
+    async def cancelled(self: Any, program: LaunchSpec, recorded: Callable[[int], None]) -> Process:
         channel: socket.socket = self._channel
         while self._starter is None:
             await self._read_messages()
@@ -182,13 +182,17 @@ async def test_launch_that_is_cancelled_before_its_pid_is_known_leaves_no_proces
         raise asyncio.CancelledError
 
     async with launching() as launcher:
-        await (await launcher.launch(Program(["true"], _ENV), stdio := open_stdio(Streams()), lambda pid: None)).wait()
+        await (
+            await launcher.launch(LaunchSpec(["true"], _ENV), stdio := open_stdio(Streams()), lambda pid: None)
+        ).wait()
         stdio.close()
         before = _children()
         monkeypatch.setattr(_Launch, "run", cancelled)
         view = View("/", str(tmp_path / "run"))
         with pytest.raises(asyncio.CancelledError):
-            await launcher.launch(Program(["true"], _ENV, view=view), stdio := open_stdio(Streams()), lambda pid: None)
+            await launcher.launch(
+                LaunchSpec(["true"], _ENV, view=view), stdio := open_stdio(Streams()), lambda pid: None
+            )
         stdio.close()
         assert _children() == before
 
@@ -203,7 +207,7 @@ async def test_missing_mount_source_is_an_error(tmp_path: Path) -> None:
     view = View("/", str(tmp_path / "run"), [Mount("v", "/no/such/directory", "/volume")])
     stdio = open_stdio(Streams())
     with pytest.raises(LaunchError, match="mount /volume: No such file or directory"):
-        await launch(Program(["true"], _ENV, view=view), stdio, lambda pid: None)
+        await launch(LaunchSpec(["true"], _ENV, view=view), stdio, lambda pid: None)
     stdio.close()
 
 
@@ -213,7 +217,7 @@ async def test_machine_directories_refuse_mounts(tmp_path: Path) -> None:
     view = View("/", str(tmp_path / "run"), [Mount("v", str(tmp_path), "/sys/not-there")])
     stdio = open_stdio(Streams())
     with pytest.raises(LaunchError, match="cannot mount anything at /sys/not-there"):
-        await launch(Program(["true"], _ENV, view=view), stdio, lambda pid: None)
+        await launch(LaunchSpec(["true"], _ENV, view=view), stdio, lambda pid: None)
     stdio.close()
 
 
@@ -254,14 +258,14 @@ def nested(image: str, inner_ids: tuple[int, int] | None) -> None:
         "touch new-file 7/new 7/inner/new 8/new && echo written"
     )
     view = View(image, f"{image}/crowd/run", [*host_programs(), *volumes])
-    print(asyncio.run(output(Program(sh(script), _ENV, view=view, inner_ids=inner_ids))).decode(), end="")
+    print(asyncio.run(output(LaunchSpec(sh(script), _ENV, view=view, inner_ids=inner_ids))).decode(), end="")
 
 
 async def test_dead_launcher_is_started_again() -> None:
     async with launching() as launcher:
         for _ in range(2):
             stdio = open_stdio(Streams())
-            process = await launcher.launch(Program(["true"], _ENV), stdio, lambda pid: None)
+            process = await launcher.launch(LaunchSpec(["true"], _ENV), stdio, lambda pid: None)
             assert await process.wait() == 0
             stdio.close()
             assert launcher._control is not None

@@ -19,7 +19,7 @@ from sampan.node.process.logs.log_reader import log_tail
 from sampan.node.volumes.atomic_writer import File, write_files
 from sampan.node.volumes.mounts import MountError
 from sampan.node.volumes.ownership import give_to_group
-from sampan.node.volumes.parts import PartError, Parts
+from sampan.node.volumes.parts import PartError, SubPathMounts
 from tests.node.races.swapping import repetitions, snapshot, swapping
 
 SECONDS = float(os.environ.get("SAMPAN_RACE_SECONDS", "0.5"))
@@ -60,7 +60,7 @@ def attack(place: Place, step: Callable[[int], None]) -> None:
 @pytest.mark.parametrize("sub_path", ["part", "part/inner", "part/inner/secret"])
 @OWNED
 def test_mounted_part_is_never_outside_of_its_volume(place: Place, sub_path: str) -> None:
-    parts = Parts(place.agent, binds=True)
+    parts = SubPathMounts(place.agent, binds=True)
     mounted = 0
 
     def step(number: int) -> None:
@@ -86,7 +86,7 @@ def test_identity_of_a_part_is_never_that_of_a_file_outside_of_the_volume(place:
 
     def step(number: int) -> None:
         try:
-            _, identity = Parts(place.agent).of_volume(place.volume, "part/inner", place="main/0")
+            _, identity = SubPathMounts(place.agent).of_volume(place.volume, "part/inner", place="main/0")
         except (PartError, MountError):
             return
         assert identity not in elsewhere
@@ -97,7 +97,7 @@ def test_identity_of_a_part_is_never_that_of_a_file_outside_of_the_volume(place:
 def test_missing_part_is_never_created_outside_of_its_volume(place: Place) -> None:
     def step(number: int) -> None:
         try:
-            Parts(place.agent).of_volume(place.volume, f"part/new-{number}/deep", place="main/0")
+            SubPathMounts(place.agent).of_volume(place.volume, f"part/new-{number}/deep", place="main/0")
         except PartError:
             return
 
@@ -107,7 +107,7 @@ def test_missing_part_is_never_created_outside_of_its_volume(place: Place) -> No
 def test_copied_part_has_no_file_of_the_machine(place: Place) -> None:
     def step(number: int) -> None:
         try:
-            copy = Parts(place.agent).of_written(place.volume, "part/inner", place="main/0")
+            copy = SubPathMounts(place.agent).of_written(place.volume, "part/inner", place="main/0")
         except PartError:
             return
         assert not (copy / "secret").exists()

@@ -6,7 +6,15 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 from sampan.node.runtime import ContainerRecord, LogOptions
 from sampan.node.server.hosted import HostedPod
-from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Unsupported, Usage
+from sampan.node.sessions import (
+    Connection,
+    ContainerConfig,
+    ContainerSession,
+    ContainerStats,
+    InterfaceUsage,
+    Streams,
+    Unsupported,
+)
 from sampan.node.views.container import Container
 from sampan.node.views.pod import Pod, PodSpec
 from sampan.resource import ObjectMeta
@@ -124,7 +132,7 @@ class FakeRuntime:
         finally:
             self.log_closed.set()
 
-    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
+    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> ContainerSession:
         self.requests.append((command, streams))
         if self.unsupported:
             raise Unsupported("nothing runs here")
@@ -139,7 +147,7 @@ class FakeRuntime:
         self.sessions.put_nowait(session)
         return session
 
-    async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
+    async def attach(self, pod: Pod, container: str, streams: Streams) -> ContainerSession:
         return await self.exec(pod, container, ["cat"], streams)
 
     async def port_forward(self, pod: Pod, port: int) -> Connection:
@@ -147,8 +155,8 @@ class FakeRuntime:
             raise ConnectionRefusedError("connection refused")
         return await asyncio.open_connection("127.0.0.1", self.ports[port])
 
-    async def usage(self, uid: str) -> Mapping[str, Usage]:
-        return {"main": Usage(1.5, 4096, rss_bytes=2048, total_memory_bytes=8192, measured_s=MEASURED_S)}
+    async def usage(self, uid: str) -> Mapping[str, ContainerStats]:
+        return {"main": ContainerStats(1.5, 4096, rss_bytes=2048, total_memory_bytes=8192, measured_s=MEASURED_S)}
 
     async def network_usage(self, uid: str) -> Sequence[InterfaceUsage]:
         return (InterfaceUsage("eth0", 1000, 1, 500, 0),)

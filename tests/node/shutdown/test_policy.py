@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from sampan.node.shutdown.policy import Stage, shutdown_policy
+from sampan.node.shutdown.policy import ShutdownStage, shutdown_policy
 from sampan.node.views.pod import Pod
 
 CRITICAL = 2_000_000_000
@@ -17,14 +17,14 @@ def test_critical_pods_end_last() -> None:
     policy = shutdown_policy(30.0, 10.0, "")
     found = policy.staged([pod("critical", CRITICAL + 1000), pod("web"), pod("low", -5)])
     assert [(stage, [each.metadata.name for each in pods]) for stage, pods in found] == [
-        (Stage(0, 20.0), ["web", "low"]),
-        (Stage(CRITICAL, 10.0), ["critical"]),
+        (ShutdownStage(0, 20.0), ["web", "low"]),
+        (ShutdownStage(CRITICAL, 10.0), ["critical"]),
     ]
 
 
 def test_stages_by_priority_are_sorted() -> None:
     policy = shutdown_policy(0.0, 0.0, "10000=10s,0=1m,20000=0s")
-    assert policy.stages == (Stage(0, 60.0), Stage(10000, 10.0), Stage(20000, 0.0))
+    assert policy.stages == (ShutdownStage(0, 60.0), ShutdownStage(10000, 10.0), ShutdownStage(20000, 0.0))
     assert [policy.stage_of(priority) for priority in (-1, 0, 9999, 10000, 19999, CRITICAL)] == [0, 0, 0, 1, 1, 2]
     assert policy.total_s == 70.0
 

@@ -35,7 +35,7 @@ from sampan.informer.settings import InformerSettings
 from sampan.node.eviction.thresholds import HARD, EvictionPolicy
 from sampan.node.joining.rotation import CertificateRotation
 from sampan.node.node_object.claim import NodeTaken
-from sampan.node.node_object.content import NodeAddress
+from sampan.node.node_object.content import KubeletAddress
 from sampan.node.node_object.other_address import second_address
 from sampan.node.nodes import CriNode, ProcessNode, SimulatedNodes
 from sampan.node.runtime_socket import NoRuntime, runtime_socket
@@ -205,14 +205,14 @@ def _nodes(settings: LoopSettings, shared: bool) -> Nodes:
     )
 
 
-def _serve(node: NodeSettings) -> NodeAddress:
+def _serve(node: NodeSettings) -> KubeletAddress:
     """Return the addresses of the node. Only a node with containers has addresses of both IP families."""
     if node.runtime != "cri":
-        return NodeAddress(node.address or "127.0.0.1", node.port)
+        return KubeletAddress(node.address or "127.0.0.1", node.port)
     if node.cri.node_ip:
-        return NodeAddress(node.cri.node_ip[0], node.port, "".join(node.cri.node_ip[1:]))
+        return KubeletAddress(node.cri.node_ip[0], node.port, "".join(node.cri.node_ip[1:]))
     first = node.address or own_address()
-    return NodeAddress(first, node.port, second_address(first))
+    return KubeletAddress(first, node.port, second_address(first))
 
 
 def _eviction(node: NodeSettings) -> EvictionPolicy:
@@ -225,7 +225,7 @@ def _eviction(node: NodeSettings) -> EvictionPolicy:
         raise StartError(str(error)) from error
 
 
-def _cri_node(settings: LoopSettings, serve: NodeAddress, shared: bool) -> CriNode:
+def _cri_node(settings: LoopSettings, serve: KubeletAddress, shared: bool) -> CriNode:
     """Return the node of these settings. Raises `StartError` without a container runtime."""
     node, cri = settings.node, settings.node.cri
     try:

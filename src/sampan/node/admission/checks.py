@@ -19,7 +19,7 @@ ANY_ADDRESS: Final = "0.0.0.0"
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class PodRejection:
     """Reason why a Pod cannot start, or cannot stay, on its node."""
 
     reason: str
@@ -27,7 +27,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeFacts:
+class LabelsAndTaints:
     """Labels and taints of a Node object."""
 
     labels: Mapping[str, str]
@@ -47,7 +47,7 @@ class _Taken:
 class NodeAdmission:
     """Accounts for the resources and ports that the Pods of some nodes use."""
 
-    def __init__(self, nodes: Mapping[str, NodeHome], facts: Callable[[str], NodeFacts | None]) -> None:
+    def __init__(self, nodes: Mapping[str, NodeHome], facts: Callable[[str], LabelsAndTaints | None]) -> None:
         """`facts` returns the labels and taints of a Node by name, or None if it is unknown."""
         self._nodes = nodes
         self._facts = facts
@@ -57,7 +57,7 @@ class NodeAdmission:
         """Count a Pod that was admitted before the agent started."""
         self._add(node, uid, demand_of(raw))
 
-    def admit(self, node: str, uid: str, raw: bytes) -> Refusal | None:
+    def admit(self, node: str, uid: str, raw: bytes) -> PodRejection | None:
         """Admit and count a Pod, or return the reason for a refusal. A counted Pod stays admitted."""
         taken = self._of(node)
         # Admission happens once. A change of taints or labels must not stop a Pod that already runs.
@@ -74,7 +74,7 @@ class NodeAdmission:
             self._add(node, uid, demand)
         return refusal
 
-    def resize(self, node: str, uid: str, raw: bytes) -> Refusal | None:
+    def resize(self, node: str, uid: str, raw: bytes) -> PodRejection | None:
         """Count a Pod with the requests it has now, or return why the node has no room for them.
 
         The reason is `Infeasible` if the node will never have room, else `Deferred`.
@@ -86,10 +86,10 @@ class NodeAdmission:
             capacity = taken.capacity.get(resource, 0)
             if value > capacity and ("/" not in resource or resource in taken.capacity):
                 text = f"Node didn't have enough capacity: {resource}, requested: {value}, capacity: {capacity}"
-                return Refusal("Infeasible", text)
+                return PodRejection("Infeasible", text)
             used = taken.used.get(resource, 0) - before.get(resource, 0)
             if value > before.get(resource, 0) and value > capacity - used:
-                return Refusal("Deferred", _out_of(resource, value, used, capacity).message)
+                return PodRejection("Deferred", _out_of(resource, value, used, capacity).message)
         self.release(node, uid)
         self._add(node, uid, demand)
         return None
@@ -121,7 +121,7 @@ class NodeAdmission:
             taken.used[resource] = taken.used.get(resource, 0) + value
         taken.ports.update(ports)
 
-    def _misplaced(self, node: str, demand: DemandSpec) -> Refusal | None:
+    def _misplaced(self, node: str, demand: DemandSpec) -> PodRejection | None:
         required = demand.affinity.required if demand.affinity is not None else None
         if not demand.node_selector and required is None:
             return None
@@ -133,14 +133,14 @@ class NodeAdmission:
             return None
         return _predicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
 
-    def _tainted(self, node: str, demand: DemandSpec) -> Refusal | None:
+    def _tainted(self, node: str, demand: DemandSpec) -> PodRejection | None:
         facts = self._facts(node)
         if facts is None or not facts.taints or untolerated(demand.tolerations, facts.taints, (NO_EXECUTE,)) is None:
             return None
         return _predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")
 
 
-def _insufficient(taken: _Taken, desired: Amounts) -> Refusal | None:
+def _insufficient(taken: _Taken, desired: Amounts) -> PodRejection | None:
     """Return a refusal if the node has not enough of a resource left."""
     if not taken.capacity:
         return None
@@ -158,13 +158,13 @@ def _insufficient(taken: _Taken, desired: Amounts) -> Refusal | None:
     return None
 
 
-def _out_of(resource: str, requested: int, used: int, capacity: int) -> Refusal:
+def _out_of(resource: str, requested: int, used: int, capacity: int) -> PodRejection:
     text = f"Node didn't have enough resource: {resource}, requested: {requested}, used: {used}, capacity: {capacity}"
-    return Refusal(f"OutOf{resource}", text)
+    return PodRejection(f"OutOf{resource}", text)
 
 
-def _predicate(name: str, text: str) -> Refusal:
-    return Refusal(name, f"Predicate {name} failed: {text}")
+def _predicate(name: str, text: str) -> PodRejection:
+    return PodRejection(name, f"Predicate {name} failed: {text}")
 
 
 def _conflict(desired: tuple[HostPort, ...], taken: set[HostPort]) -> bool:

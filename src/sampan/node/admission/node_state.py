@@ -8,7 +8,7 @@ from collections.abc import Set
 from typing import Final
 
 from sampan.core.pods.tolerations import NO_SCHEDULE, Taint, untolerated
-from sampan.node.admission.checks import Refusal
+from sampan.node.admission.checks import PodRejection
 from sampan.node.admission.demand import demand_of
 from sampan.node.views.pod import Pod
 
@@ -17,7 +17,7 @@ CRITICAL: Final = 2_000_000_000
 """Lowest priority of a critical Pod: the priority of the class system-cluster-critical."""
 _MEMORY: Final = "MemoryPressure"
 _MEMORY_TAINT: Final = Taint("node.kubernetes.io/memory-pressure", "", NO_SCHEDULE)
-_SHUTDOWN: Final = Refusal("NodeShutdown", "Pod was rejected as the node is shutting down.")
+_SHUTDOWN: Final = PodRejection("NodeShutdown", "Pod was rejected as the node is shutting down.")
 
 
 class NodeState:
@@ -83,7 +83,7 @@ class NodeState:
             self._is_shutting_down = value
             self._changed.set()
 
-    def refusal(self, pod: Pod, raw: bytes) -> Refusal | None:
+    def refusal(self, pod: Pod, raw: bytes) -> PodRejection | None:
         """Return the reason why a new Pod cannot start now. `raw`: the Pod as JSON."""
         if self._is_shutting_down:
             return _SHUTDOWN
@@ -94,7 +94,7 @@ class NodeState:
                 return None
             if untolerated(demand_of(raw).tolerations, (_MEMORY_TAINT,)) is None:
                 return None
-        return Refusal("Evicted", f"The node had condition: [{' '.join(sorted(self._pressures))}]. ")
+        return PodRejection("Evicted", f"The node had condition: [{' '.join(sorted(self._pressures))}]. ")
 
 
 def is_critical(pod: Pod) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from sampan.node.admission.checks import Refusal
+from sampan.node.admission.checks import PodRejection
 from sampan.node.views.pod import Pod
 
 _IPC: Final = "IPC"
@@ -62,7 +62,7 @@ class AllowedSysctls:
                 raise ValueError(f'the sysctls "{name}" are not known to be namespaced')
             (self._prefixes if star else self._names)[name] = namespace
 
-    def refusal(self, pod: Pod) -> Refusal | None:
+    def refusal(self, pod: Pod) -> PodRejection | None:
         """Return why a Pod may not run on the node; None if all its sysctls are allowed."""
         spec = pod.spec
         shared = {_IPC: spec.host_ipc, _NET: spec.host_network}
@@ -84,8 +84,8 @@ def normalized(name: str) -> str:
     return name.translate(str.maketrans("./", "/.")) if first == "/" else name
 
 
-def _refusal(text: str) -> Refusal:
-    return Refusal("SysctlForbidden", f"forbidden sysctl: {text}")
+def _refusal(text: str) -> PodRejection:
+    return PodRejection("SysctlForbidden", f"forbidden sysctl: {text}")
 
 
 def _namespace(name: str) -> str:

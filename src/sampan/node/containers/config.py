@@ -16,7 +16,7 @@ from sampan.node.references import References
 from sampan.node.sessions import ContainerConfig, Mount
 from sampan.node.views.container import Container
 from sampan.node.volumes.mounts import MountedVolume, devices_of, mounts_of
-from sampan.node.volumes.parts import Parts
+from sampan.node.volumes.parts import SubPathMounts
 
 
 class ContainerConfigs:
@@ -29,7 +29,7 @@ class ContainerConfigs:
         volumes: Mapping[str, MountedVolume],
         services: Mapping[str, str],
         references: References,
-        parts: Parts,
+        parts: SubPathMounts,
         images_have_users: bool = False,
     ) -> None:
         """`parts`: parts of the Pod's volumes.

@@ -15,7 +15,7 @@ from typing import Final
 from sampan.core.numbers.resource_amounts import amounts
 from sampan.core.pods.resources import Kind, PodParts, pod_limits, pod_requests
 from sampan.node.cri.configuration.resources import CPU_PERIOD_US, SHARES_MAX, SHARES_MIN, cpu_quota_us, cpu_shares
-from sampan.node.views.container import Resources
+from sampan.node.views.container import ResourceRequirements
 from sampan.node.views.pod import Pod
 
 ROOT: Final = Path("/sys/fs/cgroup")
@@ -136,7 +136,7 @@ def _directories(root: Path) -> list[Path]:
 
 
 def _parts(pod: Pod, kind: Kind) -> PodParts[int]:
-    def amounts_of(resources: Resources) -> Mapping[str, int]:
+    def amounts_of(resources: ResourceRequirements) -> Mapping[str, int]:
         return amounts(resources.requests if kind == "requests" else resources.limits)
 
     spec = pod.spec

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from sampan.core.numbers.resource_amounts import amounts
 from sampan.node.cri.client import CriClient
-from sampan.node.cri.configuration.container import Start, container_config, hosts_file
+from sampan.node.cri.configuration.container import ContainerInputs, container_config, hosts_file
 from sampan.node.cri.configuration.resources import linux_resources, oom_score
 from sampan.node.cri.configuration.sandbox import sandbox_config
 from sampan.node.cri.errors import CriError
@@ -19,7 +19,7 @@ from sampan.node.cri.log_files import LogFiles
 from sampan.node.cri.messages import AnyMessage
 from sampan.node.cri.network.hosts import hosts_content
 from sampan.node.cri.observer import RETRY_S, CriObserver
-from sampan.node.cri.pods import CriPod, Run
+from sampan.node.cri.pods import ContainerRun, CriPod
 from sampan.node.cri.registries.images import CriImages
 from sampan.node.cri.sandboxes import CriSandboxes
 from sampan.node.cri.settings import CriSettings
@@ -106,13 +106,13 @@ class CriContainers:
         restart_count: int,
         config: ContainerConfig,
         first_id: int,
-    ) -> Start:
+    ) -> ContainerInputs:
         """Write the files of a run, and return the inputs for its configuration."""
         image = await self._images.image(container.image)
         if image is None:
             raise NotCreated("CreateContainerError", f'image "{container.image}" is gone')
         target = known.run_named(container.target_container_name) if container.target_container_name else None
-        start = Start(
+        start = ContainerInputs(
             pod,
             container,
             config,
@@ -126,7 +126,7 @@ class CriContainers:
         await asyncio.to_thread(self._write_files, start, known)
         return start
 
-    def _write_files(self, start: Start, known: CriPod) -> None:
+    def _write_files(self, start: ContainerInputs, known: CriPod) -> None:
         self._log_files.file(known, start.container.name, start.restart_count).parent.mkdir(parents=True, exist_ok=True)
         start.directory.mkdir(parents=True, exist_ok=True)
         if start.config.termination_message_path:
@@ -146,7 +146,7 @@ class CriContainers:
             with contextlib.suppress(CriError):
                 await self.remove_run(known, run)
 
-    async def remove_run(self, known: CriPod, run: Run) -> None:
+    async def remove_run(self, known: CriPod, run: ContainerRun) -> None:
         """Remove a container that does not run. The caller has the lock of the Pod."""
         await self._client.remove_container(run.id)
         known.runs.pop(run.id, None)

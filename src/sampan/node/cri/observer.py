@@ -25,7 +25,7 @@ from sampan.node.cri.errors import CriError
 from sampan.node.cri.health import RuntimeHealth
 from sampan.node.cri.log_files import LogFiles
 from sampan.node.cri.messages import AnyMessage
-from sampan.node.cri.pods import CriPod, CriPods, Run, merge_sandboxes
+from sampan.node.cri.pods import ContainerRun, CriPod, CriPods, merge_sandboxes
 from sampan.node.cri.records import container_record
 from sampan.node.process.logs.log_reader import log_tail
 from sampan.node.runtime import ContainerRecord
@@ -185,7 +185,7 @@ class CriObserver:
             await self.refresh(pod, id)
         return bool(gone or stale)
 
-    async def refresh(self, pod: CriPod, id: str) -> Run | None:
+    async def refresh(self, pod: CriPod, id: str) -> ContainerRun | None:
         """Read the status of one container into the memory. Return None if the runtime no longer has it."""
         try:
             status = await self._client.container_status(id)
@@ -202,7 +202,7 @@ class CriObserver:
             text = await asyncio.to_thread(self._termination_message, pod, record, dict(status.annotations))
             record = replace(record, message=text or record.message)
         now = asyncio.get_running_loop().time()
-        run = Run(id, name, status.metadata.attempt, status.state, record, now, dict(status.annotations))
+        run = ContainerRun(id, name, status.metadata.attempt, status.state, record, now, dict(status.annotations))
         pod.runs[id] = run
         pod.update()
         return run

@@ -13,7 +13,7 @@ from sampan.node.runtime import ContainerRecord
 
 
 @dataclass(slots=True)
-class Run:
+class ContainerRun:
     """One container of the runtime: a run of a Pod's container."""
 
     id: str
@@ -47,7 +47,7 @@ class CriPod:
     instance: str = ""
     """Agent that has made the newest sandbox."""
     sandboxes: dict[str, Sandbox] = field(default_factory=dict)
-    runs: dict[str, Run] = field(default_factory=dict)
+    runs: dict[str, ContainerRun] = field(default_factory=dict)
     addresses: tuple[str, ...] = ()
     lost: dict[str, ContainerRecord] = field(default_factory=dict)
     """Ended containers that are only in the Pod's status."""
@@ -72,7 +72,7 @@ class CriPod:
         """Number of the next sandbox."""
         return max((each.attempt for each in self.sandboxes.values()), default=-1) + 1
 
-    def runs_of(self, name: str) -> list[Run]:
+    def runs_of(self, name: str) -> list[ContainerRun]:
         """Return the runs of a container, the newest first."""
         found = [run for run in self.runs.values() if run.name == name]
         return sorted(found, key=lambda run: run.attempt, reverse=True)
@@ -88,7 +88,7 @@ class CriPod:
                 records[name] = replace(known[0], previous=previous)
         self.records = records
 
-    def run_named(self, name: str) -> Run | None:
+    def run_named(self, name: str) -> ContainerRun | None:
         """Return the running container of a name."""
         return next((run for run in self.runs_of(name) if run.record is not None and run.record.is_running), None)
 

@@ -29,7 +29,7 @@ from sampan.node.cri.observer import STATUS_S, CriObserver
 from sampan.node.cri.pods import CriPod, addresses_of
 from sampan.node.cri.registries.configuration import Registries
 from sampan.node.cri.registries.images import CriImages
-from sampan.node.cri.registries.pull_secrets import Credentials, NoCredentials
+from sampan.node.cri.registries.pull_secrets import Keyring, NoCredentials
 from sampan.node.cri.sandboxes import CriSandboxes
 from sampan.node.cri.settings import CriSettings
 from sampan.node.cri.streams.cri_streams import CriStreams
@@ -60,7 +60,7 @@ class CriRuntime:
         clock: Clock,
         changed: Callable[[str], None],
         dns: Callable[[], ClusterDns] = ClusterDns,
-        credentials: Credentials | None = None,
+        credentials: Keyring | None = None,
         handler_of: Callable[[str], Awaitable[str]] = _same_name,
         report: Callable[[Pod, str, str], None] = lambda pod, reason, text: None,
         guard: NetworkGuard = NO_GUARD,

@@ -38,7 +38,7 @@ from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.node_object.claim import NodeClaim
 from sampan.node.node_object.content import NodeShape
-from sampan.node.node_object.heartbeats import Heartbeats, Member
+from sampan.node.node_object.heartbeats import HeartbeatNode, Heartbeats
 from sampan.node.node_object.host import host_shape
 from sampan.node.node_object.pod_cidrs import NodePodCidrs
 from sampan.node.nodes import CriNode
@@ -89,7 +89,7 @@ def set_up_cri(context: ControllerContext, node: CriNode) -> Heartbeats:
     context.manager.add(runtime.run, group=Group.OTHERS)
     garbage = CriGarbage(cri, runtime, desired=agent.uids, ended=agent.has_ended)
     _add_health(context, node, garbage, runtime, agent=agent, state=state, events=events)
-    member = Member(node.name, 0, address)
+    member = HeartbeatNode(node.name, 0, address)
     _add_network(context, node, member, state, cri, policies)
     home = NodeHome(node.serve.addresses, runtime, shape.allocatable(), shape.labels(node.name))
     claim = NodeClaim(
@@ -192,7 +192,7 @@ def _add_health(
 def _add_network(
     context: ControllerContext,
     node: CriNode,
-    member: Member,
+    member: HeartbeatNode,
     state: NodeState,
     cri: CriClient,
     policies: PolicyEnforcer | None,

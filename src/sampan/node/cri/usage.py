@@ -12,7 +12,7 @@ from sampan.node.cri.configuration.container import CONTAINER_NAME
 from sampan.node.cri.configuration.sandbox import POD_UID
 from sampan.node.cri.errors import CriError, RuntimeUnavailable
 from sampan.node.cri.pods import CriPods
-from sampan.node.sessions import InterfaceUsage, Usage
+from sampan.node.sessions import ContainerStats, InterfaceUsage
 from sampan.rpc.proto_files import AnyMessage
 
 _STATS_S: Final = 1.0
@@ -32,14 +32,14 @@ class CriUsage:
     def __init__(self, client: CriClient, pods: CriPods) -> None:
         self._client = client
         self._pods = pods
-        self._stats: tuple[float, dict[str, dict[str, Usage]]] = (0.0, {})
+        self._stats: tuple[float, dict[str, dict[str, ContainerStats]]] = (0.0, {})
         self._network_stats: tuple[float, dict[str, tuple[InterfaceUsage, ...]]] = (0.0, {})
 
-    async def usage(self, uid: str) -> Mapping[str, Usage]:
+    async def usage(self, uid: str) -> Mapping[str, ContainerStats]:
         """Return CPU time and working set of the Pod's running containers."""
         now = asyncio.get_running_loop().time()
         if now - self._stats[0] > _STATS_S:
-            found: dict[str, dict[str, Usage]] = {}
+            found: dict[str, dict[str, ContainerStats]] = {}
             for each in await self._client.list_container_stats():
                 labels, container = each.attributes.labels, each.attributes.id
                 known = self._pods.get(labels.get(POD_UID, ""))
@@ -64,10 +64,10 @@ class CriUsage:
         return {uid: sandbox.id for uid, sandbox in newest.items() if sandbox is not None and sandbox.is_ready}
 
 
-def container_usage(stats: AnyMessage) -> Usage:
+def container_usage(stats: AnyMessage) -> ContainerStats:
     """Return the usage of one container."""
     cpu, memory, disk = stats.cpu, stats.memory, stats.writable_layer
-    return Usage(
+    return ContainerStats(
         cpu.usage_core_nano_seconds.value / 1e9,
         int(memory.working_set_bytes.value),
         int(disk.used_bytes.value),

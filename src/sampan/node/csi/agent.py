@@ -10,7 +10,7 @@ from typing import Final
 
 from sampan.client import ClientError
 from sampan.node.csi.attachments import Attachments
-from sampan.node.csi.drivers import Driver, Drivers
+from sampan.node.csi.drivers import Drivers, RegisteredDriver
 from sampan.node.csi.expansion import Expansion
 from sampan.node.csi.mounts import CsiMounts
 from sampan.node.csi.node_object import NodeObject
@@ -141,7 +141,7 @@ class CsiAgent:
             self._parts.changed(key)
         self._wake.set()
 
-    def _exhausted(self, driver: Driver) -> None:
+    def _exhausted(self, driver: RegisteredDriver) -> None:
         async def renew() -> None:
             if await self._registration.renews(driver.name):
                 await self._registration.renew(driver)

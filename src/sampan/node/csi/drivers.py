@@ -16,7 +16,7 @@ MOUNT_GROUP: Final = "VOLUME_MOUNT_GROUP"
 
 
 @dataclass(slots=True)
-class Driver:
+class RegisteredDriver:
     """Registered driver."""
 
     name: str
@@ -35,21 +35,21 @@ class Drivers:
     """The registered drivers by name. `changed` is called with a driver's name after its registration."""
 
     def __init__(self, registered: Callable[[str], None]) -> None:
-        self._drivers: dict[str, Driver] = {}
+        self._drivers: dict[str, RegisteredDriver] = {}
         self._registered = registered
 
-    def get(self, name: str) -> Driver:
+    def get(self, name: str) -> RegisteredDriver:
         """Return a driver. Raises `LookupError` with the kubelet's error message."""
         found = self._drivers.get(name)
         if found is None:
             raise LookupError(f"driver name {name} not found in the list of registered CSI drivers")
         return found
 
-    def all(self) -> list[Driver]:
+    def all(self) -> list[RegisteredDriver]:
         """Return all drivers."""
         return list(self._drivers.values())
 
-    async def add(self, driver: Driver) -> None:
+    async def add(self, driver: RegisteredDriver) -> None:
         """Add a driver, or replace one of the same name."""
         before = self._drivers.get(driver.name)
         self._drivers[driver.name] = driver
@@ -73,7 +73,7 @@ class Drivers:
         self._drivers.clear()
 
 
-async def connect(name: str, socket: str) -> Driver:
+async def connect(name: str, socket: str) -> RegisteredDriver:
     """Connect to a driver, and read its name, capabilities and limits. Raises `CsiError`."""
     connection = AsyncExitStack()
     try:
@@ -86,4 +86,4 @@ async def connect(name: str, socket: str) -> Driver:
     names = message("NodeServiceCapability.RPC").DESCRIPTOR.fields_by_name["type"].enum_type.values_by_number
     can = frozenset(names[each.rpc.type].name for each in found.capabilities if each.rpc.type in names)
     topology = dict(info.accessible_topology.segments)
-    return Driver(name, socket, client, info.node_id, can, topology, info.max_volumes_per_node, connection)
+    return RegisteredDriver(name, socket, client, info.node_id, can, topology, info.max_volumes_per_node, connection)

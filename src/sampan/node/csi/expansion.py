@@ -14,7 +14,7 @@ from sampan.component_base.resources import PERSISTENT_VOLUME_CLAIMS
 from sampan.core.numbers.quantity import parse
 from sampan.csi.errors import CsiError
 from sampan.csi.messages import message
-from sampan.node.csi.drivers import EXPAND, STAGE, Driver, Drivers
+from sampan.node.csi.drivers import EXPAND, STAGE, Drivers, RegisteredDriver
 from sampan.node.csi.mounts import CsiMounts
 from sampan.node.csi.paths import CsiPaths
 from sampan.node.csi.requests import Requests, capability
@@ -92,7 +92,7 @@ class Expansion:
             async with self._mounts.lock(volume.key):
                 await self._expand(volume, driver, claim, size)
 
-    async def _expand(self, volume: CsiVolume, driver: Driver, claim: Claim, size: str) -> None:
+    async def _expand(self, volume: CsiVolume, driver: RegisteredDriver, claim: Claim, size: str) -> None:
         uid = volume.pod.metadata.uid
         secrets = await self._requests.secrets(volume.expand_secret)
         # Before the call: if the agent is killed, the next one continues, because an expansion must not be abandoned.

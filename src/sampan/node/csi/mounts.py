@@ -19,7 +19,7 @@ import grpc
 from sampan.core.time import Clock
 from sampan.csi.errors import CsiError
 from sampan.node.csi.attachments import Attachments, needs_attachment
-from sampan.node.csi.drivers import MOUNT_GROUP, STAGE, Driver, Drivers
+from sampan.node.csi.drivers import MOUNT_GROUP, STAGE, Drivers, RegisteredDriver
 from sampan.node.csi.paths import CsiPaths
 from sampan.node.csi.publisher import Publisher
 from sampan.node.csi.records import Published, Records, Staged
@@ -57,7 +57,7 @@ class CsiMounts:
         publisher: Publisher,
         references: References,
         clock: Clock,
-        exhausted: Callable[[Driver], None] = lambda driver: None,
+        exhausted: Callable[[RegisteredDriver], None] = lambda driver: None,
     ) -> None:
         """`exhausted` is called with a driver that cannot have more volumes on this node."""
         self._paths = paths
@@ -102,7 +102,9 @@ class CsiMounts:
             await self._give(volume, driver, details, is_again=known is not None)
             return self._result(mounted)
 
-    async def _mount(self, volume: CsiVolume, driver: Driver, details: CsiDriver | None, *, is_again: bool) -> None:
+    async def _mount(
+        self, volume: CsiVolume, driver: RegisteredDriver, details: CsiDriver | None, *, is_again: bool
+    ) -> None:
         attaches = needs_attachment(volume, details)
         context = await self._attachments.publish_context(volume) if attaches else {}
         attachment = self._attachments.name(volume) if attaches else ""
@@ -114,7 +116,9 @@ class CsiMounts:
             volume, driver, details, attachment=attachment, context=context, is_again=is_again
         )
 
-    async def _give(self, volume: CsiVolume, driver: Driver, details: CsiDriver | None, *, is_again: bool) -> None:
+    async def _give(
+        self, volume: CsiVolume, driver: RegisteredDriver, details: CsiDriver | None, *, is_again: bool
+    ) -> None:
         """Let the Pod's fsGroup own a volume after its first mount, unless the driver does it."""
         security = volume.pod.spec.security_context
         group, by_driver = security.fs_group, MOUNT_GROUP in driver.capabilities
@@ -131,7 +135,7 @@ class CsiMounts:
                 text = f"applyFSGroup failed for vol {volume.handle}: {error}"
                 raise VolumeFault(text, volume=volume.spec_name) from error
 
-    def _driver(self, volume: CsiVolume) -> Driver:
+    def _driver(self, volume: CsiVolume) -> RegisteredDriver:
         try:
             return self._drivers.get(volume.driver)
         except LookupError as error:
@@ -143,7 +147,7 @@ class CsiMounts:
         """Return the keys of the Pods that wait for a driver, and remove them from the waiting Pods."""
         return self._waiting.pop(driver, set())
 
-    def _report_exhausted(self, fault: VolumeFault, driver: Driver) -> None:
+    def _report_exhausted(self, fault: VolumeFault, driver: RegisteredDriver) -> None:
         cause = fault.__cause__
         if isinstance(cause, CsiError) and cause.code is grpc.StatusCode.RESOURCE_EXHAUSTED:
             self._exhausted(driver)

@@ -8,7 +8,7 @@ Source: kubernetes pkg/volume/csi/{csi_attacher,csi_mounter,csi_block}.go (1.36)
 from collections.abc import Mapping
 
 from sampan.csi.errors import CsiError
-from sampan.node.csi.drivers import MOUNT_GROUP, STAGE, Driver
+from sampan.node.csi.drivers import MOUNT_GROUP, STAGE, RegisteredDriver
 from sampan.node.csi.paths import CsiPaths
 from sampan.node.csi.records import Published, Records, Staged
 from sampan.node.csi.requests import Requests, capability
@@ -24,7 +24,9 @@ class Publisher:
         self._records = records
         self._requests = requests
 
-    async def stage(self, volume: CsiVolume, driver: Driver, attachment: str, context: Mapping[str, str]) -> None:
+    async def stage(
+        self, volume: CsiVolume, driver: RegisteredDriver, attachment: str, context: Mapping[str, str]
+    ) -> None:
         """Stage a volume. Raises `VolumeFault`, `Missing`, `Unreadable`, `OSError`."""
         secrets = await self._requests.secrets(volume.stage_secret)
         self._records.add_staged(volume, attachment)
@@ -52,7 +54,7 @@ class Publisher:
     async def publish(
         self,
         volume: CsiVolume,
-        driver: Driver,
+        driver: RegisteredDriver,
         details: CsiDriver | None,
         *,
         attachment: str,
@@ -95,14 +97,14 @@ class Publisher:
     def _target(self, volume: CsiVolume) -> str:
         return str(self._paths.target(volume.pod.metadata.uid, volume.spec_name, is_block=volume.is_block))
 
-    async def unpublish(self, published: Published, driver: Driver) -> None:
+    async def unpublish(self, published: Published, driver: RegisteredDriver) -> None:
         """Undo `publish`. Raises `CsiError`, `OSError`."""
         target = self._paths.target(published.uid, published.spec_name, is_block=published.is_block)
         handle = published.data.volume_handle
         await driver.client.call("NodeUnpublishVolume", volume_id=handle, target_path=str(target))
         self._records.drop_published(published)
 
-    async def unstage(self, staged: Staged, driver: Driver) -> None:
+    async def unstage(self, staged: Staged, driver: RegisteredDriver) -> None:
         """Undo `stage`. Raises `CsiError`, `OSError`."""
         if STAGE in driver.capabilities:
             handle = staged.data.volume_handle
@@ -110,6 +112,6 @@ class Publisher:
         self._records.drop_staged(staged)
 
 
-def _group(volume: CsiVolume, driver: Driver) -> int | None:
+def _group(volume: CsiVolume, driver: RegisteredDriver) -> int | None:
     """Return the fsGroup if the driver applies it."""
     return volume.pod.spec.security_context.fs_group if MOUNT_GROUP in driver.capabilities else None

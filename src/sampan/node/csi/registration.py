@@ -10,7 +10,7 @@ from typing import Final
 from sampan.client import ClientError
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.csi.errors import CsiError
-from sampan.node.csi.drivers import Driver, Drivers, connect
+from sampan.node.csi.drivers import Drivers, RegisteredDriver, connect
 from sampan.node.csi.node_object import NodeObject
 from sampan.node.references import References, Unreadable
 
@@ -43,7 +43,7 @@ class CsiRegistration:
         if await self._drivers.remove(name, endpoint):
             await self._node.remove(name)
 
-    async def renew(self, driver: Driver) -> None:
+    async def renew(self, driver: RegisteredDriver) -> None:
         """Request the number of volumes that a driver can have, and write it if it has changed."""
         try:
             info = await driver.client.call("NodeGetInfo")

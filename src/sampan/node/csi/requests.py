@@ -10,7 +10,7 @@ from typing import Final
 
 from sampan.core.time import format_time
 from sampan.csi.messages import AnyMessage, message, value
-from sampan.node.csi.drivers import MULTI_WRITER, Driver
+from sampan.node.csi.drivers import MULTI_WRITER, RegisteredDriver
 from sampan.node.references import CsiDriver, References, SecretReference
 from sampan.node.views.volume_sources import TokenProjection
 from sampan.node.volumes.csi import CsiVolume
@@ -31,7 +31,7 @@ _MODES_OF_POD_WRITERS: Final = {
 }
 
 
-def capability(volume: CsiVolume, driver: Driver, *, group: int | None = None) -> AnyMessage:
+def capability(volume: CsiVolume, driver: RegisteredDriver, *, group: int | None = None) -> AnyMessage:
     """Return the VolumeCapability for a volume: its type and access mode.
 
     `group`: the fsGroup, if the driver applies it.

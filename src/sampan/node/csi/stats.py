@@ -11,7 +11,7 @@ from typing import Any, Final
 from sampan.core.time import Clock, format_time
 from sampan.csi.errors import CsiError
 from sampan.csi.messages import AnyMessage
-from sampan.node.csi.drivers import STAGE, STATS, Driver, Drivers
+from sampan.node.csi.drivers import STAGE, STATS, Drivers, RegisteredDriver
 from sampan.node.csi.mounts import CsiMounts
 from sampan.node.csi.paths import CsiPaths
 from sampan.node.volumes.csi import CsiVolume
@@ -61,7 +61,7 @@ class VolumeStats:
                 _log.warning("cannot read the statistics of volume %s: %s", volume.spec_name, error)
         self._found = found
 
-    async def _read(self, volume: CsiVolume, driver: Driver) -> dict[str, Any]:
+    async def _read(self, volume: CsiVolume, driver: RegisteredDriver) -> dict[str, Any]:
         stages = STAGE in driver.capabilities and not volume.is_inline
         target = self._paths.target(volume.pod.metadata.uid, volume.spec_name, is_block=volume.is_block)
         response = await driver.client.call(

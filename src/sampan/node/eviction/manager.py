@@ -34,7 +34,7 @@ _REST: Final = 20.0
 _log = logging.getLogger("sampan.node")
 
 
-class Pods(Protocol):
+class EvictablePods(Protocol):
     """Pods of the node. The agent implements it."""
 
     def hosted(self) -> Sequence[HostedPod]:
@@ -74,7 +74,7 @@ class EvictionManager:
         node: str,
         policy: EvictionPolicy,
         *,
-        pods: Pods,
+        pods: EvictablePods,
         state: NodeState,
         meter: Meter,
         reports: Reports,

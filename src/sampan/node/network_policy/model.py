@@ -14,7 +14,7 @@ from typing import Final
 from sampan.component_base.nftables.fragment import EMPTY, ElementKey, Fragment
 from sampan.component_base.nftables.table import BASE
 from sampan.node.network_policy.pods import PodFacts, PodState
-from sampan.node.network_policy.policy import DIRECTIONS, Pods, Policy
+from sampan.node.network_policy.policy import DIRECTIONS, PodSelection, Policy
 from sampan.node.network_policy.rules import (
     SELF,
     base_fragment,
@@ -56,7 +56,7 @@ class PolicyModel:
         self._namespaces: dict[str, Mapping[str, str]] = {}
         self._pods: dict[str, PodState] = {}
         self._pods_in: dict[str, set[str]] = {}
-        self._selections: dict[Pods, _Shared] = {}
+        self._selections: dict[PodSelection, _Shared] = {}
         self._ports: dict[tuple[str, str], _Shared] = {}
         self._groups: dict[tuple[str, tuple[str, ...]], _Shared] = {}
         self._names: dict[str, str] = {}
@@ -149,7 +149,7 @@ class PolicyModel:
                         self._dirty_pods.add(uid)
                 yield
 
-    def _select(self, selection: Pods, name: str) -> Iterator[None]:
+    def _select(self, selection: PodSelection, name: str) -> Iterator[None]:
         """Add the Pods of a new selection."""
         candidates = self._pods if selection.namespace is None else self._pods_in.get(selection.namespace, ())
         for number, uid in enumerate(list(candidates)):
@@ -160,7 +160,7 @@ class PolicyModel:
             if number % _SLICE == 0:
                 yield
 
-    def _is_selected(self, selection: Pods, state: PodState) -> bool:
+    def _is_selected(self, selection: PodSelection, state: PodState) -> bool:
         facts = state.facts
         return (
             facts is not None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sampan.core.label_selectors import EVERYTHING, NOTHING, Selector, selector_from_label_selector
-from sampan.node.network_policy.views import IPBlock, NetworkPolicy, Peer, PolicyPort
+from sampan.node.network_policy.views import IPBlock, NetworkPolicy, NetworkPolicyPeer, PolicyPort
 
 INGRESS: Final = "ingress"
 EGRESS: Final = "egress"
@@ -21,7 +21,7 @@ RULES_MAX: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Pods:
+class PodSelection:
     """Selection of Pods as peers."""
 
     namespace: str | None
@@ -60,7 +60,7 @@ class Ports:
 class Permission:
     """Permitted connections: with any of the peers, to any of the ports."""
 
-    peers: tuple[Pods | Block, ...] | None
+    peers: tuple[PodSelection | Block, ...] | None
     """None: with all addresses."""
     ports: tuple[Ports, ...] | None
     """None: all ports of all protocols."""
@@ -78,9 +78,9 @@ class Policy:
     permissions: Mapping[str, tuple[Permission, ...]]
     """Permissions of each direction that the policy restricts."""
 
-    def peers(self) -> set[Pods]:
+    def peers(self) -> set[PodSelection]:
         """Return the selections of Pods in all permissions."""
-        return {peer for each in self._all() for peer in each.peers or () if isinstance(peer, Pods)}
+        return {peer for each in self._all() for peer in each.peers or () if isinstance(peer, PodSelection)}
 
     def port_names(self) -> set[tuple[str, str]]:
         """Return name and protocol of all ports with a name."""
@@ -110,7 +110,7 @@ def compiled(policy: NetworkPolicy) -> Policy:
     )
 
 
-def _permission(namespace: str, peers: Sequence[Peer], ports: Sequence[PolicyPort]) -> Permission:
+def _permission(namespace: str, peers: Sequence[NetworkPolicyPeer], ports: Sequence[PolicyPort]) -> Permission:
     found = [peer for each in peers if (peer := _peer(namespace, each)) is not None]
     return Permission(tuple(dict.fromkeys(found)) if peers else None, _ports(ports) if ports else None)
 
@@ -126,9 +126,9 @@ def _bounded(permissions: Iterable[Permission]) -> tuple[Permission, ...]:
             break
         if each.ports == ():
             continue  # Permits nothing.
-        usable: list[Pods | Block] = []
+        usable: list[PodSelection | Block] = []
         for peer in each.peers or ():
-            free -= 2 if isinstance(peer, Pods) else 1
+            free -= 2 if isinstance(peer, PodSelection) else 1
             if free < 0:
                 break
             usable.append(peer)
@@ -137,14 +137,14 @@ def _bounded(permissions: Iterable[Permission]) -> tuple[Permission, ...]:
     return tuple(found)
 
 
-def _peer(namespace: str, peer: Peer) -> Pods | Block | None:
+def _peer(namespace: str, peer: NetworkPolicyPeer) -> PodSelection | Block | None:
     if peer.ip_block is not None:
         return _block(peer.ip_block)
     pods = EVERYTHING if peer.pod_selector is None else _selector(peer.pod_selector)
     if peer.namespace_selector is not None:
-        return Pods(None, _selector(peer.namespace_selector), pods)
+        return PodSelection(None, _selector(peer.namespace_selector), pods)
     # Neither selector: not valid, and it must not permit the whole namespace.
-    return Pods(namespace, EVERYTHING, pods) if peer.pod_selector is not None else None
+    return PodSelection(namespace, EVERYTHING, pods) if peer.pod_selector is not None else None
 
 
 def _selector(selector: Mapping[str, Any]) -> Selector:

@@ -21,7 +21,7 @@ from sampan.node.network_policy.policy import (
     RULES_MAX,
     Block,
     Permission,
-    Pods,
+    PodSelection,
     Policy,
     Ports,
 )
@@ -115,7 +115,7 @@ def group_fragment(direction: str, group: str, policies: Sequence[tuple[str, str
 
 
 def policy_fragment(
-    name: str, policy: Policy, set_of: Callable[[Pods], str], port_of: Callable[[str, str], str]
+    name: str, policy: Policy, set_of: Callable[[PodSelection], str], port_of: Callable[[str, str], str]
 ) -> Fragment:
     """Return the chains of a policy. `set_of` and `port_of` return the names of sets."""
     chains: dict[str, tuple[str, ...]] = {}
@@ -140,7 +140,7 @@ def policy_fragment(
     return Fragment(chains)
 
 
-def _peers(direction: str, permission: Permission, set_of: Callable[[Pods], str]) -> Iterator[tuple[str, str]]:
+def _peers(direction: str, permission: Permission, set_of: Callable[[PodSelection], str]) -> Iterator[tuple[str, str]]:
     """Yield a condition for each peer, with its family; empty for both."""
     side = _SIDES[direction]
     if permission.peers is None:

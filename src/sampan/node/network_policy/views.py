@@ -24,7 +24,7 @@ class IPBlock(msgspec.Struct, rename="camel", frozen=True):
     excluded: list[str] = msgspec.field(name="except", default_factory=list)
 
 
-class Peer(msgspec.Struct, rename="camel", frozen=True):
+class NetworkPolicyPeer(msgspec.Struct, rename="camel", frozen=True):
     """Other side of the permitted connections."""
 
     pod_selector: dict[str, Any] | None = None
@@ -32,12 +32,12 @@ class Peer(msgspec.Struct, rename="camel", frozen=True):
     ip_block: IPBlock | None = None
 
 
-class Rule(msgspec.Struct, rename="camel", frozen=True):
+class NetworkPolicyRule(msgspec.Struct, rename="camel", frozen=True):
     """Permitted connections of one direction. An empty list permits all peers, or all ports."""
 
     ports: list[PolicyPort] = []
-    sources: list[Peer] = msgspec.field(name="from", default_factory=list)
-    destinations: list[Peer] = msgspec.field(name="to", default_factory=list)
+    sources: list[NetworkPolicyPeer] = msgspec.field(name="from", default_factory=list)
+    destinations: list[NetworkPolicyPeer] = msgspec.field(name="to", default_factory=list)
 
 
 class PolicySpec(msgspec.Struct, rename="camel", frozen=True):
@@ -45,8 +45,8 @@ class PolicySpec(msgspec.Struct, rename="camel", frozen=True):
 
     pod_selector: dict[str, Any] = {}
     policy_types: list[str] = []
-    ingress: list[Rule] = []
-    egress: list[Rule] = []
+    ingress: list[NetworkPolicyRule] = []
+    egress: list[NetworkPolicyRule] = []
 
     @property
     def directions(self) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ class NodeShape:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeAddress:
+class KubeletAddress:
     """Address of a node, and port of its server."""
 
     address: str
@@ -85,7 +85,7 @@ def host_ip(number: int) -> str:
     return str(HOSTS.network_address + 1 + number % (HOSTS.num_addresses - 2))
 
 
-def new_node(name: str, number: int, shape: NodeShape, *, where: NodeAddress, now: str) -> core_v1.Node:
+def new_node(name: str, number: int, shape: NodeShape, *, where: KubeletAddress, now: str) -> core_v1.Node:
     """Return a Node for its registration."""
     spec: core_v1.NodeSpec = {}
     if shape.has_pod_cidr:
@@ -98,7 +98,7 @@ def new_node(name: str, number: int, shape: NodeShape, *, where: NodeAddress, no
     return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec, "status": status}
 
 
-def node_status(name: str, where: NodeAddress, shape: NodeShape) -> dict[str, Any]:
+def node_status(name: str, where: KubeletAddress, shape: NodeShape) -> dict[str, Any]:
     """Return the part of the status that does not change while the agent runs."""
     amounts = shape.allocatable()
     identity = str(uuid.uuid5(_NAMES, name))

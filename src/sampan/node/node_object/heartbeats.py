@@ -22,7 +22,7 @@ from sampan.kinds import coordination_v1, core_v1, meta_v1
 from sampan.node.admission.node_state import NodeState
 from sampan.node.garbage.images import ImageInStore, reported
 from sampan.node.node_object.claim import LEASE_DURATION_S, LEASE_NAMESPACE, NodeClaim
-from sampan.node.node_object.content import NodeAddress, NodeShape, conditions, new_node, node_status
+from sampan.node.node_object.content import KubeletAddress, NodeShape, conditions, new_node, node_status
 from sampan.node.pods.status import REPLACE
 from sampan.resource import meta
 
@@ -35,7 +35,7 @@ _log = logging.getLogger("sampan.node")
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class HeartbeatNode:
     """Node of this process."""
 
     name: str
@@ -43,7 +43,7 @@ class Member:
     host_ip: str
 
 
-class Health(Protocol):
+class HealthSource(Protocol):
     """State of the software that runs a node's containers."""
 
     @property
@@ -74,13 +74,13 @@ class Heartbeats:
     def __init__(
         self,
         client: Client,
-        members: Sequence[Member],
+        members: Sequence[HeartbeatNode],
         *,
         shape: NodeShape,
         clock: Clock,
-        serving: Callable[[], Awaitable[NodeAddress]] | None = None,
+        serving: Callable[[], Awaitable[KubeletAddress]] | None = None,
         claim: NodeClaim | None = None,
-        health: Health | None = None,
+        health: HealthSource | None = None,
         images: Callable[[], Awaitable[Sequence[ImageInStore]]] | None = None,
         state: NodeState | None = None,
     ) -> None:
@@ -98,7 +98,7 @@ class Heartbeats:
         self._members = members
         self._shape = shape
         self._serving = serving
-        self._server: NodeAddress | None = None
+        self._server: KubeletAddress | None = None
         self._clock = clock
         self._claim = claim
         self.renewed = True
@@ -162,11 +162,11 @@ class Heartbeats:
                 await asyncio.sleep(pause_s)
             tasks.create_task(self._attempt(self._renew, member), name=f"lease of {member.name}")
 
-    async def _together(self, act: Callable[[Member], Awaitable[None]]) -> None:
+    async def _together(self, act: Callable[[HeartbeatNode], Awaitable[None]]) -> None:
         """Run an action for all nodes, with bounded concurrency, and retry it for each node until it succeeds."""
         slots = asyncio.Semaphore(_CONCURRENT_MAX)
 
-        async def insist(member: Member) -> None:
+        async def insist(member: HeartbeatNode) -> None:
             async with slots:
                 while True:
                     if await self._attempt(act, member):
@@ -177,7 +177,7 @@ class Heartbeats:
             for member in self._members:
                 tasks.create_task(insist(member), name=f"heartbeat of {member.name}")
 
-    async def _attempt(self, act: Callable[[Member], Awaitable[None]], member: Member) -> bool:
+    async def _attempt(self, act: Callable[[HeartbeatNode], Awaitable[None]], member: HeartbeatNode) -> bool:
         try:
             await act(member)
         except ClientError as error:
@@ -185,7 +185,7 @@ class Heartbeats:
             return False
         return True
 
-    async def _register(self, member: Member) -> None:
+    async def _register(self, member: HeartbeatNode) -> None:
         """Create the Node. If it exists, update its labels and status."""
         now = format_time(self._clock.now())
         node = new_node(member.name, member.number, self._shape_now(), where=self._where(member), now=now)
@@ -198,7 +198,7 @@ class Heartbeats:
         else:
             self._uids[member.name] = meta(created).uid
 
-    async def _correct_labels(self, member: Member, labels: dict[str, str]) -> None:
+    async def _correct_labels(self, member: HeartbeatNode, labels: dict[str, str]) -> None:
         """Set the labels that describe the node, if they differ: another runtime may have registered it."""
         try:
             present = meta(await self._nodes.get(member.name)).labels
@@ -208,7 +208,7 @@ class Heartbeats:
         except NotFound:
             return
 
-    async def _report_status(self, member: Member) -> None:
+    async def _report_status(self, member: HeartbeatNode) -> None:
         """Write the node's status. A Node that was deleted is not created again until the agent restarts."""
         try:
             node = await self._nodes.get(member.name)
@@ -242,10 +242,10 @@ class Heartbeats:
             return self._shape
         return replace(self._shape, runtime_version=health.version, runtime_handlers=health.handlers)
 
-    def _where(self, member: Member) -> NodeAddress:
-        return self._server or NodeAddress(member.host_ip)
+    def _where(self, member: HeartbeatNode) -> KubeletAddress:
+        return self._server or KubeletAddress(member.host_ip)
 
-    async def _renew(self, member: Member) -> None:
+    async def _renew(self, member: HeartbeatNode) -> None:
         """Renew the lease, or create it."""
         renewed = format_micro_time(self._clock.now())
         try:
@@ -258,7 +258,7 @@ class Heartbeats:
             if not meta(lease).owner_references:
                 await self._own_lease(member)
 
-    async def _create_lease(self, member: Member, renewed: str) -> None:
+    async def _create_lease(self, member: HeartbeatNode, renewed: str) -> None:
         owners = self._owners(member)
         if not owners:
             return
@@ -280,12 +280,12 @@ class Heartbeats:
         except AlreadyExists:
             return
 
-    async def _own_lease(self, member: Member) -> None:
+    async def _own_lease(self, member: HeartbeatNode) -> None:
         """Write the Node as owner of the Lease, because a claim creates the Lease before the Node."""
         owners = self._owners(member)
         if owners:
             await self._leases.patch(member.name, MergePatch({"metadata": {"ownerReferences": owners}}))
 
-    def _owners(self, member: Member) -> list[meta_v1.OwnerReference]:
+    def _owners(self, member: HeartbeatNode) -> list[meta_v1.OwnerReference]:
         uid = self._uids.get(member.name)
         return [{"apiVersion": "v1", "kind": "Node", "name": member.name, "uid": uid}] if uid is not None else []

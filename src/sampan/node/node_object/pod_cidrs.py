@@ -21,7 +21,7 @@ from sampan.core.pods.simulated import POD_CIDRS
 from sampan.informer.ref import Deletion, Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.kinds import core_v1
-from sampan.node.node_object.heartbeats import Member
+from sampan.node.node_object.heartbeats import HeartbeatNode
 from sampan.node.node_object.pod_addresses import pod_cidr, pod_cidr_count
 
 _RETRY_S: Final = 5.0
@@ -51,7 +51,7 @@ class NodePodCidrs:
     def __init__(
         self,
         client: Client,
-        addresses: Mapping[Member, TakesCidr],
+        addresses: Mapping[HeartbeatNode, TakesCidr],
         *,
         wait_s: float | None,
         whole: IPv4Network = POD_CIDRS,

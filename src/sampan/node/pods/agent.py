@@ -21,12 +21,12 @@ from sampan.core.time import Clock, format_time, parse_time
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
 from sampan.informer.version import older
-from sampan.node.admission.checks import NodeAdmission, Refusal
+from sampan.node.admission.checks import NodeAdmission, PodRejection
 from sampan.node.admission.node_state import NodeState
 from sampan.node.admission.sysctls import AllowedSysctls
 from sampan.node.node_home import NodeHome
 from sampan.node.pods.forced_end import ForcedEnd
-from sampan.node.pods.plan import Plan
+from sampan.node.pods.plan import PodActions
 from sampan.node.pods.status import Observation, Status, difference, pod_status
 from sampan.node.pods.worker import PodWorker, pod_addresses
 from sampan.node.runtime import Runtime
@@ -39,7 +39,7 @@ from sampan.operator.source import KindSource
 WORKERS: Final = 32
 """Pods that are reconciled at the same time. Workers mostly wait for the API server."""
 _log = logging.getLogger("sampan.node")
-_OVERDUE: Final = Refusal("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
+_OVERDUE: Final = PodRejection("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 
 
 @dataclass(slots=True)
@@ -212,7 +212,7 @@ class PodAgent:
             wake_s = left_s if wake_s is None else min(wake_s, left_s)
         return Result(wake_s)
 
-    def _resize(self, pod: Pod, known: _Known) -> Refusal | None:
+    def _resize(self, pod: Pod, known: _Known) -> PodRejection | None:
         """Allocate the resources in the current spec of a Pod, or return the reason why the node cannot."""
         ref = self._informer.indexer.get(pod.key)
         if self._admission is None or ref is None or ref.uid != known.uid:
@@ -221,7 +221,7 @@ class PodAgent:
 
     # ---- Pods that must not run
 
-    def _refusal(self, pod: Pod, known: _Known) -> Refusal | None:
+    def _refusal(self, pod: Pod, known: _Known) -> PodRejection | None:
         """Return the reason why a Pod cannot run on its node, or cannot run any longer."""
         deadline_s = pod.spec.active_deadline_seconds
         if deadline_s is not None and self._active_s(pod) >= deadline_s:
@@ -241,7 +241,7 @@ class PodAgent:
         start = pod.reported.get("startTime")
         return 0.0 if not start else (self._clock.now() - parse_time(start)).total_seconds()
 
-    async def _refuse(self, pod: Pod, home: NodeHome, known: _Known, refusal: Refusal) -> None:
+    async def _refuse(self, pod: Pod, home: NodeHome, known: _Known, refusal: PodRejection) -> None:
         """Fail a Pod, then stop its containers."""
         rejected = refusal is not _OVERDUE
         message = f"Pod was rejected: {refusal.message}" if rejected else refusal.message
@@ -304,7 +304,7 @@ class PodAgent:
         addresses = pod_addresses(pod, home) if has_addresses else await home.runtime.run_sandbox(pod)
         observed = Observation(
             home.runtime.containers(pod.metadata.uid),
-            Plan(initialized=True),
+            PodActions(initialized=True),
             home.host_ips,
             addresses,
             self._clock.now(),

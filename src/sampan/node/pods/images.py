@@ -1,4 +1,4 @@
-"""`Images`: applies the pull policy of containers, and backs off after failed pulls.
+"""`ImageManager`: applies the pull policy of containers, and backs off after failed pulls.
 
 Source: kubernetes pkg/kubelet/images/image_manager.go (1.36).
 """
@@ -9,7 +9,7 @@ from typing import Final
 
 from sampan.core.time import Clock
 from sampan.node.node_events import NodeEvents
-from sampan.node.pods.status import Waiting
+from sampan.node.pods.status import WaitingReason
 from sampan.node.runtime import ImageError, ImageRuntime
 from sampan.node.views.container import Container
 from sampan.node.views.pod import Pod
@@ -30,7 +30,7 @@ class _Backoff:
     """Time at which ErrImagePull becomes ImagePullBackOff, in seconds since 1970; 0 after that."""
 
 
-class Images:
+class ImageManager:
     """Images of all Pods of this process."""
 
     def __init__(self, events: NodeEvents, clock: Clock, *, failures_only: bool = False) -> None:
@@ -40,7 +40,7 @@ class Images:
         self._clock = clock
         self._backoffs: dict[tuple[str, str], _Backoff] = {}
 
-    async def ensure(self, runtime: ImageRuntime, pod: Pod, container: Container) -> Waiting | None:
+    async def ensure(self, runtime: ImageRuntime, pod: Pod, container: Container) -> WaitingReason | None:
         """Find or pull a container's image. Returns the state of a container that has to wait for it."""
         key = (pod.metadata.uid, container.image)
         waiting = self._backing_off(key, pod, container)
@@ -90,7 +90,7 @@ class Images:
         await runtime.pull_image(pod, image)
         return True
 
-    def _backing_off(self, key: tuple[str, str], pod: Pod, container: Container) -> Waiting | None:
+    def _backing_off(self, key: tuple[str, str], pod: Pod, container: Container) -> WaitingReason | None:
         backoff = self._backoffs.get(key)
         if backoff is None or self._clock.now().timestamp() >= backoff.until:
             return None
@@ -99,12 +99,12 @@ class Images:
         text = f'Back-off pulling image "{container.image}"'
         self._events.normal(pod, "BackOff", text, container.name)
         self._events.warning(pod, "Failed", "Error: ImagePullBackOff", container.name)
-        return Waiting("ImagePullBackOff", f"{text}: {backoff.message}")
+        return WaitingReason("ImagePullBackOff", f"{text}: {backoff.message}")
 
     def _pulling(self, pod: Pod, container: Container) -> None:
         self._events.normal(pod, "Pulling", f'Pulling image "{container.image}"', container.name)
 
-    def _failed(self, pod: Pod, container: Container, error: ImageError) -> Waiting:
+    def _failed(self, pod: Pod, container: Container, error: ImageError) -> WaitingReason:
         text = str(error)
         match error.reason:
             case "ErrImageNeverPull":
@@ -119,7 +119,7 @@ class Images:
                 )
                 self._wait_longer((pod.metadata.uid, container.image), f"{error.reason}: {error}")
         self._events.warning(pod, "Failed", f"Error: {error.reason}", container.name)
-        return Waiting(error.reason, text)
+        return WaitingReason(error.reason, text)
 
     def _wait_longer(self, key: tuple[str, str], message: str) -> None:
         before = self._backoffs.get(key)

@@ -24,7 +24,7 @@ Records = Mapping[str, ContainerRecord]
 
 
 @dataclass(slots=True)
-class Plan:
+class PodActions:
     """Next steps for a Pod's containers."""
 
     start: list[tuple[Container, int]] = field(default_factory=list)
@@ -41,9 +41,9 @@ class Plan:
     """True if an init container has failed and will not be restarted."""
 
 
-def plan(pod: Pod, records: Records, now: dt.datetime) -> Plan:
+def plan(pod: Pod, records: Records, now: dt.datetime) -> PodActions:
     """Return the next steps for a Pod that should run."""
-    found = Plan()
+    found = PodActions()
     over = _mains_are_over(pod, records)
     found.initialized = _init(pod, records, now, found) or over or any(c.name in records for c in pod.spec.containers)
     if found.initialized and not over:
@@ -59,7 +59,7 @@ def plan(pod: Pod, records: Records, now: dt.datetime) -> Plan:
     return found
 
 
-def _init(pod: Pod, records: Records, now: dt.datetime, found: Plan) -> bool:
+def _init(pod: Pod, records: Records, now: dt.datetime, found: PodActions) -> bool:
     """Plan the next init container. Returns whether all init containers have finished."""
     # With Always, a successful init container must not run again either.
     policy = "Never" if pod.spec.restart_policy == "Never" else "OnFailure"
@@ -79,7 +79,7 @@ def _init(pod: Pod, records: Records, now: dt.datetime, found: Plan) -> bool:
 
 
 def _plan_container(
-    container: Container, record: ContainerRecord | None, policy: str, now: dt.datetime, found: Plan
+    container: Container, record: ContainerRecord | None, policy: str, now: dt.datetime, found: PodActions
 ) -> None:
     """Plan the start of a container that has never run, or that its restart policy starts again."""
     if record is None:

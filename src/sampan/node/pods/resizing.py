@@ -18,11 +18,11 @@ from typing import Any, Final
 import msgspec
 
 from sampan.core.numbers.resource_amounts import amounts
-from sampan.node.admission.checks import Refusal
+from sampan.node.admission.checks import PodRejection
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
 from sampan.node.runtime import ContainerRecord, ResizeError
-from sampan.node.views.container import Container, Resources
+from sampan.node.views.container import Container, ResourceRequirements
 from sampan.node.views.pod import Pod
 from sampan.resource.view import view_of
 
@@ -34,7 +34,7 @@ PENDING_RETRY_S: Final = 180.0
 ERROR_RETRY_S: Final = 10.0
 _RESIZABLE: Final = ("cpu", "memory")
 
-Admit = Callable[[Pod], Refusal | None]
+Admit = Callable[[Pod], PodRejection | None]
 """Counts a Pod with the resources of its spec, or returns the reason why its node has no room for them."""
 
 
@@ -50,8 +50,8 @@ class ResizeCondition:
 
 @dataclass(slots=True)
 class _State:
-    allocated: dict[str, Resources]
-    applied: dict[str, Resources]
+    allocated: dict[str, ResourceRequirements]
+    applied: dict[str, ResourceRequirements]
     """Resources of the running containers."""
     pending: ResizeCondition | None = None
     in_progress: ResizeCondition | None = None
@@ -123,12 +123,12 @@ class Resizes:
             for name, record in records.items()
         }
 
-    def resources(self, uid: str) -> Mapping[str, Resources] | None:
+    def resources(self, uid: str) -> Mapping[str, ResourceRequirements] | None:
         """Return the resources of the containers of a Pod; None for an unknown Pod."""
         state = self._states.get(uid)
         return None if state is None else {**state.allocated, **state.applied}
 
-    def allocated(self, uid: str) -> Mapping[str, Resources]:
+    def allocated(self, uid: str) -> Mapping[str, ResourceRequirements]:
         """Return the allocated resources of a Pod's containers."""
         state = self._states.get(uid)
         return {} if state is None else state.allocated
@@ -191,7 +191,7 @@ def _first(pod: Pod) -> _State:
     reported = {}
     for each in (*(pod.reported.get("initContainerStatuses") or ()), *(pod.reported.get("containerStatuses") or ())):
         if each.get("resources"):
-            reported[each["name"]] = view_of(each["resources"], Resources)
+            reported[each["name"]] = view_of(each["resources"], ResourceRequirements)
     allocated = {each.name: reported.get(each.name, each.resources) for each in _containers(pod)}
     state = _State(allocated, dict(allocated))
     conditions = {each["type"] for each in (pod.reported.get("conditions") or ())}
@@ -219,7 +219,7 @@ def _changed(pod: Pod, state: _State, records: Mapping[str, ContainerRecord]) ->
     return found
 
 
-def _needs_restart(container: Container, applied: Resources) -> bool:
+def _needs_restart(container: Container, applied: ResourceRequirements) -> bool:
     """Return whether the container's policy for a changed resource is a restart."""
     restarts = {each.resource_name for each in container.resize_policy if each.restart_policy == "RestartContainer"}
     new, old = container.resources, applied
@@ -230,11 +230,11 @@ def _needs_restart(container: Container, applied: Resources) -> bool:
     )
 
 
-def _of(kind: str, resources: Resources, name: str) -> int | None:
+def _of(kind: str, resources: ResourceRequirements, name: str) -> int | None:
     return amounts(getattr(resources, kind)).get(name)
 
 
-def _same(one: Resources, other: Resources) -> bool:
+def _same(one: ResourceRequirements, other: ResourceRequirements) -> bool:
     return all(_of(kind, one, name) == _of(kind, other, name) for name in _RESIZABLE for kind in ("requests", "limits"))
 
 
@@ -242,7 +242,7 @@ def _containers(pod: Pod) -> list[Container]:
     return [*pod.spec.init_containers, *pod.spec.containers]
 
 
-def _with_resources(pod: Pod, resources: Mapping[str, Resources]) -> Pod:
+def _with_resources(pod: Pod, resources: Mapping[str, ResourceRequirements]) -> Pod:
     """Return a copy of a Pod whose containers have these resources."""
 
     def copied(containers: list[Container]) -> list[Container]:
@@ -256,6 +256,6 @@ def _with_resources(pod: Pod, resources: Mapping[str, Resources]) -> Pod:
     return msgspec.structs.replace(pod, spec=spec)
 
 
-def _shown(resources: Resources) -> dict[str, Any]:
+def _shown(resources: ResourceRequirements) -> dict[str, Any]:
     found = {"limits": resources.limits, "requests": resources.requests}
     return {name: value for name, value in found.items() if value}

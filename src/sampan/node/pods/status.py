@@ -13,10 +13,10 @@ from typing import Any, Final, TypeAlias
 
 from sampan.core.time import format_time
 from sampan.kinds import core_v1
-from sampan.node.pods.plan import Plan, Records, runs_again
+from sampan.node.pods.plan import PodActions, Records, runs_again
 from sampan.node.pods.resizing import IN_PROGRESS, PENDING, ResizeCondition
 from sampan.node.runtime import ContainerRecord
-from sampan.node.views.container import Container, Resources
+from sampan.node.views.container import Container, ResourceRequirements
 from sampan.node.views.pod import Pod
 
 Status: TypeAlias = "core_v1.PodStatus"
@@ -30,7 +30,7 @@ _OWN_CONDITIONS: Final = ("PodReadyToStartContainers", "Initialized", "Ready", "
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingReason:
     """Reason why a container does not run yet."""
 
     reason: str
@@ -49,13 +49,13 @@ class Observation:
     """Inputs for the computation of a Pod's status."""
 
     records: Records
-    plan: Plan
+    plan: PodActions
     host_ips: Sequence[str]
     addresses: Sequence[str]
     now: dt.datetime
     final: bool = False
     """True if the Pod is being deleted or has failed, and no container will run again."""
-    waiting: Mapping[str, Waiting] = field(default_factory=dict)
+    waiting: Mapping[str, WaitingReason] = field(default_factory=dict)
     """Containers that cannot be started now, by name."""
     phase: str = ""
     """Phase that the Pod already has and keeps; empty to compute it."""
@@ -63,9 +63,9 @@ class Observation:
     """False if the Pod's sandbox could not be created, so that the Pod has no addresses."""
     reports_resources: bool = False
     """True if the status reports the resources of containers."""
-    resources: Mapping[str, Resources] = field(default_factory=dict)
+    resources: Mapping[str, ResourceRequirements] = field(default_factory=dict)
     """Resources of containers by name, if they are not those of the spec."""
-    allocated: Mapping[str, Resources] = field(default_factory=dict)
+    allocated: Mapping[str, ResourceRequirements] = field(default_factory=dict)
     """Allocated resources by the name of the container, if they are not those of the spec."""
     resizes: Sequence[ResizeCondition] = ()
 

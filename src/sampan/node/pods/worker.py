@@ -15,10 +15,10 @@ from sampan.node.containers.support import NOT_CREATED, Configs, ContainerSuppor
 from sampan.node.environment.fields import PodPlace
 from sampan.node.node_events import NodeEvents
 from sampan.node.node_home import NodeHome
-from sampan.node.pods.images import Images
-from sampan.node.pods.plan import Plan, plan
+from sampan.node.pods.images import ImageManager
+from sampan.node.pods.plan import PodActions, plan
 from sampan.node.pods.resizing import Resizes
-from sampan.node.pods.status import Waiting
+from sampan.node.pods.status import WaitingReason
 from sampan.node.runtime import NotCreated, SandboxError
 from sampan.node.views.container import Container
 from sampan.node.views.pod import Pod
@@ -32,10 +32,10 @@ _IMAGE_REASONS: Final = ("ErrImagePull", "ImagePullBackOff")
 class Synced:
     """Result of a sync."""
 
-    plan: Plan
+    plan: PodActions
     records: Records
     addresses: Sequence[str]
-    waiting: Mapping[str, Waiting]
+    waiting: Mapping[str, WaitingReason]
     wake_s: float | None
     """Seconds until the next sync, if nothing changes before that."""
     has_sandbox: bool = True
@@ -46,7 +46,7 @@ class Synced:
 class _State:
     """State of one Pod between syncs."""
 
-    waiting: dict[str, Waiting] = field(default_factory=dict)
+    waiting: dict[str, WaitingReason] = field(default_factory=dict)
     retries: dict[str, float] = field(default_factory=dict)
     """Time of the next attempt for containers that could not be created, in seconds since 1970."""
     backing_off: set[str] = field(default_factory=set)
@@ -56,7 +56,9 @@ class _State:
 class PodWorker:
     """Syncs the Pods of all nodes of this process."""
 
-    def __init__(self, support: ContainerSupport, images: Images, *, events: NodeEvents | None, clock: Clock) -> None:
+    def __init__(
+        self, support: ContainerSupport, images: ImageManager, *, events: NodeEvents | None, clock: Clock
+    ) -> None:
         """`events`: None to report only what `images` reports."""
         self._support = support
         self._images = images
@@ -146,14 +148,14 @@ class PodWorker:
         self.resizes.forget(uid)
         await self._support.forget(uid)
 
-    def _plan(self, place: PodPlace, home: NodeHome) -> Plan:
+    def _plan(self, place: PodPlace, home: NodeHome) -> PodActions:
         """Plan the next steps from the containers, probes and hooks as they are now."""
         self._support.observe(home.runtime, place)
         return plan(place.pod, self.records(place.pod, home), self._clock.now())
 
     # ---- starts
 
-    async def _start_all(self, place: PodPlace, home: NodeHome, state: _State) -> Plan:
+    async def _start_all(self, place: PodPlace, home: NodeHome, state: _State) -> PodActions:
         """Start containers one after the other, and plan again after each, until no more can be started now."""
         uid = place.pod.metadata.uid
         configs = await self._support.configs(place)
@@ -198,7 +200,7 @@ class PodWorker:
         if waiting.reason not in _IMAGE_REASONS:
             state.retries[name] = now + CREATE_RETRY_S
 
-    async def _volume_image(self, home: NodeHome, pod: Pod, container: Container) -> Waiting | None:
+    async def _volume_image(self, home: NodeHome, pod: Pod, container: Container) -> WaitingReason | None:
         """Find or pull the images of the container's volumes.
 
         Returns the reason if the container must wait for an image.
@@ -217,18 +219,18 @@ class PodWorker:
 
     async def _create(
         self, place: PodPlace, home: NodeHome, configs: Configs, *, container: Container, restart_count: int
-    ) -> Waiting | None:
+    ) -> WaitingReason | None:
         pod, name, runtime = place.pod, container.name, home.runtime
         try:
             config = await configs.config_of(container)
         except NOT_CREATED as error:
             self._warning(pod, "Failed", f"Error: {error}", name)
-            return Waiting("CreateContainerConfigError", str(error))
+            return WaitingReason("CreateContainerConfigError", str(error))
         try:
             await runtime.start_container(pod, container, restart_count, config)
         except NotCreated as error:
             self._warning(pod, "Failed", f"Error: {error}", name)
-            return Waiting(error.reason, str(error))
+            return WaitingReason(error.reason, str(error))
         record = runtime.containers(pod.metadata.uid).get(name)
         self._normal(pod, "Created", "Container created", name)
         if record is not None and record.reason in ("StartError", "ContainerCannotRun"):
@@ -241,7 +243,7 @@ class PodWorker:
 
     # ---- events and wake-ups
 
-    def _report_backoff(self, pod: Pod, state: _State, next_steps: Plan) -> None:
+    def _report_backoff(self, pod: Pod, state: _State, next_steps: PodActions) -> None:
         """Record an event for a delayed restart, once for each ended run."""
         metadata = pod.metadata
         for name in next_steps.backing_off:
@@ -250,7 +252,7 @@ class PodWorker:
                 self._warning(pod, "BackOff", f"Back-off restarting failed container {name} in pod {shown}", name)
         state.backing_off = set(next_steps.backing_off)
 
-    def _wake_s(self, uid: str, state: _State, next_steps: Plan) -> float | None:
+    def _wake_s(self, uid: str, state: _State, next_steps: PodActions) -> float | None:
         now = self._clock.now().timestamp()
         times = [next_steps.wake_s, self._support.wake_s(uid), self.resizes.wake_s(uid)]
         if any(why.reason in _IMAGE_REASONS for why in state.waiting.values()):

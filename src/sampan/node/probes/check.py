@@ -10,7 +10,7 @@ from sampan.node.commands import run_in_container
 from sampan.node.environment.fields import PodPlace
 from sampan.node.probes.grpc import probe_grpc
 from sampan.node.probes.http import http_get_of, probe_http
-from sampan.node.probes.outcome import Outcome, ProbeError
+from sampan.node.probes.outcome import ProbeError, ProbeResult
 from sampan.node.probes.ports import resolve_port
 from sampan.node.probes.tcp import probe_tcp
 from sampan.node.runtime import Runtime
@@ -18,7 +18,7 @@ from sampan.node.sessions import Unsupported
 from sampan.node.views.container import Container, Probe
 
 
-async def check(runtime: Runtime, place: PodPlace, container: Container, probe: Probe) -> Outcome:
+async def check(runtime: Runtime, place: PodPlace, container: Container, probe: Probe) -> ProbeResult:
     """Return the outcome of a probe. Raises `ProbeError`."""
     timeout_s = float(probe.timeout_seconds or 1)
     pod_ip = next(iter(place.addresses or place.host_ips))
@@ -39,7 +39,7 @@ async def check(runtime: Runtime, place: PodPlace, container: Container, probe: 
 
 async def _exec(
     runtime: Runtime, place: PodPlace, container: Container, command: list[str], timeout_s: float
-) -> Outcome:
+) -> ProbeResult:
     # Only variables with a literal value are expanded, so that a probe does not read ConfigMaps each time.
     value_of = from_mappings({each.name: each.value for each in container.env})
     expanded = [expand(word, value_of) for word in command]
@@ -48,5 +48,5 @@ async def _exec(
             code, output = await run_in_container(runtime, place.pod, container.name, expanded)
     except TimeoutError:
         text = f'command timed out: "{" ".join(expanded)}" timed out after {timeout_s:g}s'
-        return Outcome("failure", text)
-    return Outcome("success" if code == 0 else "failure", output)
+        return ProbeResult("failure", text)
+    return ProbeResult("success" if code == 0 else "failure", output)

@@ -14,7 +14,7 @@ import h2.exceptions
 
 from sampan.core.addresses.dial import open_connection
 from sampan.core.kubernetes_version import MAJOR, MINOR
-from sampan.node.probes.outcome import Outcome
+from sampan.node.probes.outcome import ProbeResult
 from sampan.node.probes.ports import join_host_port
 from sampan.streams.http2.frame_budget import FrameBudget, FrameFlood
 from sampan.streams.http2.inbound import Inbound
@@ -37,7 +37,7 @@ class _Reply:
     ended: bool = False
 
 
-async def probe_grpc(host: str, port: int, service: str, timeout_s: float) -> Outcome:
+async def probe_grpc(host: str, port: int, service: str, timeout_s: float) -> ProbeResult:
     """Return the health status of a service ("" for the whole server)."""
     address = join_host_port(host, port)
     shown = f"{timeout_s:g}s"
@@ -52,31 +52,31 @@ async def probe_grpc(host: str, port: int, service: str, timeout_s: float) -> Ou
                 writer.transport.abort()
     except TimeoutError:
         if connected:
-            return Outcome("failure", f"timeout: health rpc did not complete within {shown}")
+            return ProbeResult("failure", f"timeout: health rpc did not complete within {shown}")
         text = f'timeout: failed to connect service "{address}" within {shown}: context deadline exceeded'
-        return Outcome("failure", text)
+        return ProbeResult("failure", text)
     except FrameFlood:
-        return Outcome("failure", "error: health rpc probe failed: too many control frames")
+        return ProbeResult("failure", "error: health rpc probe failed: too many control frames")
     except (OSError, _CallFailed, h2.exceptions.H2Error) as error:
         if connected:
-            return Outcome("failure", f"error: health rpc probe failed: {error}")
-        return Outcome("failure", f'error: failed to connect service at "{address}": {error}')
+            return ProbeResult("failure", f"error: health rpc probe failed: {error}")
+        return ProbeResult("failure", f'error: failed to connect service at "{address}": {error}')
     return _judged(reply)
 
 
-def _judged(reply: _Reply) -> Outcome:
+def _judged(reply: _Reply) -> ProbeResult:
     code = reply.headers.get("grpc-status", "")
     message = reply.headers.get("grpc-message", "")
     if code == str(_UNIMPLEMENTED):
         text = "error: this server does not implement the grpc health protocol (grpc.health.v1.Health)"
-        return Outcome("failure", f"{text}: {message}")
+        return ProbeResult("failure", f"{text}: {message}")
     if code not in ("", "0") or reply.headers.get(":status") != "200":
         text = f"rpc error: code = {code or reply.headers.get(':status')} desc = {message}"
-        return Outcome("failure", f"error: health rpc probe failed: {text}")
+        return ProbeResult("failure", f"error: health rpc probe failed: {text}")
     status = _status(bytes(reply.body))
     if status != _SERVING:
-        return Outcome("failure", f'service unhealthy (responded with "{_STATUSES.get(status, str(status))}")')
-    return Outcome("success", "service healthy")
+        return ProbeResult("failure", f'service unhealthy (responded with "{_STATUSES.get(status, str(status))}")')
+    return ProbeResult("success", "service healthy")
 
 
 def _status(body: bytes) -> int:

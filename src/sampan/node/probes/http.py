@@ -12,7 +12,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.core.tls.trust import unverified_context
 from sampan.http.client import HttpClient, HttpRequest, HttpSettings, PendingResponse, TransportError, Upstream
-from sampan.node.probes.outcome import Outcome
+from sampan.node.probes.outcome import ProbeResult
 from sampan.node.probes.ports import join_host_port, resolve_port
 from sampan.node.views.container import Container, HttpGetAction
 from sampan.wire.http1 import request_head
@@ -60,7 +60,7 @@ def http_get_of(action: HttpGetAction, container: Container, pod_ip: str, purpos
     return HttpGet(url, tuple(pair for pair in headers if pair[0].lower() != "accept" or pair[1]))
 
 
-async def probe_http(request: HttpGet, timeout_s: float) -> Outcome:
+async def probe_http(request: HttpGet, timeout_s: float) -> ProbeResult:
     """Send a request, and judge the response by its status.
 
     2xx and 3xx succeed; a redirect to another host is a warning.
@@ -69,16 +69,16 @@ async def probe_http(request: HttpGet, timeout_s: float) -> Outcome:
         async with asyncio.timeout(timeout_s):
             response = await send(request)
     except HttpFailed as error:
-        return Outcome("failure", str(error))
+        return ProbeResult("failure", str(error))
     except TimeoutError:
         text = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
-        return Outcome("failure", f'Get "{request.url}": {text}')
+        return ProbeResult("failure", f'Get "{request.url}": {text}')
     body = response.body.decode(errors="replace")
     if 200 <= response.status < 300:
-        return Outcome("success", body)
+        return ProbeResult("success", body)
     if 300 <= response.status < 400:
-        return Outcome("warning", f"Probe terminated redirects, Response body: {body}")
-    return Outcome("failure", f"HTTP probe failed with statuscode: {response.status}")
+        return ProbeResult("warning", f"Probe terminated redirects, Response body: {body}")
+    return ProbeResult("failure", f"HTTP probe failed with statuscode: {response.status}")
 
 
 async def send(request: HttpGet) -> ProbeResponse:

@@ -1,4 +1,4 @@
-"""`Outcome`: result of one check of a container. Source: kubernetes pkg/probe/probe.go (1.36)."""
+"""`ProbeResult`: result of one check of a container. Source: kubernetes pkg/probe/probe.go (1.36)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,7 +7,7 @@ Result = Literal["success", "warning", "failure"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProbeResult:
     """Result, and output for events."""
 
     result: Result

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from sampan.node.environment.fields import PodPlace
 from sampan.node.node_events import NodeEvents
 from sampan.node.probes.check import check
-from sampan.node.probes.outcome import Outcome, ProbeError
+from sampan.node.probes.outcome import ProbeError, ProbeResult
 from sampan.node.runtime import ContainerRecord, Runtime
 from sampan.node.tasks import Tasks
 from sampan.node.views.container import Container, Probe
@@ -147,7 +147,7 @@ class Prober:
                     return
             await asyncio.sleep(max(0.0, began + (probe.period_seconds or 10) - loop.time()))
 
-    async def _check(self, probed: _Probed, kind: Kind, probe: Probe) -> Outcome | None:
+    async def _check(self, probed: _Probed, kind: Kind, probe: Probe) -> ProbeResult | None:
         """Check once. Returns None if the check could not be made."""
         pod, container = probed.place.pod, probed.container
         fault: ProbeError | None = None

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from sampan.node.beneath import remove_tree
-from sampan.node.process.launch import Launcher, LaunchError, Program, View
+from sampan.node.process.launch import Launcher, LaunchError, LaunchSpec, View
 from sampan.node.process.streams.stdio import open_stdio
 from sampan.node.sessions import Streams
 
@@ -23,7 +23,7 @@ async def namespaces_work(launcher: Launcher, directory: Path) -> bool:
     `directory`: created for the attempt, then deleted.
     """
     inner_ids = None if os.geteuid() == 0 else (os.getuid(), os.getgid())
-    program = Program(_TRIAL, {}, view=View("/", str(directory)), inner_ids=inner_ids)
+    program = LaunchSpec(_TRIAL, {}, view=View("/", str(directory)), inner_ids=inner_ids)
     stdio = open_stdio(Streams(stdout=False, stderr=False))
     try:
         os.makedirs(directory, exist_ok=True)

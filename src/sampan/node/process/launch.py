@@ -47,7 +47,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class LaunchSpec:
     """Program to run. `Stdio` contains the descriptors of its streams."""
 
     argv: Sequence[str]
@@ -76,7 +76,7 @@ class Launcher:
         self._mounts = mounts
         self._control: socket.socket | None = None
 
-    async def launch(self, program: Program, stdio: Stdio, recorded: Callable[[int], None]) -> Process:
+    async def launch(self, program: LaunchSpec, stdio: Stdio, recorded: Callable[[int], None]) -> Process:
         """Start a program. `recorded` is called with its process id before the program runs. Raises `LaunchError`."""
         ours, theirs = socket.socketpair()
         with ours:
@@ -142,7 +142,7 @@ class _Launch:
         self._runs = False
         self._received = b""
 
-    async def run(self, program: Program, recorded: Callable[[int], None]) -> Process:
+    async def run(self, program: LaunchSpec, recorded: Callable[[int], None]) -> Process:
         loop = asyncio.get_running_loop()
         spec = marshal.dumps(_spec(program))
         with suppress(ConnectionError):  # The launcher has sent the error before it closed the channel.
@@ -199,7 +199,7 @@ def _pid_in(received: bytes, kind: bytes) -> int:
     return next((int(line[1:]) for line in received.split(b"\n")[:-1] if line.startswith(kind)), 0)
 
 
-def _spec(program: Program) -> dict[str, Any]:
+def _spec(program: LaunchSpec) -> dict[str, Any]:
     view = program.view
     return {
         "argv": list(program.argv),

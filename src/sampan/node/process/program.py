@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.node.process.images import Image
-from sampan.node.process.launch import LaunchError, Program, View
+from sampan.node.process.launch import LaunchError, LaunchSpec, View
 from sampan.node.process.proc import MARK
 from sampan.node.process.root_directory import make_root, working_directory
 from sampan.node.process.users import home_of, ids_of
@@ -39,13 +39,13 @@ def message_file(directory: Path) -> Path:
     return directory / "termination-log"
 
 
-def program_of(desired: Desired) -> Program:
+def program_of(desired: Desired) -> LaunchSpec:
     """Return the program to launch, and create its files in the run's directory. Raises `LaunchError`, `OSError`."""
     image, config = desired.image, desired.config
     desired.directory.mkdir(parents=True, exist_ok=True)
     mounts = [*config.mounts, *_own_mounts(desired)]
     ids = _ids(image, config)
-    program = Program(
+    program = LaunchSpec(
         argv=_argv(image, config),
         env=_env(desired, os.getuid() if ids is None else ids[0]),
         cwd=config.working_dir or image.working_dir,
@@ -85,7 +85,7 @@ def _let_in(desired: Desired, ids: tuple[int, int]) -> None:
     pod.chmod(0o751 if has_several or ids[1] == 0 else 0o750)
 
 
-def exec_program(program: Program, image: Image, argv: Sequence[str], *, tty: bool, pid: int) -> Program:
+def exec_program(program: LaunchSpec, image: Image, argv: Sequence[str], *, tty: bool, pid: int) -> LaunchSpec:
     """Return a program for `exec` in the container whose main process is `pid`."""
     env = {"TERM": "xterm", **program.env} if tty else program.env
     if program.view is not None:

@@ -9,7 +9,7 @@ import signal
 from typing import Final
 
 from sampan.node.process.images import Image
-from sampan.node.process.launch import Program
+from sampan.node.process.launch import LaunchSpec
 from sampan.node.process.logs.log_file import LogFile
 from sampan.node.process.proc import handles_signal, kill_marked
 from sampan.node.process.process import Process
@@ -24,7 +24,7 @@ _DRAIN_S: Final = 2.0
 class RunningContainer:
     """Container whose program has been started."""
 
-    def __init__(self, process: Process, stdio: Stdio, log: LogFile, *, program: Program, image: Image) -> None:
+    def __init__(self, process: Process, stdio: Stdio, log: LogFile, *, program: LaunchSpec, image: Image) -> None:
         self.process = process
         self.stdio = stdio
         self.log = log

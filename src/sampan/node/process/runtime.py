@@ -38,7 +38,7 @@ from sampan.node.process.state import StateDirectories, StoredContainer, StoredS
 from sampan.node.process.streams.stdio import open_stdio
 from sampan.node.process.usage import UsageMeter
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
-from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Usage
+from sampan.node.sessions import Connection, ContainerConfig, ContainerSession, ContainerStats, InterfaceUsage, Streams
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.node.views.container import Container
 from sampan.node.views.pod import Pod
@@ -256,7 +256,7 @@ class ProcessRuntime:
         async for part in read_log(path, options, self._clock.now(), writer):
             yield part
 
-    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
+    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> ContainerSession:
         """Start a process with the container's namespaces, user, environment and working directory.
 
         Raises `LookupError`.
@@ -273,7 +273,7 @@ class ProcessRuntime:
             stdio.close()
             raise
 
-    async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
+    async def attach(self, pod: Pod, container: str, streams: Streams) -> ContainerSession:
         """Return a session with the container's future output. Raises `LookupError`."""
         running = self._running(pod, container)
         config = self._slot(pod, container)[1].config
@@ -285,7 +285,7 @@ class ProcessRuntime:
             raise LookupError(f'pod "{pod.metadata.name}" not found')
         return await connect(("127.0.0.1", self._host_ip), port)
 
-    async def usage(self, uid: str) -> Mapping[str, Usage]:
+    async def usage(self, uid: str) -> Mapping[str, ContainerStats]:
         """Return CPU time and resident memory of the Pod's running containers."""
         sandbox = self._sandboxes.get(uid)
         slots = {} if sandbox is None else sandbox.slots

@@ -8,7 +8,7 @@ from typing import Final
 
 from sampan.core.clock import monotonic, unix_time
 from sampan.node.process.proc import ProcessStat, family, processes
-from sampan.node.sessions import Usage
+from sampan.node.sessions import ContainerStats
 
 _FRESH_S: Final = 1.0
 
@@ -22,7 +22,7 @@ class UsageMeter:
         self._table: list[ProcessStat] = []
         self._cpu_s: dict[int, float] = {}
 
-    def usage(self, pids: Mapping[str, int]) -> dict[str, Usage]:
+    def usage(self, pids: Mapping[str, int]) -> dict[str, ContainerStats]:
         """Return the usage by name. `pids`: first process of each container. CPU time never decreases."""
         now = monotonic()
         if now - self._read_at >= _FRESH_S:
@@ -36,7 +36,7 @@ class UsageMeter:
                 cpu_s = max(self._cpu_s.get(pid, 0.0), sum(each.cpu_s for each in members))
                 self._cpu_s[pid] = cpu_s
                 memory = sum(each.memory_bytes for each in members)
-                found[name] = Usage(cpu_s, memory, rss_bytes=memory, measured_s=self._read_s)
+                found[name] = ContainerStats(cpu_s, memory, rss_bytes=memory, measured_s=self._read_s)
         return found
 
     def forget(self, pid: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sampan.node.server.usage import ContainerUsage, PodUsage
-from sampan.node.sessions import InterfaceUsage, Usage
+from sampan.node.sessions import ContainerStats, InterfaceUsage
 
 _LABELS: Final = ("container", "id", "image", "name", "namespace", "pod")
 
@@ -20,7 +20,7 @@ class _Row:
     """Usage of a container, a Pod or the node, with its labels."""
 
     labels: Mapping[str, str]
-    usage: Usage
+    usage: ContainerStats
     started_s: float | None = None
 
 
@@ -78,7 +78,7 @@ _TRAFFIC: Final[tuple[tuple[str, str, Callable[[InterfaceUsage], int]], ...]] = 
 )
 
 
-def cadvisor_metrics(pods: Iterable[PodUsage], node: Usage | None) -> bytes:
+def cadvisor_metrics(pods: Iterable[PodUsage], node: ContainerStats | None) -> bytes:
     """Return the Prometheus text. `node`: usage of the machine; None if it cannot be read."""
     pods = list(pods)
     rows = [*_node_rows(node), *(row for pod in pods for row in _pod_rows(pod))]
@@ -94,7 +94,7 @@ def cadvisor_metrics(pods: Iterable[PodUsage], node: Usage | None) -> bytes:
     return "\n".join([*lines, ""]).encode()
 
 
-def _node_rows(node: Usage | None) -> Iterator[_Row]:
+def _node_rows(node: ContainerStats | None) -> Iterator[_Row]:
     if node is not None:
         yield _Row(_labels(id="/"), node)
 

@@ -10,15 +10,15 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from sampan.node.server.streams import CommandStreams, Sink, Source
-from sampan.node.sessions import Session, SessionFailed, Unsupported
+from sampan.node.server.streams import ByteSource, CommandStreams, Sink
+from sampan.node.sessions import ContainerSession, SessionFailed, Unsupported
 
 _SIZE_BYTES_MAX: Final = 4096
 _INTERNAL_ERROR: Final = "Internal error occurred: "
 _SUCCESS: Final[dict[str, Any]] = {"metadata": {}, "status": "Success"}
 
 
-OpenSession = Callable[[], Awaitable[Session]]
+OpenSession = Callable[[], Awaitable[ContainerSession]]
 """Opens a session. Raises `LookupError`, `Unsupported`, `OSError`."""
 
 
@@ -40,7 +40,7 @@ async def run_command(open_session: OpenSession, streams: CommandStreams, *, att
     await _send_status(streams, _SUCCESS if attached else status)
 
 
-async def _serve(session: Session, streams: CommandStreams) -> dict[str, Any]:
+async def _serve(session: ContainerSession, streams: CommandStreams) -> dict[str, Any]:
     """Serve all streams until the end, and return the status."""
     async with asyncio.TaskGroup() as inputs:
         feeding = [
@@ -62,7 +62,7 @@ async def _serve(session: Session, streams: CommandStreams) -> dict[str, Any]:
     return status
 
 
-async def _end(session: Session) -> dict[str, Any]:
+async def _end(session: ContainerSession) -> dict[str, Any]:
     try:
         code = await session.wait()
     except SessionFailed as error:
@@ -70,7 +70,7 @@ async def _end(session: Session) -> dict[str, Any]:
     return _SUCCESS if code == 0 else _exit_status(code)
 
 
-async def _feed(stdin: Source, session: Session) -> None:
+async def _feed(stdin: ByteSource, session: ContainerSession) -> None:
     while data := await stdin.read():
         await session.write_stdin(data)
     await session.close_stdin()
@@ -88,7 +88,7 @@ async def _send(read: Callable[[], Awaitable[bytes]], sink: Sink) -> None:
     await sink.close()
 
 
-async def _resize(source: Source, session: Session) -> None:
+async def _resize(source: ByteSource, session: ContainerSession) -> None:
     """Read terminal sizes.
 
     A read may return part of an object, or several objects. Malformed data ends the task without an error.
@@ -107,7 +107,7 @@ async def _resize(source: Source, session: Session) -> None:
                 return
 
 
-def _apply(size: Any, session: Session) -> bool:
+def _apply(size: Any, session: ContainerSession) -> bool:
     if not isinstance(size, dict):
         return False
     columns, rows = size.get("Width"), size.get("Height")

@@ -34,7 +34,7 @@ from sampan.node.server.usage import (
     resource_metrics,
     summary,
 )
-from sampan.node.sessions import Session, Usage
+from sampan.node.sessions import ContainerSession, ContainerStats
 from sampan.node.views.pod import Pod
 
 _log = logging.getLogger("sampan.node")
@@ -57,7 +57,7 @@ class Handlers:
 
     find_pod: FindPod
     list_pods: ListPods
-    node_usage: Callable[[], Usage | None]
+    node_usage: Callable[[], ContainerStats | None]
     options: NodeServerOptions
     clock: Clock
     registry: CollectorRegistry
@@ -137,10 +137,10 @@ class Handlers:
         if record is None or not record.is_running:
             raise NotHosted(500, f'container not found ("{container}")')
 
-        async def execute() -> Session:
+        async def execute() -> ContainerSession:
             return await runtime.exec(pod, container, command, desired)
 
-        async def attach() -> Session:
+        async def attach() -> ContainerSession:
             return await runtime.attach(pod, container, desired)
 
         return serve_command(request, desired, execute if kind == "exec" else attach, attached=kind == "attach")

@@ -16,7 +16,7 @@ from sampan.http.server import AnyResponse, Request, Response, Tunnel
 from sampan.node.server.channels import WebSocketChannels
 from sampan.node.server.conversation import converse
 from sampan.node.server.spdy import SpdyConnection, SpdyStream
-from sampan.node.server.streams import Sink, Source
+from sampan.node.server.streams import ByteSource, Sink
 from sampan.node.server.upgrade import accept_spdy, accept_websocket, is_websocket
 from sampan.node.sessions import Connection, Unsupported
 from sampan.wire.websocket import ByteStream, WebSocket
@@ -240,7 +240,7 @@ async def _forward(port: int, pod: str, dial: Dial, data: "SpdyStream | _Duplex"
     return True
 
 
-async def _to_pod(source: Source, writer: asyncio.StreamWriter) -> None:
+async def _to_pod(source: ByteSource, writer: asyncio.StreamWriter) -> None:
     """Copy the client's data to the Pod, then close this direction of the connection."""
     with contextlib.suppress(OSError):
         while data := await source.read():

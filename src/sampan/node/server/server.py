@@ -19,10 +19,10 @@ from sampan.node.server.handlers import Handlers
 from sampan.node.server.hosted import FindPod, ListPods
 from sampan.node.server.options import NodeServerOptions
 from sampan.node.server.tls import serving_context
-from sampan.node.server.trust import Authentication, Authorization, attributes_of
+from sampan.node.server.trust import DelegatedAuthentication, DelegatedAuthorization, attributes_of
 from sampan.node.server.usage import ReadVolumeStats, host_usage, no_volume_stats
 from sampan.node.server.volume_metrics import VolumeCollector
-from sampan.node.sessions import Usage
+from sampan.node.sessions import ContainerStats
 
 _log = logging.getLogger("sampan.node.server")
 
@@ -42,7 +42,7 @@ class NodeServer:
         listing: ListPods = tuple,
         client: Client | None = None,
         clock: Clock | None = None,
-        node_usage: Callable[[], Usage | None] = host_usage,
+        node_usage: Callable[[], ContainerStats | None] = host_usage,
         volume_stats: ReadVolumeStats = no_volume_stats,
     ) -> None:
         """`listing` returns all Pods, for lists and metrics. `volume_stats`: returns the statistics of their volumes.
@@ -56,8 +56,8 @@ class NodeServer:
         ProcessCollector(registry=registry)
         VolumeCollector(registry, listing, volume_stats)
         self._handlers = Handlers(pods, listing, node_usage, options, clock, registry, clock.now(), volume_stats)
-        self._authentication = Authentication(client, clock)
-        self._authorization = Authorization(client, options.node_name, clock)
+        self._authentication = DelegatedAuthentication(client, clock)
+        self._authorization = DelegatedAuthorization(client, options.node_name, clock)
         limits = HttpLimits(
             body_bytes_max=lambda path: _BODY_BYTES_MAX,
             connections_max=options.connections_max,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Stream of bytes from the client."""
 
     async def read(self) -> bytes:
@@ -32,8 +32,8 @@ class CommandStreams:
     """Stream for the exit status."""
     status_as_json: bool
     """True if the exit status is a Status object. If False, only failures are sent, as text."""
-    stdin: Source | None = None
+    stdin: ByteSource | None = None
     stdout: Sink | None = None
     stderr: Sink | None = None
-    resize: Source | None = None
+    resize: ByteSource | None = None
     """Terminal sizes, as a sequence of JSON objects."""

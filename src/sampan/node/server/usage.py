@@ -14,7 +14,7 @@ from typing import Any, Final
 from sampan.core.time import format_time
 from sampan.node.runtime import ContainerRecord
 from sampan.node.server.hosted import HostedPod
-from sampan.node.sessions import InterfaceUsage, Usage
+from sampan.node.sessions import ContainerStats, InterfaceUsage
 
 _STAT: Final = Path("/proc/stat")
 _MEMORY: Final = Path("/proc/meminfo")
@@ -36,7 +36,7 @@ class ContainerUsage:
     """Usage of a container, and its start time."""
 
     name: str
-    usage: Usage
+    usage: ContainerStats
     started_at: dt.datetime
 
 
@@ -50,10 +50,10 @@ class PodUsage:
     """Network interfaces that only this Pod uses, the default one first."""
 
     @property
-    def total(self) -> Usage:
+    def total(self) -> ContainerStats:
         """Sum over the containers."""
         used = [each.usage for each in self.containers]
-        return Usage(
+        return ContainerStats(
             sum(each.cpu_s for each in used),
             sum(each.memory_bytes for each in used),
             rss_bytes=_sum([each.rss_bytes for each in used]),
@@ -68,14 +68,14 @@ def _sum(values: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def host_usage() -> Usage | None:
+def host_usage() -> ContainerStats | None:
     """Return the usage of the whole machine; None if it cannot be read."""
     try:
         ticks = [int(text) for text in _STAT.read_text().split("\n", 1)[0].split()[1:]]
         lines = (line.split() for line in _MEMORY.read_text().splitlines())
         kilobytes = {words[0].rstrip(":"): int(words[1]) for words in lines if len(words) > 1}
         busy_s = sum(ticks[index] for index in _BUSY) / os.sysconf("SC_CLK_TCK")
-        return Usage(busy_s, (kilobytes["MemTotal"] - kilobytes["MemAvailable"]) * 1024)
+        return ContainerStats(busy_s, (kilobytes["MemTotal"] - kilobytes["MemAvailable"]) * 1024)
     except (OSError, ValueError, LookupError):
         return None
 
@@ -93,14 +93,16 @@ async def pod_usages(pods: Iterable[HostedPod], *, with_networks: bool = False) 
     return found
 
 
-def _containers(usages: Mapping[str, Usage], records: Mapping[str, ContainerRecord]) -> Iterator[ContainerUsage]:
+def _containers(
+    usages: Mapping[str, ContainerStats], records: Mapping[str, ContainerRecord]
+) -> Iterator[ContainerUsage]:
     for name, usage in usages.items():
         record = records.get(name)
         if record is not None and record.is_running:
             yield ContainerUsage(name, usage, record.started_at)
 
 
-def resource_metrics(pods: list[PodUsage] | None, node: Usage | None, now: dt.datetime) -> bytes:
+def resource_metrics(pods: list[PodUsage] | None, node: ContainerStats | None, now: dt.datetime) -> bytes:
     """Return the Prometheus text of /metrics/resource. `pods`: None if their usage could not be read."""
     text = _Text(int(now.timestamp() * 1000))
     used, error = ([], 1) if pods is None else (pods, 0)
@@ -167,7 +169,7 @@ class NodeUsage:
     """Usage of a node, and its start time."""
 
     name: str
-    usage: Usage | None
+    usage: ContainerStats | None
     started_at: dt.datetime
 
 
@@ -197,7 +199,7 @@ def _pod(pod: PodUsage, time: str, volumes: ReadVolumeStats) -> dict[str, Any]:
     }
 
 
-def _stats(usage: Usage | None, time: str) -> dict[str, Any]:
+def _stats(usage: ContainerStats | None, time: str) -> dict[str, Any]:
     if usage is None:
         return {}
     if usage.measured_s:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from sampan.node.admission.node_state import NodeState
-from sampan.node.eviction.manager import Pods
+from sampan.node.eviction.manager import EvictablePods
 from sampan.node.pods.forced_end import ForcedEnd
 from sampan.node.shutdown.inhibitor import Inhibitor
-from sampan.node.shutdown.policy import ShutdownPolicy, Stage, names_of
+from sampan.node.shutdown.policy import ShutdownPolicy, ShutdownStage, names_of
 from sampan.node.shutdown.signal import ShutdownSignal
 from sampan.node.views.pod import Pod
 
@@ -36,7 +36,7 @@ class NodeShutdown:
         self,
         policy: ShutdownPolicy,
         *,
-        pods: Pods,
+        pods: EvictablePods,
         state: NodeState,
         signal: ShutdownSignal,
         inhibitor: Inhibitor | None = None,
@@ -83,7 +83,7 @@ class NodeShutdown:
             await self._end(stage, pods)
         await self._ended(active, STATUS_S)
 
-    async def _end(self, stage: Stage, pods: Sequence[Pod]) -> None:
+    async def _end(self, stage: ShutdownStage, pods: Sequence[Pod]) -> None:
         for pod in pods:
             self._pods.force_end(pod.metadata.uid, ForcedEnd(REASON, MESSAGE, stage.grace_s))
         left = await self._ended(pods, stage.grace_s)

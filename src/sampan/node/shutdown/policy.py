@@ -15,7 +15,7 @@ _MINIMUM_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class ShutdownStage:
     """Lowest priority of the Pods in a stage, and the seconds that they have to end."""
 
     priority: int
@@ -26,7 +26,7 @@ class Stage:
 class ShutdownPolicy:
     """Stages of a shutdown, the lowest priority first. Without stages, Pods are not stopped."""
 
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[ShutdownStage, ...] = ()
 
     @property
     def total_s(self) -> float:
@@ -38,9 +38,9 @@ class ShutdownPolicy:
         reached = [number for number, stage in enumerate(self.stages) if stage.priority <= priority]
         return max(reached, default=0)
 
-    def staged(self, pods: Iterable[Pod]) -> list[tuple[Stage, list[Pod]]]:
+    def staged(self, pods: Iterable[Pod]) -> list[tuple[ShutdownStage, list[Pod]]]:
         """Return the stages that have Pods, with their Pods."""
-        found: list[tuple[Stage, list[Pod]]] = [(stage, []) for stage in self.stages]
+        found: list[tuple[ShutdownStage, list[Pod]]] = [(stage, []) for stage in self.stages]
         for pod in pods:
             found[self.stage_of(pod.spec.priority or 0)][1].append(pod)
         return [(stage, members) for stage, members in found if members]
@@ -58,12 +58,12 @@ def shutdown_policy(grace_s: float, critical_s: float, by_priority: str) -> Shut
         raise ValueError("--shutdown-grace-period-by-pod-priority cannot be combined with --shutdown-grace-period")
     if stages or not grace_s:
         return ShutdownPolicy(stages)
-    return ShutdownPolicy((Stage(0, grace_s - critical_s), Stage(CRITICAL, critical_s)))
+    return ShutdownPolicy((ShutdownStage(0, grace_s - critical_s), ShutdownStage(CRITICAL, critical_s)))
 
 
-def _stages(text: str) -> tuple[Stage, ...]:
+def _stages(text: str) -> tuple[ShutdownStage, ...]:
     """Return the stages of a text such as `0=30s,10000=10s`."""
-    found: dict[int, Stage] = {}
+    found: dict[int, ShutdownStage] = {}
     option = "--shutdown-grace-period-by-pod-priority"
     for part in filter(None, (part.strip() for part in text.split(","))):
         priority, _, duration = part.partition("=")
@@ -73,7 +73,7 @@ def _stages(text: str) -> tuple[Stage, ...]:
             raise ValueError(f"{option}: {part!r} is not PRIORITY=DURATION, as in 0=30s: {error}") from error
         if number in found or seconds < 0:
             raise ValueError(f"{option}: {part!r}: each priority needs one duration that is not negative")
-        found[number] = Stage(number, seconds)
+        found[number] = ShutdownStage(number, seconds)
     return tuple(found[number] for number in sorted(found))
 
 

@@ -16,7 +16,15 @@ from sampan.node.node_object.pod_addresses import PodAddresses
 from sampan.node.pods.images import is_unreachable, not_found
 from sampan.node.pods.status_records import is_of, lost, status_records
 from sampan.node.runtime import ContainerRecord, ImageError, LogOptions
-from sampan.node.sessions import Connection, ContainerConfig, InterfaceUsage, Session, Streams, Unsupported, Usage
+from sampan.node.sessions import (
+    Connection,
+    ContainerConfig,
+    ContainerSession,
+    ContainerStats,
+    InterfaceUsage,
+    Streams,
+    Unsupported,
+)
 from sampan.node.simulated.annotations import Script, script_of
 from sampan.node.views.container import Container
 from sampan.node.views.pod import Pod
@@ -184,11 +192,11 @@ class SimulatedRuntime:
         if not record.is_running:
             yield f"{record.id} ended with exit code {record.exit_code}\n".encode()
 
-    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
+    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> ContainerSession:
         """Raise `Unsupported`."""
         raise _no_processes()
 
-    async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
+    async def attach(self, pod: Pod, container: str, streams: Streams) -> ContainerSession:
         """Raise `Unsupported`."""
         raise _no_processes()
 
@@ -196,7 +204,7 @@ class SimulatedRuntime:
         """Raise `Unsupported`."""
         raise _no_processes()
 
-    async def usage(self, uid: str) -> Mapping[str, Usage]:
+    async def usage(self, uid: str) -> Mapping[str, ContainerStats]:
         """Return the usage in the Pod's annotations for each running container."""
         sandbox, now = self._sandboxes.get(uid), self._clock.now()
         if sandbox is None:
@@ -206,7 +214,7 @@ class SimulatedRuntime:
             script = sandbox.scripts.get(name, _EPHEMERAL)
             if record.is_running:
                 age_s = max(0.0, (now - record.started_at).total_seconds())
-                found[name] = Usage(script.cpu_cores * age_s, int(script.memory_bytes))
+                found[name] = ContainerStats(script.cpu_cores * age_s, int(script.memory_bytes))
         return found
 
     async def network_usage(self, uid: str) -> Sequence[InterfaceUsage]:

@@ -33,7 +33,7 @@ class EnvVar(msgspec.Struct, rename="camel", gc=False):
     value_from: EnvVarSource | None = None
 
 
-class ObjectRef(msgspec.Struct, rename="camel", gc=False):
+class LocalObjectReference(msgspec.Struct, rename="camel", gc=False):
     """Reference to a ConfigMap or a Secret."""
 
     name: str = ""
@@ -44,8 +44,8 @@ class EnvFrom(msgspec.Struct, rename="camel", gc=False):
     """Variables from all keys of a ConfigMap or a Secret."""
 
     prefix: str = ""
-    config_map_ref: ObjectRef | None = None
-    secret_ref: ObjectRef | None = None
+    config_map_ref: LocalObjectReference | None = None
+    secret_ref: LocalObjectReference | None = None
 
 
 class VolumeMount(msgspec.Struct, rename="camel", gc=False):
@@ -78,7 +78,7 @@ class ContainerPort(msgspec.Struct, rename="camel", gc=False):
     host_ip: str = msgspec.field(name="hostIP", default="")
 
 
-class Header(msgspec.Struct, gc=False):
+class HttpHeader(msgspec.Struct, gc=False):
     """Header of an HTTP request."""
 
     name: str = ""
@@ -98,7 +98,7 @@ class HttpGetAction(msgspec.Struct, rename="camel", gc=False):
     port: int | str = 0
     host: str = ""
     scheme: str = "HTTP"
-    http_headers: list[Header] = []
+    http_headers: list[HttpHeader] = []
 
 
 class TcpSocketAction(msgspec.Struct, rename="camel", gc=False):
@@ -150,7 +150,7 @@ class Lifecycle(msgspec.Struct, rename="camel", gc=False):
     stop_signal: str = ""
 
 
-class Resources(msgspec.Struct, rename="camel", gc=False):
+class ResourceRequirements(msgspec.Struct, rename="camel", gc=False):
     """Requests and limits: quantities by resource name."""
 
     requests: dict[str, str | int | float] = {}
@@ -240,7 +240,7 @@ class Container(msgspec.Struct, rename="camel"):
     ports: list[ContainerPort] = []
     env: list[EnvVar] = []
     env_from: list[EnvFrom] = []
-    resources: Resources = msgspec.field(default_factory=Resources)
+    resources: ResourceRequirements = msgspec.field(default_factory=ResourceRequirements)
     resize_policy: list[ResizePolicy] = []
     volume_mounts: list[VolumeMount] = []
     volume_devices: list[VolumeDevice] = []

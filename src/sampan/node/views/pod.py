@@ -8,7 +8,7 @@ import msgspec
 
 from sampan.component_base.resources import PODS
 from sampan.kinds import core_v1
-from sampan.node.views.container import Container, Resources, SecurityContext
+from sampan.node.views.container import Container, ResourceRequirements, SecurityContext
 from sampan.node.views.volume_sources import Volume
 from sampan.resource import ObjectMeta, ObjectType
 from sampan.resource.view import view_decoder
@@ -73,7 +73,7 @@ class PodSpec(msgspec.Struct, rename="camel"):
     dns_config: DnsConfig = msgspec.field(default_factory=DnsConfig)
     image_pull_secrets: list[LocalReference] = []
     runtime_class_name: str = ""
-    resources: Resources = msgspec.field(default_factory=Resources)
+    resources: ResourceRequirements = msgspec.field(default_factory=ResourceRequirements)
     """Requests and limits of the whole Pod. They replace the sums over its containers."""
     overhead: dict[str, str | int | float] = {}
     """Resources of the sandbox itself, from the RuntimeClass."""

@@ -115,7 +115,7 @@ class InlineCsi(msgspec.Struct, rename="camel", gc=False):
     node_publish_secret_ref: SecretName | None = None
 
 
-class ImageSource(msgspec.Struct, rename="camel", gc=False):
+class ImageVolumeSource(msgspec.Struct, rename="camel", gc=False):
     """Files of an image."""
 
     reference: str = ""
@@ -134,5 +134,5 @@ class Volume(msgspec.Struct, rename="camel", gc=False):
     downward_api: DownwardApi | None = msgspec.field(name="downwardAPI", default=None)
     persistent_volume_claim: ClaimSource | None = None
     ephemeral: dict[str, Any] | None = None
-    image: ImageSource | None = None
+    image: ImageVolumeSource | None = None
     csi: InlineCsi | None = None

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from sampan.core.pods.expansion import expand
 from sampan.node.sessions import Mount
 from sampan.node.views.container import Container, VolumeMount
-from sampan.node.volumes.parts import PartError, Parts
+from sampan.node.volumes.parts import PartError, SubPathMounts
 
 
 class MountError(Exception):
@@ -32,7 +32,7 @@ class MountedVolume:
 
 
 def mounts_of(
-    container: Container, volumes: Mapping[str, MountedVolume], env: Mapping[str, str], parts: Parts
+    container: Container, volumes: Mapping[str, MountedVolume], env: Mapping[str, str], parts: SubPathMounts
 ) -> Sequence[Mount]:
     """Return the mounts of a container. Raises `MountError`, `OSError`.
 
@@ -96,7 +96,9 @@ def _sub_path(desired: VolumeMount, env: Mapping[str, str]) -> str:
     return sub_path
 
 
-def _part(mount: Mount, volume: MountedVolume, parts: Parts, sub_path: str, *, container: str, number: int) -> Mount:
+def _part(
+    mount: Mount, volume: MountedVolume, parts: SubPathMounts, sub_path: str, *, container: str, number: int
+) -> Mount:
     """Return the mount of a part of a volume. It is created if it is missing. Links must not lead out of the volume."""
     place = f"{container}/{number}"
     try:

@@ -1,4 +1,4 @@
-"""`Parts`: parts of volumes (`subPath`), at paths that containers cannot change.
+"""`SubPathMounts`: parts of volumes (`subPath`), at paths that containers cannot change.
 
 A container can replace a directory of a volume by a link to any path of the node. It can do so between the check of a
 part and its mount. So a part is opened once, below its volume. Creation, copies and the mount at a path of the agent
@@ -38,7 +38,7 @@ class PartError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class SubPathMounts:
     """Parts of volumes of one Pod."""
 
     directory: Path

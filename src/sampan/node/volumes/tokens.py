@@ -23,7 +23,7 @@ _Key = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class CachedToken:
     """Token with its times of renewal and of expiry, in seconds since 1970."""
 
     text: str
@@ -37,9 +37,9 @@ class Tokens:
     def __init__(self, client: Client, clock: Clock) -> None:
         self._client = client
         self._clock = clock
-        self._tokens: dict[_Key, Token] = {}
+        self._tokens: dict[_Key, CachedToken] = {}
 
-    async def token(self, pod: Pod, desired: TokenProjection) -> Token:
+    async def token(self, pod: Pod, desired: TokenProjection) -> CachedToken:
         """Return the token for a Pod.
 
         If it cannot be renewed, it is used until it expires. Raises `Missing`, `Unreadable`.
@@ -56,7 +56,7 @@ class Tokens:
         except (Missing, Unreadable):
             if known is None or now >= known.expires_at:
                 raise
-            return Token(known.text, now + 60.0, known.expires_at)
+            return CachedToken(known.text, now + 60.0, known.expires_at)
         self._tokens[key] = fresh
         return fresh
 
@@ -65,7 +65,7 @@ class Tokens:
         for key in [key for key in self._tokens if key[0] == uid]:
             del self._tokens[key]
 
-    async def _request(self, pod: Pod, account: str, desired: TokenProjection) -> Token:
+    async def _request(self, pod: Pod, account: str, desired: TokenProjection) -> CachedToken:
         reference: authentication_v1.BoundObjectReference = {
             "apiVersion": "v1",
             "kind": "Pod",
@@ -90,4 +90,4 @@ class Tokens:
         lasts_s = float(response["spec"].get("expirationSeconds") or desired.expiration_seconds)
         made_at = expires_at - lasts_s
         renew_at = made_at + min(lasts_s * RENEW_AT, RENEW_S_MAX)
-        return Token(response["status"]["token"], renew_at, expires_at)
+        return CachedToken(response["status"]["token"], renew_at, expires_at)

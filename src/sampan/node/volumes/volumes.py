@@ -22,7 +22,7 @@ from sampan.node.references import Missing, References, Unreadable
 from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.node.views.pod import Pod
-from sampan.node.views.volume_sources import EmptyDir, ImageSource, Volume
+from sampan.node.views.volume_sources import EmptyDir, ImageVolumeSource, Volume
 from sampan.node.volumes.atomic_writer import write_files
 from sampan.node.volumes.claims import bound_volume, claimed_path
 from sampan.node.volumes.csi import CsiPort, CsiVolume, VolumeFault, claimed, inline
@@ -30,7 +30,7 @@ from sampan.node.volumes.followers import Followers, Reference, references_of
 from sampan.node.volumes.host_path import prepare_host_path
 from sampan.node.volumes.local_path import is_local, mount_local
 from sampan.node.volumes.mounts import MountedVolume
-from sampan.node.volumes.parts import Parts
+from sampan.node.volumes.parts import SubPathMounts
 from sampan.node.volumes.payload import Payloads
 from sampan.node.volumes.removal import PARTS, detach_parts, remove_volumes
 from sampan.node.volumes.tokens import Tokens
@@ -133,9 +133,9 @@ class Volumes:
             return None
         return max(0.1, known.renew_at - self._clock.now().timestamp())
 
-    def parts_of(self, uid: str) -> Parts:
+    def parts_of(self, uid: str) -> SubPathMounts:
         """Return the parts of a Pod's volumes."""
-        return Parts(self._pod(uid) / PARTS, binds=self._binds)
+        return SubPathMounts(self._pod(uid) / PARTS, binds=self._binds)
 
     async def unmount(self, uid: str) -> None:
         """Unmount the volumes of drivers, after the containers of the Pod have ended. Raises `FAULTS`."""
@@ -245,7 +245,7 @@ class Volumes:
             raise Missing(f'path "{found.path}" does not exist')
         return MountedVolume(found.path, read_only=read_only)
 
-    def _of_image(self, source: ImageSource) -> MountedVolume:
+    def _of_image(self, source: ImageVolumeSource) -> MountedVolume:
         if not self._has_devices:
             raise ValueError(f'image volume "{source.reference}" needs a node with the runtime cri')
         return MountedVolume(Path(), read_only=True, image=source.reference)

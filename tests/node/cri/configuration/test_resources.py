@@ -3,7 +3,7 @@
 import pytest
 
 from sampan.node.cri.configuration.resources import cpu_quota_us, cpu_shares, linux_resources, oom_score
-from sampan.node.views.container import Resources
+from sampan.node.views.container import ResourceRequirements
 
 GIB = 1 << 30
 
@@ -35,11 +35,11 @@ def test_oom_score_follows_qos_class_and_memory_request(qos_class: str, memory: 
 
 
 def test_resources_of_a_container() -> None:
-    resources = Resources(requests={"cpu": "100m"}, limits={"cpu": "500m", "memory": "64Mi"})
+    resources = ResourceRequirements(requests={"cpu": "100m"}, limits={"cpu": "500m", "memory": "64Mi"})
     found = linux_resources(resources, oom_score=999)
     assert (found.cpu_period, found.cpu_quota, found.cpu_shares) == (100_000, 50_000, 102)
     assert (found.memory_limit_in_bytes, found.oom_score_adj) == (64 << 20, 999)
 
 
 def test_limit_stands_in_for_a_missing_request() -> None:
-    assert linux_resources(Resources(limits={"cpu": "2"}), oom_score=0).cpu_shares == 2048
+    assert linux_resources(ResourceRequirements(limits={"cpu": "2"}), oom_score=0).cpu_shares == 2048

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sampan.node.cri.registries.configuration import ANY, Endpoint, read_registries
-from sampan.node.cri.registries.rewriting import Rule
+from sampan.node.cri.registries.configuration import ANY, MirrorEndpoint, read_registries
+from sampan.node.cri.registries.rewriting import RewriteRule
 
 FILE = b"""
 mirrors:
@@ -31,11 +31,11 @@ configs:
 def test_mirrors_have_their_endpoints_in_order() -> None:
     registries = read_registries(FILE)
     assert registries.mirror("docker.io").endpoints == (
-        Endpoint("https", "mirror.example.com:5000"),
-        Endpoint("http", "second:5001", "/v2/hub"),
-        Endpoint("https", "bare.example.com"),
+        MirrorEndpoint("https", "mirror.example.com:5000"),
+        MirrorEndpoint("http", "second:5001", "/v2/hub"),
+        MirrorEndpoint("https", "bare.example.com"),
     )
-    assert registries.mirror("quay.io").endpoints == (Endpoint("https", "all.example.com"),)
+    assert registries.mirror("quay.io").endpoints == (MirrorEndpoint("https", "all.example.com"),)
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_names_are_rewritten_by_the_first_rule_that_fits(repository: str, expect
     ],
 )
 def test_replacement_has_the_syntax_of_go(pattern: str, replacement: str, expected: str) -> None:
-    assert Rule(pattern, replacement).applied("ab/b") == expected
+    assert RewriteRule(pattern, replacement).applied("ab/b") == expected
 
 
 def test_expression_that_backtracks_forever_elsewhere_ends() -> None:
-    assert Rule("^(a+)+(b+)+$", "c").applied("a" * 5000 + "!") is None
+    assert RewriteRule("^(a+)+(b+)+$", "c").applied("a" * 5000 + "!") is None
 
 
 def test_hosts_have_their_settings() -> None:

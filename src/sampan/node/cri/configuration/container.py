@@ -32,7 +32,7 @@ _PROPAGATION: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ContainerInputs:
     """Inputs for the configuration of one run of a container."""
 
     pod: Pod
@@ -81,7 +81,7 @@ def log_path(container: str, restart_count: int) -> str:
     return f"{container}/{restart_count}.log"
 
 
-def container_config(start: Start) -> AnyMessage:
+def container_config(start: ContainerInputs) -> AnyMessage:
     """Return the ContainerConfig of a run. Raises `NotCreated`."""
     pod, container, config = start.pod, start.container, start.config
     options = namespaces(pod, start.first_id)
@@ -110,7 +110,7 @@ def container_config(start: Start) -> AnyMessage:
     return found
 
 
-def _labels(start: Start) -> dict[str, str]:
+def _labels(start: ContainerInputs) -> dict[str, str]:
     metadata = start.pod.metadata
     return {
         CONTAINER_NAME: start.container.name,
@@ -120,7 +120,7 @@ def _labels(start: Start) -> dict[str, str]:
     }
 
 
-def _annotations(start: Start) -> dict[str, str]:
+def _annotations(start: ContainerInputs) -> dict[str, str]:
     grace_s = start.pod.spec.termination_grace_period_seconds
     found = {
         RESTART_COUNT: str(start.restart_count),
@@ -130,7 +130,7 @@ def _annotations(start: Start) -> dict[str, str]:
     return found if grace_s is None else {**found, GRACE_PERIOD: str(grace_s)}
 
 
-def _mounts(start: Start) -> Iterator[AnyMessage]:
+def _mounts(start: ContainerInputs) -> Iterator[AnyMessage]:
     propagation = {each.mount_path: each.mount_propagation for each in start.container.volume_mounts}
     # Files keep their owners as the containers see them.
     ids = [mapping(start.first_id)] if start.first_id else []
@@ -164,7 +164,7 @@ def _mounts(start: Start) -> Iterator[AnyMessage]:
             )
 
 
-def _devices(start: Start) -> Iterator[AnyMessage]:
+def _devices(start: ContainerInputs) -> Iterator[AnyMessage]:
     for device in start.config.devices:
         permissions = "r" if device.read_only else "mrw"
         # The runtime reads the device numbers from the path, which may be a link.

@@ -8,7 +8,7 @@ from typing import Final
 
 from sampan.core.numbers.resource_amounts import amounts
 from sampan.node.cri.messages import AnyMessage, message
-from sampan.node.views.container import Resources
+from sampan.node.views.container import ResourceRequirements
 
 CPU_PERIOD_US: Final = 100_000
 SHARES_MIN: Final = 2
@@ -18,7 +18,7 @@ OOM_GUARANTEED: Final = -997
 OOM_BEST_EFFORT: Final = 1000
 
 
-def linux_resources(resources: Resources, *, oom_score: int) -> AnyMessage:
+def linux_resources(resources: ResourceRequirements, *, oom_score: int) -> AnyMessage:
     """Return the LinuxContainerResources of a container."""
     requests, limits = amounts(resources.requests), amounts(resources.limits)
     # Without a request, the API server has set it to the limit; a container from a static manifest may lack both.

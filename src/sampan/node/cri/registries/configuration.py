@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 
 from sampan.core.addresses.url import split_url
-from sampan.node.cri.registries.rewriting import Rule
+from sampan.node.cri.registries.rewriting import RewriteRule
 from sampan.resource.view import view_of
 from sampan.wire import yaml
 from sampan.wire.json import DecodeError
@@ -75,7 +75,7 @@ class _File(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class MirrorEndpoint:
     """Address of a mirror."""
 
     scheme: str
@@ -93,8 +93,8 @@ class Endpoint:
 class Mirror:
     """Mirrors of a registry, the preferred one first, and the rules for names of repositories there."""
 
-    endpoints: tuple[Endpoint, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    endpoints: tuple[MirrorEndpoint, ...] = ()
+    rules: tuple[RewriteRule, ...] = ()
 
     def rewritten(self, repository: str) -> str | None:
         """Return the name of a repository after the first rule that fits; None if no rule fits."""
@@ -157,7 +157,7 @@ def _mirror(host: str, mirror: _Mirror) -> Mirror:
     return Mirror(endpoints, rules)
 
 
-def _endpoint(host: str, text: str) -> Endpoint:
+def _endpoint(host: str, text: str) -> MirrorEndpoint:
     place = f"mirrors.{host}.endpoint"
     try:
         parts = split_url(text if "://" in text else f"https://{text}")
@@ -166,12 +166,12 @@ def _endpoint(host: str, text: str) -> Endpoint:
         usable = False
     if not usable or not _HOST.fullmatch(parts.netloc) or not re.fullmatch(r"[\w./~%+-]*", parts.path, re.ASCII):
         raise ValueError(f"{place}: an entry is no URL, as in https://mirror.example.com:5000")
-    return Endpoint(parts.scheme, parts.netloc, parts.path.rstrip("/"))
+    return MirrorEndpoint(parts.scheme, parts.netloc, parts.path.rstrip("/"))
 
 
-def _rule(host: str, pattern: str, replacement: str) -> Rule:
+def _rule(host: str, pattern: str, replacement: str) -> RewriteRule:
     try:
-        return Rule(pattern, replacement)
+        return RewriteRule(pattern, replacement)
     except ValueError as error:
         raise ValueError(f"mirrors.{host}.rewrite: {pattern!r} or its replacement is wrong: {error}") from None
 

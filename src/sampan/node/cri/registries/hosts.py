@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from sampan.node.cri.registries.configuration import ANY, Endpoint, Mirror, Registries, Tls
+from sampan.node.cri.registries.configuration import ANY, Mirror, MirrorEndpoint, Registries, Tls
 
 MARK: Final = "# Written by sampan from its registries file. Changes are overwritten."
 DOCKER_HUB: Final = "docker.io"
@@ -38,13 +38,15 @@ def _content(registries: Registries, host: str, plain: set[str]) -> str:
     endpoints = {each: registries.config(each.host).tls for each in mirror.endpoints}
     if host != ANY and host not in plain and registries.config(host).tls is not None:
         # containerd 1.6 ignores the TLS settings of `server`. Those of a host are read by all versions.
-        endpoints[Endpoint("https", DOCKER_HUB_SERVER if host == DOCKER_HUB else host)] = registries.config(host).tls
+        endpoints[MirrorEndpoint("https", DOCKER_HUB_SERVER if host == DOCKER_HUB else host)] = registries.config(
+            host
+        ).tls
     for endpoint, tls in endpoints.items():
         lines += _endpoint(endpoint, tls)
     return "\n".join([*lines, ""])
 
 
-def _endpoint(endpoint: Endpoint, tls: Tls | None) -> Iterator[str]:
+def _endpoint(endpoint: MirrorEndpoint, tls: Tls | None) -> Iterator[str]:
     yield ""
     yield f"[host.{_text(endpoint.url)}]"
     yield '  capabilities = ["pull", "resolve"]'

@@ -9,7 +9,7 @@ from sampan.node.cri.client import CriClient
 from sampan.node.cri.errors import CriError
 from sampan.node.cri.messages import AnyMessage
 from sampan.node.cri.registries.configuration import Registries
-from sampan.node.cri.registries.pull_secrets import Credentials
+from sampan.node.cri.registries.pull_secrets import Keyring
 from sampan.node.cri.registries.pulls import Attempt, own, rewritten
 from sampan.node.pods.image_name import check_image_name
 from sampan.node.runtime import ImageError
@@ -22,7 +22,7 @@ class CriImages:
     def __init__(
         self,
         client: CriClient,
-        credentials: Credentials,
+        credentials: Keyring,
         registries: Callable[[], Awaitable[Registries]],
     ) -> None:
         """`registries` returns the mirrors and credentials of the node."""

@@ -17,7 +17,7 @@ from sampan.node.views.pod import Pod
 _log = logging.getLogger("sampan.node")
 
 
-class Credentials(Protocol):
+class Keyring(Protocol):
     """Credentials for pulling images."""
 
     async def of(self, pod: Pod, image: str) -> Sequence[AnyMessage]:

@@ -1,4 +1,4 @@
-"""`Rule`: replaces a part of a repository's name, as a rewrite rule of registries.yaml does.
+"""`RewriteRule`: replaces a part of a repository's name, as a rewrite rule of registries.yaml does.
 
 The expressions have Go's syntax, and RE2 matches them in time linear in the name. So no expression blocks the agent.
 Where the package google-re2 is absent, because it has no wheel for the platform (musl), rules are refused.
@@ -12,7 +12,7 @@ from typing import Any, Final
 _REFERENCE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+)|(\$))")
 
 
-class Rule:
+class RewriteRule:
     """Expression and replacement. Raises `ValueError` if one of them is invalid."""
 
     def __init__(self, pattern: str, replacement: str) -> None:

@@ -11,12 +11,12 @@ from sampan.node.cri.client import CriClient
 from sampan.node.cri.container_log import FollowedLog
 from sampan.node.cri.errors import CriError
 from sampan.node.cri.log_files import LogFiles
-from sampan.node.cri.pods import CriPod, CriPods, Run
+from sampan.node.cri.pods import ContainerRun, CriPod, CriPods
 from sampan.node.cri.streams.sandbox_port import connect_in, network_namespace
 from sampan.node.cri.streams.streaming import open_session
 from sampan.node.process.logs.log_reader import read_log
 from sampan.node.runtime import ContainerRecord, LogOptions
-from sampan.node.sessions import Connection, Session, Streams
+from sampan.node.sessions import Connection, ContainerSession, Streams
 from sampan.node.views.pod import Pod
 
 
@@ -56,7 +56,7 @@ class CriStreams:
             raise OSError(str(error)) from error
         return done.exit_code, done.stdout + done.stderr
 
-    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> Session:
+    async def exec(self, pod: Pod, container: str, command: Sequence[str], streams: Streams) -> ContainerSession:
         """Start a process in a container, and connect to its streams. Raises `LookupError`, `OSError`."""
         run = self._running(pod, container)
         try:
@@ -65,7 +65,7 @@ class CriStreams:
             raise OSError(str(error)) from error
         return await open_session(url, streams)
 
-    async def attach(self, pod: Pod, container: str, streams: Streams) -> Session:
+    async def attach(self, pod: Pod, container: str, streams: Streams) -> ContainerSession:
         """Connect to the streams of a container. Raises `LookupError`, `OSError`.
 
         The container determines whether it has a terminal, not the client: a client without one, such as kubectl in
@@ -103,7 +103,7 @@ class CriStreams:
             raise LookupError(f'container "{container}" not found in pod "{pod.metadata.name}"')
         return known, record
 
-    def _running(self, pod: Pod, container: str) -> Run:
+    def _running(self, pod: Pod, container: str) -> ContainerRun:
         known, _ = self._record(pod, container)
         run = known.run_named(container)
         if run is None:

@@ -97,7 +97,7 @@ class FrameDecoder:
             if count * 8 != len(payload) - 4:
                 raise SpdyError("SETTINGS frame has the wrong length")
             words = struct.unpack_from(f">{2 * count}I", payload, 4)
-            return frames.Settings(dict(zip(words[::2], words[1::2], strict=True)))
+            return frames.SettingsFrame(dict(zip(words[::2], words[1::2], strict=True)))
         if kind in _PAIRS:
             first, second = struct.unpack(">II", payload)
             return _PAIRS[kind](first & _ID_MASK, second)

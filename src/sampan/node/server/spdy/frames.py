@@ -69,7 +69,7 @@ class RstStream:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SettingsFrame:
     """SETTINGS: values by id."""
 
     values: Mapping[int, int]
@@ -107,7 +107,7 @@ class Data:
     fin: bool = False
 
 
-Frame = SynStream | SynReply | Headers | RstStream | Settings | Ping | GoAway | WindowUpdate | Data
+Frame = SynStream | SynReply | Headers | RstStream | SettingsFrame | Ping | GoAway | WindowUpdate | Data
 
 SYN_STREAM: Final = 1
 SYN_REPLY: Final = 2
@@ -144,7 +144,7 @@ class FrameEncoder:
                 return _control(kind, payload, FIN if frame.fin else 0)
             case RstStream():
                 return _control(RST_STREAM, _PAIR.pack(frame.stream_id, frame.status))
-            case Settings():
+            case SettingsFrame():
                 entries = b"".join(_PAIR.pack(key, value) for key, value in frame.values.items())
                 return _control(SETTINGS, _WORD.pack(len(frame.values)) + entries)
             case Ping():

@@ -1,8 +1,8 @@
 """Authentication and authorization of a node's clients, by certificates, tokens and the API server."""
 
 from sampan.node.server.trust.attributes import SubresourceAttributes, attributes_of
-from sampan.node.server.trust.authentication import Authentication
-from sampan.node.server.trust.authorization import Authorization
+from sampan.node.server.trust.authentication import DelegatedAuthentication
+from sampan.node.server.trust.authorization import DelegatedAuthorization
 from sampan.node.server.trust.user import User
 
-__all__ = ["Authentication", "Authorization", "SubresourceAttributes", "User", "attributes_of"]
+__all__ = ["DelegatedAuthentication", "DelegatedAuthorization", "SubresourceAttributes", "User", "attributes_of"]

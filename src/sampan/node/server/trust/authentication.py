@@ -1,4 +1,4 @@
-"""`Authentication`: identifies the user of a request by its client certificate, or by a token through TokenReview.
+"""`DelegatedAuthentication`: identifies a user by a client certificate, or by a token through TokenReview.
 
 Source: kubelet cmd/kubelet/app/auth.go, apiserver pkg/authentication/token/cache (1.36).
 """
@@ -24,7 +24,7 @@ _TOKEN_REVIEWS: Final = ResourceInfo(
 )
 
 
-class Authentication:
+class DelegatedAuthentication:
     """Authenticates requests. `client`: reviews tokens; None to refuse tokens."""
 
     def __init__(self, client: Client | None, clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""`Authorization`: authorizes users of a node's server through SubjectAccessReview.
+"""`DelegatedAuthorization`: authorizes users of a node's server through SubjectAccessReview.
 
 Source: kubelet cmd/kubelet/app/auth.go, apiserver plugin/pkg/authorizer/webhook (1.36).
 """
@@ -21,7 +21,7 @@ MASTERS: Final = "system:masters"
 """Group that is always authorized, even if the API server cannot be reached."""
 
 
-class Authorization:
+class DelegatedAuthorization:
     """Authorizes requests. `client`: reviews permissions; None to authorize only `MASTERS`."""
 
     def __init__(self, client: Client | None, node_name: str, clock: Clock) -> None:
