@@ -164,7 +164,10 @@ class ApiServer:
         self.dashboard: Dashboard | None = None
         if settings.dashboard is not None:
             roles = SuggestedRoles(rbac_of(configured, cluster.reader).rules_of)
-            self.dashboard = Dashboard(settings.dashboard, authenticators, hosts, roles, settings.dashboard_issuer)
+            self.dashboard = Dashboard(
+                settings.dashboard, authenticators, hosts, roles, settings.dashboard_issuer, settings.audit
+            )
+            self.metrics.registry.register(self.dashboard.records.attempts)
         self._add_routes(settings)
         authenticator = UnionAuthenticator(authenticators, anonymous=settings.anonymous)
         self.handler = build_chain(self.aggregator.filter(self.routes.handle), self._parts(settings, authenticator))

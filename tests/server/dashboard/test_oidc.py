@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,10 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 import orjson
 import pytest
 
+from sampan.core.clock import unix_time
 from sampan.server.authentication.identity import Identity
 from sampan.server.dashboard.oidc import OidcIssuer, safe_path
+from sampan.server.dashboard.sessions import Session, Sessions
 from sampan.server.dashboard.settings import DashboardSettings
 from tests.server.authentication.https_server import https_server
 from tests.server.authentication.test_jwt_issuers import FIRST, Issuer
@@ -36,6 +38,8 @@ class Provider:
     """Claims of the id token besides the usual ones."""
     forms: list[dict[str, str]] = field(default_factory=list)
     challenge: str = ""
+    refresh_token: str = ""
+    """Sent with each id token; empty: the issuer renews none."""
 
     async def begin(self, browser: Browser, back: str = "/dashboard/pods") -> tuple[str, dict[str, str]]:
         """Begin a login. Return the browser's cookie for it, and the query at the issuer."""
@@ -47,6 +51,19 @@ class Provider:
         self.challenge = query["code_challenge"]
         self.claims.setdefault("nonce", query["nonce"])
         return browser.cookie, query
+
+    def tokens(self) -> bytes:
+        """Return the response of the token endpoint."""
+        more = {"refresh_token": self.refresh_token} if self.refresh_token else {}
+        return orjson.dumps({"id_token": self.issuer.token(FIRST, "1", **self.claims), "token_type": "Bearer", **more})
+
+    def renewed(self, form: dict[str, str]) -> tuple[int, bytes]:
+        """Return new tokens for the last refresh token; the next one is another one."""
+        if form["refresh_token"] != self.refresh_token:
+            return 400, b'{"error":"invalid_grant"}'
+        self.refresh_token += "+"
+        self.claims |= {"exp": int(unix_time()) + 7200}
+        return 200, self.tokens()
 
 
 @pytest.fixture
@@ -65,10 +82,12 @@ async def provider(tmp_path: Path) -> AsyncIterator[Provider]:
             return 404, b""
         form = dict(parse_qsl(body.decode()))
         made.forms.append(form)
+        if form["grant_type"] == "refresh_token":
+            return made.renewed(form)
         digest = hashlib.sha256(form["code_verifier"].encode()).digest()
         if base64.urlsafe_b64encode(digest).decode().rstrip("=") != made.challenge or form["code"] != "good":
             return 400, b'{"error":"invalid_grant"}'
-        return 200, orjson.dumps({"id_token": issuer.token(FIRST, "1", **made.claims), "token_type": "Bearer"})
+        return 200, made.tokens()
 
     async with https_server(tmp_path, response) as server:
         issuer = Issuer(server, jwks)
@@ -101,6 +120,84 @@ async def test_a_login_at_the_issuer_begins_a_session(provider: Provider, browse
     body = (await browser.get(SESSION, **PAGE)).body
     assert body["user"]["username"] == "oidc:jane"
     assert provider.forms[0]["client_secret"] == "s3cret"
+
+
+async def logged_in(provider: Provider, browser: Browser) -> Session:
+    """Log in with an id token of five minutes and a refresh token. Return the session of the server."""
+    provider.refresh_token = "first"
+    provider.claims["exp"] = int(unix_time()) + 300
+    _, query = await provider.begin(browser)
+    reply = await browser.get(f"{CALLBACK}?code=good&state={query['state']}", **BACK)
+    cookies = [value.decode() for name, value in reply.response.headers if name == b"Set-Cookie"]
+    browser.cookie = cookies[0].partition(";")[0]
+    assert "Max-Age=43200" in cookies[0]
+    [session] = sessions_of(provider).all()
+    return session
+
+
+def sessions_of(provider: Provider) -> Sessions:
+    dashboard = provider.api.server.dashboard
+    assert dashboard is not None
+    return dashboard.sessions
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Return a function that lets seconds pass for the sessions."""
+    began, passed = unix_time(), [0.0]
+    monkeypatch.setattr("sampan.server.dashboard.sessions.unix_time", lambda: began + passed[0])
+    return lambda seconds: passed.append(passed.pop() + seconds)
+
+
+async def test_a_session_is_renewed_shortly_before_its_token_expires(
+    provider: Provider, browser: Browser, later: Callable[[float], None]
+) -> None:
+    session = await logged_in(provider, browser)
+    before = session.expires
+    await sessions_of(provider).renew_due()
+    assert [form["grant_type"] for form in provider.forms] == ["authorization_code"]
+    later(250)
+    await sessions_of(provider).renew_due()
+    assert provider.forms[1]["refresh_token"] == "first"
+    assert session.credentials.refresh_token == "first+"
+    assert session.expires >= before + 6000
+    assert (await browser.get(SESSION, **PAGE)).body["user"]["username"] == "oidc:jane"
+
+
+async def test_a_renewal_that_the_issuer_refuses_leaves_the_session_until_its_token_expires(
+    provider: Provider, browser: Browser, later: Callable[[float], None]
+) -> None:
+    session = await logged_in(provider, browser)
+    provider.refresh_token = "revoked"
+    later(250)
+    await sessions_of(provider).renew_due()
+    await sessions_of(provider).renew_due()
+    assert len(provider.forms) == 2
+    assert (await browser.get(SESSION, **PAGE)).code == 200
+    later(51)
+    assert (await browser.get(SESSION, **PAGE)).code == 401
+    assert session.ended
+
+
+async def test_a_renewed_token_of_another_subject_is_refused(
+    provider: Provider, browser: Browser, later: Callable[[float], None]
+) -> None:
+    session = await logged_in(provider, browser)
+    provider.claims["sub"] = "mallory"
+    later(250)
+    await sessions_of(provider).renew_due()
+    assert (session.user.name, session.credentials.refresh_token) == ("oidc:jane", "")
+
+
+async def test_an_idle_session_is_not_renewed(
+    provider: Provider, browser: Browser, later: Callable[[float], None]
+) -> None:
+    session = await logged_in(provider, browser)
+    session.set_expiry(session.ends)
+    later(3601)
+    await sessions_of(provider).renew_due()
+    assert session.ended
+    assert len(provider.forms) == 1
 
 
 async def test_the_cookie_of_a_login_returns_from_the_issuer(provider: Provider, browser: Browser) -> None:

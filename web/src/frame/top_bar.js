@@ -47,6 +47,7 @@ function UserPanel({ onLeave }) {
   const login = session.login.value;
   const maySee = useSignal(/** @type {boolean | undefined} */ (undefined));
   useEffect(() => {
+    session.refresh().catch(() => {});
     isPathAllowed("/dashboard/sessions", "get").then((answer) => (maySee.value = answer), () => {});
   }, []);
   if (!login) return null;

@@ -53,6 +53,12 @@ class Session {
     this.entered(await this.transport.json(PATH, { method: "POST", body: credential }));
   }
 
+  /** Read the times of the session again: a renewal moves its end. */
+  async refresh() {
+    const login = await this.transport.json(PATH);
+    if (this.state.peek() === "in") this.login.value = login;
+  }
+
   async leave() {
     await this.transport.json(PATH, { method: "DELETE" });
     this.expired.value = false;

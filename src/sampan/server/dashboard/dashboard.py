@@ -8,6 +8,7 @@ from typing import Final
 
 from sampan.core.errors import StatusError, forbidden
 from sampan.core.gvk import GroupResource
+from sampan.server.audit.audit import Audit
 from sampan.server.authentication.authenticator import Authenticator
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.dashboard.administration import PATH as SESSIONS
@@ -20,6 +21,7 @@ from sampan.server.dashboard.files import PageFiles
 from sampan.server.dashboard.headers import COMMON, FILE_POLICY, NO_STORE, TO_SESSIONS
 from sampan.server.dashboard.links import LoginLinks
 from sampan.server.dashboard.login import Logins
+from sampan.server.dashboard.login_records import LoginRecords
 from sampan.server.dashboard.oidc import CALLBACK, OidcIssuer, OidcLogin
 from sampan.server.dashboard.oidc import PATH as OIDC
 from sampan.server.dashboard.origin import (
@@ -57,19 +59,22 @@ class Dashboard:
         certified: Callable[[], Collection[str]],
         roles: SuggestedRoles,
         issuer: OidcIssuer | None = None,
+        audit: Audit | None = None,
     ) -> None:
         """`authenticators` verify the credentials of logins; `certified` returns the names of the serving
-        certificates; `roles` names a role for a refused request; users can log in at `issuer`.
+        certificates; `roles` names a role for a refused request; users can log in at `issuer`; `audit` records logins.
         """
         self._roles = roles
         self.sessions = Sessions(settings)
         self.links = LoginLinks()
+        self.records = LoginRecords(audit)
         self.files = PageFiles()
         self.documentation = Documentation()
         self._hosts = ServedHosts(certified, settings.hosts)
         self._verifier = CredentialVerifier(UnionAuthenticator(authenticators, anonymous=None))
-        self._logins = Logins(self.sessions, self.links, self._verifier, ("oidc",) if issuer else ())
+        self._logins = Logins(self.sessions, self.links, self._verifier, self.records, ("oidc",) if issuer else ())
         self._oidc = OidcLogin(issuer, self._logins, self._verifier) if issuer else None
+        self.sessions.renewer = self._oidc.renew if self._oidc else None
         self._administration = Administration(self.sessions)
         self._stream: StreamEndpoint | None = None
 

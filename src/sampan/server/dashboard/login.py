@@ -1,12 +1,14 @@
 """`Logins`: /dashboard/session, where a page shows its user, logs in and logs out.
 
 These requests have no user, so they pass neither authorization nor flow control. At most `CHECKS_MAX` credentials are
-verified at a time.
+verified at a time, and each address may fail a few times only.
 """
 
 import base64
 import binascii
+import contextlib
 import datetime as dt
+from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import orjson
@@ -25,6 +27,8 @@ from sampan.core.time import format_time
 from sampan.server.dashboard.authenticator import CredentialVerifier
 from sampan.server.dashboard.headers import COMMON, FILE_POLICY, NO_STORE
 from sampan.server.dashboard.links import LoginLinks
+from sampan.server.dashboard.login_limit import LoginLimit
+from sampan.server.dashboard.login_records import LoginRecords
 from sampan.server.dashboard.origin import cookie_name, is_from_page
 from sampan.server.dashboard.sessions import Credentials, Session, Sessions
 from sampan.server.request import Headers, Request, Response, UserInfo
@@ -42,10 +46,17 @@ class Logins:
     """Handler of the path."""
 
     def __init__(
-        self, sessions: Sessions, links: LoginLinks, verifier: CredentialVerifier, more: tuple[str, ...] = ()
+        self,
+        sessions: Sessions,
+        links: LoginLinks,
+        verifier: CredentialVerifier,
+        records: LoginRecords,
+        more: tuple[str, ...] = (),
     ) -> None:
         """`more` are further ways to log in: `oidc`."""
         self._sessions = sessions
+        self._records = records
+        self._limit = LoginLimit()
         self._links = links
         self._verifier = verifier
         self._more = more
@@ -61,7 +72,7 @@ class Logins:
         if method == "POST":
             return await self._log_in(request)
         if method == "DELETE":
-            return self._log_out(request)
+            return await self._log_out(request)
         raise method_not_allowed()
 
     async def _show(self, request: Request) -> Response:
@@ -79,17 +90,37 @@ class Logins:
         """Begin a session with a new cookie, whatever cookie the request has."""
         if not request.headers.get("content-type", "").startswith("application/json"):
             raise unsupported_media_type("the body must be application/json")
-        credentials = self._credentials(request, await request.wire.read_body(_BODY_BYTES_MAX))
+        found = _decoded(await request.wire.read_body(_BODY_BYTES_MAX))
+        async with self.attempt(request, _way_of(found)):
+            credentials = self._credentials(request, found)
+            user = await self.verified(request, credentials)
+        return await self.begin(request, credentials, user, 201)
+
+    @contextlib.asynccontextmanager
+    async def attempt(self, request: Request, method: str) -> AsyncIterator[None]:
+        """Run a login in the block: count and record its failure. **Raises** `StatusError` 429 after too many."""
+        address = request.wire.client_address
+        try:
+            self._limit.check(address)
+            yield
+        except StatusError as error:
+            if error.code == 401:
+                self._limit.failed(address)
+            if error.code in (401, 429):
+                await self._records.failed(request, method, error)
+            raise
+
+    async def verified(self, request: Request, credentials: Credentials) -> UserInfo:
+        """Return the user of a credential. **Raises** `StatusError` 401, and 429 if many are verified now."""
         if self._checks >= CHECKS_MAX:
             raise too_many_requests("too many logins at this moment; try again later", 1)
         self._checks += 1
         try:
-            user = await self._verifier.verify(request, credentials)
+            return await self._verifier.verify(request, credentials)
         finally:
             self._checks -= 1
-        return self.begin(request, credentials, user, 201)
 
-    def begin(self, request: Request, credentials: Credentials, user: UserInfo, status: int) -> Response:
+    async def begin(self, request: Request, credentials: Credentials, user: UserInfo, status: int) -> Response:
         """Return the response with the cookie of a new session. The session of the old cookie ends."""
         if isinstance(request.session, Session):
             self._sessions.end(request.session)
@@ -100,24 +131,24 @@ class Logins:
             address=request.wire.client_address,
             agent=request.headers.get("user-agent", ""),
         )
-        age = max(round(session.expires - session.began), 0)
+        await self._records.succeeded(request, credentials.way, user, status)
+        age = max(round((session.ends if credentials.refresh_token else session.expires) - session.began), 0)
         response = _json(status, self._document(session, user))
         response.headers.append(_cookie(request, value, age))
         return response
 
-    def _log_out(self, request: Request) -> Response:
-        if isinstance(request.session, Session):
-            self._sessions.end(request.session)
+    async def _log_out(self, request: Request) -> Response:
+        session = request.session
+        if isinstance(session, Session):
+            if not session.ended:
+                await self._records.succeeded(request, "logout", session.user, 204)
+            self._sessions.end(session)
         response = _json(204, None)
         response.headers.append(_cookie(request, "", 0))
         return response
 
-    def _credentials(self, request: Request, body: bytes) -> Credentials:
+    def _credentials(self, request: Request, found: Any) -> Credentials:
         """Return the credential in a body. **Raises** `StatusError`: 400, 401."""
-        try:
-            found: Any = orjson.loads(body)
-        except ValueError:
-            raise bad_request("the body is not JSON") from None
         match found:
             case {"token": str(token), **more} if not more:
                 token = token.strip()
@@ -153,6 +184,19 @@ class Logins:
             "idleExpires": time_text(self._sessions.idle_expires(session)),
             "server": {"version": GIT_VERSION, "features": list(FEATURES)},
         }
+
+
+def _decoded(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        raise bad_request("the body is not JSON") from None
+
+
+def _way_of(found: Any) -> str:
+    """Return the kind of login of a body, as in `Credentials.way`."""
+    names = found if isinstance(found, dict) else {}
+    return next((name for name in ("link", "certificate") if name in names), "token")
 
 
 def expiry_of(token: str) -> float | None:

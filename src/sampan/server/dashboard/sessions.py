@@ -6,14 +6,15 @@ each request: a session ends no later than its token, and has no more rights tha
 Guarantees: the cookie's value is stored as a digest only; a session that has ended is never valid again, and its
 streams end with it.
 
-Concurrency: no tasks except `run`, which ends sessions in time. Everything else happens on the event loop.
+Concurrency: no tasks except those of `run`, which end sessions and renew their credentials in time. Everything else
+happens on the event loop.
 """
 
 import asyncio
 import hashlib
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -29,6 +30,9 @@ SESSIONS_MAX: Final = 1000
 SESSIONS_OF_USER_MAX: Final = 20
 """Maximum number of sessions of a user. The next login ends the one that was used least recently."""
 SWEEP_INTERVAL_S: Final = 5.0
+RENEWAL_MARGIN_S: Final = 60.0
+"""Time before its end at which a credential is renewed; a fifth of its duration, if that is less."""
+RENEWAL_RETRY_S: Final = 15.0
 _SHOWN_MAX: Final = 256
 
 
@@ -41,19 +45,36 @@ class Credentials:
     """Client certificate in DER."""
     intermediates: tuple[bytes, ...] = field(default=(), repr=False)
     user: UserInfo | None = None
+    refresh_token: str = field(default="", repr=False)
+    """Token with which the issuer renews `token`; empty: it does not."""
+    is_oidc: bool = False
+    """`token` is an id token of a login at the issuer."""
 
     @property
     def way(self) -> str:
-        """Return the kind of login: `token`, `certificate` or `link`."""
+        """Return the kind of login: `token`, `oidc`, `certificate` or `link`."""
         if self.token:
-            return "token"
+            return "oidc" if self.is_oidc else "token"
         return "link" if self.certificate is None else "certificate"
 
 
 class Session:
     """One browser that is logged in."""
 
-    __slots__ = ("address", "agent", "began", "credentials", "ended", "expires", "holds", "public_id", "used", "user")
+    __slots__ = (
+        "address",
+        "agent",
+        "began",
+        "credentials",
+        "ended",
+        "ends",
+        "expires",
+        "holds",
+        "public_id",
+        "renew_at",
+        "used",
+        "user",
+    )
 
     def __init__(
         self,
@@ -62,20 +83,27 @@ class Session:
         *,
         began: float = 0.0,
         expires: float = 0.0,
+        ends: float = 0.0,
         address: str = "",
         agent: str = "",
     ) -> None:
-        """`began` and `expires` are in seconds since the epoch."""
+        """`began`, `expires` and `ends` are in seconds since the epoch. Renewals move `expires`, up to `ends`."""
         self.public_id = secrets.token_hex(8)
         """Name of the session for administrators. It is not the value of the cookie."""
         self.credentials = credentials
         self.user = user
         self.began = self.used = began
-        self.expires = expires
+        self.ends = ends
+        self.set_expiry(expires)
         self.address = address[:_SHOWN_MAX]
         self.agent = agent[:_SHOWN_MAX]
         self.ended = False
         self.holds: set[Callable[[], object]] = set()
+
+    def set_expiry(self, expires: float) -> None:
+        """Set when the session ends without a renewal, and so when to renew its credential."""
+        self.expires = min(expires, self.ends)
+        self.renew_at = self.expires - min(RENEWAL_MARGIN_S, (self.expires - self.used) / 5)
 
     def hold(self, end: Callable[[], object]) -> Callable[[], None]:
         """Call `end` when the session ends, at once if it has ended. Return a function that cancels this."""
@@ -93,6 +121,9 @@ class Session:
             end()
 
 
+Renewer = Callable[[Session], Awaitable[None]]
+"""Renews the credential of a session. It raises nothing: without a renewal the session ends with its credential."""
+
 ENDED: Final = Session(Credentials(), UserInfo(""))
 """Session of a cookie that is not valid."""
 ENDED.end()
@@ -104,6 +135,8 @@ class Sessions:
     def __init__(self, settings: DashboardSettings) -> None:
         self._settings = settings
         self._by_digest: dict[bytes, Session] = {}
+        self.renewer: Renewer | None = None
+        """Renews the credential of a session, if there is an issuer."""
 
     def __len__(self) -> int:
         return len(self._by_digest)
@@ -122,9 +155,9 @@ class Sessions:
         if len(self._by_digest) >= SESSIONS_MAX:
             raise too_many_requests(f"the dashboard has {SESSIONS_MAX} sessions; try again later", 60)
         value, now = secrets.token_urlsafe(32), unix_time()
-        expires = now + self._settings.session_max_s
-        expires = expires if until is None else min(expires, until)
-        session = Session(credentials, user, began=now, expires=expires, address=address, agent=agent)
+        ends = now + self._settings.session_max_s
+        expires = ends if until is None else until
+        session = Session(credentials, user, began=now, expires=expires, ends=ends, address=address, agent=agent)
         self._by_digest[_digest(value)] = session
         _log.info("session began", extra={"session": session.public_id, "user": user.name, "way": credentials.way})
         return value, session
@@ -167,15 +200,31 @@ class Sessions:
         for session in [each for each in self._by_digest.values() if now >= self.idle_expires(each)]:
             self.end(session)
 
+    async def renew_due(self) -> None:
+        """Renew the credentials that end soon, of the sessions that are not idle for too long."""
+        now = unix_time()
+        due = [each for each in self.all() if each.credentials.refresh_token and now >= each.renew_at]
+        if self.renewer is not None and due:
+            for session in due:
+                session.renew_at = now + RENEWAL_RETRY_S
+            await asyncio.gather(*map(self.renewer, due))
+
     async def run(self) -> None:
-        """End sessions in time until cancelled, then all of them."""
+        """End and renew sessions in time until cancelled, then end all of them."""
         try:
-            while True:
-                await asyncio.sleep(SWEEP_INTERVAL_S)
-                self.sweep()
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._renew(), name="dashboard renewals")
+                while True:
+                    await asyncio.sleep(SWEEP_INTERVAL_S)
+                    self.sweep()
         finally:
             for session in self.all():
                 self.end(session)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_INTERVAL_S)
+            await self.renew_due()
 
 
 def _digest(value: str) -> bytes:
