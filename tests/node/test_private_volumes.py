@@ -25,7 +25,7 @@ from sampan.component_base.resources import (
 from sampan.node.process.instance import instance_of
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.registry.cluster import Cluster
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.issuer import TokenIssuer
 from tests.controllers.cluster import Working
 from tests.node.process.running import node as runtime_node
@@ -63,9 +63,9 @@ def root() -> Iterator[Path]:
     shutil.rmtree(directory)
 
 
-def issuing(cluster: Cluster) -> Identity:
+def issuing(cluster: Cluster) -> TokenService:
     """Server that issues tokens of ServiceAccounts."""
-    return Identity([], ("api",), TokenIssuer(ISSUER, KEY))
+    return TokenService([], ("api",), TokenIssuer(ISSUER, KEY))
 
 
 def mounts_below(directory: Path) -> list[str]:

@@ -22,13 +22,13 @@ from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.audit.audit import Audit
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
 from sampan.server.dashboard.oidc import OidcIssuer
 from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.filters.tracing import Tracer
 from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
-from sampan.server.proxy.upstreams import ProxySettings
+from sampan.server.proxy.upstreams import UpstreamSettings
 from sampan.server.request import Response
 from sampan.server.resource_metrics.settings import ResourceMetricsSettings
 from sampan.server.verbs.components import ELSEWHERE, Components
@@ -230,12 +230,12 @@ def _decoded(response: Response) -> Any:
     return response.body
 
 
-MakeIdentity = Callable[[Cluster], Identity]
+MakeIdentity = Callable[[Cluster], TokenService]
 
 
-def no_identity(cluster: Cluster) -> Identity:
+def no_identity(cluster: Cluster) -> TokenService:
     """The server issues no tokens."""
-    return Identity()
+    return TokenService()
 
 
 @asynccontextmanager
@@ -243,7 +243,7 @@ async def served(
     store: Store | None = None,
     *,
     identity: MakeIdentity = no_identity,
-    proxy: ProxySettings | None = None,
+    proxy: UpstreamSettings | None = None,
     admission: AdmissionSettings | None = None,
     aggregation: AggregationSettings | None = None,
     audit: Audit | None = None,
@@ -278,7 +278,7 @@ async def served(
         [BearerTokenAuthenticator([StaticTokenAuthenticator(TOKENS), *known.tokens])],
         settings=ApiServerSettings(
             identity=known,
-            proxy=proxy or ProxySettings(),
+            proxy=proxy or UpstreamSettings(),
             admission=admission or AdmissionSettings(),
             aggregation=aggregation or AggregationSettings(),
             audit=audit,

@@ -14,7 +14,7 @@ from sampan.server.authorization.union import UnionAuthorizer
 from sampan.server.chain import ChainParts, build_chain
 from sampan.server.filters.deadline import Deadlines
 from sampan.server.filters.tracing import Tracer
-from sampan.server.health.lifecycle import Lifecycle
+from sampan.server.health.lifecycle import LifecycleSignals
 from sampan.server.metrics.server import ServerMetrics
 from sampan.server.pki.client_verifier import ClientCertificateVerifier
 from sampan.server.request import Handler, Request, RequestInfo, Response, UserInfo
@@ -46,7 +46,7 @@ class Frame:
     cors: tuple[str, ...] = ()
     hsts: tuple[str, ...] = ()
     timeout_s: float = 60.0
-    lifecycle: Lifecycle = field(default_factory=Lifecycle)
+    lifecycle: LifecycleSignals = field(default_factory=LifecycleSignals)
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
     audit: Audit | None = None
     tracer: Tracer | None = None

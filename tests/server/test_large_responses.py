@@ -7,7 +7,7 @@ import pytest
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 
-from sampan.server.connections.http1 import WRITE_CHUNK_BYTES, Connection
+from sampan.server.connections.http1 import WRITE_CHUNK_BYTES, Http1Connection
 from sampan.server.connections.http2.connection import Http2Connection
 from sampan.server.connections.listener import HttpServer
 from sampan.server.request import Handler, Request, Response
@@ -59,7 +59,7 @@ async def streamed(request: Request) -> Response:
 @pytest.mark.parametrize("handler", [whole, streamed])
 async def test_a_fast_client_of_http_1_does_not_block_the_event_loop(handler: Handler) -> None:
     wire = LoopRecorder()
-    connection = Connection(HttpServer(handler))
+    connection = Http1Connection(HttpServer(handler))
     connection.connection_made(wire)
     connection.data_received(GET)
     await wire.until(b"end")
@@ -87,7 +87,7 @@ async def test_a_fast_client_of_http_2_with_large_windows_does_not_block_the_eve
 
 async def test_a_chunk_that_has_begun_is_complete_when_the_server_ends_the_stream() -> None:
     wire = LoopRecorder()
-    connection = Connection(HttpServer(streamed))
+    connection = Http1Connection(HttpServer(streamed))
     connection.connection_made(wire)
     connection.data_received(GET)
     await until(lambda: wire.written.count(b"x") > WRITE_CHUNK_BYTES)

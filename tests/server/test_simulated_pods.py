@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sampan.server.proxy.upstreams import ProxySettings
+from sampan.server.proxy.upstreams import UpstreamSettings
 from tests.dialling import loopback_only
 from tests.server.admission.webhook.hooks import MAPS, config_map, configure, hook
 from tests.server.aggregation import cell as aggregation
@@ -35,7 +35,7 @@ SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 
 @pytest.fixture
 async def api() -> AsyncIterator[Api]:
-    async with served(proxy=ProxySettings(allow_loopback=True)) as found:
+    async with served(proxy=UpstreamSettings(allow_loopback=True)) as found:
         await simulate(found)
         yield found
 

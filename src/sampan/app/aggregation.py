@@ -8,10 +8,10 @@ from sampan.app.errors import StartError
 from sampan.app.settings.up import UpSettings
 from sampan.core.tls.trust import unverified_context
 from sampan.server.aggregation.settings import AggregationSettings
-from sampan.server.pki.directory import Credentials
+from sampan.server.pki.directory import ServerCredentials
 
 
-def aggregation_settings(settings: UpSettings, credentials: Credentials) -> AggregationSettings:
+def aggregation_settings(settings: UpSettings, credentials: ServerCredentials) -> AggregationSettings:
     """Return the settings. The default client certificate is that of the data directory. Raises `StartError`."""
     found = settings.aggregation
     if found.client_certificate is None:

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from sampan.app.errors import StartError
 from sampan.app.settings.up import UpSettings
-from sampan.server.pki.directory import Credentials, write_private
+from sampan.server.pki.directory import ServerCredentials, write_private
 
 
-def with_cert_dir(settings: UpSettings, credentials: Callable[[], Credentials]) -> UpSettings:
+def with_cert_dir(settings: UpSettings, credentials: Callable[[], ServerCredentials]) -> UpSettings:
     """Return the settings with the files of --cert-dir as serving certificate.
 
     A directory without them gets the certificate that the server makes for itself (`credentials`). Later starts use

@@ -29,8 +29,8 @@ from sampan.server.verbs.components import (
     ELSEWHERE,
     SCHEDULER,
     SCHEDULER_LEASE,
-    Component,
     Components,
+    MonitoredComponent,
 )
 
 CONTROL_LOOPS: Final = "control loops"
@@ -105,12 +105,12 @@ def components_of(settings: UpSettings, child: "LoopsChild") -> Components:
     found = dict(ELSEWHERE)
     if settings.storage.shared:
         if settings.scheduler:
-            found[SCHEDULER] = Component((CONTROLLER_MANAGER_LEASE, SCHEDULER_LEASE))
+            found[SCHEDULER] = MonitoredComponent((CONTROLLER_MANAGER_LEASE, SCHEDULER_LEASE))
         return found
     if settings.controllers.strip():
-        found[CONTROLLER_MANAGER] = Component((CONTROLLER_MANAGER_LEASE,), child.fault)
+        found[CONTROLLER_MANAGER] = MonitoredComponent((CONTROLLER_MANAGER_LEASE,), child.fault)
     if settings.scheduler:
-        found[SCHEDULER] = Component((SCHEDULER_LEASE,), child.fault)
+        found[SCHEDULER] = MonitoredComponent((SCHEDULER_LEASE,), child.fault)
     return found
 
 

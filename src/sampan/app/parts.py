@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sampan.app.settings.up import UpSettings
 from sampan.registry.cluster import Cluster
 from sampan.server.apiserver import ApiServer
-from sampan.server.pki.directory import Credentials
+from sampan.server.pki.directory import ServerCredentials
 from sampan.server.request import Filter
 
 
@@ -20,7 +20,7 @@ class Parts:
 
     cluster: Callable[[UpSettings], Cluster] | None = None
     """Returns the cluster on its store, instead of that of the settings."""
-    credentials: Credentials | None = None
+    credentials: ServerCredentials | None = None
     """Keys and certificates in another directory than that of the settings. They are used as they are."""
     faults: Callable[[Cluster], Filter] | None = None
     """Returns the filter that injects faults."""

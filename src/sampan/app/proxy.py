@@ -7,12 +7,12 @@ from dataclasses import replace
 from sampan.app.bound_port import listen_address
 from sampan.app.errors import StartError
 from sampan.app.settings.up import UpSettings
-from sampan.server.pki.directory import Credentials
+from sampan.server.pki.directory import ServerCredentials
 from sampan.server.proxy.kubelet import KubeletConnection
-from sampan.server.proxy.upstreams import ProxySettings
+from sampan.server.proxy.upstreams import UpstreamSettings
 
 
-def proxy_settings(settings: UpSettings, credentials: Credentials) -> ProxySettings:
+def proxy_settings(settings: UpSettings, credentials: ServerCredentials) -> UpstreamSettings:
     """Return the settings. The default kubelet client certificate is the data directory's. Raises `StartError`."""
     kubelet = settings.kubelet
     if kubelet.client_certificate is None:
@@ -26,7 +26,7 @@ def proxy_settings(settings: UpSettings, credentials: Credentials) -> ProxySetti
     except (OSError, ValueError) as error:  # ssl.SSLError is a subclass of OSError
         raise StartError(f"cannot use the files of the kubelet client: {error}") from error
     allow, sandboxed = settings.proxy_allow_loopback, serves_dashboard(settings)
-    return ProxySettings(kubelet, is_local(settings) if allow is None else allow, sandboxed)
+    return UpstreamSettings(kubelet, is_local(settings) if allow is None else allow, sandboxed)
 
 
 def serves_dashboard(settings: UpSettings) -> bool:

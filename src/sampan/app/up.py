@@ -52,10 +52,10 @@ from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.connections.listener import HttpServer
 from sampan.server.connections.settings import HttpSettings
 from sampan.server.filters.cors import compile_origins
-from sampan.server.health.lifecycle import Lifecycle
+from sampan.server.health.lifecycle import LifecycleSignals
 from sampan.server.metrics.security import SecurityMetrics
 from sampan.server.pki.directory import (
-    Credentials,
+    ServerCredentials,
     prepare_credentials,
     prepare_serving,
     write_private,
@@ -155,7 +155,7 @@ def _clients(api: ApiServer) -> tuple[Component, ...]:
 
 
 @asynccontextmanager
-async def _no_restart_at_the_end(lifecycle: Lifecycle) -> AsyncIterator[None]:
+async def _no_restart_at_the_end(lifecycle: LifecycleSignals) -> AsyncIterator[None]:
     """Suppress `StoreReplaced` during shutdown, so that the server ends instead of restarting."""
     try:
         yield
@@ -202,7 +202,7 @@ def _cluster_run(
 
 def _api_settings(
     settings: UpSettings,
-    credentials: Credentials,
+    credentials: ServerCredentials,
     authentication: Authentication,
     observability: Observability,
     components: Components,
@@ -295,7 +295,7 @@ def _signals(stop: Callable[[], None]) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-def _write_kubeconfig(settings: UpSettings, server: str, credentials: Credentials) -> None:
+def _write_kubeconfig(settings: UpSettings, server: str, credentials: ServerCredentials) -> None:
     """Write the kubeconfig for the port of this start. Raises `StartError`."""
     try:
         trusted, name = _trusted(settings, credentials), _server_name(settings)
@@ -305,7 +305,7 @@ def _write_kubeconfig(settings: UpSettings, server: str, credentials: Credential
         raise unusable_directory(settings.data, error) from error
 
 
-def _prepared(settings: UpSettings) -> Credentials:
+def _prepared(settings: UpSettings) -> ServerCredentials:
     """Read the credentials, and create missing ones. Raises `StartError`."""
     likely = (allocators_of(settings).first,)
     try:
@@ -338,7 +338,7 @@ def _certify_service(settings: UpSettings, cluster: Cluster, tls: ServingTls) ->
     tls.reload()
 
 
-def _trusted(settings: UpSettings, credentials: Credentials) -> bytes:
+def _trusted(settings: UpSettings, credentials: ServerCredentials) -> bytes:
     """Return the certificates with which clients verify the server: our CA, or the configured serving certificate."""
     return settings.tls_cert_file.read_bytes() if settings.tls_cert_file else credentials.ca_pem
 
@@ -356,7 +356,7 @@ def _server_name(settings: UpSettings) -> str:
     return ""
 
 
-def _tls(settings: UpSettings, credentials: Credentials) -> ServingTls:
+def _tls(settings: UpSettings, credentials: ServerCredentials) -> ServingTls:
     pair = CertKey(
         settings.tls_cert_file or credentials.serving_certificate_file,
         settings.tls_private_key_file or credentials.serving_key_file,

@@ -20,7 +20,7 @@ from sampan.server.audit.audit import Audit
 from sampan.server.audit.metrics import AuditMetrics
 from sampan.server.authentication.anonymous import ANYWHERE, AnonymousAuthenticator
 from sampan.server.authentication.authenticator import Authenticator
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaders
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.authorization.authorizer import Authorizer, DecisionCounting
@@ -41,7 +41,7 @@ from sampan.server.filters.tracing import Tracer
 from sampan.server.flow_control.flow_control import FlowControl
 from sampan.server.flow_control.settings import FlowControlSettings
 from sampan.server.health.health import ENDPOINTS, Health
-from sampan.server.health.lifecycle import Lifecycle
+from sampan.server.health.lifecycle import LifecycleSignals
 from sampan.server.instruments.removed_resources import RemovedResources
 from sampan.server.metrics.cluster import ClusterMetrics
 from sampan.server.metrics.security import SecurityMetrics
@@ -49,7 +49,7 @@ from sampan.server.metrics.server import CONTENT_TYPE, ServerMetrics
 from sampan.server.node_tunnels import TunnelEndpoint
 from sampan.server.openapi.handler import OpenApi
 from sampan.server.profiling.handler import Profiling
-from sampan.server.proxy.upstreams import ProxySettings, ProxyUpstreams
+from sampan.server.proxy.upstreams import ProxyUpstreams, UpstreamSettings
 from sampan.server.request import Filter, Handler, Request, Response
 from sampan.server.resource_metrics.resource_metrics import serving_metrics
 from sampan.server.resource_metrics.scraper import Scraper
@@ -82,7 +82,7 @@ class ApiServerSettings:
     """Flags on /flagz."""
     profiling: bool = profiling_setting()
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
-    identity: Identity = field(default_factory=Identity)
+    identity: TokenService = field(default_factory=TokenService)
     """Issues and reviews tokens."""
     anonymous: AnonymousAuthenticator | None = ANYWHERE
     """Decides which requests need no credentials; None: all requests need credentials."""
@@ -98,7 +98,7 @@ class ApiServerSettings:
     """Issuer at which users of the dashboard can log in."""
     tracer: Tracer | None = None
     """Collects spans. The caller closes it."""
-    proxy: ProxySettings = field(default_factory=ProxySettings)
+    proxy: UpstreamSettings = field(default_factory=UpstreamSettings)
     """Allowed destinations of proxied requests: kubelets, Pods, Services."""
     aggregation: AggregationSettings = field(default_factory=AggregationSettings)
     """Connections to the servers behind APIServices."""
@@ -136,7 +136,7 @@ class ApiServer:
         """`hosts` returns the names and IP addresses in the serving certificates."""
         settings = settings or ApiServerSettings()
         self.cluster = cluster
-        self.lifecycle = Lifecycle()
+        self.lifecycle = LifecycleSignals()
         self.health = Health(self.lifecycle, self._check_store, cluster.store.ready)
         self.loop_watch = LoopWatch(self._request_of)
         """Started by the process if this server is alone on the event loop."""

@@ -27,7 +27,7 @@ from sampan.server.filters.steps import steps_hook
 from sampan.server.filters.tracing import Tracer, with_span, with_tracing
 from sampan.server.filters.warnings import warnings_hook
 from sampan.server.flow_control.max_in_flight import without_limits
-from sampan.server.health.lifecycle import Lifecycle
+from sampan.server.health.lifecycle import LifecycleSignals
 from sampan.server.metrics.server import ServerMetrics
 from sampan.server.request import Filter, Handler
 
@@ -38,7 +38,7 @@ class ChainParts:
 
     authenticator: Authenticator
     authorizer: Authorizer
-    lifecycle: Lifecycle
+    lifecycle: LifecycleSignals
     metrics: ServerMetrics
     deadlines: Deadlines
     clock: Callable[[], float]

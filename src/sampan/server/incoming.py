@@ -35,7 +35,7 @@ class ClientGone(ConnectionResetError):
     """The client disconnected before it sent the whole request."""
 
 
-class Source(Protocol):
+class RequestSource(Protocol):
     """Connection that receives a request."""
 
     closed: bool
@@ -51,7 +51,7 @@ class Source(Protocol):
 class Incoming(msgspec.Struct, eq=False):
     """Request while it is received."""
 
-    connection: Source
+    connection: RequestSource
     method: str = ""
     raw_target: bytes = b""
     headers: dict[str, str] = {}

@@ -56,7 +56,7 @@ OWN = "apiserver"
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class MetricLabels:
     """Metric labels of a request that is not for a resource. The labels of resources come from the request."""
 
     subresource: str = ""
@@ -68,9 +68,9 @@ class Counted:
     """Take the labels from the parsed path, not from the route; see `Dialect.metrics_use_request_info`."""
 
 
-NOT_COUNTED = Counted()
+NOT_COUNTED = MetricLabels()
 """Marker of a request that is not counted, because it was refused earlier, or because its path does not exist."""
-BY_ROUTE, BY_REQUEST_INFO = Counted(), Counted(by_request_info=True)
+BY_ROUTE, BY_REQUEST_INFO = MetricLabels(), MetricLabels(by_request_info=True)
 """Markers of resource requests, with the labels of the route or of the parsed path. Compared by identity."""
 
 
@@ -186,7 +186,7 @@ class Request(msgspec.Struct, eq=False):
     """Size of the body in bytes, or -1 if no object was read from it."""
     component: str = OWN
     """Component that responds: this server, or "aggregator" for another server."""
-    counted: Counted = NOT_COUNTED
+    counted: MetricLabels = NOT_COUNTED
     """Metric labels of the request, or a marker. The handler that serves the request sets them."""
     terminated: bool = False
     """True if the request was cancelled before its end."""

@@ -25,7 +25,7 @@ from sampan.server.verbs.get import get
 from sampan.server.verbs.list import list_objects
 from sampan.server.verbs.patch import patch, patch_type_of
 from sampan.server.verbs.scale import get_scale, patch_scale, update_scale
-from sampan.server.verbs.scope import Scope, Shared, context_of
+from sampan.server.verbs.scope import RequestScope, Shared, context_of
 from sampan.server.verbs.subresources import SUBRESOURCES, VIRTUAL
 from sampan.server.verbs.update import update
 from sampan.server.verbs.watch.websocket import watch
@@ -34,7 +34,7 @@ from sampan.storage.records import CacheReset
 from sampan.storage.store import FutureRevision
 from sampan.wire.negotiation import parse_accept
 
-Verb = Callable[[Scope], Awaitable[Response]]
+Verb = Callable[[RequestScope], Awaitable[Response]]
 
 
 class Route(NamedTuple):
@@ -86,7 +86,7 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
             shared.deprecated.add((info.group, info.version, info.resource, info.subresource))
         if route.negotiates:
             _check_accepted(request, endpoint)
-        scope = Scope(request, endpoint, chain, cluster, shared, context_of(request, endpoint))
+        scope = RequestScope(request, endpoint, chain, cluster, shared, context_of(request, endpoint))
         begin_work(shared.offload)
         begin_budget()
         try:
@@ -125,7 +125,7 @@ def _check_accepted(request: Request, endpoint: Endpoint) -> None:
         raise not_produced(", ".join(dialect.media_types + (_STREAMED if info.verb == "list" else ()))) from None
 
 
-async def _response_in_span(verb: Verb, scope: Scope) -> Response:
+async def _response_in_span(verb: Verb, scope: RequestScope) -> Response:
     """Return the response of the verb, in a part of the request's span."""
     span, info = scope.request.begin_span(), scope.request.info
     with span.part(_SPANS[info.verb], _span_attributes(scope.request)) as part:

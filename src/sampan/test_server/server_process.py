@@ -24,7 +24,7 @@ from sampan.app.up import raise_open_files_limit, run
 from sampan.core.telemetry.log import configure_logging
 from sampan.registry.cluster import Cluster
 from sampan.schema.builtin import Definitions
-from sampan.server.pki.directory import Credentials
+from sampan.server.pki.directory import ServerCredentials
 from sampan.server.request import Filter
 from sampan.test_server.link import Link
 from sampan.test_server.loops import TAINT_NODES, check_loops, leaves_taints, run_beside
@@ -53,7 +53,7 @@ class Inherited:
     schemas: Definitions
     template_data: Path
     """Data directory that the first template leaves for later servers, with certificates and keys."""
-    credentials: Credentials | None
+    credentials: ServerCredentials | None
     """Certificates and keys in that directory. None: there are none yet."""
     templates: dict[tuple[str, ...], ClusterTemplate]
     """Contents of new clusters, by their ranges of Services."""
@@ -116,7 +116,9 @@ def _settings(order: Order, data: Path, inherited: Inherited) -> UpSettings:
     return replace(settings, data=data, storage=storage, drain_timeout_s=DRAIN_TIMEOUT_S)
 
 
-def _with_credentials(settings: UpSettings, credentials: Credentials | None) -> tuple[UpSettings, Credentials | None]:
+def _with_credentials(
+    settings: UpSettings, credentials: ServerCredentials | None
+) -> tuple[UpSettings, ServerCredentials | None]:
     """Return the settings with the keys of the template, because creating them takes longer than all other steps.
 
     The administrator's token is new: the kubeconfig of another server must not be valid for this one.

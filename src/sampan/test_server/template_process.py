@@ -18,7 +18,7 @@ from sampan.core.clock import utc_now
 from sampan.registry.builtins import Builtins
 from sampan.registry.cluster import Cluster
 from sampan.server.apiserver import ApiServer
-from sampan.server.pki.directory import Credentials, prepare_credentials
+from sampan.server.pki.directory import ServerCredentials, prepare_credentials
 from sampan.storage.memory import MemoryStore
 from sampan.test_server.server_process import Inherited
 from sampan.test_server.template import ClusterTemplate, taken_from
@@ -41,7 +41,7 @@ def make_template(ranges: Sequence[str], data: Path, inherited: Inherited, descr
         pipe.write(found[0].encode())
 
 
-def template_credentials(directory: Path) -> Credentials | None:
+def template_credentials(directory: Path) -> ServerCredentials | None:
     """Return the credentials that a template has left, or None without them. Expired ones are replaced."""
     if not (directory / "pki").is_dir():
         return None

@@ -14,7 +14,7 @@ import pytest
 
 from sampan.core.object import Object
 from sampan.core.tokens.keys import make_signing_key
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.issuer import TokenIssuer
 from tests.server.admission.policy.policies import binding, enforce, validating
 from tests.server.admission.webhook.hooks import Hooks, configure, denying, hook
@@ -182,7 +182,7 @@ MECHANISMS = {
 @pytest.fixture
 async def api() -> AsyncIterator[Api]:
     """A server that issues tokens."""
-    issuing = Identity(issuer=TokenIssuer("https://issuer", make_signing_key()))
+    issuing = TokenService(issuer=TokenIssuer("https://issuer", make_signing_key()))
     async with served(identity=lambda _: issuing) as found:
         yield found
 

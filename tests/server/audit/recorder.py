@@ -8,7 +8,7 @@ import orjson
 
 from sampan.server.audit.audit import Audit
 from sampan.server.audit.evaluator import PolicyEvaluator
-from sampan.server.audit.event import Event
+from sampan.server.audit.event import AuditEvent
 from sampan.server.audit.metrics import AuditMetrics
 from sampan.server.audit.policy import parse_policy
 
@@ -20,10 +20,10 @@ class Recorder:
 
     def __init__(self, *, failing: bool = False) -> None:
         self.events: list[Any] = []
-        self.batches: list[list[Event]] = []
+        self.batches: list[list[AuditEvent]] = []
         self.failing = failing
 
-    async def process(self, events: Sequence[Event]) -> bool:
+    async def process(self, events: Sequence[AuditEvent]) -> bool:
         """Keep them, decoded."""
         self.batches.append(list(events))
         self.events += [orjson.loads(event.document()) for event in events]
@@ -48,10 +48,10 @@ def audit_to(recorder: Recorder, *rules: dict[str, Any], **more: Any) -> Audit:
     return Audit(PolicyEvaluator(parse_policy(text)), recorder, AuditMetrics())
 
 
-def event_of(size: int = 0, level: str = "Metadata", **fields: Any) -> Event:
+def event_of(size: int = 0, level: str = "Metadata", **fields: Any) -> AuditEvent:
     """An event of a create; `size` bytes are in its body."""
     own = {"level": level, "auditID": "a-1", "stage": "ResponseComplete", "requestURI": "/api", "verb": "create"}
     more: dict[str, Any] = {"user": {"username": "jane"}, "requestReceivedTimestamp": "2026-01-02T03:04:05.000006Z"}
     if size:
         more["requestObject"] = {"data": "x" * size}
-    return Event({**own, **more, **fields})
+    return AuditEvent({**own, **more, **fields})

@@ -15,7 +15,7 @@ import pytest
 from sampan.registry.webhook.client import WebhookError
 from sampan.server.audit.backend import ForgivingBackend, UnionBackend
 from sampan.server.audit.buffered import BatchSettings, BufferedBackend
-from sampan.server.audit.event import Event
+from sampan.server.audit.event import AuditEvent
 from sampan.server.audit.log import LogBackend
 from sampan.server.audit.metrics import AuditMetrics
 from sampan.server.audit.rotation import RotatingFile, RotationSettings
@@ -225,7 +225,7 @@ class Gate(Recorder):
         super().__init__()
         self.requested, self.open = asyncio.Event(), asyncio.Event()
 
-    async def process(self, events: Sequence[Event]) -> bool:
+    async def process(self, events: Sequence[AuditEvent]) -> bool:
         """Wait for the gate."""
         self.requested.set()
         await self.open.wait()

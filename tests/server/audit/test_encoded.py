@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sampan.core.tokens.keys import make_signing_key
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.issuer import TokenIssuer
 from tests.server.audit.recorder import Recorder, audit_to
 from tests.server.cluster import served
@@ -58,7 +58,7 @@ async def test_reviews_of_rules_have_lists_that_are_null() -> None:
 async def test_requests_for_tokens_have_their_default_fields(spec: Any, shown: Any) -> None:
     body = {"apiVersion": AUTHENTICATION, "kind": "TokenRequest", **({"spec": spec} if spec else {})}
     recorder = Recorder()
-    issuing = Identity(issuer=TokenIssuer("https://issuer", make_signing_key()))
+    issuing = TokenService(issuer=TokenIssuer("https://issuer", make_signing_key()))
     async with served(audit=audit_to(recorder, omitStages=["RequestReceived"]), identity=lambda _: issuing) as api:
         await api.post("/api/v1/namespaces/default/serviceaccounts/robot/token", body)
     [event] = recorder.events

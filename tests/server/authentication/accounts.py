@@ -12,7 +12,7 @@ from sampan.core.tokens.keys import SigningKey, make_signing_key
 from sampan.registry.cluster import Cluster
 from sampan.server.admission.settings import AdmissionSettings
 from sampan.server.authentication.bootstrap_token import BootstrapTokens
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.discovery import IssuerDiscovery
 from sampan.server.authentication.service_account.issuer import IssuePolicy, TokenIssuer
@@ -115,7 +115,7 @@ async def accounts(
     clock, issuer = Clock(), TokenIssuer(ISSUER, key, policy)
     made: list[ServiceAccountTokens] = []
 
-    def identity(cluster: Cluster) -> Identity:
+    def identity(cluster: Cluster) -> TokenService:
         cluster.clock = clock
         keys, counts = [key.verifying], TokenCounts()
         tokens = ServiceAccountTokens(
@@ -130,7 +130,7 @@ async def accounts(
         made.append(tokens)
         discovery = IssuerDiscovery(ISSUER, keys, lambda: "127.0.0.1:6443")
         bootstrap = BootstrapTokens(cluster.reader, clock.seconds)
-        return Identity([tokens, bootstrap], ("api",), issuer, discovery, counts)
+        return TokenService([tokens, bootstrap], ("api",), issuer, discovery, counts)
 
     async with served(store, identity=identity, admission=admission) as api:
         robot = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}}

@@ -8,7 +8,7 @@ from time import monotonic
 import pytest
 
 from sampan.core.errors import StatusError
-from sampan.server.connections.http1 import Connection
+from sampan.server.connections.http1 import Http1Connection
 from sampan.server.connections.listener import HttpServer
 from sampan.server.connections.owner import BODY_AHEAD_BYTES
 from sampan.server.connections.reading import PIPELINE_MAX, SLICE_BYTES_MAX
@@ -38,8 +38,8 @@ class Recorder:
 
 
 @asynccontextmanager
-async def connection_of(handler: Handler) -> AsyncIterator[tuple[Connection, Wire]]:
-    connection, wire = Connection(HttpServer(handler)), Wire()
+async def connection_of(handler: Handler) -> AsyncIterator[tuple[Http1Connection, Wire]]:
+    connection, wire = Http1Connection(HttpServer(handler)), Wire()
     connection.connection_made(wire)
     yield connection, wire
     connection.connection_lost(None)

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from sampan.core.clock import unix_time
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 from sampan.server.dashboard.oidc import OidcIssuer, safe_path
 from sampan.server.dashboard.sessions import Session, Sessions
 from sampan.server.dashboard.settings import DashboardSettings
@@ -95,7 +95,7 @@ async def provider(tmp_path: Path) -> AsyncIterator[Provider]:
         tokens = await issuer.believers()
         login = OidcIssuer(server.url, "sampan", server.ca_pem, client_secret="s3cret")
         settings = DashboardSettings()
-        async with served(identity=lambda cluster: Identity([tokens]), dashboard=settings, issuer=login) as api:
+        async with served(identity=lambda cluster: TokenService([tokens]), dashboard=settings, issuer=login) as api:
             made = Provider(issuer, api)
             yield made
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sampan.server.flow_control.flow_schema import CompiledSchema
+from sampan.server.flow_control.flow_schema import CompiledFlowSchema
 from sampan.server.request import UserInfo
 from sampan.server.request_info import parse_target
 
@@ -31,7 +31,7 @@ def resources(**changed: Any) -> dict[str, Any]:
 
 
 def matches(rule: dict[str, Any], target: str, requester: UserInfo = JANE, method: str = "GET") -> bool:
-    schema = CompiledSchema({"metadata": {"name": "s"}, "spec": {"rules": [{"subjects": [user("*")], **rule}]}})
+    schema = CompiledFlowSchema({"metadata": {"name": "s"}, "spec": {"rules": [{"subjects": [user("*")], **rule}]}})
     return schema.matches(requester, parse_target(method, target.encode()).info)
 
 
@@ -96,5 +96,5 @@ def test_non_resource_rules(url: str, path: str, expected: bool) -> None:
 @pytest.mark.parametrize(("method", "expected"), [("ByUser", "jane"), ("ByNamespace", "a"), ("", "")])
 def test_distinguishers_of_flows(method: str, expected: str) -> None:
     spec = {"distinguisherMethod": {"type": method}} if method else {}
-    schema = CompiledSchema({"metadata": {"name": "s"}, "spec": spec})
+    schema = CompiledFlowSchema({"metadata": {"name": "s"}, "spec": spec})
     assert schema.flow_of(JANE, parse_target("GET", POD.encode()).info) == expected

@@ -7,7 +7,7 @@ import pytest
 from sampan.core.object import Object
 from sampan.registry.kinds.flowcontrol.bootstrap import flow_schemas, priority_levels
 from sampan.server.flow_control.borrowing import rebalance
-from sampan.server.flow_control.configuration import Configuration, digest
+from sampan.server.flow_control.configuration import EffectiveConfiguration, digest
 from sampan.server.flow_control.priority_level import PriorityLevel
 from tests.server.flow_control.sets import Clock, flow, start
 
@@ -22,8 +22,11 @@ def level(name: str, shares: int, **limited: Any) -> Object:
 
 
 def configured(
-    clock: Clock, levels: list[Object], schemas: list[Object] | None = None, before: Configuration | None = None
-) -> Configuration:
+    clock: Clock,
+    levels: list[Object],
+    schemas: list[Object] | None = None,
+    before: EffectiveConfiguration | None = None,
+) -> EffectiveConfiguration:
     found = digest(
         levels,
         schemas or [],

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from sampan.server.health.health import Health
-from sampan.server.health.lifecycle import Lifecycle
+from sampan.server.health.lifecycle import LifecycleSignals
 from sampan.server.request import Request, Response
 from tests.server.client import Client
 from tests.server.cluster import served
@@ -19,8 +19,8 @@ async def failing() -> None:
     raise OSError("disk on fire")
 
 
-def health(store: object = passing) -> tuple[Health, Lifecycle, Client]:
-    lifecycle = Lifecycle()
+def health(store: object = passing) -> tuple[Health, LifecycleSignals, Client]:
+    lifecycle = LifecycleSignals()
     lifecycle.serving = True
     found = Health(lifecycle, failing if store is failing else passing)
 
@@ -136,7 +136,7 @@ async def test_a_store_that_hangs_fails_its_check(monkeypatch: pytest.MonkeyPatc
     async def hang() -> None:
         await asyncio.get_running_loop().create_future()
 
-    found = Health(Lifecycle(), hang)
+    found = Health(LifecycleSignals(), hang)
     response = await Client(found.handle).get("/livez")
     assert b"[-]etcd failed" in response.body
 
@@ -165,7 +165,7 @@ async def test_slis_are_reset_by_delete() -> None:
 
 async def test_a_server_whose_writes_do_not_end_is_alive_and_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sampan.server.health.health.STORE_TIMEOUT_S", 0.01)
-    lifecycle = Lifecycle()
+    lifecycle = LifecycleSignals()
     lifecycle.serving = True
     client = Client(Health(lifecycle, passing, asyncio.Event().wait).handle)
     assert [(await client.get(path)).status for path in ("/healthz", "/livez", "/readyz")] == [200, 200, 500]

@@ -4,7 +4,7 @@ import pytest
 
 from sampan.core.errors import StatusError
 from sampan.server.impersonation.impersonator import Impersonator
-from sampan.server.impersonation.modes import Impersonated
+from sampan.server.impersonation.modes import ImpersonatedUser
 from sampan.server.request import RequestInfo, UserInfo
 from tests.server.impersonation.rights import Rights
 
@@ -16,14 +16,14 @@ LIST_PODS = RequestInfo("/api/v1/pods", "list", is_resource=True, version="v1", 
 USERS, GROUPS = "users.authentication.k8s.io", "groups.authentication.k8s.io"
 
 
-async def impersonated(rights: Rights, desired: UserInfo, requester: UserInfo = BOB) -> Impersonated:
+async def impersonated(rights: Rights, desired: UserInfo, requester: UserInfo = BOB) -> ImpersonatedUser:
     return await Impersonator(rights).impersonate(requester, desired, LIST_PODS)
 
 
 async def test_impersonation_can_be_limited_to_one_verb_on_one_resource() -> None:
     rights = Rights("impersonate-on:user-info:list pods", f"impersonate:user-info {USERS} eve")
     found = await impersonated(rights, UserInfo("eve"))
-    assert found == Impersonated(UserInfo("eve", groups=("system:authenticated",)), "impersonate:user-info")
+    assert found == ImpersonatedUser(UserInfo("eve", groups=("system:authenticated",)), "impersonate:user-info")
 
 
 async def test_the_right_to_a_user_alone_allows_no_request() -> None:

@@ -9,7 +9,7 @@ from cryptography.x509.oid import NameOID
 
 from sampan.server.metrics.certificates import CertificateMetrics
 from sampan.server.metrics.server import ServerMetrics
-from sampan.server.request import Counted, RequestInfo
+from sampan.server.request import MetricLabels, RequestInfo
 from tests.server.cluster import Api, served
 from tests.server.requests import make_request
 
@@ -67,7 +67,7 @@ def sli(found: dict[str, float], part: str) -> float:
 
 async def test_the_sli_leaves_out_the_time_of_webhooks() -> None:
     server_metrics = ServerMetrics()
-    info, counted = RequestInfo("/readyz", "get"), Counted("/readyz", component="")
+    info, counted = RequestInfo("/readyz", "get"), MetricLabels("/readyz", component="")
     request = make_request("GET", "/readyz", "", {}, read_body=_no_body, info=info)
     request.counted = counted
     request.latencies = {"mutating-webhook": 2.0, "authorization": 0.5}

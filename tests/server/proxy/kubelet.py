@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sampan.server.proxy.kubelet import KubeletSettings
-from sampan.server.proxy.upstreams import ProxySettings
+from sampan.server.proxy.upstreams import UpstreamSettings
 from tests.server.cluster import Api, served
 from tests.server.proxy.upstream import Respond, Upstream, upstream
 from tests.server.tls_files import make_files
@@ -56,7 +56,7 @@ async def cell(
     settings = KubeletSettings(client.certificate, client.key, files.ca_file if verified else None)
     async with (
         upstream(response, tls) as kubelet,
-        served(proxy=ProxySettings(settings, allow_loopback=loopback), **more) as api,
+        served(proxy=UpstreamSettings(settings, allow_loopback=loopback), **more) as api,
     ):
         made = Cell(api, kubelet)
         await made.add_node(

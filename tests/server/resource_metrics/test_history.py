@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.server.resource_metrics.history import History
-from sampan.server.resource_metrics.points import NODE, Key, Point
+from sampan.server.resource_metrics.points import NODE, Point, PointKey
 
-MAIN = Key("default", "web", "main")
-SIDE = Key("default", "web", "side")
+MAIN = PointKey("default", "web", "main")
+SIDE = PointKey("default", "web", "side")
 
 
-def history(*scrapes: Mapping[Key, Point], node: str = "n1") -> History:
+def history(*scrapes: Mapping[PointKey, Point], node: str = "n1") -> History:
     """Return a history of these scrapes of one node, 15 seconds apart."""
     made = History(15.0)
     for points in scrapes:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.server.resource_metrics.points import NODE, POINTS_MAX, Key, Point, read_points
+from sampan.server.resource_metrics.points import NODE, POINTS_MAX, Point, PointKey, read_points
 
 TEXT = b"""\
 # HELP container_cpu_usage_seconds_total Cumulative cpu time consumed by the container in core-seconds
@@ -19,7 +19,7 @@ scrape_error 0
 
 def test_containers_and_the_node_have_points() -> None:
     assert read_points(TEXT, 5.0) == {
-        Key("default", "web", "main"): Point(1700000000.5, 1.5, 4096, 1700000000.0),
+        PointKey("default", "web", "main"): Point(1700000000.5, 1.5, 4096, 1700000000.0),
         NODE: Point(1700000001.0, 20.0, 8192),
     }
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sampan.core.time import format_micro_time
-from sampan.server.verbs.components import ELSEWHERE, Component
+from sampan.server.verbs.components import ELSEWHERE, MonitoredComponent
 from tests.server.cluster import Api, served
 
 ALL = "/api/v1/componentstatuses"
@@ -71,7 +71,7 @@ async def test_a_component_that_no_longer_renews_its_lease_is_unhealthy(api: Api
 
 
 async def test_a_component_elsewhere_may_hold_one_of_several_leases() -> None:
-    components = {**ELSEWHERE, "scheduler": Component(("kube-controller-manager", "kube-scheduler"))}
+    components = {**ELSEWHERE, "scheduler": MonitoredComponent(("kube-controller-manager", "kube-scheduler"))}
     async with served(components=components) as api:
         assert (await condition(api, "scheduler"))["status"] == "False"
         await hold(api, "kube-controller-manager", seconds=3600)
@@ -80,7 +80,7 @@ async def test_a_component_elsewhere_may_hold_one_of_several_leases() -> None:
 
 async def test_a_component_next_to_the_server_reports_its_fault() -> None:
     faults = ["it has ended", ""]
-    components = {**ELSEWHERE, "scheduler": Component(("kube-scheduler",), lambda: faults.pop(0))}
+    components = {**ELSEWHERE, "scheduler": MonitoredComponent(("kube-scheduler",), lambda: faults.pop(0))}
     async with served(components=components) as api:
         assert await condition(api, "scheduler") == {"type": "Healthy", "status": "False", "message": "it has ended"}
         assert await condition(api, "scheduler") == {"type": "Healthy", "status": "True", "message": "ok"}

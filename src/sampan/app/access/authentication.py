@@ -33,7 +33,7 @@ from sampan.server.authentication.authenticator import Authenticator, TokenAuthe
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.bootstrap_token import BootstrapTokens
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.jwt.configuration import AuthenticationConfiguration
 from sampan.server.authentication.jwt.configured import (
     ConfiguredIssuers,
@@ -58,7 +58,7 @@ from sampan.server.pki.directory import (
     ADMIN_GROUPS,
     ADMIN_USER,
     FRONT_PROXY_USER,
-    Credentials,
+    ServerCredentials,
     write_private,
 )
 from sampan.server.post_start_hooks.api_servers.keys import KeyUse, ServerKeys, digest
@@ -76,7 +76,7 @@ class Authentication:
     def __init__(
         self,
         settings: UpSettings,
-        credentials: Credentials,
+        credentials: ServerCredentials,
         verifier: ClientCertificateVerifier,
         cluster: Cluster,
         address: Callable[[], str],
@@ -125,7 +125,7 @@ class Authentication:
 
     # --- tokens
 
-    def _identity(self, address: Callable[[], str]) -> Identity:
+    def _identity(self, address: Callable[[], str]) -> TokenService:
         options = self._options
         signing = self._signing_key()
         keys = self._verifying_keys(signing)
@@ -136,7 +136,7 @@ class Authentication:
         discovery = IssuerDiscovery(issuer, keys, address, jwks_uri=options.service_account_jwks_uri)
         counts = TokenCounts()
         issuing = TokenIssuer(issuer, signing, policy)
-        return Identity(self._tokens(keys, counts), options.audiences, issuing, discovery, counts)
+        return TokenService(self._tokens(keys, counts), options.audiences, issuing, discovery, counts)
 
     def _tokens(self, keys: list[VerifyingKey], counts: TokenCounts) -> list[TokenAuthenticator]:
         options, reader = self._options, self._cluster.reader

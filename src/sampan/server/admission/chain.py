@@ -82,7 +82,7 @@ class AdmissionObserver(Protocol):
         """Return a context in which a plug-in admits (`kind` is admit) or validates."""
 
 
-class Plugin(Protocol):
+class AdmissionPlugin(Protocol):
     """Common part of all plug-ins. A plug-in also has `admit`, `validate` or both."""
 
     name: ClassVar[str]
@@ -95,7 +95,7 @@ class Plugin(Protocol):
 
 
 @runtime_checkable
-class MutatingPlugin(Plugin, Protocol):
+class MutatingPlugin(AdmissionPlugin, Protocol):
     """Changes objects before they are stored."""
 
     async def admit(self, attributes: Attributes) -> None:
@@ -103,7 +103,7 @@ class MutatingPlugin(Plugin, Protocol):
 
 
 @runtime_checkable
-class ValidatingPlugin(Plugin, Protocol):
+class ValidatingPlugin(AdmissionPlugin, Protocol):
     """Refuses invalid requests."""
 
     async def validate(self, attributes: Attributes) -> None:
@@ -111,7 +111,7 @@ class ValidatingPlugin(Plugin, Protocol):
 
 
 @runtime_checkable
-class ConfiguredPlugin(Plugin, Protocol):
+class ConfiguredPlugin(AdmissionPlugin, Protocol):
     """Plug-in that does nothing unless objects configure it."""
 
     configured_by: ClassVar[tuple[tuple[str, str], ...]]
@@ -152,7 +152,7 @@ class AdmissionChain:
 
     def __init__(
         self,
-        plugins: Sequence[Plugin] = (),
+        plugins: Sequence[AdmissionPlugin] = (),
         metrics: AdmissionMetrics | None = None,
         configuration_changed: Callable[[], bool] | None = None,
     ) -> None:
@@ -267,7 +267,7 @@ class AdmissionChain:
             )
         return selected
 
-    def _observe(self, plugin: Plugin, kind: str, operation: str) -> Observe:
+    def _observe(self, plugin: AdmissionPlugin, kind: str, operation: str) -> Observe:
         return self._metrics.plugin(plugin.name, kind, operation, rejected=False)
 
     def _refresh(self) -> None:
@@ -275,7 +275,7 @@ class AdmissionChain:
         if self._configuration_changed is not None and self._configuration_changed():
             self._selected.clear()
 
-    def _has_work(self, plugin: Plugin) -> bool:
+    def _has_work(self, plugin: AdmissionPlugin) -> bool:
         return self._configuration_changed is None or not isinstance(plugin, ConfiguredPlugin) or plugin.is_configured()
 
 
@@ -287,6 +287,6 @@ def _observed(call: Call, observer: AdmissionObserver, kind: str, name: str) -> 
     return observed
 
 
-def configuring(plugins: Iterable[Plugin]) -> list[tuple[str, str]]:
+def configuring(plugins: Iterable[AdmissionPlugin]) -> list[tuple[str, str]]:
     """Return the pairs of group and resource that configure the plug-ins."""
     return sorted({each for plugin in plugins if isinstance(plugin, ConfiguredPlugin) for each in plugin.configured_by})

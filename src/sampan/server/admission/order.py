@@ -13,7 +13,7 @@ from sampan.core.field import quote
 from sampan.core.object import Object
 from sampan.registry.cluster import Cluster
 from sampan.registry.reader import CacheReader
-from sampan.server.admission.chain import Plugin
+from sampan.server.admission.chain import AdmissionPlugin
 from sampan.server.admission.configuration import READERS
 from sampan.server.admission.dynamic_admission import (
     MUTATING,
@@ -63,7 +63,7 @@ from sampan.server.authorization.authorizer import Authorizer
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class PluginDependencies:
     """Dependencies of the plug-ins."""
 
     cluster: Cluster
@@ -82,7 +82,7 @@ class Parts:
         return {} if given is None else READERS[name].read(given)
 
 
-Make = Callable[[Parts], Plugin]
+Make = Callable[[PluginDependencies], AdmissionPlugin]
 
 ORDER: Final[tuple[tuple[str, Make | None], ...]] = (
     ("AlwaysAdmit", lambda parts: AlwaysAdmit()),
@@ -146,13 +146,15 @@ NAMES: Final = frozenset(name for name, _ in ORDER)
 
 def default_plugins(
     cluster: Cluster, authorizer: Authorizer, settings: AdmissionSettings, metrics: AdmissionMetrics
-) -> list[Plugin]:
+) -> list[AdmissionPlugin]:
     """Return the enabled plug-ins. **Raises** `BadConfiguration`."""
-    parts = Parts(cluster, authorizer, settings, DynamicAdmission(Surroundings(cluster), authorizer, metrics))
+    parts = PluginDependencies(
+        cluster, authorizer, settings, DynamicAdmission(Surroundings(cluster), authorizer, metrics)
+    )
     return [_made(name, make, parts) for name, make in ORDER if make is not None and settings.is_on(name)]
 
 
-def _made(name: str, make: Make, parts: Parts) -> Plugin:
+def _made(name: str, make: Make, parts: PluginDependencies) -> AdmissionPlugin:
     try:
         return make(parts)
     except (ValueError, TypeError, AttributeError) as error:

@@ -22,7 +22,7 @@ from sampan.server.aggregation.backend import Backends
 from sampan.server.aggregation.backend_client import BackendClient
 from sampan.server.aggregation.filter import with_aggregation
 from sampan.server.aggregation.metrics import AggregationMetrics
-from sampan.server.aggregation.registration import Registration
+from sampan.server.aggregation.registration import AutoRegistration
 from sampan.server.aggregation.remote_discovery import RemoteDiscovery
 from sampan.server.aggregation.remote_openapi import RemoteOpenApi
 from sampan.server.aggregation.settings import AggregationSettings
@@ -53,7 +53,7 @@ class Aggregator:
         self._work = cluster.measures.work("RemoteAvailabilityController")
         backends = Backends(ServiceResolver(cluster.reader), settings, cluster.tunnels)
         self._client = BackendClient(backends, proxy)
-        self._registration = Registration(cluster)
+        self._registration = AutoRegistration(cluster)
         self._controllers: dict[str, tuple[ApiServiceController, asyncio.Task[None]]] = {}
         self.filter: Filter = with_aggregation(
             self.api_services, backends, proxy, reject_redirects=settings.reject_redirects

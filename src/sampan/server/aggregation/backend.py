@@ -10,7 +10,7 @@ from sampan.core.tls.trust import client_context, unverified_context
 from sampan.registry.webhook.services import Resolve, ServiceError
 from sampan.server.aggregation.api_service import ApiService
 from sampan.server.aggregation.settings import AggregationSettings
-from sampan.server.proxy.target import Endpoint, ProxyTarget
+from sampan.server.proxy.target import ProxyTarget, TargetAddress
 from sampan.server.request import UserInfo
 from sampan.streams.tunnels import NodeTunnels
 from sampan.wire.http1 import fits
@@ -55,7 +55,7 @@ class Backends:
             authority=f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
             lines=identity_lines(user),
             way=self._tunnels.to(node),
-            alternatives=[Endpoint(each.host, each.port, self._tunnels.to(each.node)) for each in alternatives],
+            alternatives=[TargetAddress(each.host, each.port, self._tunnels.to(each.node)) for each in alternatives],
         )
 
     def _context(self, ca_pem: str, insecure: bool) -> ssl.SSLContext:

@@ -14,7 +14,7 @@ Text = str | None
 Texts = list[str] | None
 
 
-class Kind(msgspec.Struct):
+class ResponseKind(msgspec.Struct):
     """Kind of responses."""
 
     group: Text = ""
@@ -26,8 +26,8 @@ class SubresourceDiscovery(msgspec.Struct, rename="camel"):
     """Subresource in an APIGroupDiscoveryList."""
 
     subresource: Text = ""
-    response_kind: Kind | None = None
-    accepted_types: list[Kind] | None = None
+    response_kind: ResponseKind | None = None
+    accepted_types: list[ResponseKind] | None = None
     verbs: Texts = None
 
 
@@ -35,7 +35,7 @@ class ResourceDiscovery(msgspec.Struct, rename="camel"):
     """Resource in an APIGroupDiscoveryList."""
 
     resource: Text = ""
-    response_kind: Kind | None = None
+    response_kind: ResponseKind | None = None
     scope: Text = ""
     singular_resource: Text = ""
     verbs: Texts = None
@@ -115,6 +115,6 @@ def _subresource(part: SubresourceDiscovery) -> dict[str, Any]:
     return {**document, "verbs": part.verbs or []}
 
 
-def _kind(kind: Kind | None) -> dict[str, str]:
-    kind = kind or Kind()
+def _kind(kind: ResponseKind | None) -> dict[str, str]:
+    kind = kind or ResponseKind()
     return {"group": kind.group or "", "version": kind.version or "", "kind": kind.kind or ""}

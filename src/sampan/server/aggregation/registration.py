@@ -1,4 +1,4 @@
-"""`Registration`: creates an APIService for every group version of this server, as clients of Kubernetes expect.
+"""`AutoRegistration`: creates an APIService for every group version of this server, as clients of Kubernetes expect.
 
 APIServices of built-in groups (label `onstart`) are reset at startup; later changes by users stay. APIServices of CRDs
 (label `true`) are always reset. A kube-apiserver on the same store repeatedly deletes objects with the label `true`
@@ -39,7 +39,7 @@ _ALL: Final = "APIServices"
 _log = logging.getLogger("sampan.aggregation")
 
 
-class Registration:
+class AutoRegistration:
     """Creates, updates and deletes APIServices."""
 
     def __init__(self, cluster: Cluster) -> None:

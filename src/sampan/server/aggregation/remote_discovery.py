@@ -17,8 +17,8 @@ from sampan.server.aggregation.backend_client import BackendClient, BackendError
 from sampan.server.aggregation.discovery_types import (
     ApiResourceList,
     GroupDiscoveryList,
-    Kind,
     ResourceDiscovery,
+    ResponseKind,
     SubresourceDiscovery,
     document_of,
 )
@@ -111,7 +111,7 @@ def _of_resources(body: bytes, place: GroupVersion) -> Document:
     found: dict[str, ResourceDiscovery] = {}
     for entry in _decoded(body, ApiResourceList).resources or ():
         name, _, part = entry.name.partition("/")
-        kind = Kind(entry.group or place[0], entry.version or place[1], entry.kind)
+        kind = ResponseKind(entry.group or place[0], entry.version or place[1], entry.kind)
         scope = "Namespaced" if entry.namespaced else "Cluster"
         whole = found.get(name)
         if whole is None:

@@ -15,7 +15,7 @@ from sampan.core.errors import internal_error
 from sampan.server.audit.backend import Backend
 from sampan.server.audit.context import AuditContext
 from sampan.server.audit.evaluator import PolicyEvaluator
-from sampan.server.audit.event import Event
+from sampan.server.audit.event import AuditEvent
 from sampan.server.audit.metrics import AuditMetrics
 from sampan.server.request import Request
 
@@ -57,7 +57,7 @@ class Audit:
         """`now` returns seconds since 1970. `clock` is the clock of `Request.received`."""
         self._policy, self._backend, self.metrics = policy, backend, metrics
         self._now, self._clock, self._stamp = now, clock, Stamps().stamp
-        self._endings: asyncio.Queue[Event] = asyncio.Queue(ENDINGS_MAX)
+        self._endings: asyncio.Queue[AuditEvent] = asyncio.Queue(ENDINGS_MAX)
 
     async def run(self) -> None:
         """Run the backend and record the ends of streams until cancelled. All queued events are recorded before it

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
-from sampan.server.audit.event import Event
+from sampan.server.audit.event import AuditEvent
 
 
 class Backend(Protocol):
@@ -18,7 +18,7 @@ class Backend(Protocol):
         """Name in metrics and logs."""
         ...
 
-    async def process(self, events: Sequence[Event]) -> bool:
+    async def process(self, events: Sequence[AuditEvent]) -> bool:
         """Record or queue events. Return False if they are lost, after the loss is counted. Raises nothing."""
         ...
 
@@ -35,7 +35,7 @@ class UnionBackend:
     def __init__(self, backends: Sequence[Backend]) -> None:
         self._backends = tuple(backends)
 
-    async def process(self, events: Sequence[Event]) -> bool:
+    async def process(self, events: Sequence[AuditEvent]) -> bool:
         """Record or queue events. Return False if at least one of them lost events."""
         taken = [await backend.process(events) for backend in self._backends]
         return all(taken)
@@ -54,7 +54,7 @@ class ForgivingBackend:
         self._delegate = delegate
         self.name = f"ignoreErrors<{delegate.name}>"
 
-    async def process(self, events: Sequence[Event]) -> bool:
+    async def process(self, events: Sequence[AuditEvent]) -> bool:
         """Record or queue events."""
         await self._delegate.process(events)
         return True

@@ -16,7 +16,7 @@ from sampan.core.clock import monotonic
 from sampan.core.settings import setting
 from sampan.core.settings.kinds import integer
 from sampan.server.audit.backend import Backend
-from sampan.server.audit.event import Event
+from sampan.server.audit.event import AuditEvent
 from sampan.server.audit.metrics import AuditMetrics
 
 SENDING_MAX = 32
@@ -52,13 +52,13 @@ class BufferedBackend:
     ) -> None:
         self._delegate, self._settings, self._metrics, self._clock = delegate, settings, metrics, clock
         self.name = f"buffered<{delegate.name}>"
-        self._queue: deque[Event] = deque()
+        self._queue: deque[AuditEvent] = deque()
         self._not_empty, self._full = asyncio.Event(), asyncio.Event()
         self._sending = asyncio.Semaphore(SENDING_MAX if settings.concurrent else 1)
-        self._under_way: dict[asyncio.Task[None], list[Event]] = {}
+        self._under_way: dict[asyncio.Task[None], list[AuditEvent]] = {}
         self._tokens, self._filled_at = float(settings.throttle_burst), clock()
 
-    async def process(self, events: Sequence[Event]) -> bool:
+    async def process(self, events: Sequence[AuditEvent]) -> bool:
         """Record or queue events. Never waits."""
         room = self._settings.buffer_size - len(self._queue)
         self._queue.extend(events[:room] if room < len(events) else events)
@@ -98,7 +98,7 @@ class BufferedBackend:
             except TimeoutError:
                 pass
 
-    def _batch(self) -> list[Event]:
+    def _batch(self) -> list[AuditEvent]:
         queue, size = self._queue, self._settings.max_batch_size
         batch = [queue.popleft() for _ in range(min(size, len(queue)))]
         if not queue:
@@ -119,7 +119,7 @@ class BufferedBackend:
         if self._tokens < 0:
             await asyncio.sleep(-self._tokens / settings.throttle_qps)
 
-    async def _send(self, batch: list[Event]) -> None:
+    async def _send(self, batch: list[AuditEvent]) -> None:
         try:
             await self._delegate.process(batch)
         finally:
@@ -127,7 +127,7 @@ class BufferedBackend:
 
     async def _flush(self) -> None:
         """Record the remaining events and wait for batches in progress. Count the rest as lost after the timeout."""
-        batch: list[Event] = []
+        batch: list[AuditEvent] = []
         try:
             async with asyncio.timeout(FLUSH_S):
                 while self._queue:

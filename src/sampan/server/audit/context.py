@@ -14,7 +14,7 @@ from sampan.core.clock import monotonic
 from sampan.core.errors import StatusError
 from sampan.core.time import format_duration
 from sampan.server.audit.evaluator import AuditDecision
-from sampan.server.audit.event import Event
+from sampan.server.audit.event import AuditEvent
 from sampan.server.request import Request, Response, UserInfo
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
@@ -117,7 +117,7 @@ class AuditContext:
             self._status["reason"] = reason
         self._status["code"] = code
 
-    def event(self, stage: str, at: str) -> Event:
+    def event(self, stage: str, at: str) -> AuditEvent:
         """Return the event of a stage that is reached at the MicroTime `at`."""
         request = self._request
         fields = self._fields.copy()
@@ -145,7 +145,7 @@ class AuditContext:
             annotations |= _TRUNCATED
         if annotations:
             fields["annotations"] = annotations
-        return Event(fields)
+        return AuditEvent(fields)
 
     def _latencies(self) -> dict[str, str]:
         """Return the latencies as annotations, if the whole request took longer than `_SLOW_S`."""

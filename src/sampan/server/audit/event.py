@@ -1,4 +1,4 @@
-"""`Event`: one stage of one request, in the formats of audit.k8s.io/v1 and of a legacy line of text.
+"""`AuditEvent`: one stage of one request, in the formats of audit.k8s.io/v1 and of a legacy line of text.
 
 Source: apiserver pkg/apis/audit/v1/types.go, pkg/audit/format.go (1.36).
 """
@@ -12,7 +12,7 @@ from sampan.core.field import quote
 _KIND = b'{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
 
 
-class Event:
+class AuditEvent:
     """Audit event. `fields` is its JSON without kind and apiVersion, and must not be changed. Bodies are JSON
     fragments.
     """
@@ -33,11 +33,11 @@ class Event:
         """Return the event as a JSON document without line feeds."""
         return _KIND + self.item()[1:]
 
-    def without_bodies(self) -> "Event":
+    def without_bodies(self) -> "AuditEvent":
         """Return a copy without request and response bodies, marked as truncated."""
         fields = {name: value for name, value in self.fields.items() if name not in ("requestObject", "responseObject")}
         fields["annotations"] = {**fields.get("annotations", {}), "audit.k8s.io/truncated": "true"}
-        return Event(fields)
+        return AuditEvent(fields)
 
     def legacy(self) -> str:
         """Return a line of text with the most important fields."""

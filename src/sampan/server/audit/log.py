@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
-from sampan.server.audit.event import Event
+from sampan.server.audit.event import AuditEvent
 from sampan.server.audit.metrics import AuditMetrics
 
 FORMATS = ("json", "legacy")
@@ -53,11 +53,11 @@ class LogBackend:
         self._untidy = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, "audit log")
         self._lock = threading.Lock()
-        self._waiting: list[Event] = []
+        self._waiting: list[AuditEvent] = []
         self._next: asyncio.Future[bool] | None = None
         """The next write, which includes all waiting events; None if no write is scheduled."""
 
-    async def process(self, events: Sequence[Event]) -> bool:
+    async def process(self, events: Sequence[AuditEvent]) -> bool:
         """Record or queue events."""
         with self._lock:
             self._waiting.extend(events)

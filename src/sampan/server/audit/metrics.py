@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from prometheus_client.core import Metric
 
-from sampan.server.audit.event import Event
+from sampan.server.audit.event import AuditEvent
 from sampan.server.instruments.histogram import Counter
 
 _log = logging.getLogger("sampan.audit")
@@ -29,7 +29,7 @@ class AuditMetrics:
         for counter in (self.events, self.rejected):
             counter.add((), 0)
 
-    def failed(self, plugin: str, reason: str, events: Sequence[Event]) -> None:
+    def failed(self, plugin: str, reason: str, events: Sequence[AuditEvent]) -> None:
         """Count and log events that a backend could not record. The log contains the ids of the first ones."""
         self.errors.add((plugin,), len(events))
         shown = ", ".join(f"{event.fields['auditID']} {event.fields['stage']}" for event in events[:_SHOWN_MAX])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sampan.core.settings import setting
 from sampan.core.settings.kinds import integer
 from sampan.server.audit.backend import Backend
-from sampan.server.audit.event import Event
+from sampan.server.audit.event import AuditEvent
 from sampan.server.audit.metrics import AuditMetrics
 
 _BYTES = integer(metavar="BYTES")
@@ -31,10 +31,10 @@ class TruncateBackend:
         self._delegate, self._settings, self._metrics = delegate, settings, metrics
         self.name = f"truncate<{delegate.name}>"
 
-    async def process(self, events: Sequence[Event]) -> bool:
+    async def process(self, events: Sequence[AuditEvent]) -> bool:
         """Record or queue events."""
-        batches: list[list[Event]] = []
-        dropped: list[Event] = []
+        batches: list[list[AuditEvent]] = []
+        dropped: list[AuditEvent] = []
         size = 0
         for event in map(self._shortened, events):
             length = len(event.document()) + 1
@@ -51,7 +51,7 @@ class TruncateBackend:
             self._metrics.failed("truncate", "event is too large even after truncating", dropped)
         return all(taken)
 
-    def _shortened(self, event: Event) -> Event:
+    def _shortened(self, event: AuditEvent) -> AuditEvent:
         if len(event.document()) < self._settings.max_event_size_bytes:
             return event
         return event.without_bodies() if event.fields["level"] in ("Request", "RequestResponse") else event

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from sampan.registry.webhook.client import Webhook, WebhookError
 from sampan.registry.webhook.response import EmptyResponse
 from sampan.registry.webhook.retry import Sleep, backoff_delays_s
-from sampan.server.audit.event import Event
+from sampan.server.audit.event import AuditEvent
 from sampan.server.audit.metrics import AuditMetrics
 
 INITIAL_BACKOFF_S = 10.0
@@ -35,7 +35,7 @@ class WebhookBackend:
         self._webhook, self._metrics, self._close = webhook, metrics, close
         self._initial_backoff_s, self._sleep = initial_backoff_s, sleep
 
-    async def process(self, events: Sequence[Event]) -> bool:
+    async def process(self, events: Sequence[AuditEvent]) -> bool:
         """Record or queue events."""
         body = _HEAD + b",".join([event.item() for event in events]) + b"]}"
         for wait_s in (*backoff_delays_s(self._initial_backoff_s), None):

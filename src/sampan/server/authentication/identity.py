@@ -1,4 +1,4 @@
-"""`Identity`: the issuer and the authenticators of tokens, for the verbs that create and review tokens."""
+"""`TokenService`: the issuer and the authenticators of tokens, for the verbs that create and review tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class AudienceError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class TokenService:
     """Issues and reviews tokens. The default one has no tokens."""
 
     tokens: Sequence[TokenAuthenticator] = ()

@@ -1,4 +1,4 @@
-"""HTTP/1.1: one `Connection` per client. A `Handler` returns the responses.
+"""HTTP/1.1: one `Http1Connection` per client. A `Handler` returns the responses.
 
 Concurrency: a connection runs one task at a time, for its oldest request. At most `PIPELINE_MAX` pipelined requests
 wait in a queue, and those of one more slice (`reading.py`). Then reading and parsing stop. The next request waits until
@@ -40,7 +40,7 @@ WRITE_CHUNK_BYTES = 256 << 10
 """Maximum number of bytes in one write. TLS encrypts them on the event loop, and other connections wait meanwhile."""
 
 
-class Connection(asyncio.Protocol):
+class Http1Connection(asyncio.Protocol):
     """Connection of one client. The module docstring lists its limits."""
 
     def __init__(self, owner: ConnectionOwner) -> None:
@@ -356,7 +356,7 @@ class Connection(asyncio.Protocol):
 class Deaf(asyncio.Protocol):
     """Protocol that discards the data that the client still sends."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Http1Connection) -> None:
         self._connection = connection
 
     def connection_lost(self, exc: Exception | None) -> None:

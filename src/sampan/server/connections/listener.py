@@ -16,7 +16,7 @@ from sampan.core.event_loop.turns import LoopTurns
 from sampan.server.connections.accept_filter import drop_new_connections, has_pending_connection
 from sampan.server.connections.handshakes import Handshakes
 from sampan.server.connections.held_transport import HeldTransport, hold
-from sampan.server.connections.http1 import Connection
+from sampan.server.connections.http1 import Http1Connection
 from sampan.server.connections.http2.connection import Http2Connection
 from sampan.server.connections.limited_reads import ALL_READS_PER_TURN, LimitedReads
 from sampan.server.connections.owner import ServedConnection
@@ -58,7 +58,7 @@ class Negotiated(asyncio.Protocol):
         self._owner.handshaking -= 1
         ssl_object = transport.get_extra_info("ssl_object")
         is_http_2 = ssl_object is not None and ssl_object.selected_alpn_protocol() == HTTP_2
-        protocol = Http2Connection(self._owner) if is_http_2 else Connection(self._owner)
+        protocol = Http2Connection(self._owner) if is_http_2 else Http1Connection(self._owner)
         transport = hold(cast(asyncio.Transport, transport))
         transport.set_protocol(protocol)
         if isinstance(ssl_object, LimitedReads) and isinstance(transport, HeldTransport):

@@ -46,7 +46,7 @@ class UnreadLimits:
     )
 
 
-class Receiver(Protocol):
+class StalledConnection(Protocol):
     """Connection or stream whose client does not read."""
 
     def cut(self) -> None:
@@ -56,7 +56,7 @@ class Receiver(Protocol):
 class Waiting(msgspec.Struct, eq=False):
     """One response that waits."""
 
-    receiver: Receiver
+    receiver: StalledConnection
     accounts: "tuple[_Account, ...]"
     bodies: tuple[bytes, ...]
     own_bytes: int
@@ -118,7 +118,7 @@ class UnreadBytes:
 
     @contextmanager
     def waiting(
-        self, receiver: Receiver, connection: object, user: str, bodies: tuple[bytes, ...], own_bytes: int
+        self, receiver: StalledConnection, connection: object, user: str, bodies: tuple[bytes, ...], own_bytes: int
     ) -> Iterator[None]:
         """Count a response while the block runs. `own_bytes`: those in buffers of the connection."""
         entry = self._enter(receiver, connection, user, bodies, own_bytes)
@@ -128,7 +128,7 @@ class UnreadBytes:
             self._leave(entry)
 
     def _enter(
-        self, receiver: Receiver, connection: object, user: str, bodies: tuple[bytes, ...], own_bytes: int
+        self, receiver: StalledConnection, connection: object, user: str, bodies: tuple[bytes, ...], own_bytes: int
     ) -> Waiting:
         of_connection = self._connections.get(connection)
         if of_connection is None:

@@ -6,7 +6,7 @@ Source: apimachinery pkg/apis/meta/v1/types.go, api apidiscovery/v2/types.go (1.
 from collections.abc import Sequence
 
 from sampan.registry.definition import ResourceDefinition
-from sampan.server.discovery.resources import Document, Group, Resource, Subresource, Version
+from sampan.server.discovery.resources import Document, ServedGroup, ServedResource, Subresource, Version
 
 _CHANGES = frozenset({"create", "patch", "update"})
 
@@ -20,17 +20,17 @@ def api_versions(server_address: str) -> Document:
     }
 
 
-def api_group_list(groups: Sequence[Group]) -> Document:
+def api_group_list(groups: Sequence[ServedGroup]) -> Document:
     """Return the document of `/apis`."""
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group_fields(group) for group in groups]}
 
 
-def api_group(group: Group) -> Document:
+def api_group(group: ServedGroup) -> Document:
     """Return the document of `/apis/<group>`."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group_fields(group)}
 
 
-def api_resource_list(group: Group, version: Version) -> Document:
+def api_resource_list(group: ServedGroup, version: Version) -> Document:
     """Return the document of `/api/v1` or `/apis/<group>/<version>`."""
     document: Document = {"kind": "APIResourceList"}
     if group.name:
@@ -44,7 +44,7 @@ def api_resource_list(group: Group, version: Version) -> Document:
     return document
 
 
-def aggregated(groups: Sequence[Group]) -> Document:
+def aggregated(groups: Sequence[ServedGroup]) -> Document:
     """Return a single document of all groups (apidiscovery.k8s.io/v2)."""
     return {
         "kind": "APIGroupDiscoveryList",
@@ -58,12 +58,12 @@ def _group_version(group: str, version: str) -> str:
     return f"{group}/{version}" if group else version
 
 
-def _group_fields(group: Group) -> Document:
+def _group_fields(group: ServedGroup) -> Document:
     versions = [{"groupVersion": _group_version(group.name, v.name), "version": v.name} for v in group.versions]
     return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
 
 
-def _resource_entry(resource: Resource) -> Document:
+def _resource_entry(resource: ServedResource) -> Document:
     definition = resource.definition
     entry: Document = {
         "name": definition.resource,
@@ -81,7 +81,7 @@ def _resource_entry(resource: Resource) -> Document:
     return entry
 
 
-def _subresource_entry(resource: Resource, subresource: Subresource) -> Document:
+def _subresource_entry(resource: ServedResource, subresource: Subresource) -> Document:
     definition = resource.definition
     entry: Document = {
         "name": f"{definition.resource}/{subresource.name}",
@@ -98,21 +98,21 @@ def _subresource_entry(resource: Resource, subresource: Subresource) -> Document
     return entry
 
 
-def _group_discovery(group: Group) -> Document:
+def _group_discovery(group: ServedGroup) -> Document:
     metadata: Document = {"creationTimestamp": None}
     if group.name:
         metadata = {"name": group.name, **metadata}
     return {"metadata": metadata, "versions": [_version_discovery(group, v) for v in group.versions]}
 
 
-def _version_discovery(group: Group, version: Version) -> Document:
+def _version_discovery(group: ServedGroup, version: Version) -> Document:
     if version.remote is not None:
         return version.remote
     resources = [_resource_discovery(group, version, resource) for resource in version.resources]
     return {"version": version.name, "resources": resources, "freshness": "Current"}
 
 
-def _resource_discovery(group: Group, version: Version, resource: Resource) -> Document:
+def _resource_discovery(group: ServedGroup, version: Version, resource: ServedResource) -> Document:
     definition = resource.definition
     own = (group.name, version.name) if definition.dialect.discovery_repeats_version else ("", "")
     document: Document = {

@@ -16,16 +16,16 @@ from sampan.registry.definition import ResourceDefinition, builtin_groups
 from sampan.server.discovery.documents import aggregated, api_group, api_group_list, api_resource_list, api_versions
 from sampan.server.discovery.resources import NOTHING_AGGREGATED, Aggregated, Document, served_groups
 from sampan.server.media import formatted, wants_pretty
-from sampan.server.request import Counted, Headers, Request, Response
+from sampan.server.request import Headers, MetricLabels, Request, Response
 from sampan.server.status import not_found_page
 from sampan.wire.negotiation import MediaType, negotiate, negotiate_discovery
 
 _NOPEER: Final = "nopeer"
-_COUNTED: Final = {"/api": Counted("api"), "/apis": Counted("apis")}
+_COUNTED: Final = {"/api": MetricLabels("api"), "/apis": MetricLabels("apis")}
 """Paths whose requests are counted in metrics."""
 
 
-class Definitions(Protocol):
+class DefinitionSource(Protocol):
     """Part of the registry that discovery needs."""
 
     generation: int
@@ -33,7 +33,7 @@ class Definitions(Protocol):
     def definitions(self) -> Sequence[ResourceDefinition]: ...
 
 
-class Aggregator(Protocol):
+class AggregatedGroups(Protocol):
     """Part of the aggregator that discovery needs."""
 
     @property
@@ -78,7 +78,10 @@ class Discovery:
     """Serves discovery. `server_address` is the address in /api (host:port)."""
 
     def __init__(
-        self, registry: Definitions, server_address: Callable[[], str] = str, aggregator: Aggregator | None = None
+        self,
+        registry: DefinitionSource,
+        server_address: Callable[[], str] = str,
+        aggregator: AggregatedGroups | None = None,
     ) -> None:
         self._registry = registry
         self._server_address = server_address

@@ -29,7 +29,7 @@ class Subresource:
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class ServedResource:
     """Resource in one version."""
 
     definition: ResourceDefinition
@@ -43,7 +43,7 @@ class Version:
     """Group version with its resources by name."""
 
     name: str
-    resources: tuple[Resource, ...]
+    resources: tuple[ServedResource, ...]
     remote: Document | None = None
     """Entry of the aggregated document for a group version of another server."""
 
@@ -61,7 +61,7 @@ NOTHING_AGGREGATED = Aggregated()
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ServedGroup:
     """Group with its versions, the preferred one first."""
 
     name: str
@@ -73,18 +73,20 @@ class Group:
 
 def served_groups(
     definitions: Sequence[ResourceDefinition], aggregated: Aggregated = NOTHING_AGGREGATED
-) -> tuple[Group, ...]:
+) -> tuple[ServedGroup, ...]:
     """Return all served groups by priority."""
     storage_groups: dict[str, str] = {}
     for definition in definitions:
         storage_groups.setdefault(definition.storage_prefix or definition.resource, definition.group)
-    groups: dict[str, dict[str, list[Resource]]] = {}
+    groups: dict[str, dict[str, list[ServedResource]]] = {}
     for definition in definitions:
         prefix = definition.storage_prefix
         storage_group = storage_groups[prefix] if prefix else definition.group
         for version in definition.versions.values():
             if version.served:
-                resource = Resource(definition, _hash(definition, storage_group), _subresources(definition, version))
+                resource = ServedResource(
+                    definition, _hash(definition, storage_group), _subresources(definition, version)
+                )
                 groups.setdefault(definition.group, {}).setdefault(version.name, []).append(resource)
     for group, name in aggregated.remote:
         groups.setdefault(group, {})[name] = []
@@ -92,7 +94,7 @@ def served_groups(
     return tuple(group for _, group in sorted(found, key=lambda each: (-each[0], each[1].name)))
 
 
-def _group(name: str, versions: Mapping[str, list[Resource]], aggregated: Aggregated) -> tuple[int, Group]:
+def _group(name: str, versions: Mapping[str, list[ServedResource]], aggregated: Aggregated) -> tuple[int, ServedGroup]:
     """Return a group and its priority, which is the highest of its versions."""
     by_version = {version: aggregated.priorities.get((name, version)) for version in versions}
     usual = group_priority(name)
@@ -104,7 +106,7 @@ def _group(name: str, versions: Mapping[str, list[Resource]], aggregated: Aggreg
 
     # Use the default order of versions before APIServices exist.
     ordered = sorted(versions, key=key if None not in by_version.values() else version_key)
-    return priority, Group(name, tuple(_version(name, v, versions[v], aggregated) for v in ordered))
+    return priority, ServedGroup(name, tuple(_version(name, v, versions[v], aggregated) for v in ordered))
 
 
 def storage_version_hash(group: str, version: str, kind: str) -> str:
@@ -115,7 +117,7 @@ def storage_version_hash(group: str, version: str, kind: str) -> str:
     return base64.b64encode(digest[:8]).decode()
 
 
-def _version(group: str, name: str, resources: list[Resource], aggregated: Aggregated) -> Version:
+def _version(group: str, name: str, resources: list[ServedResource], aggregated: Aggregated) -> Version:
     resources = sorted(resources, key=lambda r: r.definition.resource)
     return Version(name, tuple(resources), aggregated.remote.get((group, name)))
 

@@ -16,7 +16,7 @@ from sampan.server.extension.computed import ComputedResource
 from sampan.server.extension.verbs import computed_handler
 from sampan.server.filters.deadline import REQUEST_TIMEOUT_S, Deadlines
 from sampan.server.health.health import ENDPOINTS, Health
-from sampan.server.health.lifecycle import Lifecycle
+from sampan.server.health.lifecycle import LifecycleSignals
 from sampan.server.metrics.server import CONTENT_TYPE, ServerMetrics
 from sampan.server.openapi.handler import OpenApi
 from sampan.server.request import Request, Response
@@ -39,7 +39,7 @@ class ExtensionServer:
         authorizer: Authorizer,
     ) -> None:
         group, version = group_version
-        self.lifecycle = Lifecycle()
+        self.lifecycle = LifecycleSignals()
         self.deadlines = Deadlines(REQUEST_TIMEOUT_S)
         self.metrics = ServerMetrics(self.deadlines.under_way)
         self._registry = ResourceRegistry()

@@ -4,7 +4,7 @@ Source: apiserver pkg/server/filters/with_retry_after.go (1.36).
 """
 
 from sampan.server.filters.hook import HandlerHook
-from sampan.server.health.lifecycle import Lifecycle
+from sampan.server.health.lifecycle import LifecycleSignals
 from sampan.server.request import Request, Response
 
 _MESSAGE = b"The apiserver is shutting down, please try again later."
@@ -12,7 +12,7 @@ _EXEMPT = ("/readyz", "/livez", "/healthz", "/metrics")
 RETRY_AFTER_S = 5
 
 
-def retry_after_hook(lifecycle: Lifecycle) -> HandlerHook:
+def retry_after_hook(lifecycle: LifecycleSignals) -> HandlerHook:
     """Return a hook that refuses requests after `lifecycle.draining`, except those for health and metrics."""
 
     def before(request: Request) -> Response | None:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sampan.core.object import Object
 from sampan.registry.kinds.flowcontrol.bootstrap import MANDATORY, flow_schemas, priority_levels
-from sampan.server.flow_control.flow_schema import CompiledSchema
+from sampan.server.flow_control.flow_schema import CompiledFlowSchema
 from sampan.server.flow_control.priority_level import PriorityLevel
 
 CATCH_ALL: Final = "catch-all"
@@ -16,10 +16,10 @@ CATCH_ALL: Final = "catch-all"
 Make = Callable[[Object], PriorityLevel]
 
 
-class Configuration(NamedTuple):
+class EffectiveConfiguration(NamedTuple):
     """Schemas and levels in effect until the objects change."""
 
-    schemas: list[CompiledSchema]
+    schemas: list[CompiledFlowSchema]
     """Schemas in matching order. `catch-all` is last, unless a schema has a higher precedence number."""
     levels: dict[str, PriorityLevel]
     dangling: list[tuple[Object, str, bool]]
@@ -33,7 +33,7 @@ def digest(
     *,
     make: Make,
     seats: int,
-) -> Configuration:
+) -> EffectiveConfiguration:
     """Return the configuration for these objects. Levels in `before` keep their running and waiting requests."""
     levels: dict[str, PriorityLevel] = {}
     for obj in level_objects:
@@ -41,7 +41,7 @@ def digest(
             _keep(levels, obj, before, make)
     schemas, dangling = [], []
     for obj in schema_objects:
-        schema = CompiledSchema(obj)
+        schema = CompiledFlowSchema(obj)
         found = schema.level in levels
         if found:
             schemas.append(schema)
@@ -56,11 +56,11 @@ def digest(
             levels[name] = level
     known = {schema.name for schema in schemas}
     specs = flow_schemas()
-    schemas += [CompiledSchema({"metadata": {"name": n}, "spec": specs[n]}) for n in MANDATORY if n not in known]
+    schemas += [CompiledFlowSchema({"metadata": {"name": n}, "spec": specs[n]}) for n in MANDATORY if n not in known]
     share_sum = sum(level.shares for level in levels.values())
     for level in levels.values():
         level.share(seats, share_sum)
-    return Configuration(sorted(schemas, key=lambda schema: schema.order), levels, dangling)
+    return EffectiveConfiguration(sorted(schemas, key=lambda schema: schema.order), levels, dangling)
 
 
 def _keep(levels: dict[str, PriorityLevel], obj: Object, before: Mapping[str, PriorityLevel], make: Make) -> None:

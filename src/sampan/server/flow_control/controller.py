@@ -21,7 +21,7 @@ from sampan.registry.strategy import Context
 from sampan.registry.write.own import Edit, UpdateOptions, update
 from sampan.registry.write.write import Part
 from sampan.server.flow_control.borrowing import ADJUSTMENT_PERIOD_S, rebalance
-from sampan.server.flow_control.configuration import CATCH_ALL, Configuration, digest
+from sampan.server.flow_control.configuration import CATCH_ALL, EffectiveConfiguration, digest
 from sampan.server.flow_control.dropped_requests import DroppedRequests
 from sampan.server.flow_control.estimation.estimator import WorkEstimator
 from sampan.server.flow_control.estimation.object_stats import CachedObjectStats
@@ -79,7 +79,7 @@ class FlowController:
             follow(FLOW_CONTROL_GROUP, "prioritylevelconfigurations", _keep_in(self._levels)),
             follow(FLOW_CONTROL_GROUP, "flowschemas", _keep_in(self._schemas)),
         )
-        self._configuration = Configuration([], {}, [])
+        self._configuration = EffectiveConfiguration([], {}, [])
         self._woken = asyncio.Event()
         self._asleep = False
         self._digest()

@@ -1,4 +1,4 @@
-"""`CompiledSchema`: a FlowSchema, compiled for matching.
+"""`CompiledFlowSchema`: a FlowSchema, compiled for matching.
 
 Source: apiserver pkg/util/flowcontrol/rule.go (1.36).
 """
@@ -12,7 +12,7 @@ from sampan.server.request import RequestInfo, UserInfo
 _ACCOUNT: Final = "system:serviceaccount:"
 
 
-class CompiledSchema:
+class CompiledFlowSchema:
     """Matches requests, and returns the distinguisher of their flow."""
 
     def __init__(self, obj: Object) -> None:

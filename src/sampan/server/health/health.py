@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from sampan.core.field import quote
-from sampan.server.health.lifecycle import Lifecycle
+from sampan.server.health.lifecycle import LifecycleSignals
 from sampan.server.health.metrics import HealthMetrics
 from sampan.server.post_start_hooks.names import AFTER_AUTOREGISTER, BEFORE_AUTOREGISTER, check_names
-from sampan.server.request import Counted, Request, Response
+from sampan.server.request import MetricLabels, Request, Response
 from sampan.server.status import text_response
 from sampan.storage.store import StoreDamaged, StoreFull
 
@@ -29,7 +29,7 @@ _NOT_STARTED = "not finished"
 CheckFunction = Callable[[], Awaitable[object]]
 
 
-class Check(NamedTuple):
+class HealthCheck(NamedTuple):
     """Named check. `run` raises if it fails; the exception is only logged."""
 
     name: str
@@ -39,12 +39,12 @@ class Check(NamedTuple):
 class Health:
     """Checks of each endpoint, in order. Results are also counted for /metrics/slis."""
 
-    def __init__(self, lifecycle: Lifecycle, store: CheckFunction, writes: CheckFunction | None = None) -> None:
+    def __init__(self, lifecycle: LifecycleSignals, store: CheckFunction, writes: CheckFunction | None = None) -> None:
         """`store` raises if the store cannot be read. `writes` returns if the store accepts writes; by default it is
         `store`.
         """
-        self._checks: dict[str, list[Check]] = {endpoint: [] for endpoint in ENDPOINTS}
-        self._counted = {endpoint: Counted(f"/{endpoint}", component="") for endpoint in ENDPOINTS}
+        self._checks: dict[str, list[HealthCheck]] = {endpoint: [] for endpoint in ENDPOINTS}
+        self._counted = {endpoint: MetricLabels(f"/{endpoint}", component="") for endpoint in ENDPOINTS}
         self.metrics = HealthMetrics()
         self.add("ping", _pass)
         self.add("log", _pass)
@@ -76,7 +76,7 @@ class Health:
             place = len(checks)
             while place and checks[place - 1].name in _LAST and _LAST.index(checks[place - 1].name) > rank:
                 place -= 1
-            checks.insert(place, Check(name, run))
+            checks.insert(place, HealthCheck(name, run))
 
     async def handle(self, request: Request) -> Response:
         """Serve `/readyz` and `/readyz/<check>`."""
@@ -101,7 +101,7 @@ class Health:
             f"/{e}{suffix}" for e, checks in self._checks.items() for suffix in ("", *(f"/{c.name}" for c in checks))
         ]
 
-    async def _all(self, endpoint: str, checks: Sequence[Check], request: Request) -> Response:
+    async def _all(self, endpoint: str, checks: Sequence[HealthCheck], request: Request) -> Response:
         excluded = dict.fromkeys(request.wire.query.get("exclude", ()))
         lines, failed = [], []
         selected = [check for check in checks if check.name not in excluded]
@@ -131,14 +131,14 @@ class Health:
         return text_response(200, "ok")
 
 
-async def _single(check: Check) -> Response:
+async def _single(check: HealthCheck) -> Response:
     error = await _run(check)
     if error is None:
         return Response(200, b"ok", "text/plain; charset=utf-8")
     return text_response(500, f"internal server error: {error}\n")
 
 
-async def _run(check: Check) -> Exception | None:
+async def _run(check: HealthCheck) -> Exception | None:
     try:
         await check.run()
     except Exception as error:

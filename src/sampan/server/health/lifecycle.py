@@ -3,7 +3,7 @@
 import asyncio
 
 
-class Lifecycle:
+class LifecycleSignals:
     """Set by the process that runs the server; read by filters and health checks.
 
     started → serving → stopping (readyz fails) → draining (new requests are refused) → ended

@@ -12,7 +12,7 @@ from sampan.core.errors import StatusError
 from sampan.server.authorization.authorizer import Authorizer, Decision
 from sampan.server.authorization.forbidden import forbidden_error
 from sampan.server.impersonation.metrics import ImpersonationMetrics
-from sampan.server.impersonation.modes import MODES, Impersonated, impersonate_legacy
+from sampan.server.impersonation.modes import MODES, ImpersonatedUser, impersonate_legacy
 from sampan.server.request import RequestInfo, UserInfo
 
 _CACHE_ENTRIES_MAX: Final = 10_000
@@ -28,7 +28,7 @@ class Impersonator:
         self._last: OrderedDict[str, int] = OrderedDict()
         """Index of the last successful mode by the requester's name."""
 
-    async def impersonate(self, requester: UserInfo, desired: UserInfo, info: RequestInfo) -> Impersonated:
+    async def impersonate(self, requester: UserInfo, desired: UserInfo, info: RequestInfo) -> ImpersonatedUser:
         """Return the impersonated user for the request `info`. Raises 403 with the refusal of the first mode that was
         tried.
         """
@@ -41,7 +41,7 @@ class Impersonator:
         self._metrics.allowed(found.constraint, monotonic() - began)
         return found
 
-    async def _in_any_mode(self, requester: UserInfo, desired: UserInfo, info: RequestInfo) -> Impersonated:
+    async def _in_any_mode(self, requester: UserInfo, desired: UserInfo, info: RequestInfo) -> ImpersonatedUser:
         refusal: StatusError | None = None
         last = self._last.get(requester.name)
         order = range(_LEGACY + 1) if last is None else (last, *(n for n in range(_LEGACY + 1) if n != last))
@@ -59,7 +59,7 @@ class Impersonator:
 
     async def _in_mode(
         self, number: int, requester: UserInfo, desired: UserInfo, info: RequestInfo
-    ) -> Impersonated | None:
+    ) -> ImpersonatedUser | None:
         if number == _LEGACY:
             return await impersonate_legacy(self._check, requester, desired)
         return await MODES[number].impersonate(self._check, requester, desired, info)

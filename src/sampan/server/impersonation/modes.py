@@ -31,7 +31,7 @@ _MANY: Final = 4
 """Minimum number of groups or extra values for which the right to all of them is checked first."""
 
 
-class Impersonated(NamedTuple):
+class ImpersonatedUser(NamedTuple):
     """User of the impersonated request, and the verb that allowed it ("" in the legacy mode)."""
 
     user: UserInfo
@@ -49,7 +49,7 @@ class Mode:
 
     async def impersonate(
         self, check: Check, requester: UserInfo, desired: UserInfo, info: RequestInfo
-    ) -> Impersonated | None:
+    ) -> ImpersonatedUser | None:
         """Return the impersonated user, or None if the mode does not apply. Raises 403."""
         if not self.suits(desired, requester):
             return None
@@ -61,7 +61,7 @@ class Mode:
             await check(requester, _request_for(verb, part))
         await self._check_groups(check, requester, verb, desired.groups)
         await self._check_extra(check, requester, verb, desired.extra)
-        return Impersonated(_completed(desired, node=True), verb)
+        return ImpersonatedUser(_completed(desired, node=True), verb)
 
     def _parts(self, desired: UserInfo) -> Iterable["_Part"]:
         node = node_name(desired.name)
@@ -100,7 +100,7 @@ class _Part(NamedTuple):
     group: str = _AUTHENTICATION
 
 
-async def impersonate_legacy(check: Check, requester: UserInfo, desired: UserInfo) -> Impersonated:
+async def impersonate_legacy(check: Check, requester: UserInfo, desired: UserInfo) -> ImpersonatedUser:
     """Impersonate in the legacy mode, which permits all rights of the impersonated user. Raises 403."""
     parts = [_name_part(desired.name, "")]
     if desired.uid:
@@ -108,7 +108,7 @@ async def impersonate_legacy(check: Check, requester: UserInfo, desired: UserInf
     parts += [_Part("groups", group, group="") for group in desired.groups]
     for part in (*parts, *_extra_parts(desired.extra)):
         await check(requester, _request_for("impersonate", part))
-    return Impersonated(_completed(desired, node=False), "")
+    return ImpersonatedUser(_completed(desired, node=False), "")
 
 
 def node_name(username: str) -> str:

@@ -21,7 +21,7 @@ from sampan.server.openapi.merge import Json, merged
 from sampan.server.openapi.protobuf import encode_document
 from sampan.server.openapi.protobuf_v3 import encode_document as encode_v3
 from sampan.server.openapi.shared_parameters import share_parameters
-from sampan.server.request import Counted, Headers, Request, Response
+from sampan.server.request import Headers, MetricLabels, Request, Response
 from sampan.server.routes.version import GIT_VERSION
 from sampan.wire import json as wire_json
 from sampan.wire.negotiation import parse_accept
@@ -37,7 +37,7 @@ PROTOBUF_V3 = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
 _PROTOBUF_V3_OLD = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 _FORMS_V3 = {_JSON: _JSON, PROTOBUF_V3: PROTOBUF_V3, _PROTOBUF_V3_OLD: PROTOBUF_V3}
 _FORMS_V2 = {_JSON: _JSON, PROTOBUF_V2: PROTOBUF_V2, _PROTOBUF_V2_OLD: PROTOBUF_V2}
-_INDEX, _DOCUMENT = Counted("openapi/v3", component=""), Counted("openapi/v3/", component="")
+_INDEX, _DOCUMENT = MetricLabels("openapi/v3", component=""), MetricLabels("openapi/v3/", component="")
 _VARY_V3: Headers = [(b"Vary", b"Accept")]
 _VARY_V2: Headers = [(b"Vary", b"Accept-Encoding"), *_VARY_V3]
 

@@ -1,4 +1,4 @@
-"""`Credentials`: the keys and certificates of a server.
+"""`ServerCredentials`: the keys and certificates of a server.
 
 They are created on the first start and renewed before they expire. Files in the data directory:
 
@@ -43,7 +43,7 @@ _AUTHORITIES = {"ca": "apiserver", "front-proxy-ca": "front-proxy-client"}
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
+class ServerCredentials:
     """Paths of the credentials, and the content of the kubeconfig."""
 
     ca_file: Path
@@ -61,7 +61,7 @@ class Credentials:
 
 def prepare_credentials(
     directory: Path, hosts: Sequence[str], now: datetime.datetime, *, likely: Sequence[str] = ()
-) -> Credentials:
+) -> ServerCredentials:
     """Read or create the credentials in `directory`. Files have mode 0600.
 
     The serving certificate must be valid for `hosts`. A new one is also valid for the `likely` hosts, so that it need
@@ -89,7 +89,7 @@ def prepare_credentials(
         lambda pair: _usable(pair, proxies, now),
         lambda: make_client(proxies, FRONT_PROXY_USER, (), now),
     )
-    return Credentials(
+    return ServerCredentials(
         pki / "ca.crt",
         pki / "apiserver.crt",
         pki / "apiserver.key",

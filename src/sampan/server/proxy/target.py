@@ -23,7 +23,7 @@ _ALTERNATIVES_TIMEOUT_S: Final = 3.0
 """Time in which an endpoint must accept a connection, if there is another one."""
 
 
-class Endpoint(NamedTuple):
+class TargetAddress(NamedTuple):
     """Address that serves the same as that of a target."""
 
     address: str
@@ -64,7 +64,7 @@ class ProxyTarget:
     failure: Failure = unreachable
     way: Way | None = None
     """Way to the address, such as the tunnel of its node."""
-    alternatives: Sequence[Endpoint] = ()
+    alternatives: Sequence[TargetAddress] = ()
     """Endpoints to try if the address accepts no connection."""
 
     def endpoints(self, timeout_s: float) -> Sequence[Upstream]:
@@ -72,7 +72,7 @@ class ProxyTarget:
 
         Link-local and similar addresses are refused (`core.dial`).
         """
-        found = [Endpoint(self.address, self.port, self.way), *self.alternatives[:ALTERNATIVES_MAX]]
+        found = [TargetAddress(self.address, self.port, self.way), *self.alternatives[:ALTERNATIVES_MAX]]
         return [
             Upstream(
                 self.host,

@@ -10,7 +10,7 @@ from sampan.streams.tunnels import NodeTunnels
 
 
 @dataclass(frozen=True, slots=True)
-class ProxySettings:
+class UpstreamSettings:
     """Settings of proxied requests."""
 
     kubelet: KubeletSettings = field(default_factory=KubeletSettings)
@@ -24,9 +24,9 @@ class ProxyUpstreams:
     """Proxies and kubelet connections of one server. Raises `OSError` if a kubelet file cannot be used."""
 
     def __init__(
-        self, nodes: NodeReader, settings: ProxySettings | None = None, tunnels: NodeTunnels | None = None
+        self, nodes: NodeReader, settings: UpstreamSettings | None = None, tunnels: NodeTunnels | None = None
     ) -> None:
-        self.settings = settings or ProxySettings()
+        self.settings = settings or UpstreamSettings()
         self.tunnels = tunnels or NodeTunnels()
         self.kubelets = KubeletConnection(nodes, self.settings.kubelet, self.tunnels)
         sandboxed = self.settings.sandboxed

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from sampan.server.resource_metrics.points import NODE, Key, Point
+from sampan.server.resource_metrics.points import NODE, Point, PointKey
 
 FRESH_MIN_S: Final = 10.0
 """Age from which a container's start is its first point. The average of a shorter time is mostly its start-up."""
@@ -38,11 +38,11 @@ class History:
 
     def __init__(self, resolution_s: float) -> None:
         self._resolution_s = resolution_s
-        self._nodes: dict[str, Mapping[Key, Pair]] = {}
+        self._nodes: dict[str, Mapping[PointKey, Pair]] = {}
         self._pods: dict[tuple[str, str], dict[str, dict[str, Pair]]] = {}
         """By namespace and name of the Pod, then by the node that reported it, then by container."""
 
-    def replace(self, scraped: Mapping[str, Mapping[Key, Point]]) -> None:
+    def replace(self, scraped: Mapping[str, Mapping[PointKey, Point]]) -> None:
         """Take the points of a scrape, by node. Nodes that are missing in it are forgotten, with their Pods."""
         self._nodes = {name: self._paired(self._nodes.get(name, {}), points) for name, points in scraped.items()}
         self._pods = {}
@@ -80,7 +80,7 @@ class History:
         complete = {container: usage for container, usage in found.items() if usage is not None}
         return complete if len(complete) == len(found) else None
 
-    def _paired(self, known: Mapping[Key, Pair], points: Mapping[Key, Point]) -> Mapping[Key, Pair]:
+    def _paired(self, known: Mapping[PointKey, Pair], points: Mapping[PointKey, Point]) -> Mapping[PointKey, Pair]:
         return {key: self._pair(known.get(key), point) for key, point in points.items()}
 
     def _pair(self, known: Pair | None, point: Point) -> Pair:

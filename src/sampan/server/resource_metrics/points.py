@@ -23,7 +23,7 @@ _MAXIMUM: Final = 1e18
 """Largest number that is accepted: its thousand-millionths are no usage of a machine."""
 
 
-class Key(NamedTuple):
+class PointKey(NamedTuple):
     """Name of what was measured: a container of a Pod, or the node (all empty)."""
 
     namespace: str = ""
@@ -31,7 +31,7 @@ class Key(NamedTuple):
     container: str = ""
 
 
-NODE: Final = Key()
+NODE: Final = PointKey()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ class Point:
     """Start of the container, in seconds since the epoch; 0 if it is unknown."""
 
 
-def read_points(text: bytes, now_s: float) -> Mapping[Key, Point]:
+def read_points(text: bytes, now_s: float) -> Mapping[PointKey, Point]:
     """Return what has both values, for CPU and memory. `now_s`: time of values without one.
 
     Other metrics, values that are no number and names that no object can have are left out, and so are
     containers after `POINTS_MAX`.
     """
-    found: dict[Key, dict[bytes, tuple[float, float]]] = {}
+    found: dict[PointKey, dict[bytes, tuple[float, float]]] = {}
     # Line by line: one search through a long text would keep other threads from running until its end.
     for line in text.split(b"\n"):
         sample = _SAMPLE.fullmatch(line) if len(line) <= _LINE_BYTES_MAX else None
@@ -71,13 +71,13 @@ def _point(values: Mapping[bytes, tuple[float, float]]) -> Point:
     return Point(time_s, cpu_s, int(memory), values[_START][0] if _START in values else 0.0)
 
 
-def _key(what: bytes, labels: bytes) -> Key | None:
+def _key(what: bytes, labels: bytes) -> PointKey | None:
     if what == b"node":
         return NODE
     named = {name: value.decode() for name, value in _LABEL.findall(labels)}
     if len(named) < 3:
         return None
-    return Key(named[b"namespace"], named[b"pod"], named[b"container"])
+    return PointKey(named[b"namespace"], named[b"pod"], named[b"container"])
 
 
 def _number(text: bytes) -> float | None:

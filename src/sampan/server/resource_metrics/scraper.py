@@ -21,7 +21,7 @@ from sampan.server.proxy.exchange import Outgoing
 from sampan.server.proxy.target import ProxyTarget
 from sampan.server.proxy.upstreams import ProxyUpstreams
 from sampan.server.resource_metrics.history import History
-from sampan.server.resource_metrics.points import Key, Point, read_points
+from sampan.server.resource_metrics.points import Point, PointKey, read_points
 from sampan.server.resource_metrics.settings import ResourceMetricsSettings
 
 _log = logging.getLogger("sampan.resource_metrics")
@@ -93,7 +93,7 @@ class Scraper:
         for name in self._failed.keys() - scraped.keys():
             del self._failed[name]
 
-    async def _points(self, node: str, free: asyncio.Semaphore) -> Mapping[Key, Point] | None:
+    async def _points(self, node: str, free: asyncio.Semaphore) -> Mapping[PointKey, Point] | None:
         async with free:
             try:
                 async with asyncio.timeout(self._settings.timeout_s):
@@ -113,7 +113,7 @@ class Scraper:
             self._failed[node] = text
             _log.warning("cannot read the metrics of a node", extra={"node": node, "error": text})
 
-    async def _read(self, node: str) -> Mapping[Key, Point]:
+    async def _read(self, node: str) -> Mapping[PointKey, Point]:
         """Return the points of one node. **Raises** `StatusError`, `OSError`, `Unusable`."""
         kubelet = self._upstreams.kubelets.of(node)
         target = ProxyTarget(kubelet.host, kubelet.port, PATH, "", kubelet.tls, way=kubelet.way)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from sampan.core.clock import utc_now
 from sampan.core.kubernetes_version import MAJOR, MINOR
-from sampan.server.request import Counted, Handler, Request, Response
+from sampan.server.request import Handler, MetricLabels, Request, Response
 from sampan.server.routes.version import GIT_VERSION
 
 _TEXT = "text/plain; charset=utf-8"
@@ -17,7 +17,7 @@ _WARNING = "Warning: This endpoint is not meant to be machine parseable, has no 
 
 def statusz(component: str, paths: Callable[[], Iterable[str]]) -> Handler:
     """Return a handler that shows version, start time and uptime."""
-    started, counted = utc_now(), Counted(resource="statusz", component=component)
+    started, counted = utc_now(), MetricLabels(resource="statusz", component=component)
 
     async def handle(request: Request) -> Response:
         request.counted = counted
@@ -39,7 +39,7 @@ def statusz(component: str, paths: Callable[[], Iterable[str]]) -> Handler:
 def flagz(component: str, flags: Iterable[tuple[str, str]]) -> Handler:
     """Return a handler that shows the flags of the process."""
     lines = [f"\n{component} flagz\n{_WARNING}\n", *(f"{name}={value}" for name, value in sorted(flags))]
-    body, counted = ("\n".join(lines) + "\n").encode(), Counted(resource="flagz", component=component)
+    body, counted = ("\n".join(lines) + "\n").encode(), MetricLabels(resource="flagz", component=component)
 
     async def handle(request: Request) -> Response:
         request.counted = counted

@@ -15,7 +15,7 @@ from sampan.server.status import json_response
 from sampan.server.trace.recorder import Recorder
 from sampan.server.verbs.create import create
 from sampan.server.verbs.patch import patch
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.update import update
 
 PARAMETER: Final = "sampan.dev/trace"
@@ -29,7 +29,7 @@ _VERBS: Final = {"create": create, "update": update, "patch": patch}
 _SUBRESOURCES: Final = ("", "status")
 
 
-async def traced(scope: Scope) -> Response:
+async def traced(scope: RequestScope) -> Response:
     """Return 200 with the `RequestTrace` of a dry-run write, even if the write is refused.
 
     Raises 400 if the request cannot be traced, 401 or 403 if the user is not authorized.
@@ -56,7 +56,7 @@ async def traced(scope: Scope) -> Response:
     return json_response(_document(request, recorder, response.status, object=obj))
 
 
-async def _check_allowed(scope: Scope) -> None:
+async def _check_allowed(scope: RequestScope) -> None:
     request = scope.request
     if request.user is None:
         raise unauthorized()

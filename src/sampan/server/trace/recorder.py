@@ -28,7 +28,7 @@ Look = Callable[[], Any]
 
 
 @dataclass(slots=True)
-class Step:
+class TraceStep:
     """One step. `changes` is a JSON patch of the object, in the version that the step works in."""
 
     name: str
@@ -59,7 +59,7 @@ class Recorder:
     """Collects steps. A nested step (such as defaults within a plug-in) belongs to the outer one."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter, request: Request | None = None) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[TraceStep] = []
         self._clock = clock
         self._last = clock()
         self._observing_s = 0.0
@@ -75,7 +75,7 @@ class Recorder:
         return self.part(name, lambda: write.desired or None) if name in _SHOWN else nullcontext()
 
     @contextmanager
-    def plugin(self, kind: str, name: str, attributes: Attributes) -> Iterator[Step]:
+    def plugin(self, kind: str, name: str, attributes: Attributes) -> Iterator[TraceStep]:
         """Observe an admission plug-in, and the webhooks that it calls."""
         title = "mutating admission" if kind == "admit" else "validating admission"
         known = set(attributes.body_annotations)
@@ -93,9 +93,9 @@ class Recorder:
                 step.detail = f"{self._request.body_size_bytes} bytes"
 
     @contextmanager
-    def part(self, name: str, look: Look, detail: str = "") -> Iterator[Step]:
+    def part(self, name: str, look: Look, detail: str = "") -> Iterator[TraceStep]:
         """Observe a step that changes the object that `look` returns. An error in it is recorded and propagates."""
-        step = Step(name, detail)
+        step = TraceStep(name, detail)
         if self._inside:
             yield step
             return
@@ -115,7 +115,7 @@ class Recorder:
 
     def end(self, name: str, detail: str = "") -> None:
         """Add a final step with the time since the last one."""
-        step = Step(name, detail)
+        step = TraceStep(name, detail)
         self._end(step)
 
     @property
@@ -123,7 +123,7 @@ class Recorder:
         """Return the total time of all steps."""
         return sum(step.took_s for step in self.steps)
 
-    def _end(self, step: Step) -> None:
+    def _end(self, step: TraceStep) -> None:
         now = self._clock()
         step.took_s = now - self._last - self._observing_s
         self._last, self._observing_s = now, 0.0

@@ -21,7 +21,7 @@ from sampan.server.verbs.list import acceptable_for_list
 from sampan.server.verbs.options import ListOptions, list_options
 from sampan.server.verbs.representations.respond import include_object, not_acceptable
 from sampan.server.verbs.representations.tables import Tabler
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.storage.store import StoreError
 from sampan.wire import json as wire_json
 from sampan.wire.negotiation import MediaType
@@ -33,7 +33,7 @@ _NAMESPACE: Final = "kube-system"
 _NAMES: Final = (CONTROLLER_MANAGER, _STORE, SCHEDULER)
 
 
-async def get_component_status(scope: Scope) -> Response:
+async def get_component_status(scope: RequestScope) -> Response:
     """Return 200 with the current health of one component. Raises 404."""
     request, name = scope.request, scope.request.info.name
     if name not in _NAMES:
@@ -51,7 +51,7 @@ async def get_component_status(scope: Scope) -> Response:
     return written(media, value)
 
 
-async def list_component_statuses(scope: Scope) -> Response:
+async def list_component_statuses(scope: RequestScope) -> Response:
     """Return 200 with all components. Selectors apply to their names. Raises 400."""
     names = _selected(list_options(scope.request))
     media = acceptable_for_list(scope)
@@ -68,7 +68,7 @@ async def list_component_statuses(scope: Scope) -> Response:
     return Response(200, value) if media is None else written(media, value)
 
 
-def _table(scope: Scope, media: MediaType, values: list[bytes]) -> bytes:
+def _table(scope: RequestScope, media: MediaType, values: list[bytes]) -> bytes:
     return Tabler(scope.endpoint, include_object(scope.request), media.api_version).table(values, {})
 
 
@@ -80,14 +80,14 @@ def _selected(options: ListOptions) -> list[str]:
     return [name for name in _NAMES if labels.matches({}) and fields.matches({"metadata.name": name})]
 
 
-async def _status(scope: Scope, name: str) -> Object:
+async def _status(scope: RequestScope, name: str) -> Object:
     fault = await _store_fault(scope) if name == _STORE else _fault(scope, name)
     condition: Object = {"type": "Healthy", "status": "False" if fault else "True"}
     condition |= {"error": fault} if name == _STORE and fault else {"message": fault or "ok"}
     return {"kind": "ComponentStatus", "apiVersion": "v1", "metadata": {"name": name}, "conditions": [condition]}
 
 
-async def _store_fault(scope: Scope) -> str:
+async def _store_fault(scope: RequestScope) -> str:
     try:
         async with asyncio.timeout(_STORE_TIMEOUT_S):
             await scope.cluster.store.revision()
@@ -96,7 +96,7 @@ async def _store_fault(scope: Scope) -> str:
     return ""
 
 
-def _fault(scope: Scope, name: str) -> str:
+def _fault(scope: RequestScope, name: str) -> str:
     component = scope.shared.components[name]
     if component.fault is not None:
         return component.fault()
@@ -104,7 +104,7 @@ def _fault(scope: Scope, name: str) -> str:
     return "" if "" in faults else faults[0]
 
 
-def _lease_fault(scope: Scope, name: str) -> str:
+def _lease_fault(scope: RequestScope, name: str) -> str:
     lease = scope.cluster.reader.get("coordination.k8s.io", "leases", _NAMESPACE, name)
     spec = (lease or {}).get("spec") or {}
     if not spec.get("holderIdentity") or not spec.get("renewTime"):

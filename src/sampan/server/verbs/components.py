@@ -11,7 +11,7 @@ SCHEDULER_LEASE: Final = "kube-scheduler"
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class MonitoredComponent:
     """Component that runs in this server, or elsewhere with a Lease that shows its health."""
 
     leases: tuple[str, ...]
@@ -22,10 +22,10 @@ class Component:
     """
 
 
-Components = Mapping[str, Component]
+Components = Mapping[str, MonitoredComponent]
 """Components by their names in componentstatuses."""
 
 ELSEWHERE: Final[Components] = {
-    CONTROLLER_MANAGER: Component((CONTROLLER_MANAGER_LEASE,)),
-    SCHEDULER: Component((SCHEDULER_LEASE,)),
+    CONTROLLER_MANAGER: MonitoredComponent((CONTROLLER_MANAGER_LEASE,)),
+    SCHEDULER: MonitoredComponent((SCHEDULER_LEASE,)),
 }

@@ -13,13 +13,13 @@ from sampan.server.request import Response
 from sampan.server.verbs.list import acceptable_for_list, page_response, query_of, read_page
 from sampan.server.verbs.options import list_options
 from sampan.server.verbs.representations.respond import dict_response, object_response, success_status
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.write.body import BODY_SIZE_BYTES_MAX
 from sampan.server.verbs.write.delete_parameters import DeleteParameters, delete_parameters
 from sampan.server.verbs.write.write import deletion_of
 
 
-async def delete(scope: Scope) -> Response:
+async def delete(scope: RequestScope) -> Response:
     """Return 200 with a Status, or with the object if it is not removed yet or its type requires that."""
     request, endpoint = scope.request, scope.endpoint
     parameters = await _parameters(scope)
@@ -36,7 +36,7 @@ async def delete(scope: Scope) -> Response:
     return dict_response(request, _status_of(scope, deleted))
 
 
-async def _parameters(scope: Scope) -> DeleteParameters:
+async def _parameters(scope: RequestScope) -> DeleteParameters:
     request = scope.request
     body = await request.wire.read_body(BODY_SIZE_BYTES_MAX)
     request.body_size_bytes = len(body)
@@ -70,13 +70,13 @@ def _internal(value: Any) -> Any:
     return {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal", **rest}
 
 
-def _status_of(scope: Scope, deleted: Write) -> dict[str, Any]:
+def _status_of(scope: RequestScope, deleted: Write) -> dict[str, Any]:
     definition = scope.endpoint.definition
     metadata = deleted.present["metadata"]
     return success_status(metadata["name"], definition.group, definition.resource, metadata.get("uid", ""))
 
 
-async def delete_collection(scope: Scope) -> Response:
+async def delete_collection(scope: RequestScope) -> Response:
     """Delete a collection one by one, not atomically. Return 200 with the list of deleted objects.
 
     The response is encoded first: if an object cannot be converted to the version of the request, nothing is deleted.

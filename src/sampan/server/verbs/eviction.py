@@ -35,7 +35,7 @@ from sampan.registry.write.write import Part
 from sampan.server.request import Response
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.representations.respond import dict_response, resource_version_of
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.write.admit import attributes_of
 from sampan.server.verbs.write.body import decoded_kind
 from sampan.server.verbs.write.delete_parameters import DeleteParameters, delete_parameters
@@ -47,7 +47,7 @@ _VERSIONS: Final = ("policy/v1beta1",)
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
 
-async def create_eviction(scope: Scope) -> Response:
+async def create_eviction(scope: RequestScope) -> Response:
     """Return 201 if the pod is deleted. Raises 429 if its budget permits none now, 500 if it has several budgets."""
     request = scope.request
     options = write_options(request, "CreateOptions")
@@ -64,12 +64,12 @@ async def create_eviction(scope: Scope) -> Response:
     return await offloaded(dict_response, request, response, 201)
 
 
-async def _read(scope: Scope, options: WriteOptions) -> Object:
+async def _read(scope: RequestScope, options: WriteOptions) -> Object:
     """Return the Eviction of the body as policy/v1. Raises 400 and 415."""
     return await decoded_kind(scope, _EVICTION, options, versions=_VERSIONS)
 
 
-def _deletion(scope: Scope, eviction: Object, options: WriteOptions) -> DeleteParameters:
+def _deletion(scope: RequestScope, eviction: Object, options: WriteOptions) -> DeleteParameters:
     """Return the delete options. Query or body may request a dry run. Raises 422, 500."""
     given = eviction.get("deleteOptions") or {}
     if given.get("ignoreStoreReadErrorWithClusterBreakingPotential"):
@@ -87,7 +87,7 @@ def _deletion(scope: Scope, eviction: Object, options: WriteOptions) -> DeletePa
     return parameters
 
 
-async def _evict(scope: Scope, deletion: DeleteParameters) -> None:
+async def _evict(scope: RequestScope, deletion: DeleteParameters) -> None:
     pod = await _delete_unless_guarded(scope, deletion)
     if pod is None:
         return
@@ -106,7 +106,7 @@ async def _evict(scope: Scope, deletion: DeleteParameters) -> None:
         raise still_processed(budget["metadata"]["name"]) from None
 
 
-async def _delete_unless_guarded(scope: Scope, deletion: DeleteParameters) -> Object | None:
+async def _delete_unless_guarded(scope: RequestScope, deletion: DeleteParameters) -> Object | None:
     """Delete the pod if no budget applies, or else return it. Raises 404, 409.
 
     A pod that can still become ready is deleted with its resourceVersion as a precondition, and read again on a
@@ -134,7 +134,7 @@ def _as_seen(deletion: DeleteParameters, pod: Object) -> DeleteParameters:
     return replace(deletion, resource_version=pod["metadata"]["resourceVersion"])
 
 
-async def _budget_of(scope: Scope, pod: Object) -> Object | None:
+async def _budget_of(scope: RequestScope, pod: Object) -> Object | None:
     """Return the one budget that selects the pod. Raises 500 if there are several."""
     budgets = scope.cluster.endpoint("policy", "v1", "poddisruptionbudgets")
     assert budgets is not None
@@ -145,7 +145,7 @@ async def _budget_of(scope: Scope, pod: Object) -> Object | None:
     return found[0] if found else None
 
 
-async def _take(scope: Scope, budget_name: str, *, dry_run: bool) -> None:
+async def _take(scope: RequestScope, budget_name: str, *, dry_run: bool) -> None:
     """Count a disruption in the budget for the pod of the request. Raises 403, 404, 409, 429."""
     endpoint = scope.cluster.endpoint("policy", "v1", "poddisruptionbudgets")
     assert endpoint is not None
@@ -159,7 +159,7 @@ async def _take(scope: Scope, budget_name: str, *, dry_run: bool) -> None:
     await update(budgets.store, ctx, take, scope.clock, UpdateOptions(part=Part.STATUS, dry_run=dry_run))
 
 
-async def _delete(scope: Scope, deletion: DeleteParameters) -> None:
+async def _delete(scope: RequestScope, deletion: DeleteParameters) -> None:
     """Record the eviction in the pod, then delete it. Raises 404, 409."""
     store = scope.endpoint.store
 

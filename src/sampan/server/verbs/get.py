@@ -4,10 +4,10 @@ from sampan.core import errors
 from sampan.server.request import Response
 from sampan.server.verbs.representations.respond import object_response
 from sampan.server.verbs.revision import revision_of_read, wait_not_older
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 
 
-async def get(scope: Scope) -> Response:
+async def get(scope: RequestScope) -> Response:
     """Return 200 with the current object, or (resourceVersion=N) one that is not older than N."""
     request, endpoint = scope.request, scope.endpoint
     store = endpoint.store

@@ -22,8 +22,8 @@ from sampan.server.verbs.representations.pieces import joined, list_pieces, reco
 from sampan.server.verbs.representations.respond import include_object, not_acceptable
 from sampan.server.verbs.representations.tables import ROW_AGE_MAX_S, Tabler
 from sampan.server.verbs.revision import revision_of_list, wait_not_older
-from sampan.server.verbs.scope import Scope
-from sampan.server.verbs.selection import Selection, selection_of
+from sampan.server.verbs.scope import RequestScope
+from sampan.server.verbs.selection import SelectionPredicate, selection_of
 from sampan.storage.cache import WatchCache
 from sampan.storage.records import Page, Record
 from sampan.storage.store import Compacted, FutureRevision
@@ -47,17 +47,17 @@ LARGE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class ListQuery:
     """Parsed list request: start key, revision (0: now) and limit."""
 
     prefix: str
-    selection: Selection
+    selection: SelectionPredicate
     limit: int
     after_key: str = ""
     exact: int = 0
 
 
-async def list_objects(scope: Scope) -> Response:
+async def list_objects(scope: RequestScope) -> Response:
     """Return 200 with a list, a Table or a PartialObjectMetadataList."""
     options = list_options(scope.request)
     media = acceptable_for_list(scope)
@@ -68,12 +68,12 @@ async def list_objects(scope: Scope) -> Response:
         return await _listed(scope, options, query, media)
 
 
-async def _listed(scope: Scope, options: ListOptions, query: Query, media: MediaType | None) -> Response:
+async def _listed(scope: RequestScope, options: ListOptions, query: ListQuery, media: MediaType | None) -> Response:
     tail, revision = await _tail(scope, options, query, media)
     return await _response(scope, query, tail, media, query.exact or revision)
 
 
-def acceptable_for_list(scope: Scope) -> MediaType | None:
+def acceptable_for_list(scope: RequestScope) -> MediaType | None:
     """Return the media type for a list that the client accepts. Raises 406."""
     media = media_of(scope.request, scope.endpoint.dialect.media_types)
     if media is not None and media.transform == "PartialObjectMetadata":
@@ -81,13 +81,15 @@ def acceptable_for_list(scope: Scope) -> MediaType | None:
     return media
 
 
-async def page_response(scope: Scope, query: Query, page: Page, media: MediaType | None) -> Response:
+async def page_response(scope: RequestScope, query: ListQuery, page: Page, media: MediaType | None) -> Response:
     """Return the response for a page that was read before."""
     tail = await _tail_of(scope, page, media, 0)
     return await _response(scope, query, tail, media, page.revision)
 
 
-async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType | None, revision: int) -> Response:
+async def _response(
+    scope: RequestScope, query: ListQuery, tail: ListTail, media: MediaType | None, revision: int
+) -> Response:
     request = scope.request
     untransformed = media is None or not media.transform
     has_continue = scope.endpoint.dialect.lists_have_continue and untransformed
@@ -106,7 +108,9 @@ async def _response(scope: Scope, query: Query, tail: ListTail, media: MediaType
         return await in_thread(written, media, body)
 
 
-async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaType | None) -> tuple[ListTail, int]:
+async def _tail(
+    scope: RequestScope, options: ListOptions, query: ListQuery, media: MediaType | None
+) -> tuple[ListTail, int]:
     """Return the encoded items and their revision. If nothing was written since, the cached items are used."""
     cache, now = scope.endpoint.store.cache.newest, asyncio.get_running_loop().time()
     shared = scope.shared
@@ -136,7 +140,7 @@ async def _tail(scope: Scope, options: ListOptions, query: Query, media: MediaTy
 
 
 async def _tail_of(
-    scope: Scope,
+    scope: RequestScope,
     page: Page,
     media: MediaType | None,
     stamp: int,
@@ -179,15 +183,15 @@ def _is_streamed(media: MediaType | None) -> bool:
     return media is None or (media.format == "json" and not media.pretty)
 
 
-def _include(scope: Scope, media: MediaType | None) -> str:
+def _include(scope: RequestScope, media: MediaType | None) -> str:
     return include_object(scope.request) if media is not None and media.transform == "Table" else ""
 
 
-def _messages(scope: Scope, media: MediaType) -> Messages:
+def _messages(scope: RequestScope, media: MediaType) -> Messages:
     return Messages(scope.endpoint, media, scope.shared.messages)
 
 
-async def _encoded(scope: Scope, page: Page, media: MediaType | None, now: float) -> bytes:
+async def _encoded(scope: RequestScope, page: Page, media: MediaType | None, now: float) -> bytes:
     endpoint = scope.endpoint
     if endpoint.is_stored_version and (media is None or not (media.transform or media.format == "protobuf")):
         return b',"items":[' + items_bytes(endpoint, page.records) + b"]}"
@@ -198,7 +202,7 @@ async def _encoded(scope: Scope, page: Page, media: MediaType | None, now: float
     return begin + await items(page.records) + end
 
 
-def _parts(scope: Scope, media: MediaType | None, now: float) -> tuple[bytes, Items, bytes]:
+def _parts(scope: RequestScope, media: MediaType | None, now: float) -> tuple[bytes, Items, bytes]:
     """Return the parts of a list in JSON: what is before its items, their encoder, and the end."""
     endpoint = scope.endpoint
     if media is None or not media.transform:
@@ -233,13 +237,13 @@ def _head(endpoint: Endpoint, media: MediaType | None, metadata: dict[str, Any])
     return text.encode() + wire_json.encode(metadata)
 
 
-async def query_of(scope: Scope, options: ListOptions) -> Query:
+async def query_of(scope: RequestScope, options: ListOptions) -> ListQuery:
     """Parse a list request. Raises 400, 422, 504."""
     selection = selection_of(scope.endpoint, options, scope.request.info.name)
     return await _query(scope, options, selection, scope.endpoint.store.scope_prefix(scope.ctx.namespace))
 
 
-async def read_page(scope: Scope, options: ListOptions, query: Query, *, refresh: bool = False) -> Page:
+async def read_page(scope: RequestScope, options: ListOptions, query: ListQuery, *, refresh: bool = False) -> Page:
     """Return the records of a list request. Raises 410, 500 when they cannot be converted, 504.
 
     `refresh`: a webhook must convert them now, if the selection depends on its result.
@@ -250,7 +254,7 @@ async def read_page(scope: Scope, options: ListOptions, query: Query, *, refresh
     return await _confirmed(scope, options, query, page, refresh=refresh)
 
 
-async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Page, *, refresh: bool) -> Page:
+async def _confirmed(scope: RequestScope, options: ListOptions, query: ListQuery, page: Page, *, refresh: bool) -> Page:
     """Convert a page to the version of the request and keep selected objects, until the limit is reached.
 
     All pages are of one revision, even if there are writes while a webhook converts them.
@@ -268,7 +272,7 @@ async def _confirmed(scope: Scope, options: ListOptions, query: Query, page: Pag
     return Page(chosen[: query.limit or None], more, None, revision)
 
 
-async def _read_page(scope: Scope, options: ListOptions, query: Query) -> Page:
+async def _read_page(scope: RequestScope, options: ListOptions, query: ListQuery) -> Page:
     store, selection = scope.endpoint.store, query.selection
     cache = store.cache.newest
     if selection.name and not query.after_key and not query.exact:
@@ -285,7 +289,7 @@ async def _read_page(scope: Scope, options: ListOptions, query: Query) -> Page:
         raise errors.too_large_resource_version(query.exact, future.current_revision) from None
 
 
-def _single(cache: WatchCache, key: str, selection: Selection, scope: Scope) -> Page:
+def _single(cache: WatchCache, key: str, selection: SelectionPredicate, scope: RequestScope) -> Page:
     if scope.endpoint.definition.namespaced and not scope.ctx.namespace:
         return cache.list(scope.endpoint.store.prefix, matches=selection.matches)
     record = cache.get(key)
@@ -295,25 +299,27 @@ def _single(cache: WatchCache, key: str, selection: Selection, scope: Scope) -> 
     )
 
 
-async def _query(scope: Scope, options: ListOptions, selection: Selection, prefix: str) -> Query:
+async def _query(scope: RequestScope, options: ListOptions, selection: SelectionPredicate, prefix: str) -> ListQuery:
     store = scope.endpoint.store
     if options.continue_token:
         return await _continued(store, options, selection, prefix)
     revision = revision_of_list(options.resource_version)
     if not options.resource_version:
         await store.fresh_cache()
-        return Query(prefix, selection, options.limit)
+        return ListQuery(prefix, selection, options.limit)
     if revision == 0:
         store.cache.newest.poll()
-        return Query(prefix, selection, 0)
+        return ListQuery(prefix, selection, 0)
     if options.resource_version_match == "Exact" or (options.limit and not options.resource_version_match):
         await store.fresh_cache()
-        return Query(prefix, selection, options.limit, exact=revision)
+        return ListQuery(prefix, selection, options.limit, exact=revision)
     await wait_not_older(store, revision)
-    return Query(prefix, selection, options.limit)
+    return ListQuery(prefix, selection, options.limit)
 
 
-async def _continued(store: ResourceStore, options: ListOptions, selection: Selection, prefix: str) -> Query:
+async def _continued(
+    store: ResourceStore, options: ListOptions, selection: SelectionPredicate, prefix: str
+) -> ListQuery:
     try:
         token = decode_token(options.continue_token, prefix)
     except ValueError as error:
@@ -322,17 +328,17 @@ async def _continued(store: ResourceStore, options: ListOptions, selection: Sele
         raise errors.bad_request("specifying resource version is not allowed when using continue")
     await store.fresh_cache()
     exact = token.revision if token.revision > 0 else 0
-    return Query(prefix, selection, options.limit, after_key=token.start, exact=exact)
+    return ListQuery(prefix, selection, options.limit, after_key=token.start, exact=exact)
 
 
-def _expired(options: ListOptions, query: Query) -> errors.StatusError:
+def _expired(options: ListOptions, query: ListQuery) -> errors.StatusError:
     if not options.continue_token:
         return errors.expired(TOO_OLD)
     token = encode_token(ContinueToken(revision=-1, start=query.after_key), query.prefix)
     return errors.expired(CONTINUE_TOO_OLD, continue_token=token)
 
 
-def _list_metadata(query: Query, tail: ListTail, revision: int, *, has_continue: bool) -> dict[str, Any]:
+def _list_metadata(query: ListQuery, tail: ListTail, revision: int, *, has_continue: bool) -> dict[str, Any]:
     """Return the metadata of a list; with `has_continue` it has an empty `continue` if the list is complete."""
     metadata: dict[str, Any] = {"continue": ""} if has_continue else {}
     metadata["resourceVersion"] = str(revision)

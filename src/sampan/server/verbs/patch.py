@@ -12,12 +12,12 @@ from sampan.registry.write.write import WriteKind
 from sampan.server.request import Request, Response
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.representations.respond import object_response
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.write.body import body_of
 from sampan.server.verbs.write.write import write_of
 
 
-async def patch(scope: Scope) -> Response:
+async def patch(scope: RequestScope) -> Response:
     """Return 200, or 201 if an apply created the object."""
     request = scope.request
     content_type = patch_type_of(request, scope.endpoint)

@@ -25,7 +25,7 @@ from sampan.server.media import media_of, written
 from sampan.server.request import Response
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.patch import patch_type_of
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.write.admit import admit_part, validate_part
 from sampan.server.verbs.write.body import decoded_as, decoded_kind, read_value
 from sampan.server.verbs.write.write import RequestGate, write_of
@@ -38,7 +38,7 @@ _UNSET: Final = -(1 << 31)
 """Replicas in the Scale of a custom resource without the field, as plug-ins and patches get it."""
 
 
-async def get_scale(scope: Scope) -> Response:
+async def get_scale(scope: RequestScope) -> Response:
     """Return 200 with the Scale of an object. Raises 500 for a custom resource without replicas."""
     endpoint = scope.endpoint
     record = await endpoint.store.record(scope.ctx.namespace, scope.request.info.name)
@@ -49,7 +49,7 @@ async def get_scale(scope: Scope) -> Response:
     return _response(scope, scale_of(scope, obj))
 
 
-async def update_scale(scope: Scope) -> Response:
+async def update_scale(scope: RequestScope) -> Response:
     """Handle PUT of a Scale."""
     options = write_options(scope.request, "UpdateOptions")
     value = await decoded_kind(scope, _SCALE_KIND, options)
@@ -57,7 +57,7 @@ async def update_scale(scope: Scope) -> Response:
     return await _write(scope, options, lambda _current: value)
 
 
-async def patch_scale(scope: Scope) -> Response:
+async def patch_scale(scope: RequestScope) -> Response:
     """Handle PATCH of a Scale: JSON, apply, or merge. A strategic merge equals a merge: a Scale has no lists."""
     content_type = patch_type_of(scope.request, scope.endpoint)
     options = write_options(scope.request, "PatchOptions", content_type)
@@ -72,7 +72,7 @@ async def patch_scale(scope: Scope) -> Response:
 
 
 async def _write(
-    scope: Scope, options: WriteOptions, edit: Callable[[Object], Object], applied: Object | None = None
+    scope: RequestScope, options: WriteOptions, edit: Callable[[Object], Object], applied: Object | None = None
 ) -> Response:
     kind = WriteKind.UPDATE if applied is None else WriteKind.APPLY
     scaling = Scaling(scope, options, edit, applied)
@@ -89,7 +89,7 @@ class Scaling(Change):
     name: ClassVar[str] = "scale"
 
     def __init__(
-        self, scope: Scope, options: WriteOptions, edit: Callable[[Object], Object], applied: Object | None
+        self, scope: RequestScope, options: WriteOptions, edit: Callable[[Object], Object], applied: Object | None
     ) -> None:
         """Take `edit`, which returns the desired Scale for the current one, and `applied`, the body of a server-side
         apply.
@@ -172,7 +172,7 @@ class ScaleGate(RequestGate):
 
     __slots__ = ("_scaling",)
 
-    def __init__(self, scope: Scope, scaling: Scaling) -> None:
+    def __init__(self, scope: RequestScope, scaling: Scaling) -> None:
         super().__init__(scope)
         self._scaling = scaling
 
@@ -199,7 +199,7 @@ def _replicas(scale: Object) -> Any:
     return (scale.get("spec") or {}).get("replicas", 0)
 
 
-def _check_uid(scope: Scope, scale: Object, obj: Object) -> None:
+def _check_uid(scope: RequestScope, scale: Object, obj: Object) -> None:
     given, stored = (scale.get("metadata") or {}).get("uid"), obj["metadata"].get("uid")
     if given and given != stored:
         definition = scope.endpoint.definition
@@ -216,7 +216,7 @@ def _faults(scale: Object) -> list[FieldError]:
     return []
 
 
-def scale_of(scope: Scope, obj: Object) -> Object:
+def scale_of(scope: RequestScope, obj: Object) -> Object:
     """Return the Scale of an object of the endpoint's version."""
     paths = _paths(scope)
     metadata = obj["metadata"]
@@ -246,7 +246,7 @@ def _selector_text(selector: Any) -> str:
     return str(selector_from_labels(selector))
 
 
-def _paths(scope: Scope) -> ScalePaths:
+def _paths(scope: RequestScope) -> ScalePaths:
     paths = scope.endpoint.version.scale
     assert paths is not None
     return paths
@@ -265,7 +265,7 @@ def _put(obj: Object, path: str, value: Any) -> None:
     obj[last] = value
 
 
-def _response(scope: Scope, scale: Object) -> Response:
+def _response(scope: RequestScope, scale: Object) -> Response:
     media = media_of(scope.request)
     if media is None:
         return Response(200, wire_json.encode(scale))

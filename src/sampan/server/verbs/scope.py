@@ -1,4 +1,4 @@
-"""`Scope`: one resource request, with the context that all verbs need."""
+"""`RequestScope`: one resource request, with the context that all verbs need."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.strategy import Context
 from sampan.registry.write.write import Observer
 from sampan.server.admission.chain import AdmissionChain, AdmissionObserver
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.metrics.watches import WatchMetrics
 from sampan.server.proxy.upstreams import ProxyUpstreams
@@ -35,7 +35,7 @@ class Shared:
     """Metrics of watches."""
     authorizer: Authorizer
     """Authorizer, also for access reviews."""
-    identity: Identity = field(default_factory=Identity)
+    identity: TokenService = field(default_factory=TokenService)
     """Issuer and reviewer of tokens."""
     upstreams: ProxyUpstreams = field(kw_only=True)
     """Proxies for logs, exec and proxied requests."""
@@ -67,7 +67,7 @@ class ScopeObserver(Observer, AdmissionObserver, Protocol):
     """Observer of a whole request."""
 
 
-class Scope(msgspec.Struct, eq=False):
+class RequestScope(msgspec.Struct, eq=False):
     """`request` for one `endpoint`. Strategies get `ctx`."""
 
     request: Request

@@ -35,7 +35,7 @@ class Unconverted:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class SelectionPredicate:
     """Compiled selectors. `matches` is None if everything is selected; `name` is set if only one object can match.
 
     With `unconverted`, records match whose selectable fields in the version of the request are unknown. `confirms`
@@ -56,10 +56,10 @@ class Selection:
         return self.matches is None
 
 
-EVERYTHING = Selection(None)
+EVERYTHING = SelectionPredicate(None)
 
 
-def selection_of(endpoint: Endpoint, options: ListOptions, request_name: str = "") -> Selection:
+def selection_of(endpoint: Endpoint, options: ListOptions, request_name: str = "") -> SelectionPredicate:
     """Parse and check the selectors. Raises 400: bad syntax, unsupported field."""
     if not options.label_selector and not options.field_selector and not request_name:
         return EVERYTHING
@@ -72,14 +72,14 @@ def selection_of(endpoint: Endpoint, options: ListOptions, request_name: str = "
         fields = _renamed(endpoint, fields)
     name = _single_name(fields, request_name)
     if fields is None or not endpoint.dialect.selects_by_version:
-        return Selection(_predicate(labels, fields, name), name)
+        return SelectionPredicate(_predicate(labels, fields, name), name)
     own, rest = _by_version(fields)
     if own.empty:
-        return Selection(_predicate(labels, rest, name), name)
+        return SelectionPredicate(_predicate(labels, rest, name), name)
     version = endpoint.version.name
     known = field_of_version(version)
     of_version = own.transform(lambda field, value: (field_of_version(version, field), value))
-    return Selection(_predicate(labels, rest, name, of_version, known), name, Unconverted(own, known))
+    return SelectionPredicate(_predicate(labels, rest, name, of_version, known), name, Unconverted(own, known))
 
 
 def _by_version(fields: FieldSelector) -> tuple[FieldSelector, FieldSelector]:

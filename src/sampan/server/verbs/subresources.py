@@ -34,18 +34,18 @@ from sampan.server.verbs.reviews.access_reviews import (
 )
 from sampan.server.verbs.reviews.token_request import create_token
 from sampan.server.verbs.reviews.token_review import create_token_review, user_info
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.update import update
 from sampan.server.verbs.write.admit import admit, binding_attributes, validate
 from sampan.server.verbs.write.body import decoded_kind
 
-Verb = Callable[[Scope], Awaitable[Response]]
+Verb = Callable[[RequestScope], Awaitable[Response]]
 
 _BINDING: Final = GroupVersionKind("", "v1", "Binding")
 _SELF_REVIEW: Final = GroupVersionKind("authentication.k8s.io", "v1", "SelfSubjectReview")
 
 
-async def create_binding(scope: Scope) -> Response:
+async def create_binding(scope: RequestScope) -> Response:
     """Handle POST pods/NAME/binding and POST bindings: 201, or 409 if the pod is bound or is being deleted."""
     request = scope.request
     options = write_options(request, "CreateOptions")
@@ -73,7 +73,7 @@ async def create_binding(scope: Scope) -> Response:
     return await offloaded(dict_response, request, response, 201)
 
 
-async def self_subject_review(scope: Scope) -> Response:
+async def self_subject_review(scope: RequestScope) -> Response:
     """Handle POST selfsubjectreviews: return the authenticated user (`kubectl auth whoami`)."""
     options = write_options(scope.request, "CreateOptions")
     review = await decoded_kind(scope, _SELF_REVIEW, options)

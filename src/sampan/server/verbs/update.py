@@ -6,12 +6,12 @@ from sampan.registry.write.write import WriteKind
 from sampan.server.request import Response
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.representations.respond import object_response
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.write.body import body_of
 from sampan.server.verbs.write.write import write_of
 
 
-async def update(scope: Scope) -> Response:
+async def update(scope: RequestScope) -> Response:
     """Return 200, or 201 if PUT created the object."""
     request = scope.request
     options = write_options(request, "UpdateOptions")

@@ -30,7 +30,7 @@ from sampan.server.admission.settings import NODE_RESTRICTION, AdmissionSettings
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.authentication.authenticator import TokenUser
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.issuer import TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
 from sampan.server.authorization.authorizer import Authorizer
@@ -123,7 +123,7 @@ class LogicalServer:
         tokens = ServiceAccountTokens(
             self.cluster.reader, [parts.key.verifying], issuers=(ISSUER,), api_audiences=(ISSUER,)
         )
-        identity = Identity([self.users, tokens], (ISSUER,), TokenIssuer(ISSUER, parts.key))
+        identity = TokenService([self.users, tokens], (ISSUER,), TokenIssuer(ISSUER, parts.key))
         self.api = ApiServer(
             self.cluster,
             [BearerTokenAuthenticator(identity.tokens)],

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sampan.core.gvk import GroupVersionResource
-from sampan.server.admission.matching.rule import Rule
+from sampan.server.admission.matching.rule import RuleWithOperations
 from tests.server.admission.webhook.hooks import MAPS, Hooks, adding, config_map, configure, hook, patched
 from tests.server.cluster import Api
 
@@ -41,13 +41,13 @@ EVERY = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resourc
     ids=str,
 )
 def test_rules(rule: Any, subresource: str, matches: bool) -> None:
-    assert Rule({**EVERY, **rule}).matches("CREATE", PODS, subresource, "default") is matches
+    assert RuleWithOperations({**EVERY, **rule}).matches("CREATE", PODS, subresource, "default") is matches
 
 
 @pytest.mark.parametrize(("scope", "matches"), [("Namespaced", False), ("Cluster", True), ("*", True)])
 def test_a_namespace_is_in_none(scope: str, matches: bool) -> None:
     namespaces = GroupVersionResource("", "v1", "namespaces")
-    assert Rule({**EVERY, "scope": scope}).matches("UPDATE", namespaces, "", "a") is matches
+    assert RuleWithOperations({**EVERY, "scope": scope}).matches("UPDATE", namespaces, "", "a") is matches
 
 
 async def test_the_namespace_selector_looks_at_the_namespace(api: Api, hooks: Hooks) -> None:

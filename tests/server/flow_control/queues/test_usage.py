@@ -1,7 +1,7 @@
 """For how long how much of a level was in use."""
 
 from sampan.server.flow_control.queues.queue_set import QueueSet
-from sampan.server.flow_control.queues.usage import MEASURES, Usage
+from sampan.server.flow_control.queues.usage import MEASURES, Utilization
 from tests.server.flow_control.sets import Clock, flow, queue_set, start
 
 SEATS = ("priority_level_seat_utilization", "executing")
@@ -50,7 +50,7 @@ def test_recorded_ratios_are_kept_when_the_seats_change() -> None:
 
 
 def test_memory_is_bounded_with_many_states() -> None:
-    usage = Usage()
+    usage = Utilization()
     for seats in range(5000):
         usage.add((seats, 0, 0, 0), 1.0)
     assert sum(usage.read()[SEATS][1:]) == 5000e9

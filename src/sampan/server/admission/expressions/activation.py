@@ -34,7 +34,7 @@ class Compiled(NamedTuple):
     error: str = ""
 
 
-class Result(NamedTuple):
+class EvaluationResult(NamedTuple):
     """Value of an expression, or the error."""
 
     value: Any = None
@@ -89,24 +89,24 @@ class Activation:
 
         return make
 
-    async def evaluate(self, compiled: Compiled, budget: Budget) -> Result:
+    async def evaluate(self, compiled: Compiled, budget: Budget) -> EvaluationResult:
         """Return the result of an expression. **Raises** `OutOfBudget`."""
         if compiled.program is None:
-            return Result(error=f"compilation error: {compiled.error}")
+            return EvaluationResult(error=f"compilation error: {compiled.error}")
         self._budget = budget
         while True:
             before = budget.remaining
             try:
-                return Result(await offloaded(compiled.program.evaluate, self._bindings, budget))
+                return EvaluationResult(await offloaded(compiled.program.evaluate, self._bindings, budget))
             except PendingDecision as pending:
                 await self._authority.settle(pending.question)
             except CelBudgetExceeded as error:
                 budget.remaining = before - budget.call_max
                 if str(error) == OUT_OF_BUDGET or budget.remaining < 0:
                     raise OutOfBudget(OUT_OF_BUDGET) from None
-                return Result(error=_failed(compiled, error))
+                return EvaluationResult(error=_failed(compiled, error))
             except CelRuntimeError as error:
-                return Result(error=_failed(compiled, error))
+                return EvaluationResult(error=_failed(compiled, error))
 
 
 def _failed(compiled: Compiled, error: Exception) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 
 from sampan.core.object import Object
 from sampan.core.selectors import Selector, selector_from_label_selector
-from sampan.server.admission.matching.rule import Rule
-from sampan.server.admission.matching.subject import Equivalent, Subject
+from sampan.server.admission.matching.rule import RuleWithOperations
+from sampan.server.admission.matching.subject import Equivalent, MatchedRequest
 
 
 class Criteria:
@@ -25,14 +25,14 @@ class Criteria:
         self._namespaces = selector_from_label_selector(match.get("namespaceSelector") or {})
         self._objects = selector_from_label_selector(match.get("objectSelector") or {})
         self._equivalent = match.get("matchPolicy", "Equivalent") == "Equivalent"
-        self._excluded = [Rule(rule) for rule in match.get("excludeResourceRules") or ()]
-        self._rules: list[Rule] | None
+        self._excluded = [RuleWithOperations(rule) for rule in match.get("excludeResourceRules") or ()]
+        self._rules: list[RuleWithOperations] | None
         if rules is None:
-            self._rules = [Rule(rule) for rule in match.get("resourceRules") or ()] or None
+            self._rules = [RuleWithOperations(rule) for rule in match.get("resourceRules") or ()] or None
         else:
-            self._rules = [Rule(rule) for rule in rules]
+            self._rules = [RuleWithOperations(rule) for rule in rules]
 
-    def match(self, subject: Subject) -> Equivalent | None:
+    def match(self, subject: MatchedRequest) -> Equivalent | None:
         """Return the resource under which the request matches (it may be an equivalent one), or None. **Raises** 404 if
         the request's namespace does not exist.
         """
@@ -43,18 +43,18 @@ class Criteria:
         found = subject.own if self._rules is None else self._match_rules(self._rules, subject)
         return found if found is not None and self._matches_namespace(subject) else None
 
-    def _matches_namespace(self, subject: Subject) -> bool:
+    def _matches_namespace(self, subject: MatchedRequest) -> bool:
         if self._namespaces.empty or (not subject.namespace and subject.attributes.gvr.resource != "namespaces"):
             return True
         return self._namespaces.matches(subject.namespace_labels())
 
-    def _matches_object(self, subject: Subject) -> bool:
+    def _matches_object(self, subject: MatchedRequest) -> bool:
         if self._objects.empty:
             return True
         attributes = subject.attributes
         return _selects(self._objects, attributes.obj) or _selects(self._objects, attributes.old)
 
-    def _match_rules(self, rules: Sequence[Rule], subject: Subject) -> Equivalent | None:
+    def _match_rules(self, rules: Sequence[RuleWithOperations], subject: MatchedRequest) -> Equivalent | None:
         attributes, namespace = subject.attributes, subject.namespace
         operation, subresource, name = attributes.operation, attributes.subresource, attributes.name
         for rule in rules:

@@ -1,4 +1,4 @@
-"""`Rule`: operations on resources. Source: apiserver pkg/admission/plugin/webhook/predicates/rules (1.36)."""
+"""`RuleWithOperations`: operations on resources. Source: apiserver pkg/admission/plugin/webhook/predicates/rules."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,7 +9,7 @@ NAMESPACES: Final = GroupVersionResource("", "v1", "namespaces")
 _EVERY: Final = "*"
 
 
-class Rule:
+class RuleWithOperations:
     """Entry of `rules` or `resourceRules`."""
 
     __slots__ = ("_groups", "_names", "_operations", "_resources", "_scope", "_versions")

@@ -1,4 +1,4 @@
-"""`Subject`: a request that is matched with webhooks and policies; `Surroundings`: shared caches."""
+"""`MatchedRequest`: a request that is matched with webhooks and policies; `Surroundings`: shared caches."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -79,7 +79,7 @@ class Surroundings:
         return [other for other in self.cluster.registry.definitions() if other.storage_prefix == prefix]
 
 
-class Subject:
+class MatchedRequest:
     """Request that is matched."""
 
     __slots__ = ("attributes", "namespace", "surroundings")

@@ -17,11 +17,11 @@ from sampan.server.admission.expressions.activation import Activation, request_o
 from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.expressions.conditions import ConditionsFailed
 from sampan.server.admission.matching.forms import Forms
-from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings
+from sampan.server.admission.matching.subject import Equivalent, MatchedRequest, Surroundings
 from sampan.server.admission.metrics.metrics import AdmissionMetrics
 from sampan.server.admission.policy.mutations import MutatingPolicy, MutationFailed
 from sampan.server.admission.policy.params import ConfigurationError, Params
-from sampan.server.admission.policy.policy import Binding, Bound, Policies
+from sampan.server.admission.policy.policy import Binding, Policies, PolicyHook
 from sampan.server.admission.refusal import refusal
 from sampan.server.admission.reinvocation import Reinvocation
 from sampan.server.authorization.authorizer import Authorizer
@@ -55,7 +55,9 @@ class MutatingAdmissionPolicy:
         if not policies:
             return
         authority = Authority(self._authorizer, attributes.user)
-        run = _Run(Subject(attributes, self._surroundings), authority, params=self._params, metrics=self._metrics)
+        run = _Run(
+            MatchedRequest(attributes, self._surroundings), authority, params=self._params, metrics=self._metrics
+        )
         invocations = [each for bound in policies for each in run.invocations(bound)]
         if invocations:
             run.reinvocation.begin(attributes)
@@ -93,7 +95,9 @@ class _Fault(NamedTuple):
 class _Run:
     """One run of the plug-in for one request."""
 
-    def __init__(self, subject: Subject, authority: Authority, *, params: Params, metrics: AdmissionMetrics) -> None:
+    def __init__(
+        self, subject: MatchedRequest, authority: Authority, *, params: Params, metrics: AdmissionMetrics
+    ) -> None:
         self._subject = subject
         self._metrics = metrics
         self._attributes = subject.attributes
@@ -103,7 +107,7 @@ class _Run:
         self.reinvocation = Reinvocation.of(subject.attributes, MutatingAdmissionPolicy.name)
         self.faults: list[_Fault] = []
 
-    def invocations(self, bound: Bound[MutatingPolicy]) -> list[_Invocation]:
+    def invocations(self, bound: PolicyHook[MutatingPolicy]) -> list[_Invocation]:
         """Return the invocations of a policy for the request."""
         policy, subject = bound.policy, self._subject
         try:

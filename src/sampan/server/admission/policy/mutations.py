@@ -75,7 +75,7 @@ class ApplyConfiguration:
             raise MutationFailed(f"error applying patch: {error}") from None
 
 
-class JsonPatch:
+class JsonPatcher:
     """`[JSONPatch{…}, …]`. A patch with a failed test changes nothing."""
 
     strict: ClassVar[bool] = True
@@ -102,7 +102,7 @@ class JsonPatch:
 
 _MUTATIONS: dict[str, Callable[[Expressions, Object], Mutation]] = {
     "ApplyConfiguration": ApplyConfiguration,
-    "JSONPatch": JsonPatch,
+    "JSONPatch": JsonPatcher,
 }
 
 

@@ -75,7 +75,7 @@ class Binding:
 P = TypeVar("P", bound=Policy)
 
 
-class Bound(NamedTuple, Generic[P]):
+class PolicyHook(NamedTuple, Generic[P]):
     """Policy and its bindings."""
 
     policy: P
@@ -99,13 +99,13 @@ class Policies(Generic[P]):
         """Return True if there are policies and bindings."""
         return self._policies.has_any() and self._bindings.has_any()
 
-    async def all(self) -> Sequence[Bound[P]]:
+    async def all(self) -> Sequence[PolicyHook[P]]:
         """Return the current policies. If they have changed, compile them in a thread."""
         return await self._bound.get()
 
-    async def _put_together(self) -> Sequence[Bound[P]]:
+    async def _put_together(self) -> Sequence[PolicyHook[P]]:
         by_policy: dict[str, list[Binding]] = {}
         for binding in (await self._bindings.by_name()).values():
             by_policy.setdefault(binding.policy_name, []).append(binding)
         policies = await self._policies.by_name(by_policy)
-        return [Bound(policy, by_policy[name]) for name, policy in policies.items()]
+        return [PolicyHook(policy, by_policy[name]) for name, policy in policies.items()]

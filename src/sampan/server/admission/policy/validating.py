@@ -11,11 +11,11 @@ from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.activation import Activation, request_of
 from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.matching.forms import Forms
-from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings
+from sampan.server.admission.matching.subject import Equivalent, MatchedRequest, Surroundings
 from sampan.server.admission.metrics.metrics import AdmissionMetrics
 from sampan.server.admission.policy.params import ConfigurationError, Params
-from sampan.server.admission.policy.policy import Binding, Bound, Policies
-from sampan.server.admission.policy.validations import Outcome, ValidatingPolicy, ValidationDecision
+from sampan.server.admission.policy.policy import Binding, Policies, PolicyHook
+from sampan.server.admission.policy.validations import ValidateResult, ValidatingPolicy, ValidationDecision
 from sampan.server.admission.refusal import refusal
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.wire import json as wire_json
@@ -53,7 +53,10 @@ class ValidatingAdmissionPolicy:
         policies = await self._policies.all()
         if not policies:
             return
-        subject, authority = Subject(attributes, self._surroundings), Authority(self._authorizer, attributes.user)
+        subject, authority = (
+            MatchedRequest(attributes, self._surroundings),
+            Authority(self._authorizer, attributes.user),
+        )
         review = _Review(subject, authority, params=self._params, metrics=self._metrics)
         for bound in policies:
             await review.evaluate(bound)
@@ -73,7 +76,9 @@ class _Denial:
 class _Review:
     """Evaluation of all policies for one request."""
 
-    def __init__(self, subject: Subject, authority: Authority, *, params: Params, metrics: AdmissionMetrics) -> None:
+    def __init__(
+        self, subject: MatchedRequest, authority: Authority, *, params: Params, metrics: AdmissionMetrics
+    ) -> None:
         self._subject = subject
         self._attributes = subject.attributes
         self._authority = authority
@@ -82,7 +87,7 @@ class _Review:
         self._forms = Forms(subject.attributes)
         self.denials: list[_Denial] = []
 
-    async def evaluate(self, bound: Bound[ValidatingPolicy]) -> None:
+    async def evaluate(self, bound: PolicyHook[ValidatingPolicy]) -> None:
         """Evaluate a policy for each of its bindings that match the request."""
         policy = bound.policy
         try:
@@ -114,7 +119,7 @@ class _Review:
             name = "" if binding is None else binding.name
             self.denials.append(_Denial(policy.name, name, f"failed to configure {what}: {error}"))
 
-    async def _outcomes(self, policy: ValidatingPolicy, binding: Binding, matched: Equivalent) -> list[Outcome]:
+    async def _outcomes(self, policy: ValidatingPolicy, binding: Binding, matched: Equivalent) -> list[ValidateResult]:
         subject = self._subject
         try:
             if binding.criteria is not None and binding.criteria.match(subject) is None:
@@ -135,7 +140,7 @@ class _Review:
         record = self._metrics.conditions.recorder(policy.name, "policy", "validate", self._attributes.operation)
         return [await policy.evaluate(activation(params), record) for params in found]
 
-    def _act(self, policy: ValidatingPolicy, binding: Binding, outcome: Outcome) -> None:
+    def _act(self, policy: ValidatingPolicy, binding: Binding, outcome: ValidateResult) -> None:
         for decision in outcome.decisions:
             if decision.allowed:
                 if decision.error:

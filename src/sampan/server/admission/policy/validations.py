@@ -47,7 +47,7 @@ class Annotation(NamedTuple):
     error: str = ""
 
 
-class Outcome(NamedTuple):
+class ValidateResult(NamedTuple):
     """Results of a policy for one request and one parameter."""
 
     decisions: list[ValidationDecision]
@@ -93,23 +93,23 @@ class ValidatingPolicy(Policy):
         except CelCompileError as error:
             return Compiled(expression, None, str(error))
 
-    async def evaluate(self, activation: Activation, record: RecordEvaluation = ignore_evaluation) -> Outcome:
+    async def evaluate(self, activation: Activation, record: RecordEvaluation = ignore_evaluation) -> ValidateResult:
         """Evaluate validations and annotations within the budget. `record` receives the evaluation of the match
         conditions.
         """
         activation.compose(self.variables)
         try:
             if self.conditions is not None and not await self.conditions.match(activation, record):
-                return Outcome([], [])
+                return ValidateResult([], [])
             budget = Budget(POLICY_COST_MAX)
             decisions = [
                 await self._decide(index, each, activation, budget) for index, each in enumerate(self._validations)
             ]
             budget = Budget(POLICY_COST_MAX)
             annotations = [await self._annotate(key, each, activation, budget) for key, each in self._annotations]
-            return Outcome(decisions, [each for each in annotations if each is not None])
+            return ValidateResult(decisions, [each for each in annotations if each is not None])
         except (ConditionsFailed, OutOfBudget) as error:
-            return Outcome([self._fault(0, str(error))], [])
+            return ValidateResult([self._fault(0, str(error))], [])
 
     def _fault(self, index: int, text: str, seconds: float = 0.0) -> ValidationDecision:
         return ValidationDecision(index, self.fails_open, text, "", error=True, seconds=seconds)

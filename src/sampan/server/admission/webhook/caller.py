@@ -17,11 +17,11 @@ from sampan.server.admission.expressions.activation import Activation, request_o
 from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.expressions.conditions import ConditionsFailed
 from sampan.server.admission.matching.forms import Forms, Versioned
-from sampan.server.admission.matching.subject import Equivalent, Subject
+from sampan.server.admission.matching.subject import Equivalent, MatchedRequest
 from sampan.server.admission.metrics.metrics import AdmissionMetrics
 from sampan.server.admission.webhook.errors import CallFailed, Denial, Rejected, dry_run_unsupported
 from sampan.server.admission.webhook.gone import ClientGoneError, refuse_abandoned, unless_gone
-from sampan.server.admission.webhook.hook import Connect, Hook
+from sampan.server.admission.webhook.hook import ConfiguredWebhook, Connect
 from sampan.server.admission.webhook.review import (
     ReviewError,
     UnsupportedPatchError,
@@ -44,7 +44,9 @@ class Caller:
         self._metrics = metrics
         self._kind = kind
 
-    async def matched(self, hook: Hook, subject: Subject, forms: Forms, authority: Authority) -> Equivalent | None:
+    async def matched(
+        self, hook: ConfiguredWebhook, subject: MatchedRequest, forms: Forms, authority: Authority
+    ) -> Equivalent | None:
         """Return the resource under which a webhook matches the request, or None. **Raises** `StatusError` if the
         conditions cannot be evaluated.
         """
@@ -64,7 +66,7 @@ class Caller:
         return None
 
     async def call(
-        self, hook: Hook, attributes: Attributes, matched: Equivalent, versioned: Versioned
+        self, hook: ConfiguredWebhook, attributes: Attributes, matched: Equivalent, versioned: Versioned
     ) -> WebhookVerdict:
         """Call a webhook, and return its verdict if it allows the request. Records its annotations and warnings.
 
@@ -86,7 +88,9 @@ class Caller:
             raise Rejected(Denial(hook.name, verdict.status))
         return verdict
 
-    async def _call_hook(self, hook: Hook, uid: str, body: bytes, attributes: Attributes) -> WebhookVerdict:
+    async def _call_hook(
+        self, hook: ConfiguredWebhook, uid: str, body: bytes, attributes: Attributes
+    ) -> WebhookVerdict:
         assert hook.review_version is not None
         try:
             name = f"Call {_SPANS[self._kind]} webhook"
@@ -105,7 +109,7 @@ class Caller:
         except UnsupportedPatchError as error:
             raise CallFailed(hook.name, str(error), _UNAVAILABLE) from None
 
-    def observe(self, hook: Hook, attributes: Attributes, began: float, failure: Exception | None) -> None:
+    def observe(self, hook: ConfiguredWebhook, attributes: Attributes, began: float, failure: Exception | None) -> None:
         """Record a call that began at monotonic time `began`; `failure` is None if it succeeded."""
         labels = (hook.name, self._kind, attributes.operation)
         seconds = monotonic() - began
@@ -132,12 +136,12 @@ class Caller:
         else:
             latencies[_VALIDATING] = max(latencies.get(_VALIDATING, 0.0), seconds)
 
-    def failed_open(self, hook: Hook) -> None:
+    def failed_open(self, hook: ConfiguredWebhook) -> None:
         """Count a failed call that is ignored because of failurePolicy Ignore."""
         self._metrics.failed_open.add((hook.name, self._kind))
 
 
-def _span_attributes(hook: Hook, uid: str, attributes: Attributes) -> dict[str, str]:
+def _span_attributes(hook: ConfiguredWebhook, uid: str, attributes: Attributes) -> dict[str, str]:
     gvr = attributes.gvr
     return {
         "configuration": hook.configuration,
@@ -149,7 +153,7 @@ def _span_attributes(hook: Hook, uid: str, attributes: Attributes) -> dict[str, 
     }
 
 
-def _timeout_s(hook: Hook, attributes: Attributes) -> float:
+def _timeout_s(hook: ConfiguredWebhook, attributes: Attributes) -> float:
     """Return the timeout of a call in seconds: the webhook's timeout or the request's remaining time, whichever is
     shorter.
     """

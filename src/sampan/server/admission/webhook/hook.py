@@ -1,4 +1,4 @@
-"""`Hook`: one parsed webhook; `Hooks`: all webhooks of one kind of configuration, in order.
+"""`ConfiguredWebhook`: one parsed webhook; `ConfiguredWebhooks`: all webhooks of one kind of configuration, in order.
 
 Source: apiserver pkg/admission/configuration, pkg/admission/plugin/webhook/accessors.go (1.36).
 """
@@ -21,7 +21,7 @@ _GROUP = "admissionregistration.k8s.io"
 Connect = Callable[[WebhookTarget], Webhook]
 
 
-class Hook:
+class ConfiguredWebhook:
     """Webhook of a configuration."""
 
     __slots__ = (
@@ -58,7 +58,7 @@ class Hook:
         )
 
 
-class Hooks:
+class ConfiguredWebhooks:
     """Webhooks of all configurations, sorted by the name of the configuration, then by their order in the
     configuration.
 
@@ -73,19 +73,19 @@ class Hooks:
         """Return True if there are configurations."""
         return self._configurations.has_any()
 
-    async def all(self) -> Sequence[Hook]:
+    async def all(self) -> Sequence[ConfiguredWebhook]:
         """Return the current webhooks. If they have changed, compile their conditions in a thread."""
         return await self._hooks.get()
 
-    async def _put_together(self) -> Sequence[Hook]:
+    async def _put_together(self) -> Sequence[ConfiguredWebhook]:
         return [hook for hooks in (await self._configurations.by_name()).values() for hook in hooks]
 
 
-def _hooks_of(configuration: Object) -> list[Hook]:
+def _hooks_of(configuration: Object) -> list[ConfiguredWebhook]:
     name = configuration["metadata"]["name"]
     seen: Counter[str] = Counter()
     hooks = []
     for hook in configuration.get("webhooks") or ():
-        hooks.append(Hook(name, hook, seen[hook["name"]]))
+        hooks.append(ConfiguredWebhook(name, hook, seen[hook["name"]]))
         seen[hook["name"]] += 1
     return hooks

@@ -15,11 +15,11 @@ from sampan.patch import json_patch
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.matching.forms import Forms
-from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings
+from sampan.server.admission.matching.subject import Equivalent, MatchedRequest, Surroundings
 from sampan.server.admission.reinvocation import Reinvocation
 from sampan.server.admission.webhook.caller import Caller, failure_of, refuse_late
 from sampan.server.admission.webhook.errors import CallFailed, Rejected
-from sampan.server.admission.webhook.hook import Hook, Hooks
+from sampan.server.admission.webhook.hook import ConfiguredWebhook, ConfiguredWebhooks
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.wire import json as wire_json
 
@@ -43,7 +43,7 @@ class MutatingAdmissionWebhook:
         self._surroundings = surroundings
         self._caller = caller
         self._authorizer = authorizer
-        self._hooks = Hooks(surroundings.cluster, "mutatingwebhookconfigurations")
+        self._hooks = ConfiguredWebhooks(surroundings.cluster, "mutatingwebhookconfigurations")
 
     def is_configured(self) -> bool:
         """Return True if there are webhooks."""
@@ -54,7 +54,9 @@ class MutatingAdmissionWebhook:
         hooks = await self._hooks.all()
         if not hooks:
             return
-        run = _Run(self._caller, Subject(attributes, self._surroundings), Authority(self._authorizer, attributes.user))
+        run = _Run(
+            self._caller, MatchedRequest(attributes, self._surroundings), Authority(self._authorizer, attributes.user)
+        )
         run.reinvocation.begin(attributes)
         try:
             for index, hook in enumerate(hooks):
@@ -66,7 +68,7 @@ class MutatingAdmissionWebhook:
 class _Run:
     """One run of the plug-in for one request."""
 
-    def __init__(self, caller: Caller, subject: Subject, authority: Authority) -> None:
+    def __init__(self, caller: Caller, subject: MatchedRequest, authority: Authority) -> None:
         self._caller = caller
         self._subject = subject
         self._attributes = subject.attributes
@@ -74,7 +76,7 @@ class _Run:
         self._forms = Forms(subject.attributes)
         self.reinvocation = Reinvocation.of(subject.attributes, MutatingAdmissionWebhook.name)
 
-    async def call(self, hook: Hook, index: int) -> None:
+    async def call(self, hook: ConfiguredWebhook, index: int) -> None:
         """Call a webhook if the request matches."""
         attributes = self._attributes
         matched = await self._caller.matched(hook, self._subject, self._forms, self._authority)
@@ -96,7 +98,7 @@ class _Run:
         if failure is not None:
             self._fail(hook, failure, place)
 
-    def _fail(self, hook: Hook, failure: CallFailed | Rejected | StatusError, place: str) -> None:
+    def _fail(self, hook: ConfiguredWebhook, failure: CallFailed | Rejected | StatusError, place: str) -> None:
         if isinstance(failure, Rejected):
             raise failure.status
         if isinstance(failure, StatusError):
@@ -108,7 +110,7 @@ class _Run:
         self._attributes.annotations.setdefault(f"failed-open.{_MUTATION}{place}", hook.name)
         refuse_late(self._attributes)
 
-    async def _change(self, hook: Hook, matched: Equivalent, place: str) -> bool:
+    async def _change(self, hook: ConfiguredWebhook, matched: Equivalent, place: str) -> bool:
         """Call the webhook and apply its patch. Return True if the object has changed. **Raises** `CallFailed`,
         `Rejected`, `StatusError`.
         """
@@ -131,7 +133,7 @@ class _Run:
         self._annotate(PATCH_ANNOTATION + place, hook, {"patch": patch, "patchType": "JSONPatch"})
         return not same((await self._forms.of(matched)).obj, before)
 
-    def _annotate(self, key: str, hook: Hook, more: dict[str, Any]) -> None:
+    def _annotate(self, key: str, hook: ConfiguredWebhook, more: dict[str, Any]) -> None:
         """Add audit annotations. Annotations with the patch are added only to events that contain bodies."""
         value = wire_json.encode({"configuration": hook.configuration, "webhook": hook.name, **more}).decode()
         attributes = self._attributes

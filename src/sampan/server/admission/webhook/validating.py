@@ -14,17 +14,17 @@ from sampan.core.errors import StatusError
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.expressions.authority import Authority
 from sampan.server.admission.matching.forms import Forms, Versioned
-from sampan.server.admission.matching.subject import Equivalent, Subject, Surroundings
+from sampan.server.admission.matching.subject import Equivalent, MatchedRequest, Surroundings
 from sampan.server.admission.webhook.caller import Caller, failure_of, refuse_late
 from sampan.server.admission.webhook.errors import CallFailed, Rejected
 from sampan.server.admission.webhook.gone import refuse_abandoned
-from sampan.server.admission.webhook.hook import Hook, Hooks
+from sampan.server.admission.webhook.hook import ConfiguredWebhook, ConfiguredWebhooks
 from sampan.server.authorization.authorizer import Authorizer
 
 _log = logging.getLogger(__name__)
 _FAILED_OPEN = "failed-open.validating.webhook.admission.k8s.io/"
 
-Call = tuple[Hook, Equivalent, Versioned]
+Call = tuple[ConfiguredWebhook, Equivalent, Versioned]
 
 
 class ValidatingAdmissionWebhook:
@@ -41,7 +41,7 @@ class ValidatingAdmissionWebhook:
         self._surroundings = surroundings
         self._caller = caller
         self._authorizer = authorizer
-        self._hooks = Hooks(surroundings.cluster, "validatingwebhookconfigurations")
+        self._hooks = ConfiguredWebhooks(surroundings.cluster, "validatingwebhookconfigurations")
 
     def is_configured(self) -> bool:
         """Return True if there are webhooks."""
@@ -52,7 +52,7 @@ class ValidatingAdmissionWebhook:
         hooks = await self._hooks.all()
         if not hooks:
             return
-        subject, forms = Subject(attributes, self._surroundings), Forms(attributes)
+        subject, forms = MatchedRequest(attributes, self._surroundings), Forms(attributes)
         authority = Authority(self._authorizer, attributes.user)
         calls: list[Call] = []
         for hook in hooks:

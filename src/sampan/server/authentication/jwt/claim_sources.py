@@ -14,7 +14,7 @@ _SOURCES: Final = "_claim_sources"
 _WRONG: Final = "oidc: failed to unmarshal claims: "
 
 
-class ClaimSource(NamedTuple):
+class ClaimEndpoint(NamedTuple):
     """URL of a claim, and the access token for it ("" if none is needed)."""
 
     url: str
@@ -36,7 +36,7 @@ def check_sources(claims: Mapping[str, Any]) -> None:
             raise TokenError("oidc: source does not exist")
 
 
-def source_of(claims: Mapping[str, Any], name: str) -> ClaimSource | None:
+def source_of(claims: Mapping[str, Any], name: str) -> ClaimEndpoint | None:
     """Return the source of a claim, or None. The claims must have been checked. Raises `TokenError`."""
     source_name = (claims.get(_NAMES) or {}).get(name)
     if name in claims or source_name is None:
@@ -47,7 +47,7 @@ def source_of(claims: Mapping[str, Any], name: str) -> ClaimSource | None:
         text = unmarshal_text(packed, "string", field="endpoint.JWT")
         raise TokenError(f"oidc: could not parse claim sources: {text}")
     url = field(source, "endpoint")
-    return ClaimSource(url, field(source, "access_token") or "") if url else None
+    return ClaimEndpoint(url, field(source, "access_token") or "") if url else None
 
 
 def field(value: Mapping[str, Any], name: str) -> Any:

@@ -11,7 +11,7 @@ from sampan.core.go_text import unmarshal_text
 from sampan.server.authentication.authenticator import TokenError
 from sampan.server.authentication.client_certificate import CREDENTIAL_ID
 from sampan.server.authentication.jwt.expressions import evaluate_claims, evaluate_user, texts_of
-from sampan.server.authentication.jwt.validation import CompiledIssuer, Rule
+from sampan.server.authentication.jwt.validation import CompiledIssuer, TokenValidationRule
 from sampan.server.authentication.service_account.user import credential_id_of
 from sampan.server.request import UserInfo
 
@@ -101,7 +101,7 @@ def _check_required(issuer: CompiledIssuer, claims: Claims) -> None:
             raise TokenError(f"oidc: required claim {rule.claim} value does not match. {shown}")
 
 
-def _check(rules: Iterable[Rule], values: Iterable[Any]) -> None:
+def _check(rules: Iterable[TokenValidationRule], values: Iterable[Any]) -> None:
     for rule, value in zip(rules, values, strict=True):
         if value is not True:
             raise TokenError(f"validation expression '{rule.program.expression}' failed: {rule.message}")

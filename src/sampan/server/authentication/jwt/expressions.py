@@ -29,7 +29,7 @@ BOOL, UNBOUND = "bool", ""
 _NOT_TEXTS = "expression must return a string or a list of strings"
 
 
-class Expressions:
+class ExpressionCompiler:
     """Compiles expressions."""
 
     def __init__(self) -> None:

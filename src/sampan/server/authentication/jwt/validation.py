@@ -21,7 +21,7 @@ from sampan.server.authentication.jwt.configuration import (
     JwtIssuer,
     PrefixedMapping,
 )
-from sampan.server.authentication.jwt.expressions import BOOL, CLAIMS, UNBOUND, USER, Expressions, uses_claim
+from sampan.server.authentication.jwt.expressions import BOOL, CLAIMS, UNBOUND, USER, ExpressionCompiler, uses_claim
 
 ISSUERS_MAX = 64
 _MATCH_ANY = "MatchAny"
@@ -35,7 +35,7 @@ _EMAIL = (
 
 
 @dataclass(slots=True)
-class Rule:
+class TokenValidationRule:
     """Expression that must be true, and the error message if it is not."""
 
     program: Program
@@ -51,8 +51,8 @@ class CompiledIssuer:
     groups: Program | None = None
     uid: Program | None = None
     extra: dict[str, Program] = field(default_factory=dict)
-    claim_rules: list[Rule] = field(default_factory=list)
-    user_rules: list[Rule] = field(default_factory=list)
+    claim_rules: list[TokenValidationRule] = field(default_factory=list)
+    user_rules: list[TokenValidationRule] = field(default_factory=list)
 
 
 class ConfigurationValidator:
@@ -61,7 +61,7 @@ class ConfigurationValidator:
     def __init__(self, disallowed: Iterable[str] = ()) -> None:
         self.faults: list[FieldError] = []
         self._disallowed = sorted(set(disallowed))
-        self._expressions = Expressions()
+        self._expressions = ExpressionCompiler()
 
     def check(self, configuration: AuthenticationConfiguration) -> list[CompiledIssuer]:
         """Compile the issuers' expressions. Faults are appended to `faults`."""
@@ -170,7 +170,7 @@ class ConfigurationValidator:
                     self.faults.append(invalid(at.child("requiredValue"), rule.required_value, text))
                 program = self._once(rule.expression, texts, CLAIMS, at.child("expression"))
                 if program is not None:
-                    compiled.claim_rules.append(Rule(program, rule.message))
+                    compiled.claim_rules.append(TokenValidationRule(program, rule.message))
             else:
                 self.faults.append(required(at, _NEITHER))
 
@@ -183,7 +183,7 @@ class ConfigurationValidator:
                 continue
             program = self._once(rule.expression, texts, USER, at)
             if program is not None:
-                compiled.user_rules.append(Rule(program, rule.message))
+                compiled.user_rules.append(TokenValidationRule(program, rule.message))
 
     def _once(self, text: str, seen: set[str], variable: str, path: Path) -> Program | None:
         if text in seen:

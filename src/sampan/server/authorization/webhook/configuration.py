@@ -33,7 +33,7 @@ class _Part(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=T
     """Base class for parts of the configuration file. Field names are those of the file; unknown fields are errors."""
 
 
-class Condition(_Part, frozen=True):
+class WebhookMatchCondition(_Part, frozen=True):
     """Match condition."""
 
     expression: str = ""
@@ -58,7 +58,7 @@ class WebhookPart(_Part, frozen=True):
     match_condition_subject_access_review_version: str = ""
     failure_policy: str = ""
     connection_info: ConnectionInfo = ConnectionInfo()
-    match_conditions: list[Condition] = []
+    match_conditions: list[WebhookMatchCondition] = []
 
     @property
     def authorized_ttl_ns(self) -> int:
@@ -138,7 +138,7 @@ def configuration_faults(configuration: AuthorizationConfiguration, compiler: Co
 
 
 def compiled_conditions(
-    conditions: Iterable[Condition], at: Path, compiler: ConditionCompiler, faults: list[FieldError]
+    conditions: Iterable[WebhookMatchCondition], at: Path, compiler: ConditionCompiler, faults: list[FieldError]
 ) -> list[Program]:
     """Compile match conditions. Append errors to `faults`."""
     programs: list[Program] = []

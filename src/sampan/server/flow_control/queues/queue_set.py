@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from sampan.server.flow_control.queues.demand import DemandStatistics, statistics
-from sampan.server.flow_control.queues.ticket import Flow, Queue, Ticket, Work
-from sampan.server.flow_control.queues.usage import Usage
+from sampan.server.flow_control.queues.ticket import Flow, RequestQueue, Ticket, Work
+from sampan.server.flow_control.queues.usage import Utilization
 
 _LISTED_MAX: Final = 1024
 SERVICE_S: Final = 0.003
@@ -78,16 +78,16 @@ class QueueSet:
         """Running requests that were not assigned to a queue."""
         self.stalled: dict[HeldSeat, None] = {}
         """Seats of responses whose clients do not read. Other requests may take them."""
-        self.usage = Usage()
+        self.usage = Utilization()
         self._demand_max = 0
         """Largest demand for seats since the last `take_demand`."""
         self.seats_measured = 1
         """Number of seats that is the base of the usage metrics if there is no limit."""
         self._clock = clock
         self._later = later
-        self._queues: dict[int, Queue] = {}
+        self._queues: dict[int, RequestQueue] = {}
         """Queues in use, by index. A level may have 10,000,000 queues, so each is created when it is first used."""
-        self._with_waiting: dict[Queue, None] = {}
+        self._with_waiting: dict[RequestQueue, None] = {}
         self._active = 0
         self._enqueues = 0
         self._robin = 0
@@ -105,7 +105,7 @@ class QueueSet:
         """Virtual time of the last change, in seat-seconds."""
         return self._r
 
-    def queues(self) -> Iterator[Queue]:
+    def queues(self) -> Iterator[RequestQueue]:
         """Yield the queues by index, for metrics and dumps. Beyond a maximum index, only queues in use are included."""
         listed = min(self.queuing.queues, _LISTED_MAX)
         yield from map(self._queue, range(listed))
@@ -239,7 +239,7 @@ class QueueSet:
                 self._r += passed * (desired if desired < self.limit else self.limit) / self._active
         return now
 
-    def _choose(self, hand: tuple[int, ...]) -> Queue:
+    def _choose(self, hand: tuple[int, ...]) -> RequestQueue:
         """Return the queue of the hand with the least work. The first candidate rotates."""
         size = len(hand)
         # Rotates, so that among equal queues not always the first of the hand gets the request.
@@ -254,7 +254,7 @@ class QueueSet:
                     best = queue
         return best
 
-    def _enqueue(self, ticket: Ticket, queue: Queue) -> None:
+    def _enqueue(self, ticket: Ticket, queue: RequestQueue) -> None:
         queue.waiting[ticket] = None
         queue.work_waiting += ticket.work.seat_seconds
         self._with_waiting[queue] = None
@@ -301,11 +301,11 @@ class QueueSet:
             if ticket.on_dispatch is not None:
                 ticket.on_dispatch()
 
-    def _next_queue(self) -> Queue:
+    def _next_queue(self) -> RequestQueue:
         """Return the queue whose oldest request would finish first. Ties are broken in round-robin order."""
         first = self._robin + 1
 
-        def virtual_finish(queue: Queue) -> tuple[float, bool, int]:
+        def virtual_finish(queue: RequestQueue) -> tuple[float, bool, int]:
             oldest = queue.oldest()
             assert oldest is not None
             # `queue.index < first` sorts the queues up to the last served one to the end: this is the round robin.
@@ -328,7 +328,7 @@ class QueueSet:
             return self.executing == 0
         return self.seats_in_use + seats <= self.limit
 
-    def _run_of_queue(self, ticket: Ticket, queue: Queue, now: float) -> None:
+    def _run_of_queue(self, ticket: Ticket, queue: RequestQueue, now: float) -> None:
         queue.executing[ticket] = None
         queue.seats_in_use += ticket.seats
         queue.next_dispatch_r += ticket.work.seat_seconds
@@ -353,11 +353,11 @@ class QueueSet:
         self.rejected += 1
         flow.stats.reject(reason)
 
-    def _queue(self, index: int) -> Queue:
+    def _queue(self, index: int) -> RequestQueue:
         queue = self._queues.get(index)
-        return Queue(index) if queue is None else queue
+        return RequestQueue(index) if queue is None else queue
 
-    def _drop_if_unused(self, queue: Queue) -> None:
+    def _drop_if_unused(self, queue: RequestQueue) -> None:
         """Remove a queue in its initial state."""
         if queue.idle and not queue.seats_in_use:
             self._queues.pop(queue.index, None)

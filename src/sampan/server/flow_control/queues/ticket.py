@@ -110,14 +110,14 @@ class Ticket(msgspec.Struct, eq=False):
     arrival_r: float
     """Virtual time of the set at arrival."""
     started: float
-    queue: "Queue | None" = None
+    queue: "RequestQueue | None" = None
     executing: bool = False
     on_dispatch: Callable[[], None] | None = None
     request: Request | None = None
     """The request, for debugging pages and metrics."""
 
 
-class Queue:
+class RequestQueue:
     """One queue: waiting requests in order of arrival, and the virtual start time of the next one."""
 
     __slots__ = ("executing", "index", "next_dispatch_r", "seats_in_use", "waiting", "work_waiting")

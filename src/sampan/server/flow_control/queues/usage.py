@@ -1,4 +1,4 @@
-"""`Usage`: duration of each degree of utilization of a priority level, and the demand for its seats.
+"""`Utilization`: duration of each degree of utilization of a priority level, and the demand for its seats.
 
 Kubernetes calls these metrics timing histograms. They contain nanoseconds, as if one sample was taken in each
 nanosecond.
@@ -60,7 +60,7 @@ class DemandIntegrals(NamedTuple):
     of_square: float = 0.0
 
 
-class Usage:
+class Utilization:
     """Utilization of one level. The capacity is 1 until `scale` is called."""
 
     __slots__ = ("_current", "_demand", "_times")

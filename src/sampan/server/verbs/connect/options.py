@@ -12,11 +12,11 @@ from sampan.core.numbers.integers import parse_integer
 from sampan.core.object import Object
 from sampan.server.authorization.authorizer import Decision
 from sampan.server.request import Request
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.write.admit import admit_connect
 
 
-async def admitted(scope: Scope, kind: str, options: Object) -> Object:
+async def admitted(scope: RequestScope, kind: str, options: Object) -> Object:
     """Return the options of a connection after admission. Raises `StatusError`: 400 for a dry run, or the refusal of
     admission.
     """
@@ -26,12 +26,12 @@ async def admitted(scope: Scope, kind: str, options: Object) -> Object:
     return options
 
 
-def options_of(scope: Scope, kind: str, **fields: object) -> Object:
+def options_of(scope: RequestScope, kind: str, **fields: object) -> Object:
     """Return an options object without false and empty fields."""
     return {"kind": kind, "apiVersion": "v1"} | {name: value for name, value in fields.items() if value}
 
 
-async def require_create(scope: Scope) -> None:
+async def require_create(scope: RequestScope) -> None:
     """Require the verb `create` for a WebSocket too, whose GET was authorized as `get`. Raises 403."""
     info, user = scope.request.info, scope.request.user
     if info.verb == "create" or user is None:

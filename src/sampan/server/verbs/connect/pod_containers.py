@@ -9,12 +9,12 @@ from sampan.core import errors
 from sampan.core.errors import Reason, StatusError
 from sampan.core.gvk import GroupResource
 from sampan.core.object import Object
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
-async def pod_of(scope: Scope, name: str) -> Object:
+async def pod_of(scope: RequestScope, name: str) -> Object:
     """Return the current Pod of a request. Raises `StatusError` 404."""
     namespace = scope.ctx.namespace
     pod = await scope.cluster.reader.find("", "pods", namespace, name) if namespace and name else None

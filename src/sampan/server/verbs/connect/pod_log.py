@@ -21,7 +21,7 @@ from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response
 from sampan.server.verbs.connect.options import boolean, integer
 from sampan.server.verbs.connect.pod_containers import container_of, node_of, pod_of
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.websocket import accept, send_stream, wants_websocket
 from sampan.wire.websocket import WebSocket
 
@@ -47,7 +47,7 @@ _MESSAGES = {
 }
 
 
-async def get_log(scope: Scope) -> Response:
+async def get_log(scope: RequestScope) -> Response:
     """Handle GET pods/NAME/log. A Pod without a node has an empty log (204)."""
     request = scope.request
     params = _params(request)
@@ -98,7 +98,7 @@ def _base64_messages(data: bytes) -> list[str | bytes]:
     ]
 
 
-def _target(scope: Scope, pod: Object, container: str, params: dict[str, str]) -> ProxyTarget:
+def _target(scope: RequestScope, pod: Object, container: str, params: dict[str, str]) -> ProxyTarget:
     kubelet = scope.shared.upstreams.kubelets.of(node_of(pod))
     insecure = boolean(scope.request, "insecureSkipTLSVerifyBackend")
     metadata = pod["metadata"]

@@ -16,25 +16,25 @@ from sampan.server.proxy.target import ProxyTarget
 from sampan.server.request import Request, Response
 from sampan.server.verbs.connect.options import admitted, boolean, options_of, require_create
 from sampan.server.verbs.connect.pod_containers import container_of, kubelet_failure, node_of, pod_of
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 
 _PORT_MAX: Final = 65535
 _STREAMS = ("stdin", "stdout", "stderr", "tty")
 _PARAMS = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"}
 
 
-async def exec_(scope: Scope) -> Response:
+async def exec_(scope: RequestScope) -> Response:
     """Handle GET and POST pods/NAME/exec: run a command in a container."""
     command = list(scope.request.wire.query.get("command", ()))
     return await _stream(scope, "exec", "PodExecOptions", {"command": command})
 
 
-async def attach(scope: Scope) -> Response:
+async def attach(scope: RequestScope) -> Response:
     """Handle GET and POST pods/NAME/attach: attach to the streams of a container's main process."""
     return await _stream(scope, "attach", "PodAttachOptions", {})
 
 
-async def port_forward(scope: Scope) -> Response:
+async def port_forward(scope: RequestScope) -> Response:
     """Handle GET and POST pods/NAME/portforward: connect to ports of a Pod."""
     request = scope.request
     ports = _ports(request)
@@ -45,7 +45,7 @@ async def port_forward(scope: Scope) -> Response:
     return await _passed_on(scope, pod, ("portForward",), query.items())
 
 
-async def _stream(scope: Scope, action: str, kind: str, more: Object) -> Response:
+async def _stream(scope: RequestScope, action: str, kind: str, more: Object) -> Response:
     request = scope.request
     given: Object = {name: boolean(request, name) for name in _STREAMS}
     options = options_of(scope, kind, **given, container=request.wire.param("container"), **more)
@@ -58,7 +58,9 @@ async def _stream(scope: Scope, action: str, kind: str, more: Object) -> Respons
     return await _passed_on(scope, pod, (action, container), query)
 
 
-async def _passed_on(scope: Scope, pod: Object, words: tuple[str, ...], query: Iterable[tuple[str, str]]) -> Response:
+async def _passed_on(
+    scope: RequestScope, pod: Object, words: tuple[str, ...], query: Iterable[tuple[str, str]]
+) -> Response:
     """Forward a request to the Pod's kubelet. `words` are the first segment of the kubelet's path, and the segments
     after the Pod.
     """
@@ -93,7 +95,7 @@ def _ports(request: Request) -> list[int]:
     return ports
 
 
-Verb = Callable[[Scope], Awaitable[Response]]
+Verb = Callable[[RequestScope], Awaitable[Response]]
 
 
 def both(verb: Verb) -> dict[str, Verb]:

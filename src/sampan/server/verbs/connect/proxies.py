@@ -18,11 +18,11 @@ from sampan.core.pods.simulated import not_dialled
 from sampan.registry.simulated_pods import SimulatedPods
 from sampan.server.proxy.addresses import check_address, resolve
 from sampan.server.proxy.paths import path_behind
-from sampan.server.proxy.target import ALTERNATIVES_MAX, Endpoint, ProxyTarget
+from sampan.server.proxy.target import ALTERNATIVES_MAX, ProxyTarget, TargetAddress
 from sampan.server.request import Response
 from sampan.server.verbs.connect.options import admitted, options_of
 from sampan.server.verbs.connect.pod_containers import node_of, pod_of
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 
 _PORT_MAX = 65535
 
@@ -36,7 +36,7 @@ class _Id:
     port: str
 
 
-async def proxy_pod(scope: Scope) -> Response:
+async def proxy_pod(scope: RequestScope) -> Response:
     """Handle any method of pods/[SCHEME:]NAME[:PORT]/proxy[/PATH]."""
     await _admit(scope, "PodProxyOptions")
     desired = _split(scope, "pod")
@@ -50,7 +50,7 @@ async def proxy_pod(scope: Scope) -> Response:
     return await _forward(scope, desired.scheme, [_endpoint(scope, pod, ip, number)])
 
 
-async def proxy_service(scope: Scope) -> Response:
+async def proxy_service(scope: RequestScope) -> Response:
     """Handle any method of services/[SCHEME:]NAME[:PORT]/proxy[/PATH]: forward to one of the Pods, at random."""
     await _admit(scope, "ServiceProxyOptions")
     desired = _split(scope, "service")
@@ -62,7 +62,7 @@ async def proxy_service(scope: Scope) -> Response:
     if not subsets:
         raise _no_endpoints(desired.name)
     simulated, has_simulated = SimulatedPods(scope.cluster.reader), False
-    found: list[Endpoint] = []
+    found: list[TargetAddress] = []
     for ip, port in _shuffled(subsets, port_name):
         pod = await _pod_at(scope, ip)
         if pod is not None and not simulated.has(pod):
@@ -77,7 +77,7 @@ async def proxy_service(scope: Scope) -> Response:
     raise _no_endpoints(scope.request.info.name)
 
 
-async def proxy_node(scope: Scope) -> Response:
+async def proxy_node(scope: RequestScope) -> Response:
     """Handle any method of nodes/[SCHEME:]NAME[:PORT]/proxy[/PATH]: forward to the kubelet, or to another port of the
     node.
     """
@@ -93,7 +93,7 @@ async def proxy_node(scope: Scope) -> Response:
             raise errors.service_unavailable(not_dialled(f"the node {quote(desired.name)}"))
         # A node does not let other ports of the machine be reached through its tunnel.
         port = _number(scope, "node", desired.port, desired.scheme)
-        return await _forward(scope, desired.scheme, [Endpoint(address, port)])
+        return await _forward(scope, desired.scheme, [TargetAddress(address, port)])
     prefix, path = _paths(scope)
     target = ProxyTarget(
         kubelet.host,
@@ -108,12 +108,12 @@ async def proxy_node(scope: Scope) -> Response:
     return await upstreams.kubelet_proxy.forward(scope.request, target)
 
 
-def _endpoint(scope: Scope, pod: Object, ip: str, port: int) -> Endpoint:
+def _endpoint(scope: RequestScope, pod: Object, ip: str, port: int) -> TargetAddress:
     """Return an endpoint that is reached through the tunnel of the Pod's node, if it has one."""
-    return Endpoint(_address(scope, ip), port, scope.shared.upstreams.tunnels.to(node_of(pod)))
+    return TargetAddress(_address(scope, ip), port, scope.shared.upstreams.tunnels.to(node_of(pod)))
 
 
-async def _forward(scope: Scope, scheme: str, endpoints: Sequence[Endpoint]) -> Response:
+async def _forward(scope: RequestScope, scheme: str, endpoints: Sequence[TargetAddress]) -> Response:
     """Forward the request to the first endpoint that accepts a connection."""
     upstreams, (prefix, path) = scope.shared.upstreams, _paths(scope)
     tls = upstreams.tls if scheme == "https" else None
@@ -132,7 +132,7 @@ async def _forward(scope: Scope, scheme: str, endpoints: Sequence[Endpoint]) -> 
     return await upstreams.proxy.forward(scope.request, target)
 
 
-def _paths(scope: Scope) -> tuple[str, str]:
+def _paths(scope: RequestScope) -> tuple[str, str]:
     """Return the path up to `proxy`, and the path after it."""
     request = scope.request
     path = path_behind(request.wire.raw_path, request.info)
@@ -141,13 +141,13 @@ def _paths(scope: Scope) -> tuple[str, str]:
     return prefix, path
 
 
-def _prefix(scope: Scope) -> str:
+def _prefix(scope: RequestScope) -> str:
     info = scope.request.info
     namespace = f"/namespaces/{info.namespace}" if info.namespace else ""
     return f"/api/{info.version}{namespace}/{info.resource}/{info.name}/proxy"
 
 
-async def _admit(scope: Scope, kind: str) -> None:
+async def _admit(scope: RequestScope, kind: str) -> None:
     info = scope.request.info
     path = "/".join(("", *info.parts[3:])) if len(info.parts) > 3 else ""
     if info.path.endswith("/") and not path.endswith("/"):
@@ -155,7 +155,7 @@ async def _admit(scope: Scope, kind: str) -> None:
     await admitted(scope, kind, options_of(scope, kind, path=path))
 
 
-def _split(scope: Scope, what: str) -> _Id:
+def _split(scope: RequestScope, what: str) -> _Id:
     """Split the name in the path. Raises `StatusError` 400."""
     text = scope.request.info.name
     parts = text.split(":")
@@ -170,7 +170,7 @@ def _split(scope: Scope, what: str) -> _Id:
     return _Id(scheme, name, port)
 
 
-def _number(scope: Scope, what: str, port: str, scheme: str) -> int:
+def _number(scope: RequestScope, what: str, port: str, scheme: str) -> int:
     """Parse a port number. Raises `StatusError` 400."""
     if not port:
         return 443 if scheme == "https" else 80
@@ -179,7 +179,7 @@ def _number(scope: Scope, what: str, port: str, scheme: str) -> int:
     return int(port)
 
 
-def _invalid(scope: Scope, what: str) -> errors.StatusError:
+def _invalid(scope: RequestScope, what: str) -> errors.StatusError:
     return errors.bad_request(f"invalid {what} request {quote(scope.request.info.name)}")
 
 
@@ -190,11 +190,11 @@ def _first_port(pod: Object) -> str:
     return ""
 
 
-def _address(scope: Scope, ip: str) -> str:
+def _address(scope: RequestScope, ip: str) -> str:
     return check_address(ip, allow_loopback=scope.shared.upstreams.settings.allow_loopback)
 
 
-async def _port_name(scope: Scope, desired: _Id) -> str:
+async def _port_name(scope: RequestScope, desired: _Id) -> str:
     """Return the name of the service's port, which may be requested by number too. Raises `StatusError` 404, 503."""
     text = desired.port
     if not (text.isascii() and text.isdigit()):
@@ -223,7 +223,7 @@ def _shuffled(subsets: list[Any], port_name: str) -> Iterator[tuple[Any, int]]:
     return iter(found)
 
 
-async def _pod_at(scope: Scope, address: Object) -> Object | None:
+async def _pod_at(scope: RequestScope, address: Object) -> Object | None:
     """Return the Pod that the endpoint refers to, or None if it has another address. Clients can write any address."""
     target = address.get("targetRef") or {}
     if target.get("namespace") != scope.ctx.namespace or not target.get("name"):
@@ -237,7 +237,7 @@ def _no_endpoints(name: str) -> errors.StatusError:
     return errors.service_unavailable(f"no endpoints available for service {quote(name)}")
 
 
-Verb = Callable[[Scope], Awaitable[Response]]
+Verb = Callable[[RequestScope], Awaitable[Response]]
 
 
 def any_method(verb: Verb) -> dict[str, Verb]:

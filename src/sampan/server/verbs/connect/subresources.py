@@ -8,7 +8,7 @@ from sampan.server.verbs.connect.proxies import any_method, proxy_node, proxy_po
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ForwardedSubresource:
     """Subresource that is forwarded to another server."""
 
     handlers: dict[str, Verb]
@@ -22,13 +22,13 @@ class Connection:
         return "" in self.handlers
 
 
-CONNECTIONS: dict[tuple[str, str], Connection] = {
-    ("pods", "log"): Connection({"get": get_log}),
-    ("pods", "exec"): Connection(both(exec_), "PodExecOptions"),
-    ("pods", "attach"): Connection(both(attach), "PodAttachOptions"),
-    ("pods", "portforward"): Connection(both(port_forward), "PodPortForwardOptions"),
-    ("pods", "proxy"): Connection(any_method(proxy_pod), "PodProxyOptions"),
-    ("services", "proxy"): Connection(any_method(proxy_service), "ServiceProxyOptions"),
-    ("nodes", "proxy"): Connection(any_method(proxy_node), "NodeProxyOptions"),
+CONNECTIONS: dict[tuple[str, str], ForwardedSubresource] = {
+    ("pods", "log"): ForwardedSubresource({"get": get_log}),
+    ("pods", "exec"): ForwardedSubresource(both(exec_), "PodExecOptions"),
+    ("pods", "attach"): ForwardedSubresource(both(attach), "PodAttachOptions"),
+    ("pods", "portforward"): ForwardedSubresource(both(port_forward), "PodPortForwardOptions"),
+    ("pods", "proxy"): ForwardedSubresource(any_method(proxy_pod), "PodProxyOptions"),
+    ("services", "proxy"): ForwardedSubresource(any_method(proxy_service), "ServiceProxyOptions"),
+    ("nodes", "proxy"): ForwardedSubresource(any_method(proxy_node), "NodeProxyOptions"),
 }
 """Connections by resource and subresource, all of the core group."""

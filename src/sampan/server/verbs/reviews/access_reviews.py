@@ -22,7 +22,7 @@ from sampan.server.request import Response, UserInfo
 from sampan.server.verbs.create import track_new
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.representations.respond import dict_response
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.write.admit import admit, validate
 from sampan.server.verbs.write.body import decoded_body
 
@@ -32,30 +32,30 @@ _NO_KIND = GroupKind("authorization.k8s.io", "")
 _RULE_BYTES: Final = 100
 """Typical size of a rule in bytes, to estimate the size of the response."""
 
-Review = Callable[[Scope, Object], Awaitable[Object]]
+Review = Callable[[RequestScope, Object], Awaitable[Object]]
 
 
-async def subject_access_review(scope: Scope) -> Response:
+async def subject_access_review(scope: RequestScope) -> Response:
     """Handle POST subjectaccessreviews, for any user."""
     return await _review_response(scope, _subject)
 
 
-async def local_subject_access_review(scope: Scope) -> Response:
+async def local_subject_access_review(scope: RequestScope) -> Response:
     """Handle POST localsubjectaccessreviews, for any user in one namespace."""
     return await _review_response(scope, _local)
 
 
-async def self_subject_access_review(scope: Scope) -> Response:
+async def self_subject_access_review(scope: RequestScope) -> Response:
     """Handle POST selfsubjectaccessreviews, for the user of the request (`kubectl auth can-i`)."""
     return await _review_response(scope, _own)
 
 
-async def self_subject_rules_review(scope: Scope) -> Response:
+async def self_subject_rules_review(scope: RequestScope) -> Response:
     """Handle POST selfsubjectrulesreviews: return the user's rules in a namespace (`kubectl auth can-i --list`)."""
     return await _review_response(scope, _rules)
 
 
-async def _review_response(scope: Scope, review: Review) -> Response:
+async def _review_response(scope: RequestScope, review: Review) -> Response:
     """Return 201 with the review and its status, after all admission."""
     request = scope.request
     options = write_options(request, "CreateOptions")
@@ -67,7 +67,7 @@ async def _review_response(scope: Scope, review: Review) -> Response:
     return await offloaded(dict_response, request, response, 201)
 
 
-def _settle(scope: Scope, obj: Object, options: WriteOptions) -> None:
+def _settle(scope: RequestScope, obj: Object, options: WriteOptions) -> None:
     """Drop fields that only the server sets, and record the client. Raises 400 for another namespace."""
     metadata = metadata_of(obj)
     wipe_system_fields(metadata)
@@ -75,22 +75,22 @@ def _settle(scope: Scope, obj: Object, options: WriteOptions) -> None:
     track_new(scope, obj, options)
 
 
-async def _subject(scope: Scope, review: Object) -> Object:
+async def _subject(scope: RequestScope, review: Object) -> Object:
     await offloaded(_check, lambda: review_faults(review, own=False))
     return await _reviewed(scope, review, reviewed_user(review["spec"]))
 
 
-async def _local(scope: Scope, review: Object) -> Object:
+async def _local(scope: RequestScope, review: Object) -> Object:
     await offloaded(_check, lambda: local_review_faults(review))
     return await _reviewed(scope, review, reviewed_user(review["spec"]))
 
 
-async def _own(scope: Scope, review: Object) -> Object:
+async def _own(scope: RequestScope, review: Object) -> Object:
     await offloaded(_check, lambda: review_faults(review, own=True))
     return await _reviewed(scope, review, _requester(scope))
 
 
-async def _reviewed(scope: Scope, review: Object, user: UserInfo) -> Object:
+async def _reviewed(scope: RequestScope, review: Object, user: UserInfo) -> Object:
     info, faults = await offloaded(reviewed_request, review["spec"])
     verdict = await scope.shared.authorizer.authorize(user, info)
     status: dict[str, Any] = {"allowed": verdict.decision is Decision.ALLOW}
@@ -105,7 +105,7 @@ async def _reviewed(scope: Scope, review: Object, user: UserInfo) -> Object:
     return {**head, "status": status}
 
 
-async def _rules(scope: Scope, review: Object) -> Object:
+async def _rules(scope: RequestScope, review: Object) -> Object:
     namespace = (review.get("spec") or {}).get("namespace")
     if not namespace:
         raise errors.bad_request("no namespace on request")
@@ -141,7 +141,7 @@ def _path_rule(rule: Rule) -> dict[str, Any]:
     return {name: list(strings(rule, name)) for name in ("verbs", "nonResourceURLs")}
 
 
-def _requester(scope: Scope) -> UserInfo:
+def _requester(scope: RequestScope) -> UserInfo:
     user = scope.request.user
     if user is None:
         raise errors.bad_request("no user present on request")

@@ -14,7 +14,7 @@ from sampan.core.object import Object
 from sampan.core.time import format_time, parse_time, timestamp
 from sampan.patch.managed_fields.field_manager import FieldManager
 from sampan.registry.write.changes.options import WriteOptions
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.issuer import (
     UNBOUND,
     WARN_ONLY_EXPIRATION_S,
@@ -26,7 +26,7 @@ from sampan.server.authentication.service_account.user import ISSUED_CREDENTIAL_
 from sampan.server.request import Response
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.representations.respond import dict_response
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.write.admit import attributes_of
 from sampan.server.verbs.write.body import decoded_kind
 
@@ -39,7 +39,7 @@ _BOUND = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
 _ACCOUNTS = GroupResource("", "serviceaccounts")
 
 
-async def create_token(scope: Scope) -> Response:
+async def create_token(scope: RequestScope) -> Response:
     """Return 201 with the request and the token in its status."""
     identity = scope.shared.identity
     if identity.issuer is None:
@@ -65,7 +65,7 @@ async def create_token(scope: Scope) -> Response:
     return await offloaded(dict_response, scope.request, request, 201)
 
 
-def _track(scope: Scope, request: Object, options: WriteOptions) -> None:
+def _track(scope: RequestScope, request: Object, options: WriteOptions) -> None:
     """Record the client in the managedFields of the request."""
     schemas = scope.cluster.schemas
     manager = FieldManager(schema_for=lambda api_version: schemas.schema_for_kind(_GVK), convert=lambda obj, to: obj)
@@ -84,7 +84,7 @@ def _default(request: Object) -> None:
     request.setdefault("spec", {}).setdefault("expirationSeconds", EXPIRATION_DEFAULT_S)
 
 
-async def _account(scope: Scope, name: str, request: Object) -> Object:
+async def _account(scope: RequestScope, name: str, request: Object) -> Object:
     """Return the ServiceAccount, after checking that URL and request agree."""
     metadata = request["metadata"]
     given = metadata.get("name")
@@ -101,7 +101,7 @@ async def _account(scope: Scope, name: str, request: Object) -> Object:
     return account
 
 
-def _complete(request: Object, account: Object, identity: Identity, now: str) -> None:
+def _complete(request: Object, account: Object, identity: TokenService, now: str) -> None:
     metadata, spec = request["metadata"], request["spec"]
     for field in ("name", "namespace", "uid"):
         metadata[field] = account["metadata"][field]
@@ -120,7 +120,7 @@ def _faults(request: Object) -> list[FieldError]:
     return []
 
 
-async def _bound(scope: Scope, account: str, ref: dict[str, Any] | None) -> Bound:
+async def _bound(scope: RequestScope, account: str, ref: dict[str, Any] | None) -> Bound:
     """Return the current object that the token is bound to. Raises 400, 404, 409."""
     if ref is None:
         return UNBOUND
@@ -151,7 +151,7 @@ async def _bound(scope: Scope, account: str, ref: dict[str, Any] | None) -> Boun
     return Bound(secret=obj) if kind == "Secret" else Bound(node=obj)
 
 
-async def _node_of(scope: Scope, pod: Object) -> Object | None:
+async def _node_of(scope: RequestScope, pod: Object) -> Object | None:
     """Return the node of a Pod. If it does not exist, return only its name."""
     name = (pod.get("spec") or {}).get("nodeName")
     if not name:
@@ -159,7 +159,7 @@ async def _node_of(scope: Scope, pod: Object) -> Object | None:
     return await scope.cluster.reader.find("", "nodes", "", name) or {"metadata": {"name": name}}
 
 
-def _issue(scope: Scope, issuer: TokenIssuer, account: Object, spec: Object, bound: Bound) -> Object:
+def _issue(scope: RequestScope, issuer: TokenIssuer, account: Object, spec: Object, bound: Bound) -> Object:
     """Return the status. A Pod's token with the default lifetime is extended, and marked as stale after that time."""
     policy, identity = issuer.policy, scope.shared.identity
     seconds, longest = spec["expirationSeconds"], policy.expiration_max_s

@@ -15,12 +15,12 @@ from sampan.server.request import Response, UserInfo
 from sampan.server.verbs.create import tracked
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.representations.respond import dict_response
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.write.admit import admit, validate
 from sampan.server.verbs.write.body import decoded_body
 
 
-async def create_token_review(scope: Scope) -> Response:
+async def create_token_review(scope: RequestScope) -> Response:
     """Return 201 with the review and its status."""
     request, endpoint = scope.request, scope.endpoint
     options = write_options(request, "CreateOptions")
@@ -37,7 +37,7 @@ async def create_token_review(scope: Scope) -> Response:
     return await offloaded(dict_response, request, {**head, "spec": spec, "status": status}, 201)
 
 
-async def _status(scope: Scope, spec: Object, given: Object) -> Object:
+async def _status(scope: RequestScope, spec: Object, given: Object) -> Object:
     """Return the status of the review. Fields that the client set in `given` are kept if they have no result."""
     audiences = tuple(spec.get("audiences") or ())
     try:

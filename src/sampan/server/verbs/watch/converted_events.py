@@ -18,7 +18,7 @@ import msgspec
 from sampan.core.errors import StatusError
 from sampan.registry.definition import WebhookConversion
 from sampan.registry.endpoint import Endpoint
-from sampan.server.verbs.selection import Selection
+from sampan.server.verbs.selection import SelectionPredicate
 from sampan.storage.encoding import respliced_record
 from sampan.storage.records import CacheEvent, Delivery, EventType, Record
 
@@ -34,7 +34,9 @@ class TimeIsUp(Exception):
 class ConvertedEvents:
     """Events of one watch. `began` is the revision of the initial state; 0: there is none."""
 
-    def __init__(self, webhook: WebhookConversion, endpoint: Endpoint, began: int, selection: Selection) -> None:
+    def __init__(
+        self, webhook: WebhookConversion, endpoint: Endpoint, began: int, selection: SelectionPredicate
+    ) -> None:
         self._webhook = webhook
         self._selection = selection
         self._endpoint = endpoint

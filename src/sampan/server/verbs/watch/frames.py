@@ -11,7 +11,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.server.verbs.representations.messages import Messages
 from sampan.server.verbs.representations.respond import include_object
 from sampan.server.verbs.representations.tables import Tabler
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.storage.records import CacheEvent
 from sampan.wire import json as wire_json
 from sampan.wire import protobuf as wire_protobuf
@@ -40,7 +40,7 @@ def _frame(kind: str, obj: dict[str, Any], media: MediaType | None) -> bytes:
     return wire_json.encode({"type": kind, "object": obj}) + b"\n"
 
 
-def framer(scope: Scope, media: MediaType | None) -> Framer:
+def framer(scope: RequestScope, media: MediaType | None) -> Framer:
     """Return the encoder for this watch. Frames are cached with the event, for all watches of the same form."""
     endpoint = scope.endpoint
     if media is not None and media.format == "protobuf":

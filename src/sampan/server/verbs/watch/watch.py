@@ -23,7 +23,7 @@ from sampan.server.verbs.bookmark_times import BookmarkTimes
 from sampan.server.verbs.options import ListOptions, list_options
 from sampan.server.verbs.representations.pieces import PIECE_BYTES, slices
 from sampan.server.verbs.revision import revision_of_read, wait_not_older
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.selection import selection_of
 from sampan.server.verbs.watch.converted_events import ConvertedEvents, TimeIsUp
 from sampan.server.verbs.watch.frames import Framer, bookmarker, error_frame, framer
@@ -39,7 +39,7 @@ _NOT_STREAMED = ("application/yaml",)
 
 
 @dataclass(slots=True)
-class Stream:
+class WatchServer:
     """One watch: its source and its encoding."""
 
     watcher: Watcher
@@ -158,7 +158,7 @@ def _size(events: Sequence[Delivery]) -> int:
     return sum(map(_size_of_delivery, events))
 
 
-async def watch(scope: Scope) -> Response:
+async def watch(scope: RequestScope) -> Response:
     """Return 200 and a stream. A revision that is too old results in one ERROR event."""
     request, endpoint = scope.request, scope.endpoint
     options = list_options(request)
@@ -192,7 +192,7 @@ async def watch(scope: Scope) -> Response:
             raise
         return _expired(revision, error.compact_revision, media)
     webhook = endpoint.definition.webhook
-    stream = Stream(
+    stream = WatchServer(
         watcher=watcher,
         framer=framed,
         bookmark=bookmarker(endpoint, media),
@@ -211,14 +211,14 @@ async def watch(scope: Scope) -> Response:
     return Response(200, content_type=_content_type(media), stream=stream.chunks(), finished=watcher.close)
 
 
-def _count_list(scope: Scope) -> None:
+def _count_list(scope: RequestScope) -> None:
     info = scope.request.info
     reach = "resource" if info.name else "namespace" if info.namespace else "cluster"
     seconds = asyncio.get_running_loop().time() - scope.request.wire.received
     scope.shared.watches.listed(info.group, info.version, info.resource, reach, seconds)
 
 
-def _acceptable(scope: Scope) -> MediaType | None:
+def _acceptable(scope: RequestScope) -> MediaType | None:
     """Return the media type for a stream that the client accepts. Raises 406."""
     media_types = scope.endpoint.dialect.media_types
     media = media_of(scope.request, media_types)

@@ -6,7 +6,7 @@ Source: apiserver pkg/endpoints/handlers/watch.go HandleWS (1.36).
 """
 
 from sampan.server.request import Response
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.watch.watch import watch as plain
 from sampan.server.websocket import Split, accept, send_stream, wants_websocket
 from sampan.wire.websocket import WebSocket
@@ -14,7 +14,7 @@ from sampan.wire.websocket import WebSocket
 _LENGTH_BYTES = 4
 
 
-async def watch(scope: Scope) -> Response:
+async def watch(scope: RequestScope) -> Response:
     """Return a stream of chunks, or of messages if the client requests a WebSocket."""
     if not wants_websocket(scope.request):
         return await plain(scope)

@@ -7,7 +7,7 @@ from sampan.core.object import Object
 from sampan.patch.managed_fields.entries import fault
 from sampan.server.admission.chain import Attributes
 from sampan.server.request import Request
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 
 _SPOILED: Final = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating "
@@ -15,7 +15,9 @@ _SPOILED: Final = (
 )
 
 
-def attributes_of(scope: Scope, operation: str, obj: Object | None, old: Object | None, dry_run: bool) -> Attributes:
+def attributes_of(
+    scope: RequestScope, operation: str, obj: Object | None, old: Object | None, dry_run: bool
+) -> Attributes:
     """Return the attributes that admission plug-ins get."""
     request, endpoint = scope.request, scope.endpoint
     info = request.info
@@ -70,14 +72,14 @@ def _options(request: Request, operation: str) -> Object | None:
     return options
 
 
-async def admit(scope: Scope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> Object:
+async def admit(scope: RequestScope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> Object:
     """Run mutating admission, and set defaults again."""
     if scope.admission.mutates(operation, scope.endpoint.gvr):
         return await admit_known(scope, operation, obj, old, dry_run)
     return obj
 
 
-async def admit_known(scope: Scope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> Object:
+async def admit_known(scope: RequestScope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> Object:
     """Do the same as `admit`, right after `AdmissionChain.mutates` has returned True."""
     attributes = attributes_of(scope, operation, obj, old, dry_run)
     before = obj["metadata"].get("managedFields")
@@ -89,7 +91,7 @@ async def admit_known(scope: Scope, operation: str, obj: Object, old: Object | N
     return admitted
 
 
-def _restore_managed_fields(scope: Scope, admitted: Object, before: Any) -> None:
+def _restore_managed_fields(scope: RequestScope, admitted: Object, before: Any) -> None:
     """Restore managedFields that admission made invalid, with a warning.
 
     Source: apiserver pkg/endpoints/handlers/fieldmanager/admission.go (1.36).
@@ -107,13 +109,13 @@ def _restore_managed_fields(scope: Scope, admitted: Object, before: Any) -> None
         scope.request.warnings.append(text)
 
 
-async def validate(scope: Scope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> None:
+async def validate(scope: RequestScope, operation: str, obj: Object, old: Object | None, dry_run: bool) -> None:
     """Run validating admission. Raises `StatusError` if a plug-in refuses."""
     if scope.admission.validates(operation, scope.endpoint.gvr):
         await scope.admission.validate(attributes_of(scope, operation, obj, old, dry_run))
 
 
-async def admit_part(scope: Scope, gvk: GroupVersionKind, obj: Object, old: Object, dry_run: bool) -> Object:
+async def admit_part(scope: RequestScope, gvk: GroupVersionKind, obj: Object, old: Object, dry_run: bool) -> Object:
     """Run mutating admission for an update of a subresource with a different kind (Scale)."""
     attributes = attributes_of(scope, "UPDATE", obj, old, dry_run)
     attributes.gvk = gvk
@@ -123,14 +125,14 @@ async def admit_part(scope: Scope, gvk: GroupVersionKind, obj: Object, old: Obje
     return admitted
 
 
-async def validate_part(scope: Scope, gvk: GroupVersionKind, obj: Object, old: Object, dry_run: bool) -> None:
+async def validate_part(scope: RequestScope, gvk: GroupVersionKind, obj: Object, old: Object, dry_run: bool) -> None:
     """Run validating admission for an update of a subresource with a different kind (Scale)."""
     attributes = attributes_of(scope, "UPDATE", obj, old, dry_run)
     attributes.gvk = gvk
     await scope.admission.validate(attributes)
 
 
-async def admit_connect(scope: Scope, gvk: GroupVersionKind, options: Object) -> None:
+async def admit_connect(scope: RequestScope, gvk: GroupVersionKind, options: Object) -> None:
     """Run all admission for a connection (exec, attach, portforward, proxy). `options` is an object of kind `gvk`."""
     attributes = attributes_of(scope, "CONNECT", options, None, False)
     attributes.gvk = gvk
@@ -138,7 +140,7 @@ async def admit_connect(scope: Scope, gvk: GroupVersionKind, options: Object) ->
     await scope.admission.validate(attributes)
 
 
-def binding_attributes(scope: Scope, name: str, binding: Object, dry_run: bool) -> Attributes:
+def binding_attributes(scope: RequestScope, name: str, binding: Object, dry_run: bool) -> Attributes:
     """Return the attributes of a Binding, which is not stored but applied to the Pod `name`."""
     attributes = attributes_of(scope, "CREATE", binding, None, dry_run)
     attributes.gvk, attributes.name = GroupVersionKind("", "v1", "Binding"), name

@@ -10,10 +10,10 @@ from sampan.core import errors
 from sampan.registry.endpoint import Endpoint
 from sampan.server.authorization.authorizer import Decision
 from sampan.server.authorization.forbidden import forbidden_error
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 
 
-async def authorize_creation(scope: Scope) -> None:
+async def authorize_creation(scope: RequestScope) -> None:
     """Authorize the verb `create` for the request's object. Raises 401, 403."""
     check_not_terminating(scope.endpoint, scope.request.info.name)
     user = scope.request.user

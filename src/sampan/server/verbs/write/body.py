@@ -21,7 +21,7 @@ from sampan.registry.write.changes.recognition import check_other_kind
 from sampan.schema.compile import DecodeError as SchemaError
 from sampan.schema.decoding.go_nulls import with_nulls
 from sampan.server.request import Request
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 
 BODY_SIZE_BYTES_MAX = 3 * 1024 * 1024
 Default = Callable[[Object], None]
@@ -59,7 +59,7 @@ def body_of(request: Request, content_type: str = "") -> Body:
     )
 
 
-async def decoded_body(scope: Scope, options: WriteOptions) -> Object:
+async def decoded_body(scope: RequestScope, options: WriteOptions) -> Object:
     """Return the body as an object of the endpoint's version that is not stored, such as a review.
 
     Unknown and duplicate fields become warnings, or a 400 with fieldValidation=Strict. Raises 400, 413, 415.
@@ -80,7 +80,7 @@ def _unchanged(obj: Object) -> None:
 
 
 async def read_kind(
-    scope: Scope, desired: GroupVersionKind, *, duplicates: bool = False, default: Default = _unchanged
+    scope: RequestScope, desired: GroupVersionKind, *, duplicates: bool = False, default: Default = _unchanged
 ) -> tuple[Object, list[str]]:
     """Return the body of a subresource with a different built-in type, not yet decoded. It may omit its type.
 
@@ -100,7 +100,7 @@ async def read_kind(
 
 
 async def decoded_kind(
-    scope: Scope,
+    scope: RequestScope,
     desired: GroupVersionKind,
     options: WriteOptions,
     *,
@@ -128,7 +128,9 @@ async def decoded_kind(
     return obj
 
 
-def decoded_as(scope: Scope, desired: GroupVersionKind, value: Object, unknown: list[str] | None = None) -> Object:
+def decoded_as(
+    scope: RequestScope, desired: GroupVersionKind, value: Object, unknown: list[str] | None = None
+) -> Object:
     """Return `value`, the new object for the request's path, decoded as the built-in type `desired`.
 
     The paths of unknown fields are added to `unknown`. Raises 400, also if it names another namespace than the path.
@@ -148,7 +150,7 @@ def _unhandled(gvk: GroupVersionKind) -> str:
     return f'{gvk.kind} in version "{gvk.version}" cannot be handled as a {gvk.kind}: '
 
 
-def _encoded(scope: Scope, gvk: GroupVersionKind, value: Object, default: Default) -> Object:
+def _encoded(scope: RequestScope, gvk: GroupVersionKind, value: Object, default: Default) -> Object:
     """Return an object as Go writes it after decoding."""
     schema = scope.cluster.schemas.schema_for_kind(gvk)
     obj = copy_json(value)

@@ -7,7 +7,7 @@ from sampan.registry.strategy import Context
 from sampan.registry.write.changes.options import WriteOptions
 from sampan.registry.write.write import Change, DeletionOptions, Part, Write, WriteKind
 from sampan.server.admission.chain import Attributes
-from sampan.server.verbs.scope import Scope
+from sampan.server.verbs.scope import RequestScope
 from sampan.server.verbs.write.admit import admit_known, attributes_of
 from sampan.server.verbs.write.authorize_create import authorize_creation
 from sampan.server.verbs.write.delete_parameters import DeleteParameters, delete_options
@@ -19,7 +19,7 @@ class RequestGate:
 
     __slots__ = ("_scope",)
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: RequestScope) -> None:
         self._scope = scope
 
     def authorize_creation(self, write: Write) -> Awaitable[None]:
@@ -50,7 +50,7 @@ class DeletionGate(RequestGate):
 
     __slots__ = ("_options",)
 
-    def __init__(self, scope: Scope, options: Object | None) -> None:
+    def __init__(self, scope: RequestScope, options: Object | None) -> None:
         super().__init__(scope)
         self._options = options
 
@@ -75,7 +75,7 @@ class DeletionGate(RequestGate):
 
 
 def write_of(
-    scope: Scope, kind: WriteKind, change: Change, options: WriteOptions, *, gate: RequestGate | None = None
+    scope: RequestScope, kind: WriteKind, change: Change, options: WriteOptions, *, gate: RequestGate | None = None
 ) -> Write:
     """Return the write of a create, update or patch. A subresource never creates its object."""
     endpoint, info = scope.endpoint, scope.request.info
@@ -99,7 +99,9 @@ def write_of(
     )
 
 
-def deletion_of(scope: Scope, ctx: Context, parameters: DeleteParameters, *, listed: Record | None = None) -> Write:
+def deletion_of(
+    scope: RequestScope, ctx: Context, parameters: DeleteParameters, *, listed: Record | None = None
+) -> Write:
     """Return the write that deletes the object that `ctx` names. `listed`: see `Write`."""
     return Write(
         kind=WriteKind.DELETE,

@@ -21,7 +21,7 @@ from sampan.server.admission.plugins.pod_security.policy import (
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class PodSecurityConfiguration:
     """Exemptions, and the policy of namespaces without labels."""
 
     defaults: NamespaceLevels = PRIVILEGED_POLICY
@@ -30,7 +30,7 @@ class Configuration:
     runtime_classes: frozenset[str] = frozenset()
 
 
-def read_configuration(given: Object) -> Configuration:
+def read_configuration(given: Object) -> PodSecurityConfiguration:
     """Parse the configuration. **Raises** `ValueError` if it is invalid."""
     exemptions = given.get("exemptions") or {}
     defaults = _defaults(given.get("defaults") or {})
@@ -38,7 +38,7 @@ def read_configuration(given: Object) -> Configuration:
     faults = [fault for field, check in _CHECKS.items() for fault in _exempt_faults(field, names[field], check)]
     if faults:
         raise ValueError(f"PodSecurity invalid: {aggregate(faults)}")
-    return Configuration(
+    return PodSecurityConfiguration(
         defaults, *(frozenset(names[field]) for field in ("usernames", "namespaces", "runtimeClasses"))
     )
 
