@@ -1,6 +1,6 @@
 /** Page on which one object is edited as YAML. */
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { report } from "../frame/notices.js";
@@ -13,6 +13,7 @@ import { session } from "../session/session.js";
 import { t } from "../texts/catalogue.js";
 import { CheckState, Problems } from "./check_state.js";
 import { CodeEditor, fold, moveTo, replaceText, showMarks } from "./code_editor.js";
+import { completions } from "./completion.js";
 import { EditSession } from "./edit_session.js";
 import { placeOf, readManifest } from "./manifest.js";
 import { Review } from "./review.js";
@@ -54,6 +55,9 @@ function Editor({ edit }) {
   const saving = useSignal(false);
   const said = useSignal("");
   const schema = useSchema(kind);
+  const current = useRef(schema);
+  current.current = schema;
+  const extensions = useMemo(() => completions(() => current.current), []);
   useEffect(() => foldServerFields(handle), []);
   useSignalEffect(() => {
     const marks = edit.marks.value;
@@ -92,7 +96,7 @@ function Editor({ edit }) {
       </div>
     </header>
     <div class="code-frame">
-      <${CodeEditor} text=${edit.text.peek()} label=${t("edit.label", { name })} handle=${handle} onChange=${(/** @type {string} */ text) => edit.edit(text)}
+      <${CodeEditor} text=${edit.text.peek()} label=${t("edit.label", { name })} handle=${handle} extensions=${extensions} onChange=${(/** @type {string} */ text) => edit.edit(text)}
         onTooLong=${() => report({ title: t("edit.refused"), message: t("edit.too_long"), causes: [] })} />
     </div>
     <${Problems} marks=${edit.marks.value} text=${edit.text.value} onChoose=${(/** @type {number} */ at) => handle.view && moveTo(handle.view, at)} />

@@ -77,4 +77,7 @@ export default {
   "conflict.take": "Take over:",
   "conflict.leave": "Leave as it is:",
   "conflict.take_all": "Take over all",
+  "schema.required": "required",
+  "schema.default": "default",
+  "schema.one_of": "one of",
 };

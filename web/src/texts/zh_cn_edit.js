@@ -77,4 +77,7 @@ export default {
   "conflict.take": "接管：",
   "conflict.leave": "保持不变：",
   "conflict.take_all": "全部接管",
+  "schema.required": "必填",
+  "schema.default": "默认",
+  "schema.one_of": "可选值",
 };
