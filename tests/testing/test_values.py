@@ -2,6 +2,7 @@
 
 import pytest
 
+from sampan.testing.explore.outcome import _plain_names
 from sampan.testing.observations.values import lines_of, masked
 
 TRIGGER = {"endpoints.kubernetes.io/last-change-trigger-time": "2030-01-01T00:00:00Z"}
@@ -18,3 +19,14 @@ def test_another_annotation_is_a_difference() -> None:
     first: dict[str, object] = {"metadata": {"annotations": {"note": "dry goods"}}}
     second: dict[str, object] = {"metadata": {}}
     assert list(lines_of("/registry/x", masked(first), masked(second))) == ["x.metadata.annotations: missing"]
+
+
+def test_a_uid_in_a_name_is_no_difference() -> None:
+    first, second = ({"spec": {"volumeName": f"pvc-{number}0000000-0000-4000-8000-000000000000"}} for number in "12")
+    assert list(lines_of("/registry/x", masked(first), masked(second))) == []
+
+
+def test_keys_with_a_uid_have_a_number_in_its_place() -> None:
+    keys = [f"/registry/persistentvolumes/pvc-{number}0000000-0000-4000-8000-000000000000" for number in "12"]
+    objects = {key: {"metadata": {"resourceVersion": str(9 - place)}} for place, key in enumerate(keys)}
+    assert [_plain_names(objects)[key] for key in keys] == [f"/registry/persistentvolumes/pvc-#{n}" for n in (2, 1)]

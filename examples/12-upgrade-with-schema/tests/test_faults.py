@@ -6,9 +6,10 @@
 import os
 
 import pytest
+from sampan.client import JsonPatch
 from sampan.testing import Cluster, field
 from sampan.testing.explore import Scenario, State, explore, scenario
-from worlds import CRDS, LOOPS, ledger, migration, phase, want
+from worlds import CRDS, LOOPS, ledger, migration, phase
 
 from upgrades.app import set_up
 
@@ -39,11 +40,17 @@ async def begin(cluster: Cluster) -> None:
     await cluster.settled()
 
 
+async def change(cluster: Cluster, version: int) -> None:
+    """Want another version of a ledger that runs version 1. Before that, a new ledger would begin with this version."""
+    runs = {"op": "test", "path": "/status/version", "value": 1}
+    await cluster.patch("ledgers/tea", JsonPatch([runs, {"op": "replace", "path": "/spec/version", "value": version}]))
+
+
 @scenario(set_up, crds=CRDS, loops=LOOPS, checks=[a_version_runs_with_its_own_file])
 async def upgraded(cluster: Cluster) -> None:
     """Upgrade to version 2."""
     await begin(cluster)
-    await want(cluster, 2)
+    await change(cluster, 2)
     await cluster.eventually("ledgers/tea", field(".status.version") == 2)
 
 
@@ -52,7 +59,7 @@ async def rolled_back(cluster: Cluster) -> None:
     """The migration fails."""
     await begin(cluster)
     cluster.pods.complete("tea-migrate-*", exit_code=1)
-    await want(cluster, 2)
+    await change(cluster, 2)
     await phase(cluster, "RolledBack")
 
 
@@ -61,10 +68,10 @@ async def changed_mind(cluster: Cluster) -> None:
     """The user wants version 2, and then version 1 again."""
     await begin(cluster)
     cluster.pods.complete("tea-migrate-*", after=86400)
-    await want(cluster, 2)
+    await change(cluster, 2)
     await phase(cluster, "Migrate")
     await cluster.settled()
-    await want(cluster, 1)
+    await change(cluster, 1)
     await phase(cluster, "Done")
 
 

@@ -100,6 +100,19 @@ async def test_a_job_that_fails_leads_back(cluster: Cluster, job: str) -> None:
     assert await serving(cluster) == ("1", "/data/ledger-0.db", "1")
 
 
+async def test_a_condition_of_another_client_does_not_hide_the_reason_of_the_way_back(cluster: Cluster) -> None:
+    await start(cluster)
+    conditions = (await cluster.get("ledgers/tea"))["status"]["conditions"]
+    other = {**conditions[0], "type": "Inspected", "message": "by the harbour master"}
+    await cluster.patch("ledgers/tea", {"status": {"conditions": [other, *conditions]}}, subresource="status")
+    cluster.pods.complete("tea-migrate-*", exit_code=1, message="no such table: entries")
+    await want(cluster, 2)
+    found = await phase(cluster, "RolledBack")
+    messages = {each["type"]: each["message"] for each in found["conditions"]}
+    assert "no such table: entries" in messages["Ready"]
+    assert messages["Inspected"] == "by the harbour master"
+
+
 async def test_a_failed_upgrade_is_tried_again_after_a_change_only(cluster: Cluster) -> None:
     await start(cluster)
     cluster.pods.complete("tea-migrate-*", exit_code=1)

@@ -15,7 +15,7 @@ from sampan.testing.explore.rewrites import changes, more_often, written_places
 from sampan.testing.explore.scenario import Check, State
 from sampan.testing.journal import JournalEntry
 from sampan.testing.observations.leaks import leaked_objects, stored
-from sampan.testing.observations.values import GONE, lines_of, masked, short
+from sampan.testing.observations.values import GONE, UID, lines_of, masked, short
 
 _UNCOMPARED: Final = (
     "/registry/events/",
@@ -183,7 +183,7 @@ def unstable_paths(first: Outcome, second: Outcome) -> frozenset[str]:
 
 
 def _plain_names(objects: Mapping[str, Any]) -> dict[str, str]:
-    """Return the keys with a number in place of each generated name, in order of creation."""
+    """Return the keys with a number in place of each generated name or uid, in order of creation."""
     found: dict[str, str] = {}
     numbers: Counter[str] = Counter()
     for key, obj in sorted(objects.items(), key=lambda item: int(item[1]["metadata"].get("resourceVersion") or 0)):
@@ -197,7 +197,7 @@ def _plain_names(objects: Mapping[str, Any]) -> dict[str, str]:
 
 def _plain_key(key: str, obj: Mapping[str, Any]) -> str:
     prefix = (obj.get("metadata") or {}).get("generateName")
-    return f"{key.rpartition('/')[0]}/{prefix}#" if prefix else key
+    return f"{key.rpartition('/')[0]}/{prefix}#" if prefix else UID.sub("#", key)
 
 
 def first_lines(text: str) -> str:

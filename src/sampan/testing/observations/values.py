@@ -13,6 +13,8 @@ _MASKED: Final = frozenset(
     | {"endpoints.kubernetes.io/last-change-trigger-time"}  # It is there if the last change came from a Pod.
 )
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+UID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""A uid, also in a name that contains one, such as that of a provisioned PersistentVolume."""
 GONE: Final = object()
 """Value of an absent field."""
 
@@ -31,7 +33,7 @@ def masked(value: Any) -> Any:
         return {key: each for key, each in fields.items() if key != "annotations" or each}
     if isinstance(value, list):
         return [masked(each) for each in value]
-    return _TIME.sub("<time>", value) if isinstance(value, str) else value
+    return UID.sub("<uid>", _TIME.sub("<time>", value)) if isinstance(value, str) else value
 
 
 def compared(path: str, reference: Any, found: Any) -> Iterator[tuple[str, Any, Any]]:

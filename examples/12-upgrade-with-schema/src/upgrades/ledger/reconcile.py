@@ -150,5 +150,5 @@ def set_up(manager: Manager) -> None:
 
 
 def message_of(status: LedgerStatus) -> str:
-    """Return the message of the last condition: the reason of a way back stays until the end."""
-    return status.conditions[0].message if status.conditions else ""
+    """Return the message of the condition: the reason of a way back stays until the end."""
+    return next((each.message for each in status.conditions if each.type == "Ready"), "")
