@@ -7,7 +7,7 @@ import os
 
 import pytest
 from sampan.client import JsonPatch
-from sampan.testing import Cluster, field
+from sampan.testing import Cluster, exists, field
 from sampan.testing.explore import Scenario, State, explore, scenario
 from worlds import CRDS, LOOPS, ledger, migration, phase
 
@@ -40,10 +40,10 @@ async def begin(cluster: Cluster) -> None:
     await cluster.settled()
 
 
-async def change(cluster: Cluster, version: int) -> None:
-    """Want another version of a ledger that runs version 1. Before that, a new ledger would begin with this version."""
-    runs = {"op": "test", "path": "/status/version", "value": 1}
-    await cluster.patch("ledgers/tea", JsonPatch([runs, {"op": "replace", "path": "/spec/version", "value": version}]))
+async def change(cluster: Cluster, version: int, during: str = "Done") -> None:
+    """Change the version in this phase only. Earlier, a new ledger would begin with it, or an upgrade never begin."""
+    now = {"op": "test", "path": "/status/phase", "value": during}
+    await cluster.patch("ledgers/tea", JsonPatch([now, {"op": "replace", "path": "/spec/version", "value": version}]))
 
 
 @scenario(set_up, crds=CRDS, loops=LOOPS, checks=[a_version_runs_with_its_own_file])
@@ -69,9 +69,9 @@ async def changed_mind(cluster: Cluster) -> None:
     await begin(cluster)
     cluster.pods.complete("tea-migrate-*", after=86400)
     await change(cluster, 2)
-    await phase(cluster, "Migrate")
+    await cluster.eventually("jobs/tea-migrate-1", exists())
     await cluster.settled()
-    await change(cluster, 1)
+    await change(cluster, 1, during="Migrate")
     await phase(cluster, "Done")
 
 
