@@ -8,7 +8,8 @@ FROM ?=
 OLD ?=
 NEW ?=
 DOWNLOAD ?=
-JOBS ?= logical
+# One process more than processors: for a quarter of their time, tests wait for timers and threads.
+JOBS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 # Files of tests go to processes, in the order of tests/conftest.py: the slow ones come first.
 PARALLEL := -n $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 

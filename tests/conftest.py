@@ -1,8 +1,9 @@
 """For all tests."""
 
+import asyncio
 import gc
 import logging
-from collections.abc import Generator
+from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
+from sampan.testing.time.virtual_time import virtualized
 from tests.marks import marks_of
 from tests.progress import register
 
@@ -79,3 +81,10 @@ def pytest_runtest_protocol() -> Generator[None, object, object]:
         return (yield)
     finally:
         root.setLevel(before)
+
+
+@pytest.fixture
+async def virtual_time() -> AsyncIterator[None]:
+    """Let timers of the test end at once, in their order. The test must not use sockets or processes."""
+    with virtualized(asyncio.get_running_loop()):
+        yield

@@ -16,7 +16,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "testing/own_loops/*",
         "testing/plugin/test_six_steps.py",
     ),
-    # With processes: servers, control loops, etcd, commands, nodes.
+    # With processes: servers, control loops, etcd, commands, nodes. And with the whole site, whose build takes as long.
     "process": (
         "app/test_free_memory.py",
         "app/nodes/test_leave.py",
@@ -74,10 +74,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
         "robustness/*",
         "schema/cel/test_against_cel_go.py",
         "schema/regex/test_engines.py",
-        "site/test_browser.py",
-        "site/test_front_block.py",
-        "site/test_search.py",
-        "site/test_screenshots.py",
+        "site/*",
         "storage/etcd/*",
         "storage/snapshot/test_documented.py",
         "storage/test_crash.py",

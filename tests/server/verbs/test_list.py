@@ -154,7 +154,8 @@ async def test_an_exact_match_returns_the_old_revision(api: Api) -> None:
     ["resourceVersion=999999", "resourceVersion=999999&resourceVersionMatch=NotOlderThan"],
     ids=["legacy", "not older than"],
 )
-async def test_a_revision_of_the_future_times_out(api: Api, query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("virtual_time")
+async def test_a_revision_of_the_future_times_out(api: Api, query: str) -> None:
     reply = await api.get(f"{CONFIG_MAPS}?{query}")
     assert (reply.code, reply.reason) == (504, "Timeout")
     assert reply.message.startswith("Timeout: Too large resource version: 999999, current: ")
@@ -408,6 +409,7 @@ async def test_get_at_a_revision(api: Api) -> None:
         assert (await api.get(f"{CONFIG_MAPS}/cm-0{query}")).body == created
 
 
+@pytest.mark.usefixtures("virtual_time")
 async def test_get_of_the_future_times_out(api: Api) -> None:
     await some_config_maps(api, 1)
     reply = await api.get(f"{CONFIG_MAPS}/cm-0?resourceVersion=999999")
@@ -416,6 +418,7 @@ async def test_get_of_the_future_times_out(api: Api) -> None:
 
 @pytest.mark.parametrize("match", ["", "&resourceVersionMatch=Exact", "&resourceVersionMatch=NotOlderThan"])
 @pytest.mark.parametrize("target", [CONFIG_MAPS, WIDGETS, "/api/v1/nodes"])
+@pytest.mark.usefixtures("virtual_time")
 async def test_a_list_of_a_future_revision_returns_when_to_retry(api: Api, target: str, match: str) -> None:
     await with_widgets(api)
     reply = await api.get(f"{target}?resourceVersion=999999{match}")
