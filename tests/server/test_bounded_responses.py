@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 from collections.abc import AsyncIterator
+from typing import Any
 
 import orjson
 import pytest
@@ -45,12 +46,12 @@ def test_few_of_very_many_warnings_are_sent() -> None:
 
 def test_paths_that_all_overlap_give_a_limited_number_of_warnings() -> None:
     items = [{"key": "a", "path": "p"} for _ in range(2000)]
-    volume = {"name": "v", "configMap": {"name": "c", "items": items}}
+    volume: Any = {"name": "v", "configMap": {"name": "c", "items": items}}
     assert len(template_warnings({"spec": {"containers": [], "volumes": [volume]}})) == WARNINGS_MAX
 
 
 def test_ports_that_all_conflict_give_a_limited_number_of_warnings() -> None:
-    ports = [{"containerPort": 1, "protocol": "TCP"}] * 2000
+    ports: list[Any] = [{"containerPort": 1, "protocol": "TCP"}] * 2000
     found = template_warnings({"spec": {"containers": [{"name": "c", "ports": ports}]}})
     assert WARNINGS_MAX <= len(found) < 3 * WARNINGS_MAX
 

@@ -59,15 +59,15 @@ class Column:
 
     name: str
     type: str
-    cell: Callable[[Object], Any]
+    cell: Callable[[Any], Any]
     format: str = ""
     description: str = ""
     priority: int = 0
 
 
-RowConditions = Callable[[Object], Sequence[Mapping[str, str]]]
+RowConditions = Callable[[Any], Sequence[Mapping[str, str]]]
 """Returns the conditions of a table row. They apply to the whole row, for example `Completed`."""
-RowOrder = Callable[[Object], Any]
+RowOrder = Callable[[Any], Any]
 """Returns a sort key of a table row for its object."""
 
 

@@ -6,7 +6,7 @@ Source: apiserver pkg/registry/rest/{create,update,delete}.go (1.36).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import msgspec
 
@@ -52,6 +52,8 @@ class RecordReader(ObjectReader, Protocol):
 _METADATA_FIELDS = frozenset({"metadata.name", "metadata.namespace"})
 _NOT_SPEC = frozenset({"apiVersion", "kind", "metadata", "status"})
 
+KindObject: TypeAlias = Any
+"""Object of the strategy's kind. Subclasses name its type: `obj: apps_v1.Deployment`."""
 Errors = list[FieldError]
 OBJECT_METADATA = ("labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp")
 """Fields that writers of /status never own.
@@ -126,57 +128,57 @@ class Strategy:
         """Return the cost of processing an object beyond that of an ordinary object, in bytes of an ordinary object."""
         return 0
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: KindObject) -> None:
         """Set the defaults that the schema does not contain. Idempotent; runs after each mutation of the object."""
 
-    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+    def prepare_for_create(self, ctx: Context, obj: KindObject) -> None:
         """Reset or set fields that the client must not set. The common path has removed the status."""
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: KindObject, errors: Errors) -> None:
         """Add all errors of a new object to `errors`, except errors of the schema."""
 
-    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: KindObject, old: KindObject, errors: Errors) -> None:
         """Add all errors of the new state and of the transition to `errors`."""
         self.check(ctx, obj, errors)
 
-    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(self, ctx: Context, obj: KindObject, old: KindObject, errors: Errors) -> None:
         """Add all errors of the new status to `errors`."""
 
-    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+    def validate(self, ctx: Context, obj: KindObject) -> list[FieldError]:
         """Return all errors of a new object."""
         errors: Errors = []
         self.check(ctx, obj, errors)
         return errors
 
-    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+    def warnings_on_create(self, ctx: Context, obj: KindObject) -> list[str]:
         """Return texts for `Warning` headers."""
         return []
 
-    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+    def prepare_for_update(self, ctx: Context, obj: KindObject, old: KindObject) -> None:
         """Reset or set fields that the client must not set. `old` is the stored object; the common path has restored
         its status.
         """
 
-    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def validate_update(self, ctx: Context, obj: KindObject, old: KindObject) -> list[FieldError]:
         """Return all errors of the new state."""
         errors: Errors = []
         self.check_update(ctx, obj, old, errors)
         return errors
 
-    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+    def warnings_on_update(self, ctx: Context, obj: KindObject, old: KindObject) -> list[str]:
         """Return texts for `Warning` headers."""
         return self.warnings_on_create(ctx, obj)
 
-    def prepare_for_status_update(self, ctx: Context, obj: Object, old: Object) -> None:
+    def prepare_for_status_update(self, ctx: Context, obj: KindObject, old: KindObject) -> None:
         """Prepare PUT/PATCH of /status. The common path has restored everything but metadata and status."""
 
-    def validate_status_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+    def validate_status_update(self, ctx: Context, obj: KindObject, old: KindObject) -> list[FieldError]:
         """Return all errors of the new status."""
         errors: Errors = []
         self.check_status_update(ctx, obj, old, errors)
         return errors
 
-    def keep_for_status_update(self, obj: Object, old: Object) -> None:
+    def keep_for_status_update(self, obj: KindObject, old: KindObject) -> None:
         """Restore everything that PUT/PATCH of /status must not change: all but metadata and status."""
         for name in [name for name in obj if name not in _NOT_SPEC]:
             if name not in old:
@@ -186,14 +188,14 @@ class Strategy:
                 obj[name] = value
         keep_metadata(obj, old, self.kept_metadata)
 
-    def spec_changed(self, obj: Object, old: Object) -> bool:
+    def spec_changed(self, obj: KindObject, old: KindObject) -> bool:
         """Return True if the generation grows: something outside metadata and status differs."""
         for name in (obj.keys() | old.keys()) - _NOT_SPEC:  # noqa: SIM110  (a generator takes a frame for each name)
             if not same(obj.get(name), old.get(name)):
                 return True
         return False
 
-    def pending_finalizers(self, obj: Object) -> bool:
+    def pending_finalizers(self, obj: KindObject) -> bool:
         """Return True if more than metadata.finalizers delays the removal of an object with requested deletion."""
         return bool(obj["metadata"].get("finalizers"))
 
@@ -201,7 +203,7 @@ class Strategy:
         """Return the reason why no object of this name may be deleted; "" if it may be deleted."""
         return ""
 
-    def prepare_for_deletion(self, obj: Object) -> None:
+    def prepare_for_deletion(self, obj: KindObject) -> None:
         """Update an object that the first delete has marked (`marks_before_deletion`)."""
 
     def reset_fields(self, status_served: bool) -> dict[str, dict[str, Any]]:
@@ -216,11 +218,11 @@ class Strategy:
             of_status["f:metadata"] = self.reset_metadata
         return {"": {"f:status": {}}, "status": of_status}
 
-    def ttl_s(self, obj: Object) -> int:
+    def ttl_s(self, obj: KindObject) -> int:
         """Return the seconds until the stored object expires; 0 = never. Events override it."""
         return 0
 
-    def grace_period_s(self, obj: Object, requested: int | None) -> int | None:
+    def grace_period_s(self, obj: KindObject, requested: int | None) -> int | None:
         """Return the seconds of graceful deletion, or None if objects are deleted at once. Pods override it."""
         return None
 
@@ -233,19 +235,21 @@ class Strategy:
     """`TypedDict` of the fields that `selectable_fields` reads, so that only they are decoded. None: the whole object.
     """
 
-    def selectable_fields(self, obj: Object) -> dict[str, str]:
+    def selectable_fields(self, obj: KindObject) -> dict[str, str]:
         """Return the values of the selectable fields, besides metadata.name and metadata.namespace."""
         return {}
 
-    async def begin_create(self, ctx: Context, obj: Object, reader: ObjectReader, allocation: Any) -> Release | None:
+    async def begin_create(
+        self, ctx: Context, obj: KindObject, reader: ObjectReader, allocation: Any
+    ) -> Release | None:
         """Allocate cluster IPs and ports, after admission and before validation."""
         return None
 
     async def begin_update(
-        self, ctx: Context, obj: Object, old: Object, reader: ObjectReader, allocation: Any
+        self, ctx: Context, obj: KindObject, old: KindObject, reader: ObjectReader, allocation: Any
     ) -> Release | None:
         """Allocate cluster IPs and ports for an update, after admission and before validation."""
         return None
 
-    async def after_delete(self, obj: Object, allocation: Any) -> None:
+    async def after_delete(self, obj: KindObject, allocation: Any) -> None:
         """Release the allocations of the object."""

@@ -6,6 +6,8 @@ allocations.
 Source: pkg/registry/core/service/{ipallocator,portallocator} (1.36).
 """
 
+from __future__ import annotations
+
 import ipaddress
 import random
 from collections.abc import Iterable, Sequence
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from sampan.core.object import Object
+from sampan.kinds import core_v1
 from sampan.registry.allocation.ip_allocator import (
     AllocationCounters,
     AllocationError,
@@ -217,7 +220,7 @@ def held_ips(service: Object) -> list[str]:
 
 def held_ports(service: Object) -> list[int]:
     """Return the node ports that a Service has allocated, without duplicates."""
-    spec = service.get("spec") or {}
+    spec: core_v1.ServiceSpec = service.get("spec") or {}
     ports = [port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")]
     if needs_health_check(spec) and spec.get("healthCheckNodePort"):
         ports.append(spec["healthCheckNodePort"])

@@ -3,10 +3,15 @@ are released. If it succeeds, addresses and ports that the old Service no longer
 Source: pkg/registry/core/service/storage/{storage,alloc}.go (1.36).
 """
 
+from __future__ import annotations
+
+from typing import Literal
+
 from sampan.core import errors as status_errors
 from sampan.core.field import FieldError, Path, invalid
 from sampan.core.gvk import GroupKind
 from sampan.core.object import Object
+from sampan.kinds import core_v1
 from sampan.registry.allocation.allocators import (
     Allocators,
     family_of,
@@ -45,7 +50,8 @@ def allocate_create(service: Object, allocators: Allocators, *, dry_run: bool) -
 
 def allocate_update(service: Object, old: Object, allocators: Allocators, *, dry_run: bool) -> Transaction:
     """Allocate what a changed Service needs in addition. Raises `StatusError`; nothing is allocated then."""
-    spec, old_spec = service["spec"], old.get("spec") or {}
+    spec: core_v1.ServiceSpec = service["spec"]
+    old_spec: core_v1.ServiceSpec = old.get("spec") or {}
     txn = Transaction(allocators, holder_of(service), dry_run)
     try:
         complete_from_old(spec, old_spec)
@@ -64,7 +70,7 @@ def allocate_update(service: Object, old: Object, allocators: Allocators, *, dry
     return txn
 
 
-def complete_from_old(spec: Object, old_spec: Object) -> None:
+def complete_from_old(spec: core_v1.ServiceSpec, old_spec: core_v1.ServiceSpec) -> None:
     """Add, in place, what an old client leaves out of an update. Idempotent.
 
     Kubernetes does it before anything else looks at the addresses, also before it drops those of the old type.
@@ -73,13 +79,13 @@ def complete_from_old(spec: Object, old_spec: Object) -> None:
     _normalize(spec, old_spec)
 
 
-def _keep_allocated(spec: Object, old_spec: Object) -> None:
+def _keep_allocated(spec: core_v1.ServiceSpec, old_spec: core_v1.ServiceSpec) -> None:
     """Keep addresses and ports that the server chose and that the client left out."""
     if needs_cluster_ip(spec) and needs_cluster_ip(old_spec):
-        for name in ("clusterIP", "clusterIPs"):
-            if not spec.get(name) and old_spec.get(name):
-                value = old_spec[name]
-                spec[name] = list(value) if isinstance(value, list) else value
+        if not spec.get("clusterIP") and old_spec.get("clusterIP"):
+            spec["clusterIP"] = old_spec["clusterIP"]
+        if not spec.get("clusterIPs") and old_spec.get("clusterIPs"):
+            spec["clusterIPs"] = list(old_spec["clusterIPs"])
     if _has_node_ports(spec) and _has_node_ports(old_spec):
         used = set(node_ports(spec)) & set(node_ports(old_spec))
         by_name = {port.get("name", ""): port.get("nodePort", 0) for port in old_spec.get("ports") or ()}
@@ -92,12 +98,12 @@ def _keep_allocated(spec: Object, old_spec: Object) -> None:
         spec["healthCheckNodePort"] = spec.get("healthCheckNodePort") or health_port
 
 
-def _has_node_ports(spec: Object) -> bool:
+def _has_node_ports(spec: core_v1.ServiceSpec) -> bool:
     kind = spec.get("type")
     return kind == "NodePort" or (kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is not False)
 
 
-def _normalize(spec: Object, old_spec: Object) -> None:
+def _normalize(spec: core_v1.ServiceSpec, old_spec: core_v1.ServiceSpec) -> None:
     """Make `clusterIPs` follow `clusterIP` for clients that set only `clusterIP`."""
     ip, old_ip = spec.get("clusterIP", ""), old_spec.get("clusterIP", "")
     ips, old_ips = spec.get("clusterIPs") or [], old_spec.get("clusterIPs") or []
@@ -110,7 +116,7 @@ def _normalize(spec: Object, old_spec: Object) -> None:
             spec.pop("clusterIPs", None)
 
 
-def _is_settled_dual_stack(spec: Object, old_spec: Object) -> bool:
+def _is_settled_dual_stack(spec: core_v1.ServiceSpec, old_spec: core_v1.ServiceSpec) -> bool:
     """Report whether a Service prefers two families, and nothing about its addresses changes."""
     if spec.get("ipFamilyPolicy") != "PreferDualStack" or spec.get("type") == "ExternalName":
         return False
@@ -122,7 +128,7 @@ def _is_settled_dual_stack(spec: Object, old_spec: Object) -> bool:
     )
 
 
-def _init_families(spec: Object, old_spec: Object | None, txn: Transaction) -> None:
+def _init_families(spec: core_v1.ServiceSpec, old_spec: core_v1.ServiceSpec | None, txn: Transaction) -> None:
     """Set the policy and the families, and check that the cluster supports them."""
     if spec.get("type") == "ExternalName":
         return
@@ -142,9 +148,11 @@ def _init_families(spec: Object, old_spec: Object | None, txn: Transaction) -> N
     _fill_families(spec, txn.allocators)
 
 
-def _check_reduction(spec: Object, old_spec: Object, faults: list[FieldError]) -> None:
+def _check_reduction(spec: core_v1.ServiceSpec, old_spec: core_v1.ServiceSpec, faults: list[FieldError]) -> None:
     policy = spec["ipFamilyPolicy"]
-    for name, what in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
+    names: tuple[tuple[Literal["clusterIPs", "ipFamilies"], str], ...]
+    names = (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family"))
+    for name, what in names:
         new, old = spec.get(name) or [], old_spec.get(name) or []
         if policy == "SingleStack":
             if new == old and len(new) > 1:
@@ -153,7 +161,7 @@ def _check_reduction(spec: Object, old_spec: Object, faults: list[FieldError]) -
             faults.append(invalid(_POLICY, policy, f"must be 'SingleStack' to release the secondary {what}"))
 
 
-def _check_policy(spec: Object, allocators: Allocators, faults: list[FieldError]) -> None:
+def _check_policy(spec: core_v1.ServiceSpec, allocators: Allocators, faults: list[FieldError]) -> None:
     policy, ips, families = spec["ipFamilyPolicy"], spec.get("clusterIPs") or [], spec.get("ipFamilies") or []
     if policy == "SingleStack":
         for what, values in (("cluster IPs", ips), ("IP families", families)):
@@ -180,7 +188,7 @@ def _check_policy(spec: Object, allocators: Allocators, faults: list[FieldError]
                 faults.append(invalid(_FAMILIES.index(i), family, "not configured on this cluster"))
 
 
-def _fill_families(spec: Object, allocators: Allocators) -> None:
+def _fill_families(spec: core_v1.ServiceSpec, allocators: Allocators) -> None:
     ips, families = spec.get("clusterIPs") or [], spec.get("ipFamilies") or []
     other = {"IPv4": "IPv6", "IPv6": "IPv4"}
     if not families:
@@ -191,7 +199,7 @@ def _fill_families(spec: Object, allocators: Allocators) -> None:
     spec["ipFamilies"] = families
 
 
-def _take_cluster_ips(spec: Object, txn: Transaction) -> None:
+def _take_cluster_ips(spec: core_v1.ServiceSpec, txn: Transaction) -> None:
     ips = spec.get("clusterIPs") or []
     if spec.get("type") == "ExternalName" or ips[:1] == ["None"]:
         return
@@ -202,7 +210,7 @@ def _take_cluster_ips(spec: Object, txn: Transaction) -> None:
     spec["clusterIP"] = given[0]
 
 
-def _update_cluster_ips(spec: Object, old: Object, txn: Transaction) -> None:
+def _update_cluster_ips(spec: core_v1.ServiceSpec, old: Object, txn: Transaction) -> None:
     old_spec = old.get("spec") or {}
     if old_spec.get("type") == "ExternalName":
         _take_cluster_ips(spec, txn)
@@ -221,13 +229,13 @@ def _update_cluster_ips(spec: Object, old: Object, txn: Transaction) -> None:
         txn.released_ips.append(old_ips[1])
 
 
-def _shall_have_node_port(spec: Object) -> bool:
+def _shall_have_node_port(spec: core_v1.ServiceSpec) -> bool:
     return spec.get("type") == "NodePort" or (
         spec.get("type") == "LoadBalancer" and bool(spec.get("allocateLoadBalancerNodePorts"))
     )
 
 
-def _take_node_ports(spec: Object, txn: Transaction) -> None:
+def _take_node_ports(spec: core_v1.ServiceSpec, txn: Transaction) -> None:
     """Allocate node ports. Ports with the same number (and different protocols) share a node port, unless the client
     sets different ones.
     """
@@ -252,7 +260,7 @@ def _take_node_ports(spec: Object, txn: Transaction) -> None:
             txn.take_port(own, _PORTS.index(i).child("nodePort"))
 
 
-def _update_node_ports(spec: Object, old_spec: Object, txn: Transaction) -> None:
+def _update_node_ports(spec: core_v1.ServiceSpec, old_spec: core_v1.ServiceSpec, txn: Transaction) -> None:
     with_ports = ("NodePort", "LoadBalancer")
     old_ports = dict.fromkeys(node_ports(old_spec))
     if spec.get("type") not in with_ports:
@@ -275,7 +283,7 @@ def _update_node_ports(spec: Object, old_spec: Object, txn: Transaction) -> None
             txn.release_port(port)
 
 
-def _take_health_check_port(spec: Object, txn: Transaction) -> None:
+def _take_health_check_port(spec: core_v1.ServiceSpec, txn: Transaction) -> None:
     port = spec.get("healthCheckNodePort", 0)
     if not port:
         spec["healthCheckNodePort"] = txn.take_any_port("a HealthCheck NodePort 0")

@@ -11,7 +11,7 @@ from typing import Any
 from sampan.core.object import Object
 from sampan.registry.definition import Column
 
-Cell = Callable[[Object], Any]
+Cell = Callable[[Any], Any]
 
 NONE = "<none>"
 UNSET = "<unset>"
@@ -57,7 +57,7 @@ def boolean(name: str, cell: Cell) -> Column:
     return column(name, cell, type="boolean")
 
 
-def name_of(obj: Object) -> str:
+def name_of(obj: Mapping[str, Any]) -> str:
     """Return the object's name."""
     return obj["metadata"].get("name", "")  # type: ignore[no-any-return]
 
@@ -177,7 +177,7 @@ def some_of(items: Iterable[str], count_max: int) -> str:
     return shown or UNSET
 
 
-def load_balancer_text(obj: Object) -> str:
+def load_balancer_text(obj: Mapping[str, Any]) -> str:
     """Return the addresses of the load balancer in `status`, sorted and joined by commas."""
     ingress = obj.get("status", EMPTY).get("loadBalancer", EMPTY).get("ingress", ())
     return ",".join(sorted({each.get("ip") or each.get("hostname") or "" for each in ingress} - {""}))

@@ -4,10 +4,10 @@ Source: apimachinery pkg/apis/meta/v1/validation/validation.go (1.36).
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sampan.core.field import Path, duplicate, invalid, required, too_long
-from sampan.core.object import Object
 from sampan.core.validation.names import regex_error
 from sampan.registry.rules.fields import Errors, check_qualified_name, not_supported
 
@@ -27,7 +27,7 @@ _REASON_LENGTH_MAX = 1024
 _MESSAGE_LENGTH_MAX = 32 * 1024
 
 
-def _check_condition(condition: Object, path: Path, errors: Errors) -> None:
+def _check_condition(condition: Mapping[str, Any], path: Path, errors: Errors) -> None:
     check_qualified_name(condition.get("type", ""), path.child("type"), errors)
     status = condition.get("status", "")
     if status not in ("True", "False", "Unknown"):
@@ -49,7 +49,7 @@ def _check_condition(condition: Object, path: Path, errors: Errors) -> None:
         errors.append(too_long(path.child("message"), "", _MESSAGE_LENGTH_MAX))
 
 
-def check_conditions(conditions: Iterable[Object], path: Path, errors: Errors) -> None:
+def check_conditions(conditions: Iterable[Mapping[str, Any]], path: Path, errors: Errors) -> None:
     """Check conditions: unique types and valid fields."""
     seen: set[str] = set()
     for index, condition in enumerate(conditions):

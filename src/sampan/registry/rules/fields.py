@@ -2,12 +2,12 @@
 
 import difflib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Any
 
 from sampan.core.field import ErrorType, FieldError, Path, forbidden, invalid, quote, required
 from sampan.core.json.values import same
-from sampan.core.object import Object
 from sampan.core.validation.names import (
     dns1123_label_errors,
     dns1123_subdomain_errors,
@@ -76,7 +76,7 @@ def check_annotations(annotations: dict[str, str], path: Path, errors: Errors) -
 
 
 def check_label_selector(
-    selector: Object | None, path: Path, errors: Errors, *, allow_invalid_values: bool = False
+    selector: Mapping[str, Any] | None, path: Path, errors: Errors, *, allow_invalid_values: bool = False
 ) -> None:
     """Check a LabelSelector. Source: apimachinery pkg/apis/meta/v1/validation/validation.go (1.36)."""
     if not selector:
@@ -134,14 +134,14 @@ def check_local_not_reserved(text: str, path: Path, errors: Errors) -> None:
         errors.append(invalid(path, text, "must not start with '..'"))
 
 
-def check_file_mode(source: Object, name: str, path: Path, errors: Errors) -> None:
+def check_file_mode(source: Mapping[str, Any], name: str, path: Path, errors: Errors) -> None:
     """Check that a file mode is between 0 and 0777. It may be absent."""
     mode = source.get(name)
     if mode is not None and not 0 <= mode <= 0o777:
         errors.append(invalid(path.child(name), mode, FILE_MODE))
 
 
-def check_required(source: Object, names: Iterable[str], path: Path, errors: Errors) -> None:
+def check_required(source: Mapping[str, Any], names: Iterable[str], path: Path, errors: Errors) -> None:
     """Check that fields are not empty."""
     for name in names:
         if not source.get(name):

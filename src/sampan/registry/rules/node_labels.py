@@ -1,8 +1,10 @@
 """Deprecated labels of nodes. Source: pkg/api/node/util.go (1.36)."""
 
+from __future__ import annotations
+
 from sampan.core.field import Path
-from sampan.core.object import Object
 from sampan.core.validation.names import label_value_errors
+from sampan.kinds import core_v1
 
 DEPRECATED = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -17,7 +19,7 @@ DEPRECATED = {
 """Text of the warning for each label."""
 
 
-def term_warnings(term: Object, path: Path, *, check_values: bool) -> list[str]:
+def term_warnings(term: core_v1.NodeSelectorTerm, path: Path, *, check_values: bool) -> list[str]:
     """Return warnings for deprecated labels in a NodeSelectorTerm.
 
     With `check_values`, for preferred terms, invalid label values are reported too.

@@ -1,12 +1,14 @@
 """Label selectors of workloads, which must select the pods of the workload's template."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from sampan.core.field import Path, invalid, required
 from sampan.core.label_selectors import selector_from_label_selector
-from sampan.core.object import Object
 from sampan.core.validation.names import label_value_errors, qualified_name_errors
+from sampan.kinds import core_v1
 from sampan.registry.rules.fields import Errors, check_label_selector
 
 
@@ -19,7 +21,7 @@ class LabelMatcher(Protocol):
         ...
 
     @property
-    def matches(self) -> "Matches":
+    def matches(self) -> Matches:
         """Return the function that tests labels."""
         ...
 
@@ -46,7 +48,7 @@ class _Labels:
         return self._items <= labels.items()
 
 
-def selector_or_none(selector: Object | None) -> LabelMatcher | None:
+def selector_or_none(selector: Mapping[str, Any] | None) -> LabelMatcher | None:
     """Return the compiled selector, or None if it is invalid."""
     if selector is not None and not selector.get("matchExpressions"):
         labels: Mapping[str, str] = selector.get("matchLabels") or {}
@@ -60,14 +62,14 @@ def selector_or_none(selector: Object | None) -> LabelMatcher | None:
         return None
 
 
-def has_invalid_selector(selector: Object | None) -> bool:
+def has_invalid_selector(selector: Mapping[str, Any] | None) -> bool:
     """Return True if a stored selector violates today's rules. If so, updates tolerate its values."""
     errors: Errors = []
     check_label_selector(selector, Path(), errors)
     return bool(errors)
 
 
-def check_required_selector(spec: Object, kind: str, path: Path, errors: Errors) -> None:
+def check_required_selector(spec: Mapping[str, Any], kind: str, path: Path, errors: Errors) -> None:
     """Check that `spec.selector` is present, valid and not empty. `kind` is the name of the object in the message."""
     selector = spec.get("selector")
     if selector is None:
@@ -78,7 +80,9 @@ def check_required_selector(spec: Object, kind: str, path: Path, errors: Errors)
         errors.append(invalid(path.child("selector"), selector, f"empty selector is invalid for {kind}"))
 
 
-def check_selects_template(selector: LabelMatcher, template: Object, path: Path, errors: Errors) -> None:
+def check_selects_template(
+    selector: LabelMatcher, template: core_v1.PodTemplateSpec, path: Path, errors: Errors
+) -> None:
     """Check that the labels of the template (at `path`) match the selector."""
     labels = template.get("metadata", {}).get("labels")
     if not selector.matches(labels or {}):

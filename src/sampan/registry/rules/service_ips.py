@@ -3,8 +3,10 @@
 Source: pkg/apis/core/validation/validation.go ValidateServiceClusterIPsRelatedFields (1.36).
 """
 
+from __future__ import annotations
+
 from sampan.core.field import FieldError, Path, duplicate, invalid, required
-from sampan.core.object import Object
+from sampan.kinds import core_v1
 from sampan.registry.rules.fields import not_supported
 from sampan.registry.rules.ip_addresses import are_dual_stack, check_ip, is_ipv6
 from sampan.registry.rules.service_types import is_headless
@@ -18,7 +20,7 @@ _KNOWN_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
 _FIXED = "may not change once set"
 
 
-def validate_cluster_ips(spec: Object, old_spec: Object, errors: Errors) -> None:
+def validate_cluster_ips(spec: core_v1.ServiceSpec, old_spec: core_v1.ServiceSpec, errors: Errors) -> None:
     """Check that `clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` are consistent."""
     if spec.get("type") == "ExternalName":
         return
@@ -65,7 +67,7 @@ def _check_ips(ips: list[str], stored: list[str], errors: Errors) -> bool:
     return valid
 
 
-def validate_ip_changes(spec: Object, old_spec: Object, errors: Errors) -> None:
+def validate_ip_changes(spec: core_v1.ServiceSpec, old_spec: core_v1.ServiceSpec, errors: Errors) -> None:
     """Check that the primary address and family did not change.
 
     A secondary address is added or removed by a change of `ipFamilyPolicy`.

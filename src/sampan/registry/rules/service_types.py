@@ -3,38 +3,44 @@
 Source: pkg/registry/core/service/strategy.go dropTypeDependentFields, pkg/api/service/util.go (1.36).
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 from sampan.core.object import Object
+from sampan.kinds import core_v1
 
 
-def is_externally_accessible(spec: Object) -> bool:
+def is_externally_accessible(spec: core_v1.ServiceSpec) -> bool:
     """Return True if the Service can be reached from outside the cluster."""
     kind = spec.get("type")
     return kind in ("LoadBalancer", "NodePort") or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
 
 
-def is_headless(spec: Object) -> bool:
+def is_headless(spec: core_v1.ServiceSpec) -> bool:
     """Return True if the Service has no cluster IP by intent."""
     return (spec.get("clusterIPs") or []) == ["None"]
 
 
-def needs_cluster_ip(spec: Object) -> bool:
+def needs_cluster_ip(spec: core_v1.ServiceSpec) -> bool:
     """Return True for all types except ExternalName."""
     return spec.get("type") != "ExternalName"
 
 
-def needs_health_check(spec: Object) -> bool:
+def needs_health_check(spec: core_v1.ServiceSpec) -> bool:
     """Report whether a Service needs a health check port, by which load balancers find the nodes with endpoints."""
     return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
-def node_ports(spec: Object) -> list[int]:
+def node_ports(spec: core_v1.ServiceSpec) -> list[int]:
     """Return the node ports of the Service's ports."""
     return [port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")]
 
 
 def drop_type_dependent_fields(obj: Object, old: Object) -> None:
     """Remove, in place, the fields of the old type that the client did not change."""
-    new, before = obj["spec"], old.get("spec") or {}
+    new: core_v1.ServiceSpec = obj["spec"]
+    before: core_v1.ServiceSpec = old.get("spec") or {}
     if needs_cluster_ip(before) and not needs_cluster_ip(new):
         if new.get("clusterIP", "") == before.get("clusterIP", "") and _same(new, before, "clusterIPs"):
             _drop(new, "clusterIP", "clusterIPs")
@@ -59,10 +65,10 @@ def drop_type_dependent_fields(obj: Object, old: Object) -> None:
         obj["status"] = {**obj["status"], "loadBalancer": {}}
 
 
-def _same(new: Object, old: Object, name: str) -> bool:
+def _same(new: core_v1.ServiceSpec, old: core_v1.ServiceSpec, name: str) -> bool:
     return (new.get(name) or None) == (old.get(name) or None)
 
 
-def _drop(spec: Object, *names: str) -> None:
+def _drop(spec: Any, *names: str) -> None:
     for name in names:
         spec.pop(name, None)

@@ -7,20 +7,20 @@ A row fits a rule that depends on one field only. Rules over several fields, and
 are `if` statements: see ADR 29.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 from sampan.core.field import Path, invalid
-from sampan.core.object import Object
 from sampan.registry.rules.fields import Errors, check_required, not_supported
 
-Check = Callable[[Object, Path, Errors], None]
+Check = Callable[[Any, Path, Errors], None]
 """Checks an object at a path; adds errors."""
 
 
 def all_of(*checks: Check) -> Check:
     """Return a check that runs several, in order."""
 
-    def check(source: Object, path: Path, errors: Errors) -> None:
+    def check(source: Mapping[str, Any], path: Path, errors: Errors) -> None:
         for each in checks:
             each(source, path, errors)
 
@@ -30,7 +30,7 @@ def all_of(*checks: Check) -> Check:
 def requires(*names: str) -> Check:
     """Return a check that fields are not empty."""
 
-    def check(source: Object, path: Path, errors: Errors) -> None:
+    def check(source: Mapping[str, Any], path: Path, errors: Errors) -> None:
         check_required(source, names, path, errors)
 
     return check
@@ -39,7 +39,7 @@ def requires(*names: str) -> Check:
 def number(name: str, least: float, most: float, text: str) -> Check:
     """Return a check that a number is in a closed range, if it is set."""
 
-    def check(source: Object, path: Path, errors: Errors) -> None:
+    def check(source: Mapping[str, Any], path: Path, errors: Errors) -> None:
         value = source.get(name)
         if value is not None and not least <= value <= most:
             errors.append(invalid(path.child(name), value, text))
@@ -50,7 +50,7 @@ def number(name: str, least: float, most: float, text: str) -> Check:
 def one_of(name: str, supported: Collection[str]) -> Check:
     """Return a check that a field has one of these values, if it is set. A sequence is shown in its order."""
 
-    def check(source: Object, path: Path, errors: Errors) -> None:
+    def check(source: Mapping[str, Any], path: Path, errors: Errors) -> None:
         value = source.get(name)
         if value is not None and value not in supported:
             errors.append(not_supported(path.child(name), value, supported))
@@ -61,7 +61,7 @@ def one_of(name: str, supported: Collection[str]) -> Check:
 def within(name: str, inner: Check) -> Check:
     """Return a check of the object in a field, if it is set."""
 
-    def check(source: Object, path: Path, errors: Errors) -> None:
+    def check(source: Mapping[str, Any], path: Path, errors: Errors) -> None:
         value = source.get(name)
         if value is not None:
             inner(value, path.child(name), errors)

@@ -1,10 +1,12 @@
 """Clients in webhook configurations: a URL, or a Service. Source: apiserver pkg/util/webhook/validation.go (1.36)."""
 
+from __future__ import annotations
+
 from sampan.core.addresses.url import parse_error, split_url
 from sampan.core.field import Path, invalid, required
-from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_subdomain_errors
 from sampan.core.validation.values import port_number_errors
+from sampan.kinds import admissionregistration_v1
 from sampan.registry.rules.fields import Errors
 
 _FORM = "; desired format: https://host[/path]"
@@ -46,7 +48,7 @@ def _check_service_path(text: str, path: Path, errors: Errors) -> None:
             errors.extend(invalid(path, text, f"segment[{index}]: {problem}") for problem in texts)
 
 
-def check_webhook_service(service: Object, path: Path, errors: Errors) -> None:
+def check_webhook_service(service: admissionregistration_v1.ServiceReference, path: Path, errors: Errors) -> None:
     """Check name, namespace, port and path of a service.
 
     If the name or the namespace is missing, the error is reported at the other field, as in Kubernetes.
@@ -61,7 +63,7 @@ def check_webhook_service(service: Object, path: Path, errors: Errors) -> None:
     _check_service_path(service.get("path", ""), path.child("path"), errors)
 
 
-def check_webhook_client(config: Object, path: Path, errors: Errors) -> None:
+def check_webhook_client(config: admissionregistration_v1.WebhookClientConfig, path: Path, errors: Errors) -> None:
     """Check that either a URL or a service is given, and that it is valid."""
     url, service = config.get("url"), config.get("service")
     if (url is None) == (service is None):

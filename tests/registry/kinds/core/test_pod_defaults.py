@@ -5,19 +5,18 @@ from typing import Any
 
 import pytest
 
-from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec.defaults import pull_policy
 from sampan.registry.kinds.pod_spec.spec import default_pod_spec, default_pod_template
 from tests.registry.kinds.core.objects import container, created, pod, strategy
 
 
-def defaulted(obj: Object) -> Object:
+def defaulted(obj: Any) -> Any:
     strategy("pods").default(obj)
     return obj
 
 
 def test_a_spec_gets_its_defaults() -> None:
-    spec: Object = {"containers": [container()]}
+    spec: Any = {"containers": [container()]}
     default_pod_spec(spec)
     assert spec == {
         "containers": [
@@ -39,7 +38,7 @@ def test_a_spec_gets_its_defaults() -> None:
 
 
 def test_a_pod_has_more_defaults_than_a_template() -> None:
-    template: Object = {"spec": pod()["spec"]}
+    template: Any = {"spec": pod()["spec"]}
     default_pod_template(template)
     assert "enableServiceLinks" not in template["spec"]
     assert defaulted(pod())["spec"]["enableServiceLinks"] is True
@@ -76,7 +75,7 @@ def test_the_pull_policy_follows_the_tag(image: str, policy: str) -> None:
 
 
 def test_a_probe_gets_its_defaults() -> None:
-    probe: Object = {"httpGet": {"port": 80}}
+    probe: Any = {"httpGet": {"port": 80}}
     defaulted(pod(containers=[container(livenessProbe=probe)]))
     assert probe == {
         "httpGet": {"port": 80, "path": "/", "scheme": "HTTP"},
@@ -106,25 +105,25 @@ def test_a_probe_gets_its_defaults() -> None:
     ],
     ids=["nothing", "config map", "host path", "token", "image"],
 )
-def test_a_volume_gets_its_defaults(volume: Object, expected: Object) -> None:
+def test_a_volume_gets_its_defaults(volume: Any, expected: Any) -> None:
     obj = defaulted(pod(volumes=[{"name": "v", **volume}]))
     assert obj["spec"]["volumes"] == [{"name": "v", **expected}]
 
 
 def test_limits_become_requests_where_there_are_none() -> None:
-    resources: Object = {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "500m"}}
+    resources: Any = {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "500m"}}
     defaulted(pod(containers=[container(resources=resources)]))
     assert resources["requests"] == {"cpu": "500m", "memory": "1Gi"}
 
 
 def test_amounts_are_rounded_up_to_thousandths() -> None:
-    resources: Object = {"requests": {"cpu": "1500u"}}
+    resources: Any = {"requests": {"cpu": "1500u"}}
     defaulted(pod(containers=[container(resources=resources)]))
     assert resources["requests"] == {"cpu": "2m"}
 
 
 def test_pod_level_requests_come_from_containers_then_from_limits() -> None:
-    resources: Object = {"limits": {"cpu": "2", "memory": "1Gi"}}
+    resources: Any = {"limits": {"cpu": "2", "memory": "1Gi"}}
     of_container = {"requests": {"cpu": "500m"}}
     containers = [container(resources=of_container), container(name="b", resources=copy.deepcopy(of_container))]
     defaulted(pod(resources=resources, containers=containers))
@@ -132,7 +131,7 @@ def test_pod_level_requests_come_from_containers_then_from_limits() -> None:
 
 
 def test_host_network_opens_container_ports_on_the_host() -> None:
-    port: Object = {"containerPort": 80}
+    port: Any = {"containerPort": 80}
     defaulted(pod(hostNetwork=True, containers=[container(ports=[port])]))
     assert port == {"containerPort": 80, "hostPort": 80, "protocol": "TCP"}
 
@@ -146,7 +145,7 @@ def test_host_network_opens_container_ports_on_the_host() -> None:
     ],
 )
 def test_both_names_of_the_service_account_are_equal(given: dict[str, Any], expected: tuple[str, str]) -> None:
-    spec: Object = {"containers": [container()], **given}
+    spec: Any = {"containers": [container()], **given}
     default_pod_spec(spec)
     assert (spec["serviceAccountName"], spec["serviceAccount"]) == expected
 
@@ -181,7 +180,7 @@ def test_a_gated_pod_has_a_condition() -> None:
         ({"limits": {"ephemeral-storage": "1Gi"}}, "BestEffort"),
     ],
 )
-def test_the_quality_of_service_follows_the_resources(resources: Object, qos: str) -> None:
+def test_the_quality_of_service_follows_the_resources(resources: Any, qos: str) -> None:
     assert created("pods", pod(containers=[container(resources=resources)]))["status"]["qosClass"] == qos
 
 

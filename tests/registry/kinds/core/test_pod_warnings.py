@@ -1,9 +1,10 @@
 """Warnings for valid but probably unintended settings of pods."""
 
+from typing import Any
+
 import pytest
 
 from sampan.core.field import Path
-from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec import spec as podspec
 from tests.registry.kinds.core.objects import CONTEXT, container, created, pod, strategy
 
@@ -71,7 +72,7 @@ HIDES = 'hides previous definition of "A", which may be dropped when using apply
         "overlap",
     ],
 )
-def test_a_new_pod_draws_warnings(obj: Object, texts: list[str]) -> None:
+def test_a_new_pod_draws_warnings(obj: Any, texts: list[str]) -> None:
     assert strategy("pods").warnings_on_create(CONTEXT, created("pods", obj)) == texts
 
 
@@ -92,13 +93,13 @@ def test_a_pod_name_that_is_no_label_draws_a_warning() -> None:
 
 
 def test_warnings_of_a_template_name_its_place() -> None:
-    template = {"spec": {"terminationGracePeriodSeconds": -1, "containers": [container()]}}
+    template: Any = {"spec": {"terminationGracePeriodSeconds": -1, "containers": [container()]}}
     (text,) = podspec.warnings(template, Path("spec", "template"))
     assert text.startswith("spec.template.spec.terminationGracePeriodSeconds: ")
 
 
 def test_faults_of_a_template_name_its_place() -> None:
-    template: Object = {"metadata": {"labels": {"a": "b c"}}, "spec": {"containers": [container(image="")]}}
+    template: Any = {"metadata": {"labels": {"a": "b c"}}, "spec": {"containers": [container(image="")]}}
     podspec.default_pod_template(template)
     fields = [error.field for error in podspec.validate_pod_template_spec(template, Path("spec", "template"))]
     assert fields == ["spec.template.labels", "spec.template.spec.containers[0].image"]
@@ -107,7 +108,7 @@ def test_faults_of_a_template_name_its_place() -> None:
 def test_faults_of_the_stored_template_are_tolerated() -> None:
     selector = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b c"]}]}
     constraint = {"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
-    template: Object = {"spec": {"containers": [container()], "topologySpreadConstraints": [constraint]}}
+    template: Any = {"spec": {"containers": [container()], "topologySpreadConstraints": [constraint]}}
     podspec.default_pod_template(template)
     assert len(podspec.validate_pod_template_spec(template)) == 1
     assert podspec.validate_pod_template_spec(template, old_template=template) == []

@@ -1,10 +1,14 @@
 """Matching rules of webhooks and policies. Source: pkg/apis/admissionregistration/{v1,validation} (1.36)."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from sampan.core.field import Path, duplicate, invalid, required, too_many
 from sampan.core.object import Object
 from sampan.core.validation.names import path_segment_errors
+from sampan.kinds import admissionregistration_v1
 from sampan.registry.rules.fields import Errors, check_label_selector, check_qualified_name, not_supported
 from sampan.schema.cel import CelCompileError, Program
 from sampan.schema.cel.admission import Expressions, Inputs
@@ -26,20 +30,22 @@ def check_choice(value: str | None, known: tuple[str, ...], path: Path, errors: 
         errors.append(not_supported(path, value, known))
 
 
-def default_rules(rules: list[Object]) -> None:
+def default_rules(
+    rules: Sequence[admissionregistration_v1.RuleWithOperations | admissionregistration_v1.NamedRuleWithOperations],
+) -> None:
     """Set defaults: rules match both namespaced and cluster-scoped objects."""
     for rule in rules:
         rule.setdefault("scope", "*")
 
 
-def default_match(match: Object) -> None:
+def default_match(match: admissionregistration_v1.MatchResources) -> None:
     """Set defaults: match all namespaces and all objects, in any version of the type."""
     match.setdefault("matchPolicy", "Equivalent")
     match.setdefault("namespaceSelector", {})
     match.setdefault("objectSelector", {})
 
 
-def default_match_resources(match: Object | None) -> None:
+def default_match_resources(match: admissionregistration_v1.MatchResources | None) -> None:
     """Set the defaults of `matchConstraints` and `matchResources`."""
     if match is not None:
         default_match(match)
@@ -77,7 +83,7 @@ def _check_resources(resources: list[str], path: Path, errors: Errors) -> None:
         errors.append(invalid(path, resources, detail))
 
 
-def _check_versions(rule: Object, path: Path, errors: Errors) -> None:
+def _check_versions(rule: Mapping[str, Any], path: Path, errors: Errors) -> None:
     for name, shown in (("apiGroups", "API groups"), ("apiVersions", "API versions")):
         values, at = rule.get(name) or [], path.child(name)
         if not values:
@@ -89,7 +95,7 @@ def _check_versions(rule: Object, path: Path, errors: Errors) -> None:
             errors.append(required(path.child("apiVersions").index(index)))
 
 
-def check_rule(rule: Object, path: Path, errors: Errors) -> None:
+def check_rule(rule: admissionregistration_v1.RuleWithOperations, path: Path, errors: Errors) -> None:
     """Check the operations, groups, versions, resources and scope of a rule."""
     operations, at = rule.get("operations") or [], path.child("operations")
     if not operations:
@@ -103,7 +109,7 @@ def check_rule(rule: Object, path: Path, errors: Errors) -> None:
     check_choice(rule.get("scope"), _SCOPES, path.child("scope"), errors)
 
 
-def _check_named_rule(rule: Object, path: Path, errors: Errors) -> None:
+def _check_named_rule(rule: admissionregistration_v1.NamedRuleWithOperations, path: Path, errors: Errors) -> None:
     names: set[str] = set()
     for index, name in enumerate(rule.get("resourceNames") or ()):
         at = path.child("resourceNames").index(index)
@@ -114,7 +120,7 @@ def _check_named_rule(rule: Object, path: Path, errors: Errors) -> None:
     check_rule(rule, path, errors)
 
 
-def check_match_resources(match: Object | None, path: Path, errors: Errors) -> None:
+def check_match_resources(match: admissionregistration_v1.MatchResources | None, path: Path, errors: Errors) -> None:
     """Check `matchConstraints` of a policy, or `matchResources` of a binding."""
     if match is None:
         return
@@ -126,12 +132,14 @@ def check_match_resources(match: Object | None, path: Path, errors: Errors) -> N
         if name not in match:
             errors.append(required(path.child(name)))
         check_label_selector(match.get(name), path.child(name), errors)
-    for name in ("resourceRules", "excludeResourceRules"):
-        for index, rule in enumerate(match.get(name) or ()):
-            _check_named_rule(rule, path.child(name).index(index), errors)
+    for list_name in ("resourceRules", "excludeResourceRules"):
+        for index, rule in enumerate(match.get(list_name) or ()):
+            _check_named_rule(rule, path.child(list_name).index(index), errors)
 
 
-def check_mutating_operations(match: Object | None, path: Path, errors: Errors) -> None:
+def check_mutating_operations(
+    match: admissionregistration_v1.MatchResources | None, path: Path, errors: Errors
+) -> None:
     """Check that no rule matches deletions, which cannot be mutated."""
     for rule in (match or {}).get("resourceRules") or ():
         for operation in rule.get("operations") or ():
@@ -146,7 +154,9 @@ def check_compiles(compile_: Callable[[str], Program], expression: str, path: Pa
         errors.append(invalid(path, expression, str(error)))
 
 
-def check_match_conditions(conditions: list[Object], path: Path, errors: Errors, *, params: bool = False) -> None:
+def check_match_conditions(
+    conditions: list[admissionregistration_v1.MatchCondition], path: Path, errors: Errors, *, params: bool = False
+) -> None:
     """Check match conditions: valid expressions with unique names. With `params`, expressions may use `params`."""
     expressions = Expressions(Inputs(params=params, composed=False))
     if len(conditions) > _CONDITIONS_MAX:

@@ -1,5 +1,7 @@
 """Strategies of apiregistration.k8s.io."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
@@ -9,6 +11,7 @@ from sampan.core.object import Object
 from sampan.core.time import format_time
 from sampan.core.validation.names import dns1035_label_errors, dns1123_subdomain_errors, path_segment_errors
 from sampan.core.validation.values import port_number_errors
+from sampan.kinds import apiregistration_v1
 from sampan.registry.columns.cells import EMPTY, NAME, column
 from sampan.registry.kind import Kind
 from sampan.registry.rules.fields import Errors, not_supported
@@ -114,12 +117,12 @@ class APIServiceStrategy(Strategy):
         )
 
 
-def _target(service: Object) -> str:
+def _target(service: apiregistration_v1.APIService) -> str:
     target = service.get("spec", EMPTY).get("service")
     return "Local" if target is None else f"{target.get('namespace', '')}/{target.get('name', '')}"
 
 
-def _available(service: Object) -> str:
+def _available(service: apiregistration_v1.APIService) -> str:
     for condition in service.get("status", EMPTY).get("conditions", ()):
         if condition["type"] == "Available":
             status, reason = condition["status"], condition.get("reason")

@@ -1,10 +1,12 @@
 """Controller revisions. Source: pkg/registry/apps/controllerrevision, pkg/apis/apps/validation (1.36)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Final
 
 from sampan.core.field import Path, required
-from sampan.core.object import Object
+from sampan.kinds import apps_v1
 from sampan.registry.columns.cells import NAME, NONE, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.rules.fields import Errors, check_immutable, check_not_negative
@@ -19,7 +21,7 @@ class ControllerRevisionStrategy(Strategy):
 
     has_generation = False
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: apps_v1.ControllerRevision, errors: Errors) -> None:
         """Check a new revision."""
         check_not_negative(obj.get("revision", 0), _REVISION, errors)
         data = obj.get("data")
@@ -28,13 +30,15 @@ class ControllerRevisionStrategy(Strategy):
         elif not isinstance(data, dict):
             errors.append(required(_DATA, "data must be a valid JSON object"))
 
-    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(
+        self, ctx: Context, obj: apps_v1.ControllerRevision, old: apps_v1.ControllerRevision, errors: Errors
+    ) -> None:
         """Check that only the revision number changes."""
         check_not_negative(obj.get("revision", 0), _REVISION, errors)
         check_immutable(obj.get("data"), old.get("data"), _DATA, errors)
 
 
-def _controller(revision: Object) -> str:
+def _controller(revision: apps_v1.ControllerRevision) -> str:
     for owner in revision["metadata"].get("ownerReferences", ()):
         if owner.get("controller"):
             return _resource_name(owner)

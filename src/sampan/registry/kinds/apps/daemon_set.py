@@ -1,11 +1,15 @@
 """Daemon sets. Source: pkg/registry/apps/daemonset, pkg/apis/apps/{v1,validation} (1.36)."""
 
-from typing import Final
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
 
 from sampan.core.field import Path, invalid, required
 from sampan.core.json.values import same
 from sampan.core.numbers.integers import integer_or
 from sampan.core.object import Object
+from sampan.kinds import apps_v1
 from sampan.registry.columns.cells import (
     EMPTY,
     NAME,
@@ -33,7 +37,7 @@ from sampan.registry.rules.selectors import check_selects_template, has_invalid_
 from sampan.registry.strategy import Context
 
 
-def _check_rolling_update(update: Object, path: Path, errors: Errors) -> None:
+def _check_rolling_update(update: apps_v1.RollingUpdateDaemonSet, path: Path, errors: Errors) -> None:
     unavailable, surge = update.get("maxUnavailable", 0), update.get("maxSurge", 0)
     for check in (check_int_or_percent, check_at_most_100_percent):
         check(unavailable, path.child("maxUnavailable"), errors)
@@ -45,7 +49,7 @@ def _check_rolling_update(update: Object, path: Path, errors: Errors) -> None:
         errors.append(required(path.child("maxUnavailable"), "cannot be 0 when maxSurge is 0"))
 
 
-def _check_update_strategy(strategy: Object, path: Path, errors: Errors) -> None:
+def _check_update_strategy(strategy: apps_v1.DaemonSetUpdateStrategy, path: Path, errors: Errors) -> None:
     match strategy.get("type"):
         case "OnDelete":
             pass
@@ -63,7 +67,7 @@ _GENERATION = "deprecated.daemonset.template.generation"
 """Annotation that counts the changes of the template. It was a field in older API versions."""
 
 
-def _template_generation(obj: Object) -> int:
+def _template_generation(obj: Mapping[str, Any]) -> int:
     text = obj["metadata"].get("annotations", {}).get(_GENERATION, "")
     return integer_or(text, 0)
 
@@ -87,7 +91,7 @@ class DaemonSetStrategy(WorkloadStrategy):
     def default(self, obj: Object) -> None:
         """Set defaults: a rolling update of one node at a time, ten old revisions, template generation 0."""
         obj.setdefault("metadata", {}).setdefault("annotations", {})[_GENERATION] = str(_template_generation(obj))
-        spec = obj.setdefault("spec", {})
+        spec: apps_v1.DaemonSetSpec = obj.setdefault("spec", {})
         strategy = spec.setdefault("updateStrategy", {})
         if not strategy.get("type"):
             strategy["type"] = "RollingUpdate"
@@ -98,25 +102,25 @@ class DaemonSetStrategy(WorkloadStrategy):
         spec.setdefault("revisionHistoryLimit", 10)
         templates.default_template(spec)
 
-    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+    def prepare_for_create(self, ctx: Context, obj: apps_v1.DaemonSet) -> None:
         """Set the template generation to at least 1."""
         super().prepare_for_create(ctx, obj)
         generation = max(_template_generation(obj), 1)
         obj["metadata"]["annotations"][_GENERATION] = str(generation)
 
-    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+    def prepare_for_update(self, ctx: Context, obj: apps_v1.DaemonSet, old: apps_v1.DaemonSet) -> None:
         """Increment the template generation if the template changed."""
         super().prepare_for_update(ctx, obj, old)
         changed = not same(obj["spec"].get("template"), old["spec"].get("template"))
         generation = _template_generation(old) + changed
         obj["metadata"]["annotations"][_GENERATION] = str(generation)
 
-    def keep_for_status_update(self, obj: Object, old: Object) -> None:
+    def keep_for_status_update(self, obj: apps_v1.DaemonSet, old: apps_v1.DaemonSet) -> None:
         """Keep the template generation too: in the internal type it is part of the spec."""
         super().keep_for_status_update(obj, old)
         obj["metadata"].setdefault("annotations", {})[_GENERATION] = str(_template_generation(old))
 
-    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+    def check_spec(self, spec: apps_v1.DaemonSetSpec, old: apps_v1.DaemonSetSpec | None, errors: Errors) -> None:
         """Check selector, template and update strategy."""
         selector, template = spec.get("selector"), spec.get("template", {})
         lenient = old is not None and has_invalid_selector(old.get("selector"))
@@ -132,13 +136,13 @@ class DaemonSetStrategy(WorkloadStrategy):
         _check_update_strategy(spec.get("updateStrategy", {}), SPEC.child("updateStrategy"), errors)
         check_counts(spec, ("revisionHistoryLimit",), SPEC, errors)
 
-    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+    def warnings_on_update(self, ctx: Context, obj: apps_v1.DaemonSet, old: apps_v1.DaemonSet) -> list[str]:
         """Return the warnings of the template if it changed."""
         template, old_template = obj["spec"]["template"], old["spec"]["template"]
         return [] if template == old_template else templates.warnings(template, old_template, TEMPLATE)
 
 
-def _node_selector(obj: Object) -> str:
+def _node_selector(obj: apps_v1.DaemonSet) -> str:
     template = obj.get("spec", EMPTY).get("template", EMPTY)
     return labels_text(template.get("spec", EMPTY).get("nodeSelector"))
 

@@ -1,9 +1,12 @@
 """Deployments. Source: pkg/registry/apps/deployment, pkg/apis/apps/{v1,validation} (1.36)."""
 
+from __future__ import annotations
+
 from typing import ClassVar, Final
 
 from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.object import Object
+from sampan.kinds import apps_v1
 from sampan.registry.columns.cells import EMPTY, NAME, at, column, container_columns, selector_text
 from sampan.registry.columns.workloads import ready_of_desired
 from sampan.registry.kind import Kind
@@ -19,7 +22,7 @@ from sampan.registry.strategy import Context
 _STRATEGY = Path("spec", "strategy")
 
 
-def _check_rolling_update(update: Object, path: Path, errors: Errors) -> None:
+def _check_rolling_update(update: apps_v1.RollingUpdateDeployment, path: Path, errors: Errors) -> None:
     unavailable, surge = update.get("maxUnavailable", 0), update.get("maxSurge", 0)
     check_int_or_percent(unavailable, path.child("maxUnavailable"), errors)
     check_int_or_percent(surge, path.child("maxSurge"), errors)
@@ -28,7 +31,7 @@ def _check_rolling_update(update: Object, path: Path, errors: Errors) -> None:
     check_at_most_100_percent(unavailable, path.child("maxUnavailable"), errors)
 
 
-def _check_strategy(strategy: Object, path: Path, errors: Errors) -> None:
+def _check_strategy(strategy: apps_v1.DeploymentStrategy, path: Path, errors: Errors) -> None:
     rolling_update = strategy.get("rollingUpdate")
     match strategy.get("type", ""):
         case "Recreate":
@@ -63,7 +66,7 @@ class DeploymentStrategy(WorkloadStrategy):
 
     def default(self, obj: Object) -> None:
         """Set defaults: a rolling update by quarters, ten old revisions, a progress deadline of ten minutes."""
-        spec = obj.setdefault("spec", {})
+        spec: apps_v1.DeploymentSpec = obj.setdefault("spec", {})
         spec.setdefault("replicas", 1)
         strategy = spec.setdefault("strategy", {})
         if not strategy.get("type"):
@@ -76,13 +79,13 @@ class DeploymentStrategy(WorkloadStrategy):
         spec.setdefault("progressDeadlineSeconds", 600)
         templates.default_template(spec)
 
-    def spec_changed(self, obj: Object, old: Object) -> bool:
+    def spec_changed(self, obj: apps_v1.Deployment, old: apps_v1.Deployment) -> bool:
         """Return True also if annotations changed, because they are copied to replica sets."""
         return super().spec_changed(obj, old) or obj["metadata"].get("annotations", {}) != old["metadata"].get(
             "annotations", {}
         )
 
-    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+    def check_spec(self, spec: apps_v1.DeploymentSpec, old: apps_v1.DeploymentSpec | None, errors: Errors) -> None:
         """Check the fields of a replica set, and the deployment strategy."""
         check_counts(spec, ("replicas",), SPEC, errors)
         check_replicated_pods(spec, old, errors)
@@ -94,12 +97,12 @@ class DeploymentStrategy(WorkloadStrategy):
             text = "must be greater than minReadySeconds"
             errors.append(invalid(SPEC.child("progressDeadlineSeconds"), deadline, text))
 
-    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+    def warnings_on_create(self, ctx: Context, obj: apps_v1.Deployment) -> list[str]:
         """Warn about names that are poor host names, and return the warnings of the template."""
         return [*templates.name_warnings(obj), *super().warnings_on_create(ctx, obj)]
 
 
-def _selector_text(obj: Object) -> str:
+def _selector_text(obj: apps_v1.Deployment) -> str:
     text = selector_text(obj.get("spec", EMPTY).get("selector"))
     return "<invalid>" if text is None else text
 

@@ -1,10 +1,13 @@
 """Stateful sets. Source: pkg/registry/apps/statefulset, pkg/apis/apps/{v1,validation} (1.36)."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_label_errors
+from sampan.kinds import apps_v1, core_v1
 from sampan.registry.columns.cells import NAME, column, container_columns
 from sampan.registry.columns.workloads import ready_of_desired
 from sampan.registry.kind import Kind
@@ -45,15 +48,15 @@ _NEGATIVE_HISTORY = (
 )
 
 
-def _drop_disabled_fields(spec: Object, old: Object | None) -> None:
+def _drop_disabled_fields(spec: apps_v1.StatefulSetSpec, old: apps_v1.StatefulSetSpec | None) -> None:
     """Drop `maxUnavailable` if its feature is off, unless the stored object has it."""
     update = spec.get("updateStrategy", {}).get("rollingUpdate")
-    old_update = (old or {}).get("updateStrategy", {}).get("rollingUpdate") or {}
+    old_update = (old.get("updateStrategy", {}).get("rollingUpdate") if old else None) or {}
     if not gates.MAX_UNAVAILABLE_STATEFUL_SET and update is not None and "maxUnavailable" not in old_update:
         update.pop("maxUnavailable", None)
 
 
-def _check_rolling_update(update: Object, path: Path, errors: Errors) -> None:
+def _check_rolling_update(update: apps_v1.RollingUpdateStatefulSetStrategy, path: Path, errors: Errors) -> None:
     check_not_negative(update.get("partition", 0), path.child("partition"), errors)
     unavailable = update.get("maxUnavailable")
     if unavailable is not None:
@@ -64,7 +67,7 @@ def _check_rolling_update(update: Object, path: Path, errors: Errors) -> None:
         check_at_most_100_percent(unavailable, at, errors)
 
 
-def _check_update_strategy(strategy: Object, path: Path, errors: Errors) -> None:
+def _check_update_strategy(strategy: apps_v1.StatefulSetUpdateStrategy, path: Path, errors: Errors) -> None:
     update = strategy.get("rollingUpdate")
     match strategy.get("type", ""):
         case "":
@@ -87,31 +90,40 @@ def _check_pod_management(policy: str, path: Path, errors: Errors) -> None:
         errors.append(invalid(path, policy, "must be 'OrderedReady' or 'Parallel'"))
 
 
-def _check_retention(policy: Object, path: Path, errors: Errors) -> None:
+def _check_retention(
+    policy: apps_v1.StatefulSetPersistentVolumeClaimRetentionPolicy, path: Path, errors: Errors
+) -> None:
     for name in ("whenDeleted", "whenScaled"):
         value = policy.get(name, "")
         if value not in ("Retain", "Delete"):
             errors.append(not_supported(path.child(name), value, ("Retain", "Delete")))
 
 
-def _template_with_claims(spec: Object) -> Object:
+def _template_with_claims(spec: apps_v1.StatefulSetSpec) -> core_v1.PodTemplateSpec:
     """Return the template as pods get it: with a volume for each claim, without hostname and subdomain."""
     template = spec.get("template", {})
     pod_spec = template.get("spec", {})
     claims = [claim.get("metadata", {}).get("name", "") for claim in spec.get("volumeClaimTemplates", ())]
     if not claims and "subdomain" not in pod_spec and "hostname" not in pod_spec:
-        return template  # type: ignore[no-any-return]
-    pod_spec = {name: value for name, value in pod_spec.items() if name not in ("subdomain", "hostname")}
+        return template
+    pod_spec = pod_spec.copy()
+    pod_spec.pop("subdomain", None)
+    pod_spec.pop("hostname", None)
     if claims:
         named = dict.fromkeys(claims)
+        of_claims: list[core_v1.Volume] = [
+            {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in named
+        ]
         pod_spec["volumes"] = [
-            *({"name": name, "persistentVolumeClaim": {"claimName": name}} for name in named),
+            *of_claims,
             *(volume for volume in pod_spec.get("volumes", ()) if volume["name"] not in named),
         ]
     return {**template, "spec": pod_spec}
 
 
-def _check_template(spec: Object, old: Object | None, errors: Errors, *, skip: bool) -> None:
+def _check_template(
+    spec: apps_v1.StatefulSetSpec, old: core_v1.PodTemplateSpec | None, errors: Errors, *, skip: bool
+) -> None:
     selector = selector_or_none(spec.get("selector"))
     if selector is None:
         errors.append(invalid(SPEC.child("selector"), spec["selector"], ""))
@@ -126,13 +138,15 @@ def _check_template(spec: Object, old: Object | None, errors: Errors, *, skip: b
     check_annotations(metadata.get("annotations", {}), TEMPLATE.child("annotations"), errors)
 
 
-def _check_spec(spec: Object, old: Object | None, errors: Errors, *, skip_template: bool = False) -> None:
+def _check_spec(
+    spec: apps_v1.StatefulSetSpec, old: apps_v1.StatefulSetSpec | None, errors: Errors, *, skip_template: bool = False
+) -> None:
     """Check a spec. With a stored spec `old`, some immutable fields are not checked again."""
     _check_pod_management(spec.get("podManagementPolicy", ""), SPEC.child("podManagementPolicy"), errors)
     _check_update_strategy(spec.get("updateStrategy", {}), SPEC.child("updateStrategy"), errors)
     if "persistentVolumeClaimRetentionPolicy" in spec:
-        name = "persistentVolumeClaimRetentionPolicy"
-        _check_retention(spec[name], SPEC.child(name), errors)
+        at = SPEC.child("persistentVolumeClaimRetentionPolicy")
+        _check_retention(spec["persistentVolumeClaimRetentionPolicy"], at, errors)
     if old is None:
         for index, claim in enumerate(spec.get("volumeClaimTemplates", ())):
             templates.check_claim_spec(claim.get("spec", {}), _CLAIMS.index(index).child("spec"), errors)
@@ -166,7 +180,7 @@ class StatefulSetStrategy(WorkloadStrategy):
 
     def default(self, obj: Object) -> None:
         """Set defaults: one replica, ordered pods, rolling updates; claims are retained."""
-        spec = obj.setdefault("spec", {})
+        spec: apps_v1.StatefulSetSpec = obj.setdefault("spec", {})
         if not spec.get("podManagementPolicy"):
             spec["podManagementPolicy"] = "OrderedReady"
         strategy = spec.setdefault("updateStrategy", {})
@@ -188,21 +202,21 @@ class StatefulSetStrategy(WorkloadStrategy):
         for claim in spec.get("volumeClaimTemplates", ()):
             templates.default_claim_template(claim)
 
-    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+    def prepare_for_create(self, ctx: Context, obj: apps_v1.StatefulSet) -> None:
         """Drop fields of disabled features."""
         super().prepare_for_create(ctx, obj)
         _drop_disabled_fields(obj["spec"], None)
 
-    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+    def prepare_for_update(self, ctx: Context, obj: apps_v1.StatefulSet, old: apps_v1.StatefulSet) -> None:
         """Drop fields of disabled features, unless the stored object has them."""
         super().prepare_for_update(ctx, obj, old)
         _drop_disabled_fields(obj["spec"], old["spec"])
 
-    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
+    def check_spec(self, spec: apps_v1.StatefulSetSpec, old: apps_v1.StatefulSetSpec | None, errors: Errors) -> None:
         """Check the spec of a new object or of a replacement."""
         _check_spec(spec, old, errors)
 
-    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: apps_v1.StatefulSet, old: apps_v1.StatefulSet, errors: Errors) -> None:
         """Check an update. Most fields other than replicas, template and update strategy are immutable."""
         faults_before: Errors = []
         spec, old_spec = obj.get("spec", {}), old.get("spec", {})
@@ -213,15 +227,15 @@ class StatefulSetStrategy(WorkloadStrategy):
                 errors.append(forbidden(SPEC, _FORBIDDEN_UPDATE))
                 break
 
-    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+    def warnings_on_create(self, ctx: Context, obj: apps_v1.StatefulSet) -> list[str]:
         """Return warnings of the template and of the claims, and warn about a negative history limit."""
         return super().warnings_on_create(ctx, obj) + self._more_warnings(obj, "")
 
-    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+    def warnings_on_update(self, ctx: Context, obj: apps_v1.StatefulSet, old: apps_v1.StatefulSet) -> list[str]:
         """Return the warnings as on create, but warnings of the template only if the spec changed."""
         return super().warnings_on_update(ctx, obj, old) + self._more_warnings(obj, "Spec")
 
-    def _more_warnings(self, obj: Object, child: str) -> list[str]:
+    def _more_warnings(self, obj: apps_v1.StatefulSet, child: str) -> list[str]:
         spec = obj["spec"]
         warnings: list[str] = []
         for index, claim in enumerate(spec.get("volumeClaimTemplates", ())):

@@ -3,14 +3,13 @@ status.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sampan.core.field import Path
-from sampan.core.object import Object
 from sampan.registry.kinds.pod_spec import templates
 from sampan.registry.rules.counts import MORE_THAN_REPLICAS, check_at_most, check_collision_count, check_counts
 from sampan.registry.rules.fields import Errors, check_immutable
-from sampan.registry.strategy import Context, Strategy
+from sampan.registry.strategy import Context, KindObject, Strategy
 
 SPEC = Path("spec")
 STATUS = Path("status")
@@ -29,23 +28,23 @@ class WorkloadStrategy(Strategy):
     ready_count: ClassVar[str] = "readyReplicas"
     """Name of the counter that limits `availableReplicas`, as the error message shows it."""
 
-    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+    def prepare_for_create(self, ctx: Context, obj: KindObject) -> None:
         """Drop fields of disabled features from the template."""
         templates.drop_disabled_template_fields(obj["spec"], None)
 
-    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+    def prepare_for_update(self, ctx: Context, obj: KindObject, old: KindObject) -> None:
         """Drop fields of disabled features from the template, unless the stored object has them."""
         templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
 
-    def check_spec(self, spec: Object, old: Object | None, errors: Errors) -> None:
-        """Add the errors of a spec. Some errors are tolerated if the stored spec `old` has them already."""
+    def check_spec(self, spec: Any, old: Any, errors: Errors) -> None:
+        """Add the errors of a spec of the kind. Some errors are tolerated if the stored spec `old` has them already."""
         raise NotImplementedError
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: KindObject, errors: Errors) -> None:
         """Check a new spec."""
         self.check_spec(obj.get("spec", {}), None, errors)
 
-    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: KindObject, old: KindObject, errors: Errors) -> None:
         """Check the spec, and that the selector did not change."""
         spec, old_spec = obj.get("spec", {}), old.get("spec", {})
         if self.selector_first:
@@ -54,15 +53,15 @@ class WorkloadStrategy(Strategy):
         if not self.selector_first:
             check_immutable(spec.get("selector"), old_spec.get("selector"), SPEC.child("selector"), errors)
 
-    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+    def warnings_on_create(self, ctx: Context, obj: KindObject) -> list[str]:
         """Return the warnings of the template."""
         return templates.warnings(obj["spec"].get("template", {}), None, TEMPLATE)
 
-    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+    def warnings_on_update(self, ctx: Context, obj: KindObject, old: KindObject) -> list[str]:
         """Return the warnings of the template if the spec changed."""
         return templates.warnings_on_update(obj, old, TEMPLATE)
 
-    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(self, ctx: Context, obj: KindObject, old: KindObject, errors: Errors) -> None:
         """Check that counters are consistent and not negative."""
         status = obj.get("status", {})
         check_counts(status, self.status_counts, STATUS, errors)

@@ -1,12 +1,15 @@
 """Metrics of autoscalers. Source: pkg/apis/autoscaling/validation/validation.go (1.36)."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.gvk import GroupVersion
 from sampan.core.numbers.quantity import Quantity
-from sampan.core.object import Object
 from sampan.core.validation.names import path_segment_errors
+from sampan.kinds import autoscaling_v2
 from sampan.registry.kinds.pod_spec.resources import check_container_resource_name
 from sampan.registry.rules.fields import Errors, check_label, not_supported
 
@@ -15,7 +18,7 @@ _ZERO = Quantity(0)
 _NEEDED = "must populate information for the given metric source"
 
 
-def api_version_problem(reference: Object, *, allow_core: bool) -> str:
+def api_version_problem(reference: Mapping[str, Any], *, allow_core: bool) -> str:
     """Return the problem of a reference's apiVersion, or an empty string."""
     try:
         parsed = GroupVersion.parse(reference.get("apiVersion", ""))
@@ -25,7 +28,7 @@ def api_version_problem(reference: Object, *, allow_core: bool) -> str:
 
 
 def check_reference(
-    reference: Object, path: Path, errors: Errors, *, allow_core: bool = False, any_version: bool = False
+    reference: Mapping[str, Any], path: Path, errors: Errors, *, allow_core: bool = False, any_version: bool = False
 ) -> None:
     """Check a reference to an object of any kind."""
     for name in ("kind", "name"):
@@ -38,14 +41,14 @@ def check_reference(
         errors.append(invalid(path.child("apiVersion"), reference.get("apiVersion", ""), problem))
 
 
-def _check_identifier(identifier: Object, path: Path, errors: Errors) -> None:
+def _check_identifier(identifier: autoscaling_v2.MetricIdentifier, path: Path, errors: Errors) -> None:
     name = identifier.get("name", "")
     if not name:
         errors.append(required(path.child("name"), "must specify a metric name"))
     errors.extend(invalid(path.child("name"), name, text) for text in path_segment_errors(name))
 
 
-def _check_target(target: Object, path: Path, errors: Errors) -> None:
+def _check_target(target: autoscaling_v2.MetricTarget, path: Path, errors: Errors) -> None:
     kind = target.get("type", "")
     if not kind:
         errors.append(required(path.child("type"), "must specify a metric target type"))
@@ -59,7 +62,7 @@ def _check_target(target: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(path.child("averageUtilization"), utilization, "must be greater than 0"))
 
 
-def _check_object(source: Object, path: Path, errors: Errors, any_version: bool) -> None:
+def _check_object(source: autoscaling_v2.ObjectMetricSource, path: Path, errors: Errors, any_version: bool) -> None:
     check_reference(
         source.get("describedObject", {}),
         path.child("describedObject"),
@@ -74,7 +77,7 @@ def _check_object(source: Object, path: Path, errors: Errors, any_version: bool)
         errors.append(required(at.child("averageValue"), "must set either a target value or averageValue"))
 
 
-def _check_external(source: Object, path: Path, errors: Errors) -> None:
+def _check_external(source: autoscaling_v2.ExternalMetricSource, path: Path, errors: Errors) -> None:
     _check_identifier(source.get("metric", {}), path.child("metric"), errors)
     target, at = source.get("target", {}), path.child("target")
     _check_target(target, at, errors)
@@ -86,7 +89,7 @@ def _check_external(source: Object, path: Path, errors: Errors) -> None:
         errors.append(forbidden(at.child("value"), detail))
 
 
-def _check_pods(source: Object, path: Path, errors: Errors) -> None:
+def _check_pods(source: autoscaling_v2.PodsMetricSource, path: Path, errors: Errors) -> None:
     _check_identifier(source.get("metric", {}), path.child("metric"), errors)
     target, at = source.get("target", {}), path.child("target")
     _check_target(target, at, errors)
@@ -94,7 +97,7 @@ def _check_pods(source: Object, path: Path, errors: Errors) -> None:
         errors.append(required(at.child("averageValue"), "must specify a positive target averageValue"))
 
 
-def _check_utilization(target: Object, path: Path, errors: Errors) -> None:
+def _check_utilization(target: autoscaling_v2.MetricTarget, path: Path, errors: Errors) -> None:
     _check_target(target, path, errors)
     if "averageUtilization" not in target and "averageValue" not in target:
         detail = "must set either a target raw value or a target utilization"
@@ -104,13 +107,13 @@ def _check_utilization(target: Object, path: Path, errors: Errors) -> None:
         errors.append(forbidden(path.child("averageValue"), detail))
 
 
-def _check_resource(source: Object, path: Path, errors: Errors) -> None:
+def _check_resource(source: autoscaling_v2.ResourceMetricSource, path: Path, errors: Errors) -> None:
     if not source.get("name"):
         errors.append(required(path.child("name"), "must specify a resource name"))
     _check_utilization(source.get("target", {}), path.child("target"), errors)
 
 
-def _check_container_resource(source: Object, path: Path, errors: Errors) -> None:
+def _check_container_resource(source: autoscaling_v2.ContainerResourceMetricSource, path: Path, errors: Errors) -> None:
     name, container = source.get("name", ""), source.get("container", "")
     if name:
         check_container_resource_name(name, path.child("name"), errors)
@@ -123,16 +126,16 @@ def _check_container_resource(source: Object, path: Path, errors: Errors) -> Non
     _check_utilization(source.get("target", {}), path.child("target"), errors)
 
 
-_CHECKS: dict[str, Callable[[Object, Path, Errors], None]] = {
+_CHECKS: dict[str, Callable[[Any, Path, Errors], None]] = {
     "external": _check_external,
     "pods": _check_pods,
     "resource": _check_resource,
     "containerResource": _check_container_resource,
 }
-_SOURCES = ("object", "external", "pods", "resource", "containerResource")
+_SOURCES: Final = ("object", "external", "pods", "resource", "containerResource")
 
 
-def check_metric(metric: Object, path: Path, errors: Errors, *, any_version: bool) -> None:
+def check_metric(metric: autoscaling_v2.MetricSpec, path: Path, errors: Errors, *, any_version: bool) -> None:
     """Check a metric: its type, and the one source that matches it."""
     kind = metric.get("type", "")
     if not kind:
@@ -142,9 +145,9 @@ def check_metric(metric: Object, path: Path, errors: Errors, *, any_version: boo
     present = [name for name in _SOURCES if name in metric]
     for name in present[:1]:
         if name == "object":
-            _check_object(metric[name], path.child(name), errors, any_version)
+            _check_object(metric["object"], path.child(name), errors, any_version)
         else:
-            _CHECKS[name](metric[name], path.child(name), errors)
+            _CHECKS[name](metric.get(name), path.child(name), errors)
     expected = f"{kind[:1].lower()}{kind[1:]}"
     if kind not in _TYPES:
         errors.append(not_supported(path.child("type"), kind, _TYPES))

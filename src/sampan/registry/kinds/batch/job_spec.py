@@ -1,6 +1,9 @@
 """Spec of a job, alone or in a cron job. Source: pkg/apis/batch/validation/validation.go (1.36)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
+from typing import Any
 
 from sampan.core.field import (
     OMIT_VALUE,
@@ -14,6 +17,7 @@ from sampan.core.field import (
 )
 from sampan.core.object import Object
 from sampan.core.validation.domains import domain_prefixed_path_errors
+from sampan.kinds import batch_v1
 from sampan.registry.kinds.batch.indexes import count_indexes
 from sampan.registry.kinds.pod_spec import templates
 from sampan.registry.rules.counts import check_counts
@@ -35,13 +39,13 @@ _STATUSES = ("False", "True", "Unknown")
 _MANY = "when completions are above 100000 and used with backoff limit per index"
 
 
-def _failure_rules(spec: Object) -> list[Object]:
+def _failure_rules(spec: batch_v1.JobSpec) -> list[batch_v1.PodFailurePolicyRule]:
     """Return the rules of the pod failure policy. If there is a policy, its rules are always present."""
-    policy = spec.get("podFailurePolicy")
+    policy: Any = spec.get("podFailurePolicy")
     return [] if policy is None else policy.setdefault("rules", None) or []
 
 
-def default_job_spec(spec: Object) -> None:
+def default_job_spec(spec: batch_v1.JobSpec) -> None:
     """Set the defaults that the specs of jobs and cron jobs share."""
     for rule in _failure_rules(spec):
         for pattern in rule.get("onPodConditions", ()):
@@ -54,7 +58,7 @@ def _go_list(values: Iterable[str]) -> str:
     return f"valid values: [{' '.join(map(quote, values))}]"
 
 
-def _check_indexed(spec: Object, path: Path, errors: Errors) -> None:
+def _check_indexed(spec: batch_v1.JobSpec, path: Path, errors: Errors) -> None:
     completions, parallelism = spec.get("completions"), spec.get("parallelism", 0)
     failed = spec.get("maxFailedIndexes")
     if completions is None:
@@ -82,7 +86,7 @@ def _check_indexed(spec: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(path.child("maxFailedIndexes"), failed, detail))
 
 
-def _check_completion_mode(spec: Object, path: Path, errors: Errors) -> None:
+def _check_completion_mode(spec: batch_v1.JobSpec, path: Path, errors: Errors) -> None:
     mode = spec.get("completionMode", "NonIndexed")
     if mode not in ("NonIndexed", "Indexed"):
         errors.append(not_supported(path.child("completionMode"), mode, ("NonIndexed", "Indexed")))
@@ -94,7 +98,9 @@ def _check_completion_mode(spec: Object, path: Path, errors: Errors) -> None:
                 errors.append(invalid(path.child(name), spec[name], "requires indexed completion mode"))
 
 
-def _check_exit_codes(rule: Object, containers: set[str], path: Path, errors: Errors) -> None:
+def _check_exit_codes(
+    rule: batch_v1.PodFailurePolicyOnExitCodesRequirement, containers: set[str], path: Path, errors: Errors
+) -> None:
     operator = rule.get("operator", "")
     if not operator:
         errors.append(required(path.child("operator"), _go_list(_OPERATORS)))
@@ -121,7 +127,9 @@ def _check_exit_codes(rule: Object, containers: set[str], path: Path, errors: Er
         errors.append(invalid(at, values, "must be ordered"))
 
 
-def _check_pod_conditions(patterns: list[Object], path: Path, errors: Errors) -> None:
+def _check_pod_conditions(
+    patterns: list[batch_v1.PodFailurePolicyOnPodConditionsPattern], path: Path, errors: Errors
+) -> None:
     if len(patterns) > _PATTERNS_MAX:
         errors.append(too_many(path, len(patterns), _PATTERNS_MAX))
     for index, pattern in enumerate(patterns):
@@ -134,7 +142,9 @@ def _check_pod_conditions(patterns: list[Object], path: Path, errors: Errors) ->
             errors.append(not_supported(at.child("status"), status, _STATUSES))
 
 
-def _check_failure_rule(spec: Object, rule: Object, containers: set[str], path: Path, errors: Errors) -> None:
+def _check_failure_rule(
+    spec: batch_v1.JobSpec, rule: batch_v1.PodFailurePolicyRule, containers: set[str], path: Path, errors: Errors
+) -> None:
     action = rule.get("action", "")
     if not action:
         errors.append(required(path.child("action"), _go_list(_ACTIONS)))
@@ -154,7 +164,7 @@ def _check_failure_rule(spec: Object, rule: Object, containers: set[str], path: 
         errors.append(invalid(path, OMIT_VALUE, "specifying one of OnExitCodes and OnPodConditions is required"))
 
 
-def _check_failure_policy(spec: Object, path: Path, errors: Errors) -> None:
+def _check_failure_policy(spec: batch_v1.JobSpec, path: Path, errors: Errors) -> None:
     rules, at = _failure_rules(spec), path.child("rules")
     if len(rules) > _RULES_MAX:
         errors.append(too_many(at, len(rules), _RULES_MAX))
@@ -164,7 +174,7 @@ def _check_failure_policy(spec: Object, path: Path, errors: Errors) -> None:
         _check_failure_rule(spec, rule, containers, at.index(index), errors)
 
 
-def _check_success_rule(rule: Object, completions: int, path: Path, errors: Errors) -> None:
+def _check_success_rule(rule: batch_v1.SuccessPolicyRule, completions: int, path: Path, errors: Errors) -> None:
     count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
     if count is None and indexes is None:
         errors.append(required(path, "at least one of succeededCount or succeededIndexes must be specified"))
@@ -191,7 +201,7 @@ def _check_success_rule(rule: Object, completions: int, path: Path, errors: Erro
         errors.append(invalid(at, count, detail))
 
 
-def _check_success_policy(spec: Object, path: Path, errors: Errors) -> None:
+def _check_success_policy(spec: batch_v1.JobSpec, path: Path, errors: Errors) -> None:
     policy = spec["successPolicy"]
     if spec.get("completionMode") != "Indexed":
         errors.append(invalid(path, policy, "requires indexed completion mode"))
@@ -205,14 +215,14 @@ def _check_success_policy(spec: Object, path: Path, errors: Errors) -> None:
         _check_success_rule(rule, spec.get("completions", 0), at.index(index), errors)
 
 
-def _check_replacement_policy(spec: Object, path: Path, errors: Errors) -> None:
+def _check_replacement_policy(spec: batch_v1.JobSpec, path: Path, errors: Errors) -> None:
     policy = spec.get("podReplacementPolicy")
     known = ("Failed",) if "podFailurePolicy" in spec else ("Failed", "TerminatingOrFailed")
     if policy is not None and policy not in known:
         errors.append(not_supported(path, policy, known))
 
 
-def _check_restart_policy(spec: Object, path: Path, errors: Errors) -> None:
+def _check_restart_policy(spec: batch_v1.JobSpec, path: Path, errors: Errors) -> None:
     policy = spec.get("template", {}).get("spec", {}).get("restartPolicy", "")
     if policy in ("Always", ""):
         errors.append(required(path, 'valid values: "OnFailure", "Never"'))
@@ -222,7 +232,7 @@ def _check_restart_policy(spec: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified'))
 
 
-def check_job_spec(spec: Object, old: Object | None, path: Path, errors: Errors) -> None:
+def check_job_spec(spec: Any, old: Object | None, path: Path, errors: Errors) -> None:
     """Check the spec of a job, without its selector. `old` is the stored spec."""
     check_counts(
         spec,
@@ -256,7 +266,7 @@ def check_job_spec(spec: Object, old: Object | None, path: Path, errors: Errors)
     _check_restart_policy(spec, path.child("template", "spec", "restartPolicy"), errors)
 
 
-def job_spec_warnings(spec: Object, old: Object | None, path: Path) -> list[str]:
+def job_spec_warnings(spec: Any, old: Object | None, path: Path) -> list[str]:
     """Warn about numbers that are hard to track, and return the warnings of the template.
 
     Source: pkg/api/job/warnings.go (1.36).

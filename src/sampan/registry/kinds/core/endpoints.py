@@ -1,10 +1,13 @@
 """Endpoints. Source: pkg/registry/core/endpoint/strategy.go, pkg/apis/core/validation/validation.go (1.36)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.object import Object
+from sampan.kinds import core_v1
 from sampan.registry.columns.cells import NAME, NONE, column
 from sampan.registry.kind import Kind, KindVersion
 from sampan.registry.kinds.pod_spec.handlers import PORT_RANGE
@@ -15,7 +18,7 @@ from sampan.registry.strategy import Context, Strategy
 
 Errors = list[FieldError]
 _SUBSETS = Path("subsets")
-_KINDS = ("addresses", "notReadyAddresses")
+_KINDS: Final = ("addresses", "notReadyAddresses")
 _MANAGED_BY = "endpoints.kubernetes.io/managed-by"
 
 
@@ -53,7 +56,7 @@ class EndpointsStrategy(Strategy):
         return warnings
 
 
-def _check_subset(subset: Object, path: Path, errors: Errors) -> None:
+def _check_subset(subset: core_v1.EndpointSubset, path: Path, errors: Errors) -> None:
     if not subset.get("addresses") and not subset.get("notReadyAddresses"):
         errors.append(required(path, "must specify `addresses` or `notReadyAddresses`"))
     for kind in _KINDS:
@@ -64,7 +67,7 @@ def _check_subset(subset: Object, path: Path, errors: Errors) -> None:
         _check_port(port, len(ports) > 1, path.child("ports").index(i), errors)
 
 
-def _check_address(address: Object, path: Path, errors: Errors) -> None:
+def _check_address(address: core_v1.EndpointAddress, path: Path, errors: Errors) -> None:
     ip = address.get("ip", "")
     check_ip(ip, path.child("ip"), errors)
     if address.get("hostname"):
@@ -74,7 +77,7 @@ def _check_address(address: Object, path: Path, errors: Errors) -> None:
     check_endpoint_ip(ip, path.child("ip"), errors)
 
 
-def _check_port(port: Object, name_required: bool, path: Path, errors: Errors) -> None:
+def _check_port(port: core_v1.EndpointPort, name_required: bool, path: Path, errors: Errors) -> None:
     name, number, protocol = port.get("name", ""), port.get("port", 0), port.get("protocol", "")
     if name:
         check_label(name, path.child("name"), errors)
@@ -90,7 +93,7 @@ def _check_port(port: Object, name_required: bool, path: Path, errors: Errors) -
         check_qualified_name(port["appProtocol"], path.child("appProtocol"), errors)
 
 
-def _addresses_text(endpoints: Object) -> str:
+def _addresses_text(endpoints: core_v1.Endpoints) -> str:
     texts = [text for subset in endpoints.get("subsets", ()) for text in _subset_addresses(subset)]
     if not endpoints.get("subsets"):
         return NONE

@@ -4,13 +4,16 @@ Source: pkg/registry/core/event/strategy.go, pkg/apis/core/validation/events.go,
 (1.36).
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final, TypedDict
 
 from sampan.core.field import FieldError, Path, invalid, required
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_subdomain_errors, path_segment_errors, qualified_name_errors
+from sampan.kinds import core_v1
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import EMPTY, Cell, at, column, name_of
 from sampan.registry.definition import Column
@@ -87,16 +90,16 @@ class EventStrategy(Strategy):
             if name not in obj:
                 obj[name] = ""
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: core_v1.Event, errors: Errors) -> None:
         check_legacy(obj, errors, self.controller_field)
 
-    def ttl_s(self, obj: Object) -> int:
+    def ttl_s(self, obj: core_v1.Event) -> int:
         return TTL_S
 
     selectable_part: ClassVar[Any] = _Part
 
-    def selectable_fields(self, obj: Object) -> dict[str, str]:
-        involved = obj.get("involvedObject") or {}
+    def selectable_fields(self, obj: core_v1.Event) -> dict[str, str]:
+        involved: Mapping[str, Any] = obj.get("involvedObject") or {}
         fields = {f"involvedObject.{name}": involved.get(name, "") for name in _INVOLVED}
         reporting = obj.get("reportingComponent", "")
         fields["reason"] = obj.get("reason", "")
@@ -126,7 +129,7 @@ class NewEventStrategy(EventStrategy):
         own = ["reason", "type", "reportingController", *(f"regarding.{name}" for name in _INVOLVED)]
         return frozenset([*own, "metadata.name", "metadata.namespace"])
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: core_v1.Event, errors: Errors) -> None:
         check_legacy(obj, errors, self.controller_field)
         _check_series(obj, errors)
         if not obj.get("eventTime"):
@@ -141,7 +144,7 @@ class NewEventStrategy(EventStrategy):
         if source.get("component") or source.get("host"):
             errors.append(invalid(Path("source"), "", _UNSET))
 
-    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: core_v1.Event, old: core_v1.Event, errors: Errors) -> None:
         check_legacy(obj, errors, self.controller_field)
         if not same(obj.get("series"), old.get("series")):
             _check_series(obj, errors)
@@ -151,7 +154,7 @@ class NewEventStrategy(EventStrategy):
                 errors.append(invalid(at, obj.get(name, ""), "field is immutable"))
 
 
-def _check_series(event: Object, errors: Errors) -> None:
+def _check_series(event: core_v1.Event, errors: Errors) -> None:
     series = event.get("series")
     if series is None:
         return
@@ -161,7 +164,7 @@ def _check_series(event: Object, errors: Errors) -> None:
         errors.append(required(Path("series.lastObservedTime")))
 
 
-def check_legacy(event: Object, errors: Errors, controller_field: str) -> None:
+def check_legacy(event: core_v1.Event, errors: Errors, controller_field: str) -> None:
     """Check the rules of both APIs. Fields that were introduced with eventTime are checked only if it is set."""
     namespace = event["metadata"].get("namespace", "")
     involved = (event.get("involvedObject") or {}).get("namespace", "")
@@ -177,7 +180,7 @@ def check_legacy(event: Object, errors: Errors, controller_field: str) -> None:
         errors.append(invalid(Path("namespace"), namespace, text))
 
 
-def _check_reporting(event: Object, errors: Errors, controller_field: str) -> None:
+def _check_reporting(event: core_v1.Event, errors: Errors, controller_field: str) -> None:
     controller = event.get("reportingComponent", "")
     if not controller:
         errors.append(required(Path(controller_field)))
@@ -192,20 +195,20 @@ def _check_reporting(event: Object, errors: Errors, controller_field: str) -> No
         errors.append(invalid(Path("message"), "", "can have at most 1024 characters"))
 
 
-def _target(event: Object) -> str:
+def _target(event: core_v1.Event) -> str:
     involved = event.get("involvedObject", EMPTY)
     kind = involved.get("kind", "").lower()
     return f"{kind}/{involved['name']}" if involved.get("name") else kind
 
 
-def _source(event: Object) -> str:
+def _source(event: core_v1.Event) -> str:
     source = event.get("source", EMPTY)
     component = source.get("component") or event.get("reportingComponent", "")
     instance = source.get("host") or event.get("reportingInstance", "")
     return f"{component}, {instance}" if instance else component
 
 
-def _count(event: Object) -> int:
+def _count(event: core_v1.Event) -> int:
     series = event.get("series")
     if series is not None:
         return int(series.get("count", 0))
@@ -213,10 +216,10 @@ def _count(event: Object) -> int:
 
 
 def _columns(ages: Ages) -> tuple[Column, ...]:
-    def first_seen(event: Object) -> str:
+    def first_seen(event: core_v1.Event) -> str:
         return ages.since(event.get("firstTimestamp") or event.get("eventTime"))
 
-    def last_seen(event: Object) -> str:
+    def last_seen(event: core_v1.Event) -> str:
         series = event.get("series")
         if series is not None:
             return ages.since(series.get("lastObservedTime"))

@@ -1,7 +1,9 @@
 """Nodes. Source: pkg/registry/core/node/strategy.go, pkg/apis/core/validation/validation.go (1.36)."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, TypedDict
 
 import msgspec
@@ -9,6 +11,7 @@ import msgspec
 from sampan.core.field import FieldError, Path, duplicate, forbidden, internal, invalid
 from sampan.core.object import Object
 from sampan.core.validation.names import label_value_errors
+from sampan.kinds import core_v1
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNKNOWN, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.core.node_config_source import check_config_source, check_config_status
@@ -69,7 +72,8 @@ class NodeStrategy(Strategy):
             (obj.get("status") or {}).pop("config", None)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        spec, status = obj.get("spec") or {}, obj.get("status") or {}
+        spec: core_v1.NodeSpec = obj.get("spec") or {}
+        status = obj.get("status") or {}
         _check_common(obj, spec, status, errors)
         swap = ((status.get("nodeInfo") or {}).get("swap") or {}).get("capacity")
         if swap is not None and swap <= 0:
@@ -116,7 +120,7 @@ class NodeStrategy(Strategy):
         return {"spec.unschedulable": "true" if (obj.get("spec") or {}).get("unschedulable") else "false"}
 
 
-def _align_cidrs(spec: Object) -> None:
+def _align_cidrs(spec: core_v1.NodeSpec) -> None:
     """Make `podCIDR` equal to the first of `podCIDRs`. If they differ, the older field `podCIDR` wins."""
     cidr, cidrs = spec.get("podCIDR"), spec.get("podCIDRs")
     if cidr and (not cidrs or cidrs[0] != cidr):
@@ -125,7 +129,7 @@ def _align_cidrs(spec: Object) -> None:
         spec["podCIDR"] = cidrs[0]
 
 
-def _check_common(obj: Object, spec: Object, status: Object, errors: Errors) -> None:
+def _check_common(obj: Object, spec: core_v1.NodeSpec, status: Object, errors: Errors) -> None:
     annotations = obj["metadata"].get("annotations")
     if annotations and annotations.get(_TAINTS):
         _check_taint_annotation(annotations[_TAINTS], errors)
@@ -140,14 +144,14 @@ def _check_common(obj: Object, spec: Object, status: Object, errors: Errors) -> 
 def _check_taint_annotation(text: str, errors: Errors) -> None:
     at = _METADATA.child("annotations")
     try:
-        taints = msgspec.json.decode(text, type=list[dict[str, str]])
+        taints: Any = msgspec.json.decode(text, type=list[dict[str, Any]])
     except UNREADABLE as error:
         errors.append(invalid(at, _TAINTS, str(error)))
         return
     check_taints(taints, at.child(_TAINTS), errors)
 
 
-def check_taints(taints: list[Object], path: Path, errors: Errors) -> None:
+def check_taints(taints: list[core_v1.Taint], path: Path, errors: Errors) -> None:
     """Check taints, which must be unique by key and effect."""
     seen: set[tuple[str, str]] = set()
     for i, taint in enumerate(taints):
@@ -214,7 +218,7 @@ def _check_transition(obj: Object, old: Object, errors: Errors) -> None:
 _NODE_ROLE_PREFIX = "node-role.kubernetes.io/"
 
 
-def _status(node: Object) -> str:
+def _status(node: core_v1.Node) -> str:
     ready = "Unknown"
     for condition in node.get("status", EMPTY).get("conditions", ()):
         if condition["type"] == "Ready":
@@ -222,7 +226,7 @@ def _status(node: Object) -> str:
     return f"{ready},SchedulingDisabled" if node.get("spec", EMPTY).get("unschedulable") else ready
 
 
-def _roles(node: Object) -> str:
+def _roles(node: core_v1.Node) -> str:
     roles = set()
     for key, value in node["metadata"].get("labels", EMPTY).items():
         if key.startswith(_NODE_ROLE_PREFIX):
@@ -232,18 +236,19 @@ def _roles(node: Object) -> str:
     return ",".join(sorted(roles - {""})) or NONE
 
 
-def _address(node: Object, kind: str) -> str:
+def _address(node: core_v1.Node, kind: str) -> str:
     for address in node.get("status", EMPTY).get("addresses", ()):
         if address["type"] == kind:
             return str(address["address"])
     return NONE
 
 
-def _info(node: Object, field: str) -> str:
-    return node.get("status", EMPTY).get("nodeInfo", EMPTY).get(field) or UNKNOWN
+def _info(node: core_v1.Node, field: str) -> str:
+    info: Mapping[str, Any] = node.get("status", EMPTY).get("nodeInfo", EMPTY)
+    return info.get(field) or UNKNOWN
 
 
-def _kernel(node: Object) -> str:
+def _kernel(node: core_v1.Node) -> str:
     architecture = node.get("status", EMPTY).get("nodeInfo", EMPTY).get("architecture")
     kernel = _info(node, "kernelVersion")
     return f"{kernel} ({architecture})" if architecture else kernel

@@ -3,15 +3,17 @@
 Source: pkg/apis/core/validation/validation.go validateNodeConfigSourceSpec (1.36).
 """
 
+from __future__ import annotations
+
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
-from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.validation.values import config_map_key_errors
+from sampan.kinds import core_v1
 
 Errors = list[FieldError]
 
 
-def check_config_source(source: Object, path: Path, errors: Errors, *, in_spec: bool) -> None:
+def check_config_source(source: core_v1.NodeConfigSource, path: Path, errors: Errors, *, in_spec: bool) -> None:
     """Check a NodeConfigSource: exactly one reference."""
     reference = source.get("configMap")
     if reference is None:
@@ -35,7 +37,7 @@ def check_config_source(source: Object, path: Path, errors: Errors, *, in_spec: 
             errors.extend(invalid(at.child(field), value, text) for text in texts)
 
 
-def check_config_status(status: Object, path: Path, errors: Errors) -> None:
+def check_config_status(status: core_v1.NodeConfigStatus, path: Path, errors: Errors) -> None:
     """Check a NodeConfigStatus."""
     for name in ("assigned", "active", "lastKnownGood"):
         if status.get(name) is not None:

@@ -1,6 +1,8 @@
 """PersistentVolumes. Source: pkg/registry/core/persistentvolume/strategy.go (1.36)."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -8,6 +10,7 @@ from sampan.core.clock import utc_now
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.core.time import format_time
+from sampan.kinds import core_v1
 from sampan.registry.columns.cells import EMPTY, NAME, at, column
 from sampan.registry.columns.volumes import ATTRIBUTES_CLASS, STORAGE_CLASS, VOLUME_MODE, access_modes, phase
 from sampan.registry.kind import Kind
@@ -34,7 +37,7 @@ def _default_azure_file(source: Object) -> None:
     source.setdefault("secretNamespace", None)  # always shown
 
 
-_DEFAULTS = {
+_DEFAULTS: Final[Mapping[str, Callable[[Any], None]]] = {
     "azureFile": _default_azure_file,
     "rbd": default_rbd,
     "iscsi": default_iscsi,
@@ -129,9 +132,9 @@ class PersistentVolumeStrategy(Strategy):
         too.
         """
         spec, old_spec = obj["spec"], old.get("spec") or {}
-        terms = (old_spec.get("nodeAffinity") or {}).get("required") or {}
+        terms: core_v1.NodeSelector | None = (old_spec.get("nodeAffinity") or {}).get("required")
         for _ in range(2):
-            _check(obj, errors, allow_invalid_values=has_invalid_term_values(terms))
+            _check(obj, errors, allow_invalid_values=terms is not None and has_invalid_term_values(terms))
         _check_source(spec, old_spec, errors)
         check_immutable(spec.get("volumeMode"), old_spec.get("volumeMode"), Path("volumeMode"), errors)
         if not gates.MUTABLE_PV_NODE_AFFINITY and old_spec.get("nodeAffinity") is not None:
@@ -201,7 +204,7 @@ def _renamed(affinity: Any, new: Any) -> Any:
     return affinity
 
 
-def _claim(volume: Object) -> str:
+def _claim(volume: core_v1.PersistentVolume) -> str:
     claim = volume.get("spec", EMPTY).get("claimRef")
     return "" if claim is None else f"{claim.get('namespace', '')}/{claim.get('name', '')}"
 

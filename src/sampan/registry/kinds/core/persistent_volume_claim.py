@@ -3,11 +3,15 @@
 Source: pkg/registry/core/persistentvolumeclaim/strategy.go, pkg/apis/core/validation/validation.go (1.36).
 """
 
-from typing import Final
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.object import Object, set_or_drop
 from sampan.core.validation.names import qualified_name_errors
+from sampan.kinds import core_v1
 from sampan.registry.columns.cells import EMPTY, NAME, at, column
 from sampan.registry.columns.volumes import ATTRIBUTES_CLASS, STORAGE_CLASS, VOLUME_MODE, access_modes, phase
 from sampan.registry.kind import Kind
@@ -103,7 +107,7 @@ class PersistentVolumeClaimStrategy(Strategy):
         if BETA_CLASS in (obj["metadata"].get("annotations") or ()):
             text = 'deprecated since v1.8; use "storageClassName" attribute instead'
             warnings.append(f"metadata.annotations[{BETA_CLASS}]: {text}")
-        spec = obj.get("spec") or {}
+        spec: core_v1.PersistentVolumeClaimSpec = obj.get("spec") or {}
         return warnings + list(reversed(claim_spec_warnings(spec, _SPEC)))
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
@@ -201,7 +205,12 @@ def _allow_class(obj: Object, old: Object, munged: Object, errors: Errors) -> No
         munged.pop("storageClassName", None)
 
 
-def _check_attributes_class(spec: Object, old_spec: Object, old_status: Object, errors: Errors) -> None:
+def _check_attributes_class(
+    spec: core_v1.PersistentVolumeClaimSpec,
+    old_spec: Mapping[str, Any],
+    old_status: core_v1.PersistentVolumeClaimStatus,
+    errors: Errors,
+) -> None:
     new, old = spec.get("volumeAttributesClassName"), old_spec.get("volumeAttributesClassName")
     if new == old or old_status.get("currentVolumeAttributesClassName") is None:
         return
@@ -214,13 +223,13 @@ def _check_attributes_class(spec: Object, old_spec: Object, old_status: Object, 
         errors.append(forbidden(at, text))
 
 
-def _capacity(claim: Object) -> str:
+def _capacity(claim: core_v1.PersistentVolumeClaim) -> str:
     if not claim.get("spec", EMPTY).get("volumeName"):
         return ""
     return str(claim.get("status", EMPTY).get("capacity", EMPTY).get("storage", "0"))
 
 
-def _modes(claim: Object) -> str:
+def _modes(claim: core_v1.PersistentVolumeClaim) -> str:
     if not claim.get("spec", EMPTY).get("volumeName"):
         return ""
     return access_modes(claim.get("status", EMPTY).get("accessModes", ()))

@@ -3,11 +3,16 @@
 Source: pkg/apis/core/validation/validation.go ValidatePersistentVolumeSpec (1.36).
 """
 
+from __future__ import annotations
+
 import posixpath
+from collections.abc import Mapping
+from typing import Any, Final
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_label_errors
+from sampan.kinds import core_v1
 from sampan.registry.kinds.pod_spec import volume_sources as sources
 from sampan.registry.kinds.pod_spec.persistent_volume_claim_spec import VOLUME_MODES, check_access_modes
 from sampan.registry.kinds.pod_spec.resources import check_basic_amount, check_positive_amount
@@ -19,7 +24,7 @@ from sampan.registry.rules.fields import (
     check_subdomain,
     not_supported,
 )
-from sampan.registry.rules.table import all_of, one_of, requires, within
+from sampan.registry.rules.table import Check, all_of, one_of, requires, within
 
 Errors = list[FieldError]
 _RECLAIM_POLICIES = frozenset({"Delete", "Recycle", "Retain"})
@@ -81,7 +86,7 @@ def _check_capacity(capacity: dict[str, str], path: Path, errors: Errors) -> Non
         check_positive_amount(text, path.key(resource), errors)
 
 
-def _check_source(spec: Object, name: str, path: Path, errors: Errors) -> None:
+def _check_source(spec: Any, name: str, path: Path, errors: Errors) -> None:
     found = False
     for kind, check in SOURCES.items():
         source = spec.get(kind)
@@ -103,7 +108,7 @@ def _check_source(spec: Object, name: str, path: Path, errors: Errors) -> None:
         errors.append(required(path, "must specify a volume type"))
 
 
-def _check_glusterfs(source: Object, path: Path, errors: Errors) -> None:
+def _check_glusterfs(source: core_v1.GlusterfsPersistentVolumeSource, path: Path, errors: Errors) -> None:
     sources.check_glusterfs(source, path, errors)
     namespace = source.get("endpointsNamespace")
     at = path.child("endpointsNamespace")
@@ -114,7 +119,7 @@ def _check_glusterfs(source: Object, path: Path, errors: Errors) -> None:
         errors.extend(invalid(at, namespace, text) for text in dns1123_label_errors(namespace))
 
 
-def _check_iscsi(source: Object, path: Path, errors: Errors) -> None:
+def _check_iscsi(source: core_v1.ISCSIPersistentVolumeSource, path: Path, errors: Errors) -> None:
     sources.check_iscsi(source, path, errors, persistent=True)
 
 
@@ -123,13 +128,13 @@ _check_cinder = all_of(sources.check_cinder, _SECRET_NAMESPACE)
 _check_storage_os = all_of(sources.check_storage_os, _SECRET_NAMESPACE)
 
 
-def _check_azure_file(source: Object, path: Path, errors: Errors) -> None:
+def _check_azure_file(source: core_v1.AzureFilePersistentVolumeSource, path: Path, errors: Errors) -> None:
     sources.check_azure_file(source, path, errors)
     if source.get("secretNamespace") == "":
         errors.append(required(path.child("secretNamespace")))
 
 
-def _check_local(source: Object, path: Path, errors: Errors) -> None:
+def _check_local(source: core_v1.LocalVolumeSource, path: Path, errors: Errors) -> None:
     if not source.get("path"):
         errors.append(required(path.child("path")))
     else:
@@ -158,7 +163,7 @@ def _check_csi(source: Object, path: Path, errors: Errors) -> None:
 
 
 _ONE_TYPE = "may not specify more than 1 volume type"
-SOURCES = {
+SOURCES: Final[Mapping[str, Check]] = {
     "hostPath": sources.check_host_path,
     "gcePersistentDisk": sources.check_gce_disk,
     "awsElasticBlockStore": sources.check_aws_disk,

@@ -1,9 +1,11 @@
 """Table of Pods, which shows the state of a Pod as one word."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from sampan.core.object import Object
+from sampan.kinds import core_v1
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column, condition_is_true
 from sampan.registry.definition import Column
@@ -17,7 +19,7 @@ class Restarts(NamedTuple):
     times: int = 0
     last: str = ""
 
-    def plus(self, status: Status) -> "Restarts":
+    def plus(self, status: Status) -> Restarts:
         """Return the sum of these restarts and the restarts of another container."""
         terminated = status.get("lastState", EMPTY).get("terminated", EMPTY)
         return Restarts(self.times + status.get("restartCount", 0), max(self.last, terminated.get("finishedAt") or ""))
@@ -112,7 +114,7 @@ def _has_true(status: Status, kind: str) -> bool:
     return any(c["type"] == kind and c["status"] == "True" for c in status.get("conditions", ()))
 
 
-def summarize(pod: Object) -> PodSummary:
+def summarize(pod: core_v1.Pod) -> PodSummary:
     """Return the numbers and the reason that the table row of a Pod shows. Source: printPod (1.36)."""
     spec, status = pod.get("spec", EMPTY), pod.get("status", EMPTY)
     sidecars = {c["name"] for c in spec.get("initContainers", ()) if c.get("restartPolicy") == "Always"}
@@ -133,11 +135,11 @@ def summarize(pod: Object) -> PodSummary:
     return PodSummary(ready, total, reason, restarts)
 
 
-def _cache_last(summary: Callable[[Object], PodSummary]) -> Callable[[Object], PodSummary]:
+def _cache_last(summary: Callable[[core_v1.Pod], PodSummary]) -> Callable[[core_v1.Pod], PodSummary]:
     """Cache the last summary for the three cells of a row. A Pod must not change between them."""
-    last: tuple[Object, PodSummary] | None = None
+    last: tuple[core_v1.Pod, PodSummary] | None = None
 
-    def cached(pod: Object) -> PodSummary:
+    def cached(pod: core_v1.Pod) -> PodSummary:
         nonlocal last
         entry = last
         if entry is None or entry[0] is not pod:
@@ -147,7 +149,7 @@ def _cache_last(summary: Callable[[Object], PodSummary]) -> Callable[[Object], P
     return cached
 
 
-def _readiness_gates(pod: Object) -> str:
+def _readiness_gates(pod: core_v1.Pod) -> str:
     gates: Iterable[Status] = pod.get("spec", EMPTY).get("readinessGates", ())
     if not gates:
         return NONE
@@ -156,7 +158,7 @@ def _readiness_gates(pod: Object) -> str:
     return f"{sum(met)}/{len(met)}"
 
 
-def _ip(pod: Object) -> str:
+def _ip(pod: core_v1.Pod) -> str:
     addresses = pod.get("status", EMPTY).get("podIPs") or ()
     return (addresses[0].get("ip") if addresses else None) or NONE
 
@@ -168,7 +170,7 @@ _ENDS: Final[Mapping[str, Sequence[Mapping[str, str]]]] = {
 }
 
 
-def row_conditions(pod: Object) -> Sequence[Mapping[str, str]]:
+def row_conditions(pod: core_v1.Pod) -> Sequence[Mapping[str, str]]:
     """Return the `Completed` condition of a Pod that has ended."""
     return _ENDS.get(pod.get("status", EMPTY).get("phase", ""), ())
 
@@ -177,11 +179,11 @@ def pod_columns(ages: Ages) -> tuple[Column, ...]:
     """Return the columns of Pods."""
     summary = _cache_last(summarize)
 
-    def ready(pod: Object) -> str:
+    def ready(pod: core_v1.Pod) -> str:
         row = summary(pod)
         return f"{row.ready}/{row.total}"
 
-    def restarts(pod: Object) -> str:
+    def restarts(pod: core_v1.Pod) -> str:
         times, last = summary(pod).restarts
         return f"{times} ({ages.since(last)} ago)" if times and last else str(times)
 

@@ -1,13 +1,16 @@
 """Quality of service class of a pod. Source: pkg/apis/core/helper/qos/qos.go (1.36)."""
 
+from __future__ import annotations
+
 from sampan.core.object import Object
 from sampan.core.quota.usage import Usage
+from sampan.kinds import core_v1
 from sampan.registry.rules.quantities import amount
 
 _COMPUTE = ("cpu", "memory")
 
 
-def compute_qos(spec: Object) -> str:
+def compute_qos(spec: core_v1.PodSpec) -> str:
     """Return `Guaranteed`, `Burstable` or `BestEffort`, from the resources of the pod or of its containers."""
     if spec.get("resources") is not None:
         everything = [spec["resources"]]
@@ -41,4 +44,4 @@ def _add(total: Usage, amounts: dict[str, str] | None) -> int:
 
 def pod_qos(pod: Object) -> str:
     """Return the class in the status, or compute it if the status has none."""
-    return (pod.get("status") or {}).get("qosClass") or compute_qos(pod.get("spec") or {})
+    return (pod.get("status") or {}).get("qosClass") or compute_qos(pod.get("spec") or {"containers": []})

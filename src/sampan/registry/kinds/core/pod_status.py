@@ -3,20 +3,24 @@
 Source: pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.go ValidatePodStatusUpdate (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
+from typing import Final
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required, too_long
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_label_errors
+from sampan.kinds import core_v1
 from sampan.registry.kinds.pod_spec.annotations import validate_annotation_changes, validate_pod_annotations
-from sampan.registry.kinds.pod_spec.options import containers_of, options_for
+from sampan.registry.kinds.pod_spec.options import AnyContainer, containers_of, is_windows, options_for
 from sampan.registry.rules.fields import check_qualified_name, check_subdomain, not_supported
 from sampan.registry.rules.ip_addresses import are_dual_stack, check_ip
 
 Errors = list[FieldError]
 _STATUS = Path("status")
 _ANNOTATIONS = Path("metadata", "annotations")
-_KINDS = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+_KINDS: Final = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
 _SYSTEM_CONDITIONS = frozenset({"PodScheduled", "Ready", "Initialized"})
 _NOT_NEGATIVE = "must be a non-negative integer"
 _BACK_TO_LIFE = "may not be transitioned to non-terminated state"
@@ -43,7 +47,7 @@ def prepare_status(pod: Object, old: Object) -> None:
     _align_addresses(status)
 
 
-def _align_addresses(status: Object) -> None:
+def _align_addresses(status: core_v1.PodStatus) -> None:
     address, addresses = status.get("podIP"), status.get("podIPs")
     if address and (not addresses or addresses[0].get("ip") != address):
         status["podIPs"] = [{"ip": address}]
@@ -53,7 +57,10 @@ def _align_addresses(status: Object) -> None:
 
 def validate_pod_status_update(pod: Object, old: Object, errors: Errors) -> None:
     """Check an update of a pod's status."""
-    spec, old_spec, status, old_status = pod["spec"], old["spec"], pod.get("status") or {}, old.get("status") or {}
+    spec: core_v1.PodSpec = pod["spec"]
+    old_spec: core_v1.PodSpec = old["spec"]
+    status: core_v1.PodStatus = pod.get("status") or {}
+    old_status: core_v1.PodStatus = old.get("status") or {}
     annotations, old_annotations = pod["metadata"].get("annotations"), old["metadata"].get("annotations")
     if annotations or old_annotations:
         validate_annotation_changes(annotations or {}, old_annotations or {}, _ANNOTATIONS, errors)
@@ -80,7 +87,7 @@ def validate_pod_status_update(pod: Object, old: Object, errors: Errors) -> None
     _check_container_statuses(status, spec, errors)
 
 
-def _check_conditions(conditions: Iterable[Object], errors: Errors) -> None:
+def _check_conditions(conditions: Iterable[core_v1.PodCondition], errors: Errors) -> None:
     for i, condition in enumerate(conditions):
         generation, kind = condition.get("observedGeneration", 0), condition.get("type", "")
         if generation < 0:
@@ -90,13 +97,15 @@ def _check_conditions(conditions: Iterable[Object], errors: Errors) -> None:
             check_qualified_name(kind, _STATUS.child("conditions").index(i).child("Type"), errors)
 
 
-def _rule_matches(rule: Object, code: int) -> bool:
-    codes = rule.get("exitCodes") or {}
+def _rule_matches(rule: core_v1.ContainerRestartRule, code: int) -> bool:
+    codes = rule.get("exitCodes")
+    if codes is None:
+        return False
     found = code in (codes.get("values") or ())
     return found if codes.get("operator") == "In" else codes.get("operator") == "NotIn" and not found
 
 
-def container_should_restart(container: Object, spec: Object, code: int) -> bool:
+def container_should_restart(container: AnyContainer, spec: core_v1.PodSpec, code: int) -> bool:
     """Return True if a container that exited with `code` is restarted.
 
     Source: pkg/api/v1/pod/util.go ContainerShouldRestart (1.36).
@@ -110,7 +119,7 @@ def container_should_restart(container: Object, spec: Object, code: int) -> bool
     return policy == "Always" or (policy == "OnFailure" and code != 0)
 
 
-def _all_could_restart(spec: Object) -> bool:
+def _all_could_restart(spec: core_v1.PodSpec) -> bool:
     return any(
         rule.get("action") == "RestartAllContainers"
         for container in containers_of(spec)
@@ -118,15 +127,21 @@ def _all_could_restart(spec: Object) -> bool:
     )
 
 
-def _check_transitions(kind: str, new: Iterable[Object], old: Iterable[Object], spec: Object, errors: Errors) -> None:
+def _check_transitions(
+    kind: str,
+    new: Iterable[core_v1.ContainerStatus],
+    old: Iterable[core_v1.ContainerStatus],
+    spec: core_v1.PodSpec,
+    errors: Errors,
+) -> None:
     """Check that a terminated container runs again only if its restart policy permits that."""
     ephemeral = kind == "ephemeralContainerStatuses"
     if not ephemeral and _all_could_restart(spec):
         return
-    containers = (
+    containers: dict[str, core_v1.Container] = (
         {}
         if ephemeral
-        else {c.get("name"): c for c in spec.get("initContainers" if kind.startswith("init") else "containers", ())}
+        else {c.get("name", ""): c for c in spec.get("initContainers" if kind.startswith("init") else "containers", ())}
     )
     for i, status in enumerate(old):
         ended = (status.get("state") or {}).get("terminated")
@@ -134,14 +149,14 @@ def _check_transitions(kind: str, new: Iterable[Object], old: Iterable[Object], 
             continue
         for other in new:
             if other.get("name") == status.get("name") and (other.get("state") or {}).get("terminated") is None:
-                container = containers.get(status.get("name"))
+                container = containers.get(status.get("name", ""))
                 code = ended.get("exitCode", 0)
                 if container is None or not container_should_restart(container, spec, code):
                     errors.append(forbidden(_STATUS.child(kind).index(i).child("state"), _BACK_TO_LIFE))
                 break
 
 
-def _check_claims(status: Object, spec: Object, errors: Errors) -> None:
+def _check_claims(status: core_v1.PodStatus, spec: core_v1.PodSpec, errors: Errors) -> None:
     known = {claim.get("name") for claim in spec.get("resourceClaims") or ()}
     seen: set[str] = set()
     for i, claim in enumerate(status.get("resourceClaimStatuses") or ()):
@@ -159,7 +174,7 @@ def _check_claims(status: Object, spec: Object, errors: Errors) -> None:
         _check_extended(extended, spec, errors)
 
 
-def _check_extended(extended: Object, spec: Object, errors: Errors) -> None:
+def _check_extended(extended: core_v1.PodExtendedResourceClaimStatus, spec: core_v1.PodSpec, errors: Errors) -> None:
     path = _STATUS.child("extendedResourceClaimStatus")
     containers = {c.get("name", ""): c for kind in ("initContainers", "containers") for c in spec.get(kind, ())}
     mappings = extended.get("requestMappings") or []
@@ -189,7 +204,7 @@ def _check_extended(extended: Object, spec: Object, errors: Errors) -> None:
         check_subdomain(name, path.child("resourceClaimName"), errors)
 
 
-def _check_addresses(status: Object, old_status: Object, errors: Errors) -> None:
+def _check_addresses(status: core_v1.PodStatus, old_status: core_v1.PodStatus, errors: Errors) -> None:
     for kind in ("podIPs", "hostIPs"):
         entries, path = status.get(kind) or [], _STATUS.child(kind)
         addresses = [entry.get("ip", "") for entry in entries]
@@ -202,8 +217,8 @@ def _check_addresses(status: Object, old_status: Object, errors: Errors) -> None
             errors.append(invalid(path, entries, "may specify no more than one IP for each IP family"))
 
 
-def _check_container_statuses(status: Object, spec: Object, errors: Errors) -> None:
-    windows = (spec.get("os") or {}).get("name") == "windows"
+def _check_container_statuses(status: core_v1.PodStatus, spec: core_v1.PodSpec, errors: Errors) -> None:
+    windows = is_windows(spec)
     for kind in _KINDS:
         for i, container in enumerate(status.get(kind) or ()):
             user = container.get("user")
@@ -219,7 +234,7 @@ def _check_container_statuses(status: Object, spec: Object, errors: Errors) -> N
                 _check_allocated(kind, container.get("name", ""), allocated, spec, at, errors)
 
 
-def _check_linux_user(user: Object, path: Path, errors: Errors) -> None:
+def _check_linux_user(user: core_v1.LinuxContainerUser, path: Path, errors: Errors) -> None:
     for name in ("uid", "gid"):
         if not 0 <= user.get(name, 0) <= 2147483647:
             errors.append(invalid(path.child(name), user[name], _ID_RANGE))
@@ -228,7 +243,9 @@ def _check_linux_user(user: Object, path: Path, errors: Errors) -> None:
             errors.append(invalid(path.child("supplementalGroups").index(i), group, _ID_RANGE))
 
 
-def _check_allocated(kind: str, name: str, allocated: list[Object], spec: Object, path: Path, errors: Errors) -> None:
+def _check_allocated(
+    kind: str, name: str, allocated: list[core_v1.ResourceStatus], spec: core_v1.PodSpec, path: Path, errors: Errors
+) -> None:
     """Check that device health is reported only for devices that the container requests."""
     if kind == "ephemeralContainerStatuses":
         errors.append(forbidden(path, "must not be specified in container status"))
@@ -254,7 +271,7 @@ def _check_allocated(kind: str, name: str, allocated: list[Object], spec: Object
             seen.add(identity)
 
 
-def _check_allocated_name(container: Object, name: str, path: Path, errors: Errors) -> None:
+def _check_allocated_name(container: AnyContainer, name: str, path: Path, errors: Errors) -> None:
     resources = container.get("resources") or {}
     if not name.startswith("claim:"):
         if name not in (resources.get("requests") or ()):

@@ -3,8 +3,11 @@
 Source: pkg/apis/core/validation/validation.go ValidatePodUpdate (1.36).
 """
 
+from __future__ import annotations
+
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.object import Object, set_or_drop
+from sampan.kinds import core_v1
 from sampan.registry.kinds.core.valid_pod import validate_pod
 from sampan.registry.kinds.pod_spec.annotations import validate_annotation_changes
 from sampan.registry.kinds.pod_spec.options import PodOptions, options_for
@@ -51,7 +54,7 @@ def validate_pod_update(pod: Object, old: Object, errors: Errors) -> None:
         _check_rest(spec, old_spec, errors)
 
 
-def _check_images(new: list[Object], old: list[Object], path: Path, errors: Errors) -> bool:
+def _check_images(new: list[core_v1.Container], old: list[core_v1.Container], path: Path, errors: Errors) -> bool:
     if len(new) != len(old):
         errors.append(forbidden(path, "pod updates may not add or remove containers"))
         return False
@@ -65,7 +68,7 @@ def _check_images(new: list[Object], old: list[Object], path: Path, errors: Erro
     return True
 
 
-def _check_deadline(spec: Object, old_spec: Object, errors: Errors) -> bool:
+def _check_deadline(spec: core_v1.PodSpec, old_spec: core_v1.PodSpec, errors: Errors) -> bool:
     new, old = spec.get("activeDeadlineSeconds"), old_spec.get("activeDeadlineSeconds")
     at = _SPEC.child("activeDeadlineSeconds")
     if new is None:
@@ -81,11 +84,11 @@ def _check_deadline(spec: Object, old_spec: Object, errors: Errors) -> bool:
     return True
 
 
-def _without_seconds(toleration: Object) -> Object:
+def _without_seconds(toleration: core_v1.Toleration) -> Object:
     return {name: value for name, value in toleration.items() if name != "tolerationSeconds" and value}
 
 
-def _check_tolerations(spec: Object, old_spec: Object, errors: Errors, options: PodOptions) -> None:
+def _check_tolerations(spec: core_v1.PodSpec, old_spec: core_v1.PodSpec, errors: Errors, options: PodOptions) -> None:
     new, path = spec.get("tolerations") or [], _SPEC.child("tolerations")
     known = [_without_seconds(toleration) for toleration in new]
     if any(_without_seconds(old) not in known for old in old_spec.get("tolerations") or ()):
@@ -94,7 +97,7 @@ def _check_tolerations(spec: Object, old_spec: Object, errors: Errors, options: 
     validate_tolerations(new, path, errors, options)
 
 
-def _check_gates(spec: Object, old_spec: Object, errors: Errors) -> None:
+def _check_gates(spec: core_v1.PodSpec, old_spec: core_v1.PodSpec, errors: Errors) -> None:
     known = {gate.get("name", "") for gate in old_spec.get("schedulingGates") or ()}
     for i, gate in enumerate(spec.get("schedulingGates") or ()):
         name = gate.get("name", "")

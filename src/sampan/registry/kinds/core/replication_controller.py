@@ -1,11 +1,14 @@
 """ReplicationControllers. Source: pkg/registry/core/replicationcontroller/strategy.go (1.36)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_label_errors
+from sampan.kinds import core_v1
 from sampan.registry.columns.cells import EMPTY, column, labels_text
 from sampan.registry.columns.workloads import replica_columns
 from sampan.registry.kind import Kind
@@ -90,7 +93,7 @@ class ReplicationControllerStrategy(Strategy):
         return {"status.replicas": str((obj.get("status") or {}).get("replicas", 0))}
 
 
-def _check_spec(spec: Object, old_template: Object | None, errors: Errors) -> None:
+def _check_spec(spec: Object, old_template: core_v1.PodTemplateSpec | None, errors: Errors) -> None:
     check_not_negative(spec.get("minReadySeconds", 0), _SPEC.child("minReadySeconds"), errors)
     selector = spec.get("selector") or {}
     if not selector:

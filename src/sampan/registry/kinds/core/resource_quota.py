@@ -3,10 +3,12 @@
 Source: pkg/registry/core/resourcequota/strategy.go, pkg/apis/core/validation/validation.go (1.36).
 """
 
+from __future__ import annotations
+
 from typing import Final
 
 from sampan.core.field import FieldError, Path, invalid, required
-from sampan.core.object import Object
+from sampan.kinds import core_v1
 from sampan.registry.columns.cells import EMPTY, NAME, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.resources import (
@@ -45,33 +47,36 @@ class ResourceQuotaStrategy(Strategy):
     has_generation = False
     returns_deleted_object = True
 
-    def default(self, obj: Object) -> None:
-        for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
-            for name in names:
-                amounts = (obj.get(part) or {}).get(name)
-                if amounts:
-                    round_up_to_milli(amounts)
+    def default(self, obj: core_v1.ResourceQuota) -> None:
+        spec, status = obj.get("spec") or {}, obj.get("status") or {}
+        for amounts in (spec.get("hard"), status.get("hard"), status.get("used")):
+            if amounts:
+                round_up_to_milli(amounts)
 
-    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+    def prepare_for_create(self, ctx: Context, obj: core_v1.ResourceQuota) -> None:
         obj["status"] = {}
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: core_v1.ResourceQuota, errors: Errors) -> None:
         _check_spec(obj.get("spec") or {}, errors)
 
-    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(
+        self, ctx: Context, obj: core_v1.ResourceQuota, old: core_v1.ResourceQuota, errors: Errors
+    ) -> None:
         self.check(ctx, obj, errors)
         new, before = ((o.get("spec") or {}).get("scopes") or [] for o in (obj, old))
         if set(new) != set(before):
             errors.append(invalid(_SPEC.child("scopes"), new or None, "field is immutable"))
 
-    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(
+        self, ctx: Context, obj: core_v1.ResourceQuota, old: core_v1.ResourceQuota, errors: Errors
+    ) -> None:
         if not obj["metadata"].get("resourceVersion"):
             errors.append(required(Path("resourceVersion")))
         status = obj.get("status") or {}
         for name in ("hard", "used"):
             _check_amounts(status.get(name) or {}, _STATUS.child(name), errors)
 
-    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+    def warnings_on_create(self, ctx: Context, obj: core_v1.ResourceQuota) -> list[str]:
         hard = (obj.get("spec") or {}).get("hard") or {}
         warnings = []
         for name in ("cpu", "memory", "storage", "ephemeral-storage"):
@@ -85,7 +90,7 @@ class ResourceQuotaStrategy(Strategy):
                 )
         return warnings
 
-    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+    def warnings_on_update(self, ctx: Context, obj: core_v1.ResourceQuota, old: core_v1.ResourceQuota) -> list[str]:
         return []
 
 
@@ -96,7 +101,7 @@ def _check_amounts(amounts: dict[str, str], path: Path, errors: Errors) -> None:
         check_amount(name, text, at, errors)
 
 
-def _check_spec(spec: Object, errors: Errors) -> None:
+def _check_spec(spec: core_v1.ResourceQuotaSpec, errors: Errors) -> None:
     hard = spec.get("hard") or {}
     _check_amounts(hard, _SPEC.child("hard"), errors)
     scopes = spec.get("scopes") or []
@@ -120,7 +125,7 @@ def _misplaced(scope: str, hard: dict[str, str]) -> list[str]:
     return [name for name in sorted(hard) if is_standard_quota_resource(name) and name not in allowed]
 
 
-def _check_selector(spec: Object, hard: dict[str, str], errors: Errors) -> None:
+def _check_selector(spec: core_v1.ResourceQuotaSpec, hard: dict[str, str], errors: Errors) -> None:
     selector = spec["scopeSelector"]
     at = _SPEC.child("scopeSelector", "matchExpressions")
     seen = set()
@@ -149,7 +154,7 @@ def _check_selector(spec: Object, hard: dict[str, str], errors: Errors) -> None:
             errors.append(invalid(at, spec.get("scopes"), "conflicting scopes"))
 
 
-def _used_of_hard(obj: Object, *, limits: bool) -> str:
+def _used_of_hard(obj: core_v1.ResourceQuota, *, limits: bool) -> str:
     status = obj.get("status", EMPTY)
     used = status.get("used", EMPTY)
     return ", ".join(

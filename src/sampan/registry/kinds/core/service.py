@@ -1,5 +1,7 @@
 """Services. Source: pkg/registry/core/service/strategy.go, storage/storage.go (1.36)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final
@@ -7,6 +9,7 @@ from typing import Any, ClassVar, Final
 from sampan.core.field import FieldError, Path
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1035_label_errors, dns1123_label_errors
+from sampan.kinds import core_v1
 from sampan.registry.allocation.allocators import Allocation
 from sampan.registry.allocation.service_transaction import give_back, hold, hold_changes
 from sampan.registry.allocation.services import allocate_create, allocate_update, complete_from_old
@@ -43,9 +46,9 @@ class ServiceStrategy(Strategy):
         return rule(name, prefix=prefix)
 
     def default(self, obj: Object) -> None:
-        spec = obj.get("spec")
-        if spec is None:
-            spec = obj["spec"] = {}
+        if obj.get("spec") is None:
+            obj["spec"] = {}
+        spec: core_v1.ServiceSpec = obj["spec"]
         _default_spec(spec)
         if spec["type"] == "LoadBalancer":
             for ingress in ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ():
@@ -107,13 +110,13 @@ class ServiceStrategy(Strategy):
             await give_back(obj, allocation)
 
 
-def _hide_internal_policy(spec: Object) -> None:
+def _hide_internal_policy(spec: core_v1.ServiceSpec) -> None:
     """Remove the internal traffic policy of ExternalName Services, which never have one."""
     if spec.get("type") == "ExternalName":
         spec.pop("internalTrafficPolicy", None)
 
 
-def _default_spec(spec: Object) -> None:
+def _default_spec(spec: core_v1.ServiceSpec) -> None:
     affinity = spec.get("sessionAffinity")
     if not affinity:
         affinity = spec["sessionAffinity"] = "None"
@@ -139,7 +142,7 @@ def _default_spec(spec: Object) -> None:
         spec["allocateLoadBalancerNodePorts"] = True
 
 
-def _external_ip(service: Object) -> str:
+def _external_ip(service: core_v1.Service) -> str:
     spec = service.get("spec", EMPTY)
     external = spec.get("externalIPs", ())
     match spec.get("type"):
@@ -153,7 +156,7 @@ def _external_ip(service: Object) -> str:
     return UNKNOWN
 
 
-def _cluster_ip(service: Object) -> str:
+def _cluster_ip(service: core_v1.Service) -> str:
     addresses = service.get("spec", EMPTY).get("clusterIPs")
     return addresses[0] if addresses else NONE
 
@@ -163,7 +166,7 @@ def _port_text(port: Mapping[str, Any]) -> str:
     return f"{port['port']}:{node_port}/{port['protocol']}" if node_port > 0 else f"{port['port']}/{port['protocol']}"
 
 
-def _ports(service: Object) -> str:
+def _ports(service: core_v1.Service) -> str:
     return ",".join(map(_port_text, service.get("spec", EMPTY).get("ports", ()))) or NONE
 
 

@@ -3,11 +3,14 @@
 Source: pkg/apis/core/validation/validation.go validateService, ValidateServiceUpdate (1.36).
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from sampan.core.field import FieldError, Path, Shown, duplicate, forbidden, go_json, invalid, required
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.kinds import core_v1
 from sampan.registry.kinds.pod_spec.handlers import PORT_RANGE, check_port
 from sampan.registry.rules.fields import check_labels, check_qualified_name, check_subdomain, not_supported
 from sampan.registry.rules.ip_addresses import check_cidr, check_endpoint_ip, check_ip, parse_ip
@@ -30,8 +33,9 @@ _DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
 
 def validate_service(service: Object, old: Object | None, errors: Errors) -> None:
     """Check a Service. `old` is the stored one."""
-    spec, annotations = service["spec"], service["metadata"].get("annotations") or {}
-    old_spec = (old or {}).get("spec") or {}
+    spec: core_v1.ServiceSpec = service["spec"]
+    annotations = service["metadata"].get("annotations") or {}
+    old_spec: core_v1.ServiceSpec = (old or {}).get("spec") or {}
     _check_topology(annotations, errors)
     kind, ports = spec.get("type", ""), spec.get("ports") or []
     if not ports and not is_headless(spec) and kind != "ExternalName":
@@ -69,7 +73,7 @@ def _check_topology(annotations: dict[str, str], errors: Errors) -> None:
         errors.append(invalid(Path("metadata", "annotations").key(_MODE), mode, text))
 
 
-def _check_by_type(kind: str, spec: Object, errors: Errors) -> None:
+def _check_by_type(kind: str, spec: core_v1.ServiceSpec, errors: Errors) -> None:
     if kind in ("LoadBalancer", "NodePort") and is_headless(spec):
         text = f"may not be set to 'None' for {kind} services"
         errors.append(invalid(_SPEC.child("clusterIPs").index(0), "None", text))
@@ -88,7 +92,7 @@ def _check_by_type(kind: str, spec: Object, errors: Errors) -> None:
         errors.append(required(_SPEC.child("externalName")))
 
 
-def _check_port(port: Object, i: int, name_required: bool, names: set[str], errors: Errors) -> None:
+def _check_port(port: core_v1.ServicePort, i: int, name_required: bool, names: set[str], errors: Errors) -> None:
     name, number, protocol = port.get("name", ""), port.get("port", 0), port.get("protocol", "")
     if name:
         if texts := dns1123_label_errors(name):
@@ -110,7 +114,7 @@ def _check_port(port: Object, i: int, name_required: bool, names: set[str], erro
         check_qualified_name(port["appProtocol"], _PORTS.index(i).child("appProtocol"), errors)
 
 
-def _check_affinity(spec: Object, errors: Errors) -> None:
+def _check_affinity(spec: core_v1.ServiceSpec, errors: Errors) -> None:
     affinity, config = spec.get("sessionAffinity", ""), spec.get("sessionAffinityConfig")
     at = _SPEC.child("sessionAffinityConfig")
     if affinity == "None":
@@ -133,7 +137,7 @@ def _check_affinity(spec: Object, errors: Errors) -> None:
         errors.append(invalid(at.child("clientIP", "timeoutSeconds"), config["clientIP"]["timeoutSeconds"], text))
 
 
-def _check_node_ports(kind: str, ports: list[Object], errors: Errors) -> None:
+def _check_node_ports(kind: str, ports: list[core_v1.ServicePort], errors: Errors) -> None:
     if kind == "ClusterIP":
         for i, port in enumerate(ports):
             if port.get("nodePort"):
@@ -161,7 +165,11 @@ def _shown_port(protocol: str, number: int) -> Shown:
 
 
 def _check_source_ranges(
-    spec: Object, old_spec: Object, annotations: dict[str, str], old_metadata: Object, errors: Errors
+    spec: core_v1.ServiceSpec,
+    old_spec: core_v1.ServiceSpec,
+    annotations: dict[str, str],
+    old_metadata: Object,
+    errors: Errors,
 ) -> None:
     kind, ranges, text = spec.get("type"), spec.get("loadBalancerSourceRanges"), annotations.get(_RANGES)
     if ranges:
@@ -180,7 +188,7 @@ def _check_source_ranges(
                 check_cidr(value.strip(), at, errors)
 
 
-def _check_class(spec: Object, errors: Errors) -> None:
+def _check_class(spec: core_v1.ServiceSpec, errors: Errors) -> None:
     name = spec.get("loadBalancerClass")
     if name is None:
         return
@@ -191,7 +199,7 @@ def _check_class(spec: Object, errors: Errors) -> None:
         errors.append(forbidden(at, _ONLY_LOAD_BALANCER))
 
 
-def _check_traffic(spec: Object, errors: Errors) -> None:
+def _check_traffic(spec: core_v1.ServiceSpec, errors: Errors) -> None:
     policy, at = spec.get("externalTrafficPolicy", ""), _SPEC.child("externalTrafficPolicy")
     if not is_externally_accessible(spec):
         if policy:
@@ -220,7 +228,8 @@ def _check_traffic(spec: Object, errors: Errors) -> None:
 
 def validate_transition(service: Object, old: Object, errors: Errors) -> None:
     """Check that immutable fields of the stored Service did not change."""
-    spec, old_spec = service["spec"], old.get("spec") or {}
+    spec: core_v1.ServiceSpec = service["spec"]
+    old_spec: core_v1.ServiceSpec = old.get("spec") or {}
     validate_ip_changes(spec, old_spec, errors)
     both = spec.get("type") == old_spec.get("type") == "LoadBalancer"
     if both and spec.get("loadBalancerClass") != old_spec.get("loadBalancerClass"):

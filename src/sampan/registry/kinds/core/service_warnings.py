@@ -1,7 +1,11 @@
 """Warnings for Services. Source: pkg/api/service/warnings.go (1.36)."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 from sampan.core.field import Path
-from sampan.core.object import Object
 from sampan.registry.rules.ip_addresses import cidr_warnings, ip_warnings
 
 _SPEC = Path("spec")
@@ -9,7 +13,7 @@ _HINTS = "service.kubernetes.io/topology-aware-hints"
 _MODE = "service.kubernetes.io/topology-mode"
 
 
-def service_warnings(service: Object) -> list[str]:
+def service_warnings(service: Mapping[str, Any]) -> list[str]:
     """Return warnings for fields that have no effect or are deprecated."""
     spec, warnings = service.get("spec") or {}, []
     kind, external = spec.get("type", ""), spec.get("externalIPs") or []

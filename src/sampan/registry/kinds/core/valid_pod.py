@@ -3,8 +3,11 @@
 Source: pkg/apis/core/validation/validation.go validatePodMetadataAndSpec (1.36).
 """
 
+from __future__ import annotations
+
 from sampan.core.field import FieldError, Path, forbidden
 from sampan.core.object import Object
+from sampan.kinds import core_v1
 from sampan.registry.kinds.pod_spec.annotations import validate_pod_annotations
 from sampan.registry.kinds.pod_spec.containers import check_image_spaces
 from sampan.registry.kinds.pod_spec.options import PodOptions
@@ -31,7 +34,7 @@ def validate_pod(pod: Object, errors: Errors, options: PodOptions) -> None:
                 check_image_spaces(container, _SPEC.child(kind).index(i), errors)
 
 
-def _check_tokens(spec: Object, errors: Errors) -> None:
+def _check_tokens(spec: core_v1.PodSpec, errors: Errors) -> None:
     for i, volume in enumerate(spec.get("volumes", ())):
         for j, source in enumerate((volume.get("projected") or {}).get("sources") or ()):
             if source.get("serviceAccountToken") is not None:

@@ -1,5 +1,7 @@
 """Strategies of discovery.k8s.io."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -8,6 +10,7 @@ from sampan.core.json.values import same
 from sampan.core.object import Object
 from sampan.core.validation.domains import fully_qualified_domain_name_errors
 from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors, label_value_errors
+from sampan.kinds import discovery_v1
 from sampan.registry.columns.cells import NAME, at, column, some_of
 from sampan.registry.kind import Kind
 from sampan.registry.old_versions.endpoint_slice import endpoint_slice
@@ -55,9 +58,10 @@ def _check_address(address: str, kind: str, path: Path, index: int, errors: Erro
     check_endpoint_ip(address, at, errors)
 
 
-def _check_hints(hints: Object, path: Path, errors: Errors) -> None:
+def _check_hints(hints: discovery_v1.EndpointHints, path: Path, errors: Errors) -> None:
+    given: Mapping[str, Any] = hints
     for field, rule in (("forZones", label_value_errors), ("forNodes", dns1123_subdomain_errors)):
-        entries, at = hints.get(field) or (), path.child(field)
+        entries, at = given.get(field) or (), path.child(field)
         if len(entries) > _HINTS_MAX:
             errors.append(too_many(at, len(entries), _HINTS_MAX))
             return
@@ -70,7 +74,7 @@ def _check_hints(hints: Object, path: Path, errors: Errors) -> None:
             errors.extend(invalid(place, name, text) for text in rule(name))
 
 
-def _check_endpoint(endpoint: Object, kind: str, path: Path, errors: Errors) -> None:
+def _check_endpoint(endpoint: discovery_v1.Endpoint, kind: str, path: Path, errors: Errors) -> None:
     addresses, at = endpoint.get("addresses") or (), path.child("addresses")
     if not addresses:
         errors.append(required(at, "must contain at least 1 address"))
@@ -101,7 +105,7 @@ def _check_endpoints(obj: Object, errors: Errors) -> None:
         _check_endpoint(endpoint, obj.get("addressType", ""), _ENDPOINTS.index(index), errors)
 
 
-def _check_ports(ports: list[Object], errors: Errors) -> None:
+def _check_ports(ports: list[discovery_v1.EndpointPort], errors: Errors) -> None:
     if len(ports) > _PORTS_MAX:
         errors.append(too_many(_PORTS, len(ports), _PORTS_MAX))
         return
@@ -122,7 +126,7 @@ def _check_ports(ports: list[Object], errors: Errors) -> None:
             check_qualified_name(port["appProtocol"], path.child("appProtocol"), errors)
 
 
-def _node_names(endpoints: Iterable[Object]) -> set[str]:
+def _node_names(endpoints: Iterable[discovery_v1.Endpoint]) -> set[str]:
     found = {endpoint.get("deprecatedTopology", {}).get("kubernetes.io/hostname", "") for endpoint in endpoints}
     return found - {""}
 
@@ -207,7 +211,7 @@ def _port_text(port: Mapping[str, Any]) -> str:
     return str(number) if number is not None else port.get("name", "*")
 
 
-def _addresses(endpoint_slice: Object) -> Iterable[str]:
+def _addresses(endpoint_slice: discovery_v1.EndpointSlice) -> Iterable[str]:
     return (address for endpoint in endpoint_slice.get("endpoints") or () for address in endpoint["addresses"])
 
 

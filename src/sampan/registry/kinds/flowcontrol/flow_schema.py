@@ -1,6 +1,6 @@
 """Flow schemas. Source: pkg/registry/flowcontrol/flowschema, pkg/apis/flowcontrol/{v1,validation} (1.36)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 from sampan.core.field import Path, duplicate, forbidden, invalid, required
@@ -41,7 +41,7 @@ def check_condition_types(status: Object, errors: Errors) -> None:
             errors.append(required(path))
 
 
-def same_spec(spec: Object, expected: Object) -> bool:
+def same_spec(spec: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
     """Return True if two specs are equal. Fields that are zero, false or empty count as absent."""
     return bool(_significant(spec) == _significant(expected))
 

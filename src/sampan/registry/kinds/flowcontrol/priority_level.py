@@ -1,10 +1,13 @@
 """Priority levels. Source: pkg/registry/flowcontrol, pkg/apis/flowcontrol/{v1,validation} (1.36)."""
 
+from __future__ import annotations
+
 import math
 from typing import Any, ClassVar, Final
 
 from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.object import Object
+from sampan.kinds import flowcontrol_v1
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, Cell, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.flowcontrol.bootstrap import FLOW_CONTROL_GROUP, MANDATORY, priority_levels
@@ -26,7 +29,7 @@ def required_entropy_bits(deck: int, hand: int) -> int:
     return math.ceil(math.log2(deck) * hand)
 
 
-def _check_queuing(queuing: Object, path: Path, errors: Errors) -> None:
+def _check_queuing(queuing: flowcontrol_v1.QueuingConfiguration, path: Path, errors: Errors) -> None:
     limit, queues, hand = (queuing.get(name, 0) for name in ("queueLengthLimit", "queues", "handSize"))
     if limit <= 0:
         errors.append(invalid(path.child("queueLengthLimit"), limit, "must be positive"))
@@ -47,7 +50,7 @@ def _check_queuing(queuing: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(at, hand, detail))
 
 
-def _check_response(response: Object, path: Path, errors: Errors) -> None:
+def _check_response(response: flowcontrol_v1.LimitResponse, path: Path, errors: Errors) -> None:
     kind, queuing, at = response.get("type", ""), response.get("queuing"), path.child("queuing")
     if kind == "Reject":
         if queuing is not None:
@@ -151,14 +154,14 @@ class PriorityLevelConfigurationStrategy(Strategy):
 def _queuing(field: str) -> Cell:
     response = at("spec", "limited", "limitResponse", default=EMPTY)
 
-    def cell(level: Object) -> Any:
+    def cell(level: flowcontrol_v1.PriorityLevelConfiguration) -> Any:
         queuing = response(level).get("queuing")
         return NONE if queuing is None else queuing.get(field, 0)
 
     return cell
 
 
-def _shares(level: Object) -> Any:
+def _shares(level: flowcontrol_v1.PriorityLevelConfiguration) -> Any:
     limited = level.get("spec", EMPTY).get("limited")
     return NONE if limited is None else limited.get("nominalConcurrencyShares", 0)
 

@@ -1,10 +1,11 @@
 """Ingresses. Source: pkg/registry/networking/ingress, pkg/apis/networking/validation (1.36)."""
 
-from collections.abc import Iterator
-from typing import Final
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from sampan.core.field import Path, Shown, invalid, required
-from sampan.core.object import Object
 from sampan.core.validation.names import (
     dns1035_label_errors,
     dns1123_label_errors,
@@ -13,6 +14,7 @@ from sampan.core.validation.names import (
     wildcard_dns1123_subdomain_errors,
 )
 from sampan.core.validation.values import port_name_errors, port_number_errors
+from sampan.kinds import networking_v1
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, at, column, load_balancer_text
 from sampan.registry.kind import Kind
 from sampan.registry.old_versions.ingress import ingress
@@ -32,7 +34,7 @@ _BAD_SUFFIXES = ("/..", "/.")
 _NOT_IP = "must be a DNS name, not an IP address"
 
 
-def check_typed_reference(reference: Object, path: Path, errors: Errors) -> None:
+def check_typed_reference(reference: Mapping[str, Any], path: Path, errors: Errors) -> None:
     """Check a reference to an object of any kind in the same namespace."""
     if reference.get("apiGroup") is not None:
         check_subdomain(reference["apiGroup"], path.child("apiGroup"), errors)
@@ -43,7 +45,7 @@ def check_typed_reference(reference: Object, path: Path, errors: Errors) -> None
         errors.extend(invalid(path.child(name), value, text) for text in path_segment_errors(value))
 
 
-def _check_service(service: Object, path: Path, errors: Errors, *, relaxed: bool) -> None:
+def _check_service(service: networking_v1.IngressServiceBackend, path: Path, errors: Errors, *, relaxed: bool) -> None:
     """Check the service of a backend. `path` is the path of the backend."""
     name, port = service.get("name", ""), service.get("port", {})
     if not name:
@@ -64,7 +66,7 @@ def _check_service(service: Object, path: Path, errors: Errors, *, relaxed: bool
         errors.append(required(path, "port name or number is required"))
 
 
-def _check_backend(backend: Object, path: Path, errors: Errors, *, relaxed: bool) -> None:
+def _check_backend(backend: networking_v1.IngressBackend, path: Path, errors: Errors, *, relaxed: bool) -> None:
     resource, service = backend.get("resource"), backend.get("service")
     if resource is not None and service is not None:
         errors.append(invalid(path, "", "cannot set both resource and service backends"))
@@ -76,7 +78,7 @@ def _check_backend(backend: Object, path: Path, errors: Errors, *, relaxed: bool
         errors.append(invalid(path, "", "resource or service backend is required"))
 
 
-def _check_path(entry: Object, path: Path, errors: Errors, *, relaxed: bool) -> None:
+def _check_path(entry: networking_v1.HTTPIngressPath, path: Path, errors: Errors, *, relaxed: bool) -> None:
     kind, text = entry.get("pathType"), entry.get("path", "")
     if kind is None:
         errors.append(required(path.child("pathType"), "pathType must be specified"))
@@ -96,7 +98,7 @@ def _check_path(entry: Object, path: Path, errors: Errors, *, relaxed: bool) -> 
     _check_backend(entry.get("backend", {}), path.child("backend"), errors, relaxed=relaxed)
 
 
-def _check_http(rule: Object, path: Path, errors: Errors, *, relaxed: bool) -> None:
+def _check_http(rule: networking_v1.IngressRule, path: Path, errors: Errors, *, relaxed: bool) -> None:
     http = rule.get("http")
     if http is None:
         return
@@ -111,7 +113,7 @@ def _host_errors(host: str) -> list[str]:
     return wildcard_dns1123_subdomain_errors(host) if "*" in host else dns1123_subdomain_errors(host)
 
 
-def _has_invalid_wildcard_rule(old: Object) -> bool:
+def _has_invalid_wildcard_rule(old: networking_v1.IngressSpec) -> bool:
     for rule in old.get("rules", ()):
         faults: Errors = []
         if "*" in rule.get("host", ""):
@@ -121,7 +123,9 @@ def _has_invalid_wildcard_rule(old: Object) -> bool:
     return False
 
 
-def _check_rules(spec: Object, old: Object | None, errors: Errors, *, relaxed: bool) -> None:
+def _check_rules(
+    spec: networking_v1.IngressSpec, old: networking_v1.IngressSpec | None, errors: Errors, *, relaxed: bool
+) -> None:
     lenient = old is not None and _has_invalid_wildcard_rule(old)
     for index, rule in enumerate(spec.get("rules", ())):
         path, host = _SPEC.child("rules").index(index), rule.get("host", "")
@@ -133,12 +137,12 @@ def _check_rules(spec: Object, old: Object | None, errors: Errors, *, relaxed: b
             _check_http(rule, path, errors, relaxed=relaxed)
 
 
-def _secret_errors(tls: Object) -> list[str]:
+def _secret_errors(tls: networking_v1.IngressTLS) -> list[str]:
     name = tls.get("secretName", "")
     return dns1123_subdomain_errors(name) if name else []
 
 
-def _check_tls(spec: Object, old: Object | None, errors: Errors) -> None:
+def _check_tls(spec: networking_v1.IngressSpec, old: networking_v1.IngressSpec | None, errors: Errors) -> None:
     lenient = old is not None and any(map(_secret_errors, old.get("tls", ())))
     for index, tls in enumerate(spec.get("tls", ())):
         path = _SPEC.child("tls").index(index)
@@ -150,7 +154,7 @@ def _check_tls(spec: Object, old: Object | None, errors: Errors) -> None:
             errors.extend(invalid(at, tls.get("secretName", ""), text) for text in _secret_errors(tls))
 
 
-def _service_names(spec: Object) -> Iterator[str]:
+def _service_names(spec: networking_v1.IngressSpec) -> Iterator[str]:
     backends = [spec.get("defaultBackend", {})]
     for rule in spec.get("rules", ()):
         backends += [path.get("backend", {}) for path in rule.get("http", {}).get("paths", ())]
@@ -159,7 +163,7 @@ def _service_names(spec: Object) -> Iterator[str]:
             yield backend["service"].get("name", "")
 
 
-def _is_relaxed(old: Object | None) -> bool:
+def _is_relaxed(old: networking_v1.IngressSpec | None) -> bool:
     """Return True if service names may begin with a digit."""
     if gates.RELAXED_SERVICE_NAME_VALIDATION:
         return True
@@ -168,7 +172,7 @@ def _is_relaxed(old: Object | None) -> bool:
     )
 
 
-def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
+def _check_spec(spec: networking_v1.IngressSpec, old: networking_v1.IngressSpec | None, errors: Errors) -> None:
     relaxed = _is_relaxed(old)
     rules, backend = spec.get("rules"), spec.get("defaultBackend")
     if not rules and backend is None:
@@ -182,33 +186,36 @@ def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
         check_subdomain(class_name, _SPEC.child("ingressClassName"), errors)
 
 
-def _addresses(obj: Object) -> list[Object]:
-    addresses: list[Object] = obj.get("status", {}).get("loadBalancer", {}).get("ingress") or []
-    return addresses
+def _addresses(obj: networking_v1.Ingress) -> list[networking_v1.IngressLoadBalancerIngress]:
+    return obj.get("status", {}).get("loadBalancer", {}).get("ingress") or []
 
 
-def _backends(spec: Object) -> Iterator[Object]:
+def _backends(spec: networking_v1.IngressSpec) -> Iterator[networking_v1.IngressBackend]:
     if spec.get("defaultBackend"):
         yield spec["defaultBackend"]
     for rule in spec.get("rules") or ():
-        for entry in (rule.get("http") or {}).get("paths") or ():
+        http = rule.get("http")
+        for entry in (http.get("paths") if http else None) or ():
             yield entry.get("backend") or {}
 
 
 class IngressStrategy(Strategy):
     """Rules and warnings of ingresses."""
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: networking_v1.Ingress) -> None:
         """Set defaults: the API group of a backend that is not a Service is always present."""
         for backend in _backends(obj.get("spec") or {}):
             if backend.get("resource"):
-                backend["resource"].setdefault("apiGroup", None)
+                reference: Any = backend["resource"]
+                reference.setdefault("apiGroup", None)
 
-    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(
+        self, ctx: Context, obj: networking_v1.Ingress, old: networking_v1.Ingress, errors: Errors
+    ) -> None:
         """Check an update. Some faults of the stored object are tolerated."""
         _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: networking_v1.Ingress, errors: Errors) -> None:
         """Check a new ingress, and the annotation that sets its class."""
         _check_spec(obj.get("spec", {}), None, errors)
         annotation = obj["metadata"].get("annotations", {}).get(_CLASS_ANNOTATION)
@@ -216,14 +223,14 @@ class IngressStrategy(Strategy):
             path = Path("annotations").child(_CLASS_ANNOTATION)
             errors.append(invalid(path, annotation, "must match `ingressClassName` when both are specified"))
 
-    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+    def warnings_on_create(self, ctx: Context, obj: networking_v1.Ingress) -> list[str]:
         """Warn about the annotation that `ingressClassName` replaced."""
         annotations = obj["metadata"].get("annotations", {})
         if _CLASS_ANNOTATION in annotations and "ingressClassName" not in obj.get("spec", {}):
             return [f"annotation \"{_CLASS_ANNOTATION}\" is deprecated, please use 'spec.ingressClassName' instead"]
         return []
 
-    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+    def warnings_on_update(self, ctx: Context, obj: networking_v1.Ingress, old: networking_v1.Ingress) -> list[str]:
         """Warn about addresses of the load balancer if the status changed."""
         if ctx.subresource != "status":
             return []
@@ -234,7 +241,9 @@ class IngressStrategy(Strategy):
             for text in ip_warnings(_LOAD_BALANCER.index(index), address["ip"])
         ]
 
-    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(
+        self, ctx: Context, obj: networking_v1.Ingress, old: networking_v1.Ingress, errors: Errors
+    ) -> None:
         """Check addresses and host names of the load balancer."""
         stored = [address["ip"] for address in _addresses(old) if address.get("ip")]
         for index, address in enumerate(_addresses(obj)):
@@ -247,7 +256,7 @@ class IngressStrategy(Strategy):
                     errors.append(invalid(path.child("hostname"), host, _NOT_IP))
 
 
-def _hosts(ingress: Object) -> str:
+def _hosts(ingress: networking_v1.Ingress) -> str:
     rules = ingress.get("spec", EMPTY).get("rules", ())
     hosts: list[str] = []
     for rule in rules:

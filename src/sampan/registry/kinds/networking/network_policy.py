@@ -1,13 +1,16 @@
 """Network policies. Source: pkg/registry/networking/networkpolicy, pkg/apis/networking/{v1,validation} (1.36)."""
 
+from __future__ import annotations
+
 import ipaddress
-from collections.abc import Collection, Iterator
-from typing import Final
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
 
 from sampan.core.field import Path, forbidden, invalid, required
 from sampan.core.numbers.integers import integer_or
 from sampan.core.object import Object
 from sampan.core.validation.values import port_name_errors, port_number_errors
+from sampan.kinds import networking_v1
 from sampan.registry.columns.cells import EMPTY, NAME, column, selector_or_none
 from sampan.registry.kind import Kind
 from sampan.registry.old_versions.parts import unchanged
@@ -19,7 +22,7 @@ from sampan.storage.encoding import decode
 
 _SPEC = Path("spec")
 _TYPES = ("Ingress", "Egress")
-_DIRECTIONS = (("ingress", "from"), ("egress", "to"))
+_DIRECTIONS: Final = (("ingress", "from"), ("egress", "to"))
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 
 ENFORCED: Final = "NetworkPoliciesEnforced"
@@ -30,7 +33,7 @@ _NODES_MAX: Final = 100
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def _check_port(port: Object, path: Path, errors: Errors) -> None:
+def _check_port(port: networking_v1.NetworkPolicyPort, path: Path, errors: Errors) -> None:
     protocol, number, end = port.get("protocol", "TCP"), port.get("port"), port.get("endPort")
     if protocol not in _PROTOCOLS:
         errors.append(not_supported(path.child("protocol"), protocol, _PROTOCOLS))
@@ -69,7 +72,7 @@ def _is_strict_subset(inner: Network, outer: Network) -> bool:
     return inner.network_address in outer
 
 
-def _check_block(block: Object, path: Path, errors: Errors, stored: Collection[str]) -> None:
+def _check_block(block: networking_v1.IPBlock, path: Path, errors: Errors, stored: Collection[str]) -> None:
     cidr = block.get("cidr", "")
     if not cidr:
         errors.append(required(path.child("cidr")))
@@ -86,7 +89,9 @@ def _check_block(block: Object, path: Path, errors: Errors, stored: Collection[s
             errors.append(invalid(at, text, "must be a strict subset of `cidr`"))
 
 
-def _check_peer(peer: Object, path: Path, errors: Errors, *, lenient: bool, stored: Collection[str]) -> None:
+def _check_peer(
+    peer: networking_v1.NetworkPolicyPeer, path: Path, errors: Errors, *, lenient: bool, stored: Collection[str]
+) -> None:
     count = 0
     for name in ("podSelector", "namespaceSelector"):
         if name in peer:
@@ -101,24 +106,28 @@ def _check_peer(peer: Object, path: Path, errors: Errors, *, lenient: bool, stor
         errors.append(required(path, "must specify a peer"))
 
 
-def _blocks(spec: Object) -> Iterator[tuple[Object, Path]]:
+def _blocks(spec: networking_v1.NetworkPolicySpec) -> Iterator[tuple[networking_v1.IPBlock, Path]]:
+    given: Mapping[str, Any] = spec  # the rules of both directions have types of their own
     for direction, peers in _DIRECTIONS:
-        for i, rule in enumerate(spec.get(direction) or ()):
+        for i, rule in enumerate(given.get(direction) or ()):
             for j, peer in enumerate(rule.get(peers) or ()):
                 if "ipBlock" in peer:
                     path = _SPEC.child(direction).index(i).child(peers).index(j).child("ipBlock")
                     yield peer["ipBlock"], path
 
 
-def _check_spec(spec: Object, old: Object | None, errors: Errors) -> None:
+def _check_spec(
+    spec: networking_v1.NetworkPolicySpec, old: networking_v1.NetworkPolicySpec | None, errors: Errors
+) -> None:
     lenient = old is not None and has_invalid_selector(old.get("podSelector"))
     stored: set[str] = set()
     if old is not None:
         for block, _ in _blocks(old):
             stored |= {block.get("cidr", ""), *(block.get("except") or ())}
     check_label_selector(spec.get("podSelector"), _SPEC.child("podSelector"), errors, allow_invalid_values=lenient)
+    given: Mapping[str, Any] = spec  # the rules of both directions have types of their own
     for direction, peers in _DIRECTIONS:
-        for i, rule in enumerate(spec.get(direction) or ()):
+        for i, rule in enumerate(given.get(direction) or ()):
             path = _SPEC.child(direction).index(i)
             for j, port in enumerate(rule.get("ports") or ()):
                 _check_port(port, path.child("ports").index(j), errors)
@@ -170,24 +179,26 @@ class NetworkPolicyStrategy(Strategy):
 
     def default(self, obj: Object) -> None:
         """Set defaults: the policy applies to ingress, and to egress if it has egress rules. Ports are TCP."""
-        spec = obj.setdefault("spec", {})
+        spec: networking_v1.NetworkPolicySpec = obj.setdefault("spec", {})
         spec.setdefault("podSelector", {})
         if not spec.get("policyTypes"):
             spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
-        for direction, _ in _DIRECTIONS:
-            for rule in spec.get(direction) or ():
+        for rules in (spec.get("ingress"), spec.get("egress")):
+            for rule in rules or ():
                 for port in rule.get("ports") or ():
                     port.setdefault("protocol", "TCP")
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: networking_v1.NetworkPolicy, errors: Errors) -> None:
         """Check a new policy."""
         _check_spec(obj.get("spec", {}), None, errors)
 
-    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(
+        self, ctx: Context, obj: networking_v1.NetworkPolicy, old: networking_v1.NetworkPolicy, errors: Errors
+    ) -> None:
         """Check an update. Faults of stored selectors and networks are tolerated."""
         _check_spec(obj.get("spec", {}), old.get("spec", {}), errors)
 
-    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+    def warnings_on_create(self, ctx: Context, obj: networking_v1.NetworkPolicy) -> list[str]:
         """Warn about networks that are not in canonical form, and about nodes that do not enforce policies."""
         found: list[str] = []
         for block, path in _blocks(obj.get("spec", {})):

@@ -1,10 +1,13 @@
 """Strategies of node.k8s.io."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from sampan.core.field import Path, duplicate, invalid, required
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_label_errors
+from sampan.kinds import core_v1
 from sampan.registry.columns.cells import NAME, at, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.options import STRICT_TEMPLATE
@@ -19,7 +22,7 @@ _HANDLER = Path("handler")
 _SCHEDULING = Path("scheduling")
 
 
-def _check_tolerations(tolerations: list[Object], path: Path, errors: Errors) -> None:
+def _check_tolerations(tolerations: list[core_v1.Toleration], path: Path, errors: Errors) -> None:
     validate_tolerations(tolerations, path, errors, STRICT_TEMPLATE)
     seen: set[tuple[str, ...]] = set()
     for index, toleration in enumerate(tolerations):

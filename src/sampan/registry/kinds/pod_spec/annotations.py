@@ -3,15 +3,20 @@
 Source: pkg/apis/core/validation/validation.go ValidatePodSpecificAnnotations (1.36).
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import msgspec
 
 from sampan.core.field import FieldError, Path, forbidden, invalid
-from sampan.core.object import Object
+from sampan.kinds import core_v1
 from sampan.registry.kinds.pod_spec.options import (
     PodOptions,
     containers_of,
     containers_with_path,
     has_invalid_deletion_cost,
+    is_windows,
 )
 from sampan.registry.kinds.pod_spec.scheduling import validate_tolerations
 from sampan.registry.rules.fields import check_local_descending
@@ -27,7 +32,7 @@ APPARMOR_CONTAINER = "container.apparmor.security.beta.kubernetes.io/"
 
 
 def validate_pod_annotations(
-    annotations: dict[str, str], spec: Object, path: Path, errors: Errors, options: PodOptions
+    annotations: dict[str, str], spec: core_v1.PodSpec, path: Path, errors: Errors, options: PodOptions
 ) -> None:
     """Check the annotations of a pod or template that have rules."""
     if MIRROR in annotations and not spec.get("nodeName"):
@@ -46,7 +51,7 @@ def validate_pod_annotations(
 
 def _check_tolerations(text: str, path: Path, errors: Errors, options: PodOptions) -> None:
     try:
-        tolerations = msgspec.json.decode(text, type=list[dict[str, object]])
+        tolerations: Any = msgspec.json.decode(text, type=list[dict[str, Any]])
     except UNREADABLE as error:
         errors.append(invalid(path, TOLERATIONS, str(error)))
         return
@@ -62,7 +67,7 @@ def _check_seccomp(profile: str, path: Path, errors: Errors) -> None:
         errors.append(invalid(path, profile, "must be a valid seccomp profile"))
 
 
-def _check_apparmor(key: str, profile: str, spec: Object, path: Path, errors: Errors) -> None:
+def _check_apparmor(key: str, profile: str, spec: core_v1.PodSpec, path: Path, errors: Errors) -> None:
     name = key.removeprefix(APPARMOR_CONTAINER)
     if not any(container.get("name") == name for container in containers_of(spec)):
         errors.append(invalid(path.key(key), name, "container not found"))
@@ -70,13 +75,15 @@ def _check_apparmor(key: str, profile: str, spec: Object, path: Path, errors: Er
         errors.append(invalid(path.key(key), profile, f'invalid AppArmor profile name: "{profile}"'))
 
 
-def check_profiles_match_annotations(annotations: dict[str, str], spec: Object, path: Path, errors: Errors) -> None:
+def check_profiles_match_annotations(
+    annotations: dict[str, str], spec: core_v1.PodSpec, path: Path, errors: Errors
+) -> None:
     """Check that annotations and fields for the same seccomp or AppArmor profile agree. `path` is the spec's path."""
     of_pod = spec.get("securityContext") or {}
     if "seccompProfile" in of_pod and SECCOMP_POD in annotations:
         at = path.child("securityContext", "seccompProfile")
         _check_match("seccomp", annotations[SECCOMP_POD], of_pod["seccompProfile"], at, errors)
-    windows = (spec.get("os") or {}).get("name") == "windows"
+    windows = is_windows(spec)
     for container, at in containers_with_path(spec, path):
         context, name = container.get("securityContext") or {}, container.get("name", "")
         annotation = annotations.get(f"{SECCOMP_CONTAINER}{name}")
@@ -92,7 +99,9 @@ def check_profiles_match_annotations(annotations: dict[str, str], spec: Object, 
             _check_match("apparmor", annotation, profile, where, errors)
 
 
-def _check_match(what: str, annotation: str, profile: Object, path: Path, errors: Errors) -> None:
+def _check_match(
+    what: str, annotation: str, profile: core_v1.SeccompProfile | core_v1.AppArmorProfile, path: Path, errors: Errors
+) -> None:
     kind = profile.get("type")
     defaults = ("runtime/default", "docker/default") if what == "seccomp" else ("runtime/default",)
     if kind == "Localhost" and annotation.startswith("localhost/"):
@@ -105,7 +114,7 @@ def _check_match(what: str, annotation: str, profile: Object, path: Path, errors
         errors.append(forbidden(path.child("type"), f"{what} type in annotation and field must match"))
 
 
-def apparmor_profile(annotation: str) -> Object | None:
+def apparmor_profile(annotation: str) -> core_v1.AppArmorProfile | None:
     """Return the profile of an annotation in the form of the field."""
     if annotation == "unconfined":
         return {"type": "Unconfined"}

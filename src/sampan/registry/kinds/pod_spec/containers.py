@@ -3,11 +3,14 @@
 Source: pkg/apis/core/validation/validation.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, not_found, required, too_many
-from sampan.core.object import Object
+from sampan.kinds import core_v1
 from sampan.registry.kinds.pod_spec.env import validate_env, validate_env_from
 from sampan.registry.kinds.pod_spec.handlers import (
     PORT_RANGE,
@@ -16,7 +19,7 @@ from sampan.registry.kinds.pod_spec.handlers import (
     validate_probes,
 )
 from sampan.registry.kinds.pod_spec.mounts import validate_devices, validate_mounts
-from sampan.registry.kinds.pod_spec.options import PodOptions
+from sampan.registry.kinds.pod_spec.options import AnyContainer, PodOptions
 from sampan.registry.kinds.pod_spec.resources import is_trivially_valid, validate_requirements
 from sampan.registry.kinds.pod_spec.security import is_trivial_context, validate_security_context
 from sampan.registry.rules.fields import cached_label_errors, not_supported
@@ -28,7 +31,7 @@ _MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 _RESTART_POLICIES = ("Always", "Never", "OnFailure")
 _RESTART_ACTIONS = ("Restart", "RestartAllContainers")
 _NOT_FOR_INIT = "may not be set for init containers without restartPolicy=Always"
-_NOT_FOR_EPHEMERAL = (
+_NOT_FOR_EPHEMERAL: Final = (
     "ports",
     "resources",
     "resizePolicy",
@@ -45,8 +48,8 @@ _NOT_FOR_EPHEMERAL = (
 class PodScope:
     """Properties of the pod that its containers are checked against."""
 
-    spec: Object
-    volumes: dict[str, Object]
+    spec: core_v1.PodSpec
+    volumes: dict[str, core_v1.Volume]
     """Valid volumes by name."""
     claim_names: Collection[str]
     options: PodOptions
@@ -57,7 +60,7 @@ class PodScope:
         return self.spec.get("terminationGracePeriodSeconds")
 
 
-def validate_containers(containers: list[Object], scope: PodScope, path: Path, errors: Errors) -> None:
+def validate_containers(containers: list[core_v1.Container], scope: PodScope, path: Path, errors: Errors) -> None:
     """Check the regular containers. At least one is required."""
     if not containers:
         errors.append(required(path))
@@ -78,7 +81,7 @@ def validate_containers(containers: list[Object], scope: PodScope, path: Path, e
     _check_host_ports(containers, path, errors)
 
 
-def validate_init_containers(containers: list[Object], scope: PodScope, path: Path, errors: Errors) -> None:
+def validate_init_containers(containers: list[core_v1.Container], scope: PodScope, path: Path, errors: Errors) -> None:
     """Check the init containers, including sidecars, which always restart."""
     names = {c.get("name", "") for c in scope.spec.get("containers", ())}
     for i, container in enumerate(containers):
@@ -104,7 +107,7 @@ def validate_init_containers(containers: list[Object], scope: PodScope, path: Pa
             _check_init_resize_policy(container, at, errors)
 
 
-def _check_init_resize_policy(container: Object, path: Path, errors: Errors) -> None:
+def _check_init_resize_policy(container: core_v1.Container, path: Path, errors: Errors) -> None:
     for j, policy in enumerate(container.get("resizePolicy", ())):
         if policy.get("restartPolicy") == "RestartContainer":
             at = path.child("resizePolicy").index(j).child("restartPolicy")
@@ -112,7 +115,9 @@ def _check_init_resize_policy(container: Object, path: Path, errors: Errors) -> 
             errors.append(invalid(at, "RestartContainer", text))
 
 
-def validate_ephemeral_containers(containers: list[Object], scope: PodScope, path: Path, errors: Errors) -> None:
+def validate_ephemeral_containers(
+    containers: list[core_v1.EphemeralContainer], scope: PodScope, path: Path, errors: Errors
+) -> None:
     """Check the ephemeral containers: required fields, and fields that they cannot have."""
     if not containers:
         return
@@ -139,14 +144,14 @@ def validate_ephemeral_containers(containers: list[Object], scope: PodScope, pat
                     errors.append(forbidden(where, "cannot be set for an Ephemeral Container"))
 
 
-def check_image_spaces(container: Object, path: Path, errors: Errors) -> None:
+def check_image_spaces(container: AnyContainer, path: Path, errors: Errors) -> None:
     """Check that the image of a pod's container has no spaces around it. Templates are not checked."""
     image = container.get("image", "")
     if image != image.strip():
         errors.append(invalid(path.child("image"), image, "must not have leading or trailing whitespace"))
 
 
-def _validate_common(container: Object, scope: PodScope, path: Path, errors: Errors) -> None:
+def _validate_common(container: AnyContainer, scope: PodScope, path: Path, errors: Errors) -> None:
     name = container.get("name")
     if not name:
         errors.append(required(path.child("name")))
@@ -195,7 +200,7 @@ def check_pull_policy(policy: str, path: Path, errors: Errors) -> None:
         errors.append(not_supported(path, policy, _PULL_POLICIES))
 
 
-def _validate_ports(ports: list[Object], path: Path, errors: Errors) -> None:
+def _validate_ports(ports: list[core_v1.ContainerPort], path: Path, errors: Errors) -> None:
     names: set[str] = set()
     for i, port in enumerate(ports):
         name = port.get("name")
@@ -221,7 +226,7 @@ def _validate_ports(ports: list[Object], path: Path, errors: Errors) -> None:
             errors.append(not_supported(at, protocol, _PROTOCOLS) if protocol else required(at))
 
 
-def _check_host_ports(containers: list[Object], path: Path, errors: Errors) -> None:
+def _check_host_ports(containers: list[core_v1.Container], path: Path, errors: Errors) -> None:
     seen: set[str] = set()
     for i, container in enumerate(containers):
         for j, port in enumerate(container.get("ports", ())):
@@ -233,7 +238,9 @@ def _check_host_ports(containers: list[Object], path: Path, errors: Errors) -> N
             seen.add(text)
 
 
-def _validate_resize_policy(policies: list[Object], spec: Object, path: Path, errors: Errors) -> None:
+def _validate_resize_policy(
+    policies: list[core_v1.ContainerResizePolicy], spec: core_v1.PodSpec, path: Path, errors: Errors
+) -> None:
     seen: set[str] = set()
     for i, policy in enumerate(policies):
         name, restart = policy.get("resourceName", ""), policy.get("restartPolicy", "")
@@ -249,7 +256,7 @@ def _validate_resize_policy(policies: list[Object], spec: Object, path: Path, er
             errors.append(invalid(path, restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"))
 
 
-def _validate_restart_policy(container: Object, path: Path, errors: Errors) -> None:
+def _validate_restart_policy(container: core_v1.Container, path: Path, errors: Errors) -> None:
     policy = container.get("restartPolicy")
     rules = container.get("restartPolicyRules") or ()
     if policy is None:

@@ -3,11 +3,16 @@
 Source: pkg/apis/core/v1/defaults.go, zz_generated.defaults.go (1.36).
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from sampan.core.object import Object
+from sampan.kinds import core_v1
+from sampan.registry.kinds.pod_spec.options import AnyContainer
 from sampan.registry.kinds.pod_spec.resources import (
     aggregate_container_resources,
     is_hugepages,
@@ -15,12 +20,12 @@ from sampan.registry.kinds.pod_spec.resources import (
 )
 from sampan.registry.rules.quantities import round_up_to_milli
 
-_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _FILE_MODE = 0o644
 _NO_SOURCE_KEYS = frozenset({"name"})
 
 
-def default_pod_template(template: Object) -> None:
+def default_pod_template(template: core_v1.PodTemplateSpec) -> None:
     """Set the defaults of a PodTemplateSpec, in place. Idempotent."""
     if "metadata" not in template:
         template["metadata"] = {}
@@ -30,7 +35,7 @@ def default_pod_template(template: Object) -> None:
     default_pod_spec(spec)
 
 
-def default_pod_spec(spec: Object) -> None:
+def default_pod_spec(spec: core_v1.PodSpec) -> None:
     """Set the defaults that pods and templates share, in place. Idempotent."""
     if not spec.get("restartPolicy"):
         spec["restartPolicy"] = "Always"
@@ -54,7 +59,7 @@ def default_pod_spec(spec: Object) -> None:
         _round_requirements(spec["resources"])
 
 
-def _alias_service_account(spec: Object) -> None:
+def _alias_service_account(spec: core_v1.PodSpec) -> None:
     """Make `serviceAccount`, the deprecated name, and `serviceAccountName` equal."""
     name = spec.get("serviceAccountName")
     if name:
@@ -64,7 +69,7 @@ def _alias_service_account(spec: Object) -> None:
         spec["serviceAccountName"] = spec["serviceAccount"]
 
 
-def default_container(container: Object) -> None:
+def default_container(container: AnyContainer) -> None:
     """Set the defaults of a container of any kind, in place."""
     if not container.get("imagePullPolicy"):
         container["imagePullPolicy"] = pull_policy(container.get("image", ""))
@@ -90,11 +95,11 @@ def default_container(container: Object) -> None:
             default_probe(probe)
     lifecycle = container.get("lifecycle")
     if lifecycle:
-        for name in ("postStart", "preStop"):
-            _default_http_get(lifecycle.get(name))
+        _default_http_get(lifecycle.get("postStart"))
+        _default_http_get(lifecycle.get("preStop"))
 
 
-def _default_env_source(source: Object) -> None:
+def _default_env_source(source: core_v1.EnvVarSource) -> None:
     reference = source.get("fieldRef")
     if reference is not None and not reference.get("apiVersion"):
         reference["apiVersion"] = "v1"
@@ -103,14 +108,14 @@ def _default_env_source(source: Object) -> None:
         file["optional"] = False
 
 
-def _round_requirements(resources: Object) -> None:
+def _round_requirements(resources: core_v1.ResourceRequirements | core_v1.VolumeResourceRequirements) -> None:
     for kind in ("limits", "requests"):
         amounts = resources.get(kind)
         if amounts:
             round_up_to_milli(amounts)
 
 
-def default_probe(probe: Object) -> None:
+def default_probe(probe: core_v1.Probe) -> None:
     """Set the defaults of a probe, in place."""
     if not probe.get("timeoutSeconds"):
         probe["timeoutSeconds"] = 1
@@ -126,7 +131,7 @@ def default_probe(probe: Object) -> None:
         grpc["service"] = ""
 
 
-def _default_http_get(handler: Object | None) -> None:
+def _default_http_get(handler: core_v1.LifecycleHandler | core_v1.Probe | None) -> None:
     action = handler.get("httpGet") if handler else None
     if action is not None:
         if not action.get("path"):
@@ -165,7 +170,7 @@ def pull_policy(image: str) -> str:
     return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
 
 
-def default_volume(volume: Object) -> None:
+def default_volume(volume: core_v1.Volume) -> None:
     """Set the defaults of a volume and of its source, in place. A volume without a source is an emptyDir."""
     if len(volume) <= 1 and not volume.keys() - _NO_SOURCE_KEYS:
         volume["emptyDir"] = {}
@@ -176,88 +181,96 @@ def default_volume(volume: Object) -> None:
             fill(source)
 
 
-def _default_mode(source: Object) -> None:
+def _default_mode(
+    source: core_v1.ConfigMapVolumeSource
+    | core_v1.SecretVolumeSource
+    | core_v1.DownwardAPIVolumeSource
+    | core_v1.ProjectedVolumeSource,
+) -> None:
     if "defaultMode" not in source:
         source["defaultMode"] = _FILE_MODE
 
 
-def _default_host_path(source: Object) -> None:
+def _default_host_path(source: core_v1.HostPathVolumeSource) -> None:
     if "type" not in source:
         source["type"] = ""
 
 
-def _default_fields(source: Object, defaults: dict[str, Any]) -> None:
+def _default_fields(source: Any, defaults: dict[str, Any]) -> None:
     for name, value in defaults.items():
         if source.get(name) in (None, ""):
             source[name] = value
 
 
-def default_iscsi(source: Object) -> None:
+def default_iscsi(source: core_v1.ISCSIVolumeSource | core_v1.ISCSIPersistentVolumeSource) -> None:
     """Set the defaults of an iSCSI source."""
     _default_fields(source, {"iscsiInterface": "default"})
 
 
-def default_rbd(source: Object) -> None:
+def default_rbd(source: core_v1.RBDVolumeSource | core_v1.RBDPersistentVolumeSource) -> None:
     """Set the defaults of an RBD source."""
     _default_fields(source, {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"})
 
 
-def default_scale_io(source: Object) -> None:
+def default_scale_io(source: core_v1.ScaleIOVolumeSource | core_v1.ScaleIOPersistentVolumeSource) -> None:
     """Set the defaults of a ScaleIO source. Its Secret is always present."""
-    source.setdefault("secretRef", None)
+    _default_fields(source, {"secretRef": None})
     _default_fields(source, {"storageMode": "ThinProvisioned", "fsType": "xfs"})
 
 
-def default_azure_disk(source: Object) -> None:
+def default_azure_disk(source: Any) -> None:
     """Set the defaults of an Azure disk."""
     for name, value in (("cachingMode", "ReadWrite"), ("fsType", "ext4"), ("readOnly", False), ("kind", "Shared")):
         source.setdefault(name, value)
 
 
-def _default_downward_api(source: Object) -> None:
+def _default_downward_api(source: core_v1.DownwardAPIVolumeSource) -> None:
     _default_mode(source)
     _default_downward_items(source)
 
 
-def _default_downward_items(source: Object) -> None:
+def _default_downward_items(source: core_v1.DownwardAPIVolumeSource | core_v1.DownwardAPIProjection) -> None:
     for item in source.get("items", ()):
         reference = item.get("fieldRef")
         if reference is not None and not reference.get("apiVersion"):
             reference["apiVersion"] = "v1"
 
 
-def _default_projected(source: Object) -> None:
+def _default_projected(source: core_v1.ProjectedVolumeSource) -> None:
     _default_mode(source)
-    for projection in source.setdefault("sources", None) or ():  # always shown
+    if "sources" not in source:
+        source["sources"] = None  # type: ignore[typeddict-item]  # always shown
+    for projection in source["sources"] or ():
         if "downwardAPI" in projection:
             _default_downward_items(projection["downwardAPI"])
         if "serviceAccountToken" in projection:
             projection["serviceAccountToken"].setdefault("expirationSeconds", 3600)
 
 
-def _default_ephemeral(source: Object) -> None:
+def _default_ephemeral(source: core_v1.EphemeralVolumeSource) -> None:
     template = source.get("volumeClaimTemplate")
     if template is not None:
         template.setdefault("metadata", {})
         default_claim_spec(template.setdefault("spec", {}))
 
 
-def default_claim_spec(spec: Object) -> None:
+def default_claim_spec(spec: core_v1.PersistentVolumeClaimSpec) -> None:
     """Set the defaults of the spec of a PersistentVolumeClaim, in place."""
     if "volumeMode" not in spec:
         spec["volumeMode"] = "Filesystem"
     for name in ("dataSource", "dataSourceRef"):
-        if spec.get(name) is not None:
-            spec[name].setdefault("apiGroup", None)  # always shown
+        reference: Any = spec.get(name)
+        if reference is not None:
+            reference.setdefault("apiGroup", None)  # always shown
     _round_requirements(spec.setdefault("resources", {}))
 
 
-def _default_image(source: Object) -> None:
+def _default_image(source: core_v1.ImageVolumeSource) -> None:
     if not source.get("pullPolicy"):
         source["pullPolicy"] = pull_policy(source.get("reference", ""))
 
 
-_VOLUME_DEFAULTS = {
+_VOLUME_DEFAULTS: Final[Mapping[str, Callable[[Any], None]]] = {
     "hostPath": _default_host_path,
     "secret": _default_mode,
     "configMap": _default_mode,
@@ -274,9 +287,9 @@ _VOLUME_DEFAULTS = {
 
 def default_pod(pod: Object) -> None:
     """Set the defaults of a Pod: the defaults of its spec, and the defaults that templates do not have."""
-    spec = pod.get("spec")
-    if spec is None:
-        spec = pod["spec"] = {}
+    if pod.get("spec") is None:
+        pod["spec"] = {}
+    spec: core_v1.PodSpec = pod["spec"]
     for kind in ("containers", "initContainers"):
         for container in spec.get(kind, ()):
             resources = container.get("resources")
@@ -288,15 +301,15 @@ def default_pod(pod: Object) -> None:
     if "enableServiceLinks" not in spec:
         spec["enableServiceLinks"] = True
     if spec.get("hostNetwork"):
-        for kind in ("containers", "initContainers"):
-            for container in spec.get(kind, ()):
+        for containers in (spec.get("containers", ()), spec.get("initContainers", ())):
+            for container in containers:
                 for port in container.get("ports", ()):
                     if not port.get("hostPort"):
                         port["hostPort"] = port.get("containerPort", 0)
     default_pod_spec(spec)
 
 
-def _default_requests(resources: Object) -> None:
+def _default_requests(resources: core_v1.ResourceRequirements) -> None:
     """Set missing requests to their limits."""
     requests = resources.setdefault("requests", {})
     for name, amount in resources["limits"].items():
@@ -304,7 +317,7 @@ def _default_requests(resources: Object) -> None:
             requests[name] = amount
 
 
-def _default_pod_level_limits(spec: Object) -> None:
+def _default_pod_level_limits(spec: core_v1.PodSpec) -> None:
     """Set missing huge page limits of a pod to the amounts that its containers need together."""
     resources = spec["resources"]
     if not resources.get("limits") and not resources.get("requests"):
@@ -318,7 +331,7 @@ def _default_pod_level_limits(spec: Object) -> None:
         resources["limits"] = limits
 
 
-def _default_pod_level_requests(spec: Object) -> None:
+def _default_pod_level_requests(spec: core_v1.PodSpec) -> None:
     resources = spec["resources"]
     limits = resources.get("limits")
     if not limits:

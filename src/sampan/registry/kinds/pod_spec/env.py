@@ -3,12 +3,15 @@
 Source: pkg/apis/core/validation/validation.go (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection
+from typing import Any, Final
 
 from sampan.core.field import FieldError, Path, invalid, required
-from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
 from sampan.core.validation.values import config_map_key_errors, relaxed_environment_variable_name_errors
+from sampan.kinds import core_v1
 from sampan.registry.rules.fields import check_no_backsteps, check_qualified_name, not_supported
 from sampan.registry.rules.quantities import amount
 
@@ -37,10 +40,10 @@ _HUGEPAGES = ("limits.hugepages-", "requests.hugepages-")
 _CPU_DIVISORS = frozenset({"1m", "1"})
 _BYTE_DIVISORS = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 _BYTE_RESOURCES = {"memory": "memory", "ephemeral-storage": "local ephemeral storage"}
-_SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
+_SOURCES: Final = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 
 
-def validate_env(variables: list[Object], path: Path, errors: Errors) -> None:
+def validate_env(variables: list[core_v1.EnvVar], path: Path, errors: Errors) -> None:
     """Check the `env` of a container. `path` is the path of the container."""
     for i, variable in enumerate(variables):
         name = variable.get("name")
@@ -54,10 +57,10 @@ def validate_env(variables: list[Object], path: Path, errors: Errors) -> None:
             _validate_source(variable, source, path.child("env").index(i).child("valueFrom"), errors)
 
 
-def _validate_source(variable: Object, source: Object, path: Path, errors: Errors) -> None:
+def _validate_source(variable: core_v1.EnvVar, source: core_v1.EnvVarSource, path: Path, errors: Errors) -> None:
     count = 0
     for kind in _SOURCES:
-        reference = source.get(kind)
+        reference: Any = source.get(kind)  # each kind has a type of its own
         if reference is None:
             continue
         count += 1
@@ -78,7 +81,9 @@ def _validate_source(variable: Object, source: Object, path: Path, errors: Error
         errors.append(invalid(path, "", "may not have more than one field specified at a time"))
 
 
-def validate_field_reference(reference: Object, known: Collection[str], path: Path, errors: Errors) -> None:
+def validate_field_reference(
+    reference: core_v1.ObjectFieldSelector, known: Collection[str], path: Path, errors: Errors
+) -> None:
     """Check a `fieldRef`, which must refer to one of the pod's fields in `known`."""
     version, name = reference.get("apiVersion", ""), reference.get("fieldPath", "")
     if not version:
@@ -122,7 +127,9 @@ def _conversion_problem(version: str, name: str, prefix: str, subscript: str | N
     return "" if name in _POD_FIELDS or name == "spec.host" else f"field label not supported: {name}"
 
 
-def validate_resource_reference(reference: Object, path: Path, errors: Errors, *, volume: bool) -> None:
+def validate_resource_reference(
+    reference: core_v1.ResourceFieldSelector, path: Path, errors: Errors, *, volume: bool
+) -> None:
     """Check a `resourceFieldRef`: an amount of a container's resources, and its divisor."""
     resource = reference.get("resource", "")
     if volume and not reference.get("containerName"):
@@ -149,7 +156,9 @@ def _check_divisor(resource: str, divisor: str, path: Path, errors: Errors) -> N
         errors.append(invalid(path, resource, text))
 
 
-def _validate_key_selector(reference: Object, path: Path, kind: str, errors: Errors) -> None:
+def _validate_key_selector(
+    reference: core_v1.ConfigMapKeySelector | core_v1.SecretKeySelector, path: Path, kind: str, errors: Errors
+) -> None:
     name, key = reference.get("name", ""), reference.get("key", "")
     for text in dns1123_subdomain_errors(name):
         errors.append(invalid(path.child(kind, "name"), name, text))
@@ -160,7 +169,7 @@ def _validate_key_selector(reference: Object, path: Path, kind: str, errors: Err
             errors.append(invalid(path.child(kind, "key"), key, text))
 
 
-def _validate_file_key(reference: Object, path: Path, errors: Errors) -> None:
+def _validate_file_key(reference: core_v1.FileKeySelector, path: Path, errors: Errors) -> None:
     key, volume, file = reference.get("key", ""), reference.get("volumeName", ""), reference.get("path", "")
     if not key:
         errors.append(required(path.child("key")))
@@ -176,7 +185,7 @@ def _validate_file_key(reference: Object, path: Path, errors: Errors) -> None:
         check_no_backsteps(file, path.child("path"), errors)
 
 
-def validate_env_from(sources: list[Object], path: Path, errors: Errors) -> None:
+def validate_env_from(sources: list[core_v1.EnvFromSource], path: Path, errors: Errors) -> None:
     """Check the `envFrom` of a container. `path` is the path of the list."""
     for i, source in enumerate(sources):
         prefix = source.get("prefix", "")

@@ -3,16 +3,27 @@
 Source: pkg/apis/core/validation/validation.go (1.36).
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any, Final
 
 from sampan.core.field import FieldError, Path, forbidden, invalid, required
-from sampan.core.object import Object
 from sampan.core.validation.values import http_header_name_errors, port_name_errors
+from sampan.kinds import core_v1
+from sampan.registry.kinds.pod_spec.options import AnyContainer
 from sampan.registry.kinds.pod_spec.stop_signals import LINUX_SIGNALS, WINDOWS_SIGNALS
 from sampan.registry.rules.fields import NOT_NEGATIVE, not_supported
 
 Errors = list[FieldError]
-_PROBE_NUMBERS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
+_PROBE_NUMBERS: Final = (
+    "initialDelaySeconds",
+    "timeoutSeconds",
+    "periodSeconds",
+    "successThreshold",
+    "failureThreshold",
+)
 _PROBE_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _LIFECYCLE_HANDLERS = ("exec", "httpGet", "tcpSocket", "sleep")
 _SCHEMES = frozenset({"HTTP", "HTTPS"})
@@ -32,7 +43,7 @@ def check_port(port: int | str, path: Path, errors: Errors) -> None:
         errors.extend(invalid(path, port, text) for text in port_name_errors(port))
 
 
-def validate_probes(container: Object, path: Path, errors: Errors) -> None:
+def validate_probes(container: AnyContainer, path: Path, errors: Errors) -> None:
     """Check the three probes of a container. `path` is the path of the container."""
     probe = container.get("livenessProbe")
     if probe is not None:
@@ -51,13 +62,13 @@ def validate_probes(container: Object, path: Path, errors: Errors) -> None:
         _check_success_threshold(probe, path, "startupProbe", errors)
 
 
-def _check_success_threshold(probe: Object, path: Path, name: str, errors: Errors) -> None:
+def _check_success_threshold(probe: core_v1.Probe, path: Path, name: str, errors: Errors) -> None:
     threshold = probe.get("successThreshold", 0)
     if threshold != 1:
         errors.append(invalid(path.child(name, "successThreshold"), threshold, "must be 1"))
 
 
-def _validate_probe(probe: Object, path: Path, name: str, errors: Errors) -> None:
+def _validate_probe(probe: core_v1.Probe, path: Path, name: str, errors: Errors) -> None:
     _validate_handler(probe, _PROBE_HANDLERS, None, path, name, errors)
     for number in _PROBE_NUMBERS:
         value = probe.get(number, 0)
@@ -70,12 +81,18 @@ def _validate_probe(probe: Object, path: Path, name: str, errors: Errors) -> Non
 
 
 def _validate_handler(
-    handler: Object, kinds: tuple[str, ...], grace_s: int | None, path: Path, name: str, errors: Errors
+    handler: core_v1.LifecycleHandler | core_v1.Probe,
+    kinds: tuple[str, ...],
+    grace_s: int | None,
+    path: Path,
+    name: str,
+    errors: Errors,
 ) -> None:
     """Check that the probe or hook `name` has exactly one action and that it is valid. `path` is that of its parent."""
     found = False
+    actions: Mapping[str, Any] = handler  # each kind has a type of its own
     for kind in kinds:
-        action = handler.get(kind)
+        action = actions.get(kind)
         if action is None:
             continue
         if found:
@@ -95,7 +112,7 @@ def _validate_handler(
         errors.append(required(path.child(name), "must specify a handler type"))
 
 
-def _validate_http_get(action: Object, path: Path, name: str, errors: Errors) -> None:
+def _validate_http_get(action: core_v1.HTTPGetAction, path: Path, name: str, errors: Errors) -> None:
     if not action.get("path"):
         errors.append(required(path.child(name, "httpGet", "path")))
     port = action.get("port", 0)
@@ -112,14 +129,16 @@ def _validate_http_get(action: Object, path: Path, name: str, errors: Errors) ->
             errors.append(invalid(path.child(name, "httpGet", "httpHeaders"), text_name, text))
 
 
-def _validate_sleep(action: Object, grace_s: int | None, path: Path, errors: Errors) -> None:
+def _validate_sleep(action: core_v1.SleepAction, grace_s: int | None, path: Path, errors: Errors) -> None:
     seconds = action.get("seconds", 0)
     if grace_s is not None and not 0 <= seconds <= grace_s:
         text = f"must be non-negative and less than terminationGracePeriodSeconds ({grace_s})"
         errors.append(invalid(path.child("sleep"), seconds, text))
 
 
-def validate_lifecycle(lifecycle: Object, grace_s: int | None, os: Object | None, path: Path, errors: Errors) -> None:
+def validate_lifecycle(
+    lifecycle: core_v1.Lifecycle, grace_s: int | None, os: core_v1.PodOS | None, path: Path, errors: Errors
+) -> None:
     """Check the hooks of a container. `grace_s` is the pod's terminationGracePeriodSeconds. `path` is that of the
     lifecycle.
     """

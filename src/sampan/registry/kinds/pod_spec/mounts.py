@@ -1,7 +1,10 @@
 """Mounts of volumes and devices in containers. Source: pkg/apis/core/validation/validation.go (1.36)."""
 
+from __future__ import annotations
+
 from sampan.core.field import FieldError, Path, forbidden, invalid, not_found, required
-from sampan.core.object import Object
+from sampan.kinds import core_v1
+from sampan.registry.kinds.pod_spec.options import AnyContainer
 from sampan.registry.rules.fields import check_local_descending, not_supported
 
 Errors = list[FieldError]
@@ -10,7 +13,7 @@ _PLAIN_MOUNT = frozenset({"name", "mountPath", "readOnly"})
 _RECURSIVE = ("Disabled", "Enabled", "IfPossible")
 
 
-def validate_mounts(container: Object, volumes: dict[str, Object], path: Path, errors: Errors) -> None:
+def validate_mounts(container: AnyContainer, volumes: dict[str, core_v1.Volume], path: Path, errors: Errors) -> None:
     """Check the `volumeMounts` of a container. `path` is the path of the container."""
     paths: set[str] = set()
     devices = container.get("volumeDevices") or ()
@@ -34,7 +37,7 @@ def validate_mounts(container: Object, volumes: dict[str, Object], path: Path, e
         _check_options(mount, container, at, i, errors)
 
 
-def _check_options(mount: Object, container: Object, path: Path, i: int, errors: Errors) -> None:
+def _check_options(mount: core_v1.VolumeMount, container: AnyContainer, path: Path, i: int, errors: Errors) -> None:
     if mount.get("subPath"):
         check_local_descending(mount["subPath"], path.child("subPath"), errors)
     if mount.get("subPathExpr"):
@@ -48,7 +51,7 @@ def _check_options(mount: Object, container: Object, path: Path, i: int, errors:
         _check_recursive(mount, path.child("recursiveReadOnly"), errors)
 
 
-def _check_devices(name: str, target: str, devices: list[Object], path: Path, errors: Errors) -> None:
+def _check_devices(name: str, target: str, devices: list[core_v1.VolumeDevice], path: Path, errors: Errors) -> None:
     if any(device.get("name", "") == name for device in devices):
         errors.append(invalid(path.child("name"), name, "must not already exist in volumeDevices"))
     if any(device.get("devicePath", "") == target for device in devices):
@@ -56,7 +59,7 @@ def _check_devices(name: str, target: str, devices: list[Object], path: Path, er
         errors.append(invalid(path.child("mountPath"), target, text))
 
 
-def _check_propagation(propagation: str, container: Object, path: Path, errors: Errors) -> None:
+def _check_propagation(propagation: str, container: AnyContainer, path: Path, errors: Errors) -> None:
     if propagation not in _PROPAGATIONS:
         errors.append(not_supported(path, propagation, _PROPAGATIONS))
     privileged = (container.get("securityContext") or {}).get("privileged")
@@ -65,7 +68,7 @@ def _check_propagation(propagation: str, container: Object, path: Path, errors: 
         errors.append(forbidden(path, text))
 
 
-def _check_recursive(mount: Object, path: Path, errors: Errors) -> None:
+def _check_recursive(mount: core_v1.VolumeMount, path: Path, errors: Errors) -> None:
     value = mount["recursiveReadOnly"]
     if value not in _RECURSIVE:
         errors.append(not_supported(path, value, _RECURSIVE))
@@ -76,7 +79,7 @@ def _check_recursive(mount: Object, path: Path, errors: Errors) -> None:
             errors.append(forbidden(path, "may only be specified when mountPropagation is None or not specified"))
 
 
-def validate_devices(container: Object, volumes: dict[str, Object], path: Path, errors: Errors) -> None:
+def validate_devices(container: AnyContainer, volumes: dict[str, core_v1.Volume], path: Path, errors: Errors) -> None:
     """Check the `volumeDevices` of a container. `path` is the path of the list."""
     mounts = container.get("volumeMounts") or ()
     mount_names = {mount.get("name", "") for mount in mounts}

@@ -3,17 +3,22 @@
 Source: pkg/api/pod/util.go GetValidationOptionsFromPodSpecAndMeta (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from sampan.core.field import Path
 from sampan.core.numbers.integers import integer_or
-from sampan.core.object import Object
 from sampan.core.validation.names import label_value_errors
+from sampan.kinds import core_v1, meta_v1
 from sampan.registry.kinds.pod_spec.resources import is_whole_pages
 from sampan.registry.rules import feature_gates as gates
 
-CONTAINER_KINDS = ("initContainers", "containers", "ephemeralContainers")
+AnyContainer: TypeAlias = "core_v1.Container | core_v1.EphemeralContainer"
+"""Container of any kind."""
+CONTAINER_KINDS: Final = ("initContainers", "containers", "ephemeralContainers")
 """Kinds of containers, in the order in which Kubernetes visits them."""
 _NAMESPACED_SYSCTLS = ("net.", "fs.mqueue.", "kernel.msg", "kernel.sem", "kernel.shm")
 
@@ -41,20 +46,28 @@ STRICT_POD = PodOptions(is_pod=True)
 STRICT_TEMPLATE = PodOptions()
 
 
-def containers_of(spec: Object) -> Iterator[Object]:
+def is_windows(spec: core_v1.PodSpec) -> bool:
+    """Return True if the pod runs on Windows."""
+    os = spec.get("os")
+    return os is not None and os.get("name") == "windows"
+
+
+def containers_of(spec: core_v1.PodSpec) -> Iterator[AnyContainer]:
     """Yield all containers of a pod spec."""
     for kind in CONTAINER_KINDS:
         yield from spec.get(kind, ())
 
 
-def containers_with_path(spec: Object, path: Path) -> Iterator[tuple[Object, Path]]:
+def containers_with_path(spec: core_v1.PodSpec, path: Path) -> Iterator[tuple[AnyContainer, Path]]:
     """Yield all containers of a pod spec with their paths. `path` is the path of the spec."""
     for kind in CONTAINER_KINDS:
         for i, container in enumerate(spec.get(kind, ())):
             yield container, path.child(kind).index(i)
 
 
-def options_for(old_spec: Object | None, old_metadata: Object | None, *, is_pod: bool) -> PodOptions:
+def options_for(
+    old_spec: core_v1.PodSpec | None, old_metadata: meta_v1.ObjectMeta | None, *, is_pod: bool
+) -> PodOptions:
     """Return the options for an update of `old_spec`, or for a create if it is None."""
     if old_spec is None:
         return STRICT_POD if is_pod else STRICT_TEMPLATE
@@ -79,7 +92,7 @@ def options_for(old_spec: Object | None, old_metadata: Object | None, *, is_pod:
     )
 
 
-def has_invalid_deletion_cost(metadata: Object) -> bool:
+def has_invalid_deletion_cost(metadata: meta_v1.ObjectMeta) -> bool:
     """Return True if the annotation of the deletion cost is not a 32-bit integer."""
     text = (metadata.get("annotations") or {}).get("controller.kubernetes.io/pod-deletion-cost")
     if text is None:
@@ -90,7 +103,7 @@ def has_invalid_deletion_cost(metadata: Object) -> bool:
     return integer_or(text, 2**31) not in range(-(2**31), 2**31)
 
 
-def host_sysctl_problem(name: str, spec: Object) -> str:
+def host_sysctl_problem(name: str, spec: core_v1.PodSpec) -> str:
     """Return the reason why a sysctl conflicts with the host namespaces of the pod, or an empty string."""
     if spec.get("hostNetwork") and name.replace("/", ".").startswith("net."):
         return "may not be specified when 'hostNetwork' is true"
@@ -99,17 +112,17 @@ def host_sysctl_problem(name: str, spec: Object) -> str:
     return ""
 
 
-def affinity_terms(spec: Object) -> Iterator[Object]:
+def affinity_terms(spec: core_v1.PodSpec) -> Iterator[core_v1.PodAffinityTerm]:
     """Yield all PodAffinityTerms of a spec."""
     affinity = spec.get("affinity") or {}
-    for kind in ("podAffinity", "podAntiAffinity"):
-        rules = affinity.get(kind) or {}
+    for rules in (affinity.get("podAffinity") or {}, affinity.get("podAntiAffinity") or {}):
         yield from rules.get("requiredDuringSchedulingIgnoredDuringExecution", ())
         for weighted in rules.get("preferredDuringSchedulingIgnoredDuringExecution", ()):
-            yield weighted.get("podAffinityTerm") or {}
+            if weighted.get("podAffinityTerm"):
+                yield weighted["podAffinityTerm"]
 
 
-def _invalid_values(selector: Object | None) -> bool:
+def _invalid_values(selector: meta_v1.LabelSelector | core_v1.NodeSelectorTerm | None) -> bool:
     return any(
         label_value_errors(value)
         for requirement in (selector or {}).get("matchExpressions", ())
@@ -117,7 +130,7 @@ def _invalid_values(selector: Object | None) -> bool:
     )
 
 
-def _invalid_affinity_selector(spec: Object) -> bool:
+def _invalid_affinity_selector(spec: core_v1.PodSpec) -> bool:
     if "affinity" not in spec:
         return False
     return any(
@@ -126,40 +139,42 @@ def _invalid_affinity_selector(spec: Object) -> bool:
     )
 
 
-def has_invalid_term_values(node_selector: Object) -> bool:
+def has_invalid_term_values(node_selector: core_v1.NodeSelector) -> bool:
     """Return True if a NodeSelector contains values that no label can have."""
     return any(_invalid_values(term) for term in node_selector.get("nodeSelectorTerms", ()))
 
 
-def _invalid_node_affinity(spec: Object) -> bool:
+def _invalid_node_affinity(spec: core_v1.PodSpec) -> bool:
     node_affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    return has_invalid_term_values(node_affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {})
+    required = node_affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    return required is not None and has_invalid_term_values(required)
 
 
-def _invalid_spread_selector(spec: Object) -> bool:
+def _invalid_spread_selector(spec: core_v1.PodSpec) -> bool:
     return any(_invalid_values(c.get("labelSelector")) for c in spec.get("topologySpreadConstraints", ()))
 
 
-def _non_local_token_path(spec: Object) -> bool:
+def _non_local_token_path(spec: core_v1.PodSpec) -> bool:
     for volume in spec.get("volumes", ()):
         for source in (volume.get("projected") or {}).get("sources") or ():
-            path = (source.get("serviceAccountToken") or {}).get("path", "")
+            token = source.get("serviceAccountToken")
+            path = token.get("path", "") if token else ""
             if path.startswith(("/", "..")) or ".." in path.split("/"):
                 return True
     return False
 
 
-def _indivisible_hugepages(spec: Object) -> bool:
+def _indivisible_hugepages(spec: core_v1.PodSpec) -> bool:
     for container in containers_of(spec):
         resources = container.get("resources") or {}
-        for kind in ("limits", "requests"):
-            for name, text in (resources.get(kind) or {}).items():
+        for amounts in (resources.get("limits"), resources.get("requests")):
+            for name, text in (amounts or {}).items():
                 if name.startswith("hugepages-") and not is_whole_pages(name, text):
                     return True
     return False
 
 
-def _restart_container_for_init(spec: Object) -> bool:
+def _restart_container_for_init(spec: core_v1.PodSpec) -> bool:
     return any(
         policy.get("restartPolicy") == "RestartContainer"
         for container in spec.get("initContainers", ())
@@ -168,7 +183,7 @@ def _restart_container_for_init(spec: Object) -> bool:
     )
 
 
-def _spread_violates_keys(spec: Object) -> bool:
+def _spread_violates_keys(spec: core_v1.PodSpec) -> bool:
     for constraint in spec.get("topologySpreadConstraints", ()):
         selector = constraint.get("labelSelector") or {}
         keys = [*(selector.get("matchLabels") or {})]

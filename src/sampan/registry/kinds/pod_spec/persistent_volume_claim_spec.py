@@ -3,9 +3,11 @@
 Source: pkg/apis/core/validation/validation.go ValidatePersistentVolumeClaimSpec (1.36).
 """
 
+from __future__ import annotations
+
 from sampan.core.field import FieldError, Path, Shown, forbidden, invalid, required
-from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.kinds import core_v1
 from sampan.registry.kinds.pod_spec.resources import check_positive_amount
 from sampan.registry.rules.fields import check_label_selector, check_required, check_subdomain, not_supported
 
@@ -27,7 +29,7 @@ def check_access_modes(modes: list[str], path: Path, errors: Errors) -> None:
 
 
 def validate_claim_spec(
-    spec: Object,
+    spec: core_v1.PersistentVolumeClaimSpec,
     path: Path,
     errors: Errors,
     *,
@@ -58,7 +60,9 @@ def validate_claim_spec(
         check_subdomain(name, path.child("volumeAttributesClassName"), errors)
 
 
-def _check_sources(spec: Object, path: Path, errors: Errors, allow_invalid_api_group: bool) -> None:
+def _check_sources(
+    spec: core_v1.PersistentVolumeClaimSpec, path: Path, errors: Errors, allow_invalid_api_group: bool
+) -> None:
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     if source is not None:
         _check_source(source, path.child("dataSource"), errors, allow_invalid_api_group)
@@ -78,7 +82,12 @@ def _check_sources(spec: Object, path: Path, errors: Errors, allow_invalid_api_g
         errors.append(invalid(path, _PATH, "must match dataSourceRef"))
 
 
-def _check_source(source: Object, path: Path, errors: Errors, allow_invalid_api_group: bool) -> None:
+def _check_source(
+    source: core_v1.TypedLocalObjectReference | core_v1.TypedObjectReference,
+    path: Path,
+    errors: Errors,
+    allow_invalid_api_group: bool,
+) -> None:
     check_required(source, ("name", "kind"), path, errors)
     group, kind = source.get("apiGroup") or "", source.get("kind", "")
     if not group and kind != "PersistentVolumeClaim":

@@ -3,19 +3,22 @@
 Source: pkg/registry/core/pod/strategy.go, pkg/api/pod/util.go (1.36).
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from sampan.core.field import FieldError, Path
 from sampan.core.object import Object
+from sampan.kinds import core_v1, meta_v1
 from sampan.registry.kinds.pod_spec.annotations import APPARMOR_CONTAINER, apparmor_profile
-from sampan.registry.kinds.pod_spec.options import affinity_terms, containers_of
+from sampan.registry.kinds.pod_spec.options import affinity_terms, containers_of, is_windows
 from sampan.registry.kinds.pod_spec.security import check_apparmor_profile
 from sampan.registry.rules import feature_gates as gates
 
 _GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
-def drop_disabled_fields(spec: Object, old_spec: Object | None) -> None:
+def drop_disabled_fields(spec: Any, old_spec: Any) -> None:
     """Remove fields of disabled features, unless the stored object has them."""
     if not gates.GENERIC_WORKLOAD and "schedulingGroup" in spec and "schedulingGroup" not in (old_spec or ()):
         del spec["schedulingGroup"]
@@ -40,11 +43,11 @@ def _projects(spec: Object, field: str) -> bool:
     )
 
 
-def _has_stop_signal(spec: Object) -> bool:
+def _has_stop_signal(spec: core_v1.PodSpec) -> bool:
     return any("stopSignal" in container["lifecycle"] for container in containers_of(spec) if "lifecycle" in container)
 
 
-def _drop_stop_signals(spec: Object, old_spec: Object | None) -> None:
+def _drop_stop_signals(spec: core_v1.PodSpec, old_spec: core_v1.PodSpec | None) -> None:
     if not _has_stop_signal(spec) or (old_spec and _has_stop_signal(old_spec)):
         return
     for container in containers_of(spec):
@@ -53,23 +56,28 @@ def _drop_stop_signals(spec: Object, old_spec: Object | None) -> None:
             del container["lifecycle"]
 
 
-def apply_label_keys(spec: Object, labels: dict[str, str]) -> None:
+def apply_label_keys(spec: core_v1.PodSpec, labels: dict[str, str]) -> None:
     """Convert matchLabelKeys and mismatchLabelKeys to expressions for the labels of this pod."""
     if "affinity" in spec:
         for term in affinity_terms(spec):
-            _extend_selector(term, "matchLabelKeys", "In", labels)
-            _extend_selector(term, "mismatchLabelKeys", "NotIn", labels)
+            _extend_selector(term, term.get("matchLabelKeys"), "In", labels)
+            _extend_selector(term, term.get("mismatchLabelKeys"), "NotIn", labels)
     for constraint in spec.get("topologySpreadConstraints", ()):
-        _extend_selector(constraint, "matchLabelKeys", "In", labels)
+        _extend_selector(constraint, constraint.get("matchLabelKeys"), "In", labels)
 
 
-def _extend_selector(term: Object, field: str, operator: str, labels: dict[str, str]) -> None:
+def _extend_selector(
+    term: core_v1.PodAffinityTerm | core_v1.TopologySpreadConstraint,
+    keys: list[str] | None,
+    operator: str,
+    labels: dict[str, str],
+) -> None:
     selector = term.get("labelSelector")
     if selector is None:
         return
-    for key in term.get(field) or ():
+    for key in keys or ():
         if key in labels:
-            expression: dict[str, Any] = {"key": key, "operator": operator, "values": [labels[key]]}
+            expression: meta_v1.LabelSelectorRequirement = {"key": key, "operator": operator, "values": [labels[key]]}
             selector.setdefault("matchExpressions", []).append(expression)
 
 
@@ -105,8 +113,9 @@ def set_condition(
 
 def apply_apparmor_annotations(pod: Object) -> None:
     """Convert the deprecated AppArmor annotations to fields."""
-    annotations, spec = pod["metadata"].get("annotations"), pod["spec"]
-    if not annotations or (spec.get("os") or {}).get("name") == "windows":
+    annotations: dict[str, str] | None = pod["metadata"].get("annotations")
+    spec: core_v1.PodSpec = pod["spec"]
+    if not annotations or is_windows(spec):
         return
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
     for container in containers_of(spec):
@@ -119,7 +128,7 @@ def apply_apparmor_annotations(pod: Object) -> None:
             container.setdefault("securityContext", {})["appArmorProfile"] = profile
 
 
-def valid_apparmor_profile(annotation: str) -> Object | None:
+def valid_apparmor_profile(annotation: str) -> core_v1.AppArmorProfile | None:
     """Return the profile of an annotation, or None if it is invalid."""
     profile = apparmor_profile(annotation)
     errors: list[FieldError] = []
@@ -130,8 +139,9 @@ def valid_apparmor_profile(annotation: str) -> Object | None:
 
 def apparmor_warnings(pod: Object) -> list[str]:
     """Return warnings for AppArmor annotations, both converted and invalid ones."""
-    annotations, spec = pod["metadata"].get("annotations"), pod["spec"]
-    if not annotations or (spec.get("os") or {}).get("name") == "windows":
+    annotations: dict[str, str] | None = pod["metadata"].get("annotations")
+    spec: core_v1.PodSpec = pod["spec"]
+    if not annotations or is_windows(spec):
         return []
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
     found = []

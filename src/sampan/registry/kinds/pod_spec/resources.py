@@ -4,15 +4,17 @@ Source: pkg/apis/core/helper/helpers.go, pkg/apis/core/validation/validation.go,
 (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
-from sampan.core.object import Object
 from sampan.core.pods.resources import Kind, parts_of, pod_requests
 from sampan.core.quota.usage import Usage
 from sampan.core.validation.names import dns1123_label_errors, qualified_name_errors
+from sampan.kinds import core_v1
 from sampan.registry.rules.fields import not_found_with_detail, not_supported
 from sampan.registry.rules.quantities import ZERO, amount, is_whole
 
@@ -163,7 +165,7 @@ def _check_hugepages_amount(name: str, text: str, path: Path, errors: Errors) ->
 
 
 def validate_requirements(
-    resources: Object,
+    resources: core_v1.ResourceRequirements,
     claim_names: Collection[str],
     path: Path,
     errors: Errors,
@@ -192,7 +194,7 @@ def validate_requirements(
         _check_claims(claims, claim_names, path.child("claims"), errors)
 
 
-def is_trivially_valid(resources: Object) -> bool:
+def is_trivially_valid(resources: core_v1.ResourceRequirements) -> bool:
     """Return True if a container requests only cpu, memory and storage, within its limits.
 
     This is a fast path around the full check. False does not imply a fault.
@@ -224,7 +226,7 @@ def _check_request(name: str, text: str, limit: str | None, path: Path, errors: 
         errors.append(invalid(path.child("requests"), text, f"must be less than or equal to {name} limit of {limit}"))
 
 
-def _check_claims(claims: list[Object], known: Collection[str], path: Path, errors: Errors) -> None:
+def _check_claims(claims: list[core_v1.ResourceClaim], known: Collection[str], path: Path, errors: Errors) -> None:
     names: set[str] = set()
     for i, claim in enumerate(claims):
         name = claim.get("name", "")
@@ -251,7 +253,7 @@ def _check_claims(claims: list[Object], known: Collection[str], path: Path, erro
             errors.append(not_found_with_detail(path.index(i), name, detail))
 
 
-def aggregate_container_resources(spec: Object, kind: Kind) -> Usage:
+def aggregate_container_resources(spec: core_v1.PodSpec, kind: Kind) -> Usage:
     """Return the amounts that all containers of a pod need at once, without those of the pod itself."""
     return pod_requests(parts_of({"spec": spec}, kind, _amounts, overhead=False, pod_level=False))
 

@@ -3,9 +3,12 @@
 Source: pkg/apis/core/validation/validation.go (1.36).
 """
 
+from __future__ import annotations
+
+from typing import Final
+
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
 from sampan.core.numbers.integers import parse_integer
-from sampan.core.object import Object
 from sampan.core.validation.names import (
     dns1123_label_errors,
     dns1123_subdomain_errors,
@@ -13,12 +16,13 @@ from sampan.core.validation.names import (
     qualified_name_errors,
 )
 from sampan.core.validation.values import decimal_integer_errors
+from sampan.kinds import core_v1, meta_v1
 from sampan.registry.kinds.pod_spec.options import PodOptions
 from sampan.registry.rules.fields import check_label_selector, check_qualified_name, not_supported
 
 Errors = list[FieldError]
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _INVALID_OPERATOR = "not a valid selector operator"
 _BOTH_KEYS = "exists in both matchLabelKeys and labelSelector"
@@ -26,7 +30,9 @@ _ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
 _INT64_MAX = 2**63 - 1
 
 
-def check_node_selector(selector: Object, path: Path, errors: Errors, *, allow_invalid_values: bool = False) -> None:
+def check_node_selector(
+    selector: core_v1.NodeSelector, path: Path, errors: Errors, *, allow_invalid_values: bool = False
+) -> None:
     """Check a NodeSelector, which has at least one term."""
     terms = selector.get("nodeSelectorTerms") or []
     at = path.child("nodeSelectorTerms")
@@ -36,14 +42,16 @@ def check_node_selector(selector: Object, path: Path, errors: Errors, *, allow_i
         _check_term(term, at.index(i), errors, allow_invalid_values)
 
 
-def _check_term(term: Object, path: Path, errors: Errors, allow_invalid_values: bool) -> None:
+def _check_term(term: core_v1.NodeSelectorTerm, path: Path, errors: Errors, allow_invalid_values: bool) -> None:
     for j, requirement in enumerate(term.get("matchExpressions", ())):
         _check_expression(requirement, path.child("matchExpressions").index(j), errors, allow_invalid_values)
     for j, requirement in enumerate(term.get("matchFields", ())):
         _check_field(requirement, path.child("matchFields").index(j), errors)
 
 
-def _check_expression(requirement: Object, path: Path, errors: Errors, allow_invalid_values: bool) -> None:
+def _check_expression(
+    requirement: core_v1.NodeSelectorRequirement, path: Path, errors: Errors, allow_invalid_values: bool
+) -> None:
     operator, values = requirement.get("operator", ""), requirement.get("values") or []
     at = path.child("values")
     if operator in ("In", "NotIn"):
@@ -63,7 +71,7 @@ def _check_expression(requirement: Object, path: Path, errors: Errors, allow_inv
             errors.extend(invalid(at.index(i), value, text) for text in label_value_errors(value))
 
 
-def _check_field(requirement: Object, path: Path, errors: Errors) -> None:
+def _check_field(requirement: core_v1.NodeSelectorRequirement, path: Path, errors: Errors) -> None:
     operator, values = requirement.get("operator", ""), requirement.get("values") or []
     if operator not in ("In", "NotIn"):
         errors.append(invalid(path.child("operator"), operator, _INVALID_OPERATOR))
@@ -79,7 +87,7 @@ def _check_field(requirement: Object, path: Path, errors: Errors) -> None:
         errors.extend(invalid(path.child("values").index(i), value, text) for text in texts)
 
 
-def validate_affinity(affinity: Object, path: Path, errors: Errors, options: PodOptions) -> None:
+def validate_affinity(affinity: core_v1.Affinity, path: Path, errors: Errors, options: PodOptions) -> None:
     """Check all three kinds of affinity."""
     node = affinity.get("nodeAffinity")
     if node is not None:
@@ -104,13 +112,15 @@ def validate_affinity(affinity: Object, path: Path, errors: Errors, options: Pod
             _check_pod_term(weighted.get("podAffinityTerm") or {}, where.child("podAffinityTerm"), errors, options)
 
 
-def _check_weight(term: Object, path: Path, errors: Errors) -> None:
+def _check_weight(
+    term: core_v1.WeightedPodAffinityTerm | core_v1.PreferredSchedulingTerm, path: Path, errors: Errors
+) -> None:
     weight = term.get("weight", 0)
     if not 0 < weight <= 100:
         errors.append(invalid(path.child("weight"), weight, "must be in the range 1-100"))
 
 
-def _check_pod_term(term: Object, path: Path, errors: Errors, options: PodOptions) -> None:
+def _check_pod_term(term: core_v1.PodAffinityTerm, path: Path, errors: Errors, options: PodOptions) -> None:
     allow = options.allow_invalid_selector_values
     for name in ("labelSelector", "namespaceSelector"):
         check_label_selector(term.get(name), path.child(name), errors, allow_invalid_values=allow)
@@ -126,7 +136,7 @@ def _check_pod_term(term: Object, path: Path, errors: Errors, options: PodOption
 
 
 def _check_label_keys(
-    match: list[str], mismatch: list[str], selector: Object | None, path: Path, errors: Errors
+    match: list[str], mismatch: list[str], selector: meta_v1.LabelSelector | None, path: Path, errors: Errors
 ) -> None:
     for name, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
         if keys and selector is None:
@@ -148,7 +158,9 @@ def _check_label_keys(
             errors.append(invalid(path.child("matchLabelKeys").index(i), key, text))
 
 
-def validate_tolerations(tolerations: list[Object], path: Path, errors: Errors, options: PodOptions) -> None:
+def validate_tolerations(
+    tolerations: list[core_v1.Toleration], path: Path, errors: Errors, options: PodOptions
+) -> None:
     """Check tolerations of taints. `path` is the path of the list."""
     for i, toleration in enumerate(tolerations):
         key, value = toleration.get("key", ""), toleration.get("value", "")
@@ -198,7 +210,9 @@ def check_taint_effect(effect: str, path: Path, errors: Errors) -> None:
         errors.append(not_supported(path, effect, _EFFECTS))
 
 
-def validate_spread(constraints: list[Object], path: Path, errors: Errors, options: PodOptions) -> None:
+def validate_spread(
+    constraints: list[core_v1.TopologySpreadConstraint], path: Path, errors: Errors, options: PodOptions
+) -> None:
     """Check the topologySpreadConstraints. `path` is the path of the list."""
     last = {(each.get("topologyKey", ""), each.get("whenUnsatisfiable", "")): i for i, each in enumerate(constraints)}
     for i, constraint in enumerate(constraints):
@@ -233,7 +247,9 @@ def _check_domains(domains: int | None, action: str, path: Path, errors: Errors)
         errors.append(invalid(path, domains, text))
 
 
-def _check_spread_keys(constraint: Object, path: Path, errors: Errors, options: PodOptions) -> None:
+def _check_spread_keys(
+    constraint: core_v1.TopologySpreadConstraint, path: Path, errors: Errors, options: PodOptions
+) -> None:
     keys, selector = constraint.get("matchLabelKeys") or [], constraint.get("labelSelector")
     if not options.old_spread_violates_keys:
         _check_label_keys(keys, [], selector, path, errors)

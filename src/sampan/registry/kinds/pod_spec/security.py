@@ -3,12 +3,16 @@
 Source: pkg/apis/core/validation/validation.go (1.36).
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required, too_long
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_subdomain_errors
+from sampan.kinds import core_v1
 from sampan.registry.kinds.pod_spec.options import PodOptions, containers_with_path, host_sysctl_problem
 from sampan.registry.rules.fields import check_local_descending, not_supported
 
@@ -62,13 +66,13 @@ _PLAIN_CONTEXT = frozenset(
 _NOT_WINDOWS = "cannot be set for a windows pod"
 
 
-def _check_id(context: Object, name: str, path: Path, errors: Errors) -> None:
+def _check_id(context: Mapping[str, Any], name: str, path: Path, errors: Errors) -> None:
     value = context.get(name)
     if value is not None and not 0 <= value <= 2147483647:
         errors.append(invalid(path.child(name), value, _ID_RANGE))
 
 
-def is_trivial_context(context: Object) -> bool:
+def is_trivial_context(context: core_v1.SecurityContext) -> bool:
     """Return True if a container's context has only fields that are always valid. A fast path around the full check."""
     if not _PLAIN_CONTEXT.issuperset(context):
         return False
@@ -77,7 +81,9 @@ def is_trivial_context(context: Object) -> bool:
     return not context.get("privileged") and not (context.get("capabilities") or _NOTHING).get("add")
 
 
-def validate_security_context(context: Object, path: Path, errors: Errors, *, host_users: bool) -> None:
+def validate_security_context(
+    context: core_v1.SecurityContext, path: Path, errors: Errors, *, host_users: bool
+) -> None:
     """Check the SecurityContext of a container. `host_users` is True if the pod uses the host's user namespace."""
     _check_id(context, "runAsUser", path, errors)
     _check_id(context, "runAsGroup", path, errors)
@@ -104,7 +110,7 @@ def validate_security_context(context: Object, path: Path, errors: Errors, *, ho
 
 
 def validate_pod_security_context(
-    context: Object, spec: Object, path: Path, errors: Errors, options: PodOptions
+    context: core_v1.PodSecurityContext, spec: core_v1.PodSpec, path: Path, errors: Errors, options: PodOptions
 ) -> None:
     """Check the PodSecurityContext, together with the host namespaces that the spec requests."""
     for name in ("fsGroup", "runAsUser", "runAsGroup"):
@@ -128,13 +134,15 @@ def validate_pod_security_context(
     _check_policy(context, "seLinuxChangePolicy", ("MountOption", "Recursive"), path, errors)
 
 
-def _check_policy(context: Object, name: str, known: tuple[str, ...], path: Path, errors: Errors) -> None:
+def _check_policy(context: Mapping[str, Any], name: str, known: tuple[str, ...], path: Path, errors: Errors) -> None:
     value = context.get(name)
     if value is not None and value not in known:
         errors.append(not_supported(path.child(name), value, known))
 
 
-def _check_sysctls(sysctls: list[Object], spec: Object, path: Path, errors: Errors, options: PodOptions) -> None:
+def _check_sysctls(
+    sysctls: list[core_v1.Sysctl], spec: core_v1.PodSpec, path: Path, errors: Errors, options: PodOptions
+) -> None:
     names: set[str] = set()
     for i, sysctl in enumerate(sysctls):
         name = sysctl.get("name", "")
@@ -150,7 +158,7 @@ def _check_sysctls(sysctls: list[Object], spec: Object, path: Path, errors: Erro
         names.add(name)
 
 
-def check_seccomp_profile(profile: Object, path: Path, errors: Errors) -> None:
+def check_seccomp_profile(profile: core_v1.SeccompProfile, path: Path, errors: Errors) -> None:
     """Require a supported type, and `localhostProfile` for the type Localhost only."""
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
     if not kind:
@@ -167,7 +175,7 @@ def check_seccomp_profile(profile: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(at, local, "can only be set when seccomp type is Localhost"))
 
 
-def check_apparmor_profile(profile: Object, path: Path, errors: Errors) -> None:
+def check_apparmor_profile(profile: core_v1.AppArmorProfile, path: Path, errors: Errors) -> None:
     """Check an AppArmorProfile."""
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
     at = path.child("localhostProfile")
@@ -187,7 +195,7 @@ def check_apparmor_profile(profile: Object, path: Path, errors: Errors) -> None:
         errors.append(not_supported(path.child("type"), kind, _PROFILE_TYPES))
 
 
-def _check_windows_options(options: Object, path: Path, errors: Errors) -> None:
+def _check_windows_options(options: core_v1.WindowsSecurityContextOptions, path: Path, errors: Errors) -> None:
     name = options.get("gmsaCredentialSpecName")
     if name is not None:
         at = path.child("gmsaCredentialSpecName")
@@ -228,7 +236,7 @@ def _windows_user_errors(name: str) -> list[str]:
     return errors
 
 
-def validate_host_process(spec: Object, path: Path, errors: Errors) -> None:
+def validate_host_process(spec: core_v1.PodSpec, path: Path, errors: Errors) -> None:
     """Check HostProcess containers of Windows: all or none, and on the host's network. `path` is the spec's path."""
     of_pod = ((spec.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
     total = host = 0
@@ -251,7 +259,7 @@ def validate_host_process(spec: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(path.child("hostNetwork"), False, text))
 
 
-def uses_windows_options(spec: Object) -> bool:
+def uses_windows_options(spec: core_v1.PodSpec) -> bool:
     """Return True if the pod or a container has Windows options. A fast path around the full check."""
     if "windowsOptions" in (spec.get("securityContext") or ()):
         return True
@@ -262,7 +270,7 @@ def uses_windows_options(spec: Object) -> bool:
     )
 
 
-def validate_os(spec: Object, path: Path, errors: Errors) -> None:
+def validate_os(spec: core_v1.PodSpec, path: Path, errors: Errors) -> None:
     """Check that no field is set that the pod's operating system does not support. `path` is the path of the spec."""
     name = spec["os"].get("name", "")
     if not name:
@@ -275,7 +283,7 @@ def validate_os(spec: Object, path: Path, errors: Errors) -> None:
         errors.append(not_supported(path.child("os"), name, ("linux", "windows")))
 
 
-def _validate_linux(spec: Object, path: Path, errors: Errors) -> None:
+def _validate_linux(spec: core_v1.PodSpec, path: Path, errors: Errors) -> None:
     text = "windows options cannot be set for a linux pod"
     if "windowsOptions" in (spec.get("securityContext") or ()):
         errors.append(forbidden(path.child("securityContext", "windowsOptions"), text))
@@ -288,7 +296,7 @@ def _is_set(value: Any) -> bool:
     return value is not None and value != []
 
 
-def _validate_windows(spec: Object, path: Path, errors: Errors) -> None:
+def _validate_windows(spec: core_v1.PodSpec, path: Path, errors: Errors) -> None:
     context = spec.get("securityContext") or {}
     for name in ("appArmorProfile", "seLinuxOptions"):
         if name in context:

@@ -4,15 +4,17 @@ this module.
 Source: pkg/apis/core/validation/validation.go ValidatePodSpec, ValidatePodTemplateSpec (1.36).
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, not_found, required, too_long
-from sampan.core.object import Object
 from sampan.core.validation.names import (
     dns1123_label_errors,
     dns1123_subdomain_errors,
     dns1123_subdomain_with_underscore_errors,
 )
+from sampan.kinds import core_v1, meta_v1
 from sampan.registry.kinds.pod_spec.annotations import (
     check_profiles_match_annotations,
     validate_pod_annotations,
@@ -28,6 +30,7 @@ from sampan.registry.kinds.pod_spec.options import (
     STRICT_TEMPLATE,
     PodOptions,
     containers_with_path,
+    is_windows,
     options_for,
 )
 from sampan.registry.kinds.pod_spec.resources import (
@@ -78,7 +81,7 @@ warnings = template_warnings
 """Warnings for a pod template: `warnings(template, path)`."""
 
 
-def template_options(old_template: Object | None) -> PodOptions:
+def template_options(old_template: core_v1.PodTemplateSpec | None) -> PodOptions:
     """Return the validation options for an update of the stored template."""
     if old_template is None:
         return STRICT_TEMPLATE
@@ -86,7 +89,7 @@ def template_options(old_template: Object | None) -> PodOptions:
 
 
 def validate_pod_template_spec(
-    template: Object, path: Path = _TEMPLATE, *, old_template: Object | None = None
+    template: core_v1.PodTemplateSpec, path: Path = _TEMPLATE, *, old_template: core_v1.PodTemplateSpec | None = None
 ) -> list[FieldError]:
     """Return the faults of a PodTemplateSpec after defaulting. `old_template` is the stored one, on updates.
 
@@ -112,11 +115,13 @@ def validate_pod_template_spec(
     return errors
 
 
-def validate_pod_spec(spec: Object, metadata: Object | None, path: Path, errors: Errors, options: PodOptions) -> None:
+def validate_pod_spec(
+    spec: core_v1.PodSpec, metadata: meta_v1.ObjectMeta | None, path: Path, errors: Errors, options: PodOptions
+) -> None:
     """Check a PodSpec after defaulting. `metadata` is the metadata of the pod, or None in templates."""
     if "terminationGracePeriodSeconds" not in spec:
         errors.append(required(path.child("terminationGracePeriodSeconds")))
-    volumes: dict[str, Object] = {}
+    volumes: dict[str, core_v1.Volume] = {}
     if "volumes" in spec:
         volumes = validate_volumes(spec["volumes"], metadata, path.child("volumes"), errors, options)
     claim_names: Collection[str] = ()
@@ -156,7 +161,7 @@ def validate_pod_spec(spec: Object, metadata: Object | None, path: Path, errors:
     _check_file_key_volumes(spec, path, errors)
 
 
-def _validate_placement(spec: Object, path: Path, errors: Errors, options: PodOptions) -> None:
+def _validate_placement(spec: core_v1.PodSpec, path: Path, errors: Errors, options: PodOptions) -> None:
     if "imagePullSecrets" in spec:
         for i, secret in enumerate(spec["imagePullSecrets"]):
             if secret.keys() - {"name"}:
@@ -169,8 +174,8 @@ def _validate_placement(spec: Object, path: Path, errors: Errors, options: PodOp
         at = path.child("readinessGates").index(i).child("conditionType")
         check_qualified_name(gate.get("conditionType", ""), at, errors)
     seen: set[str] = set()
-    for i, gate in enumerate(spec.get("schedulingGates", ())):
-        name, at = gate.get("name", ""), path.child("schedulingGates").index(i)
+    for i, scheduling_gate in enumerate(spec.get("schedulingGates", ())):
+        name, at = scheduling_gate.get("name", ""), path.child("schedulingGates").index(i)
         check_qualified_name(name, at, errors)
         if name in seen:
             errors.append(duplicate(at, name))
@@ -180,7 +185,7 @@ def _validate_placement(spec: Object, path: Path, errors: Errors, options: PodOp
         validate_spread(spec["topologySpreadConstraints"], at, errors, options)
 
 
-def _validate_names(spec: Object, path: Path, errors: Errors) -> None:
+def _validate_names(spec: core_v1.PodSpec, path: Path, errors: Errors) -> None:
     override = spec.get("hostnameOverride")
     if override is not None:
         _validate_hostname_override(override, spec, path.child("hostnameOverride"), errors)
@@ -190,7 +195,7 @@ def _validate_names(spec: Object, path: Path, errors: Errors) -> None:
             errors.extend(invalid(path.child(name), value, text) for text in texts)
 
 
-def _validate_hostname_override(name: str, spec: Object, path: Path, errors: Errors) -> None:
+def _validate_hostname_override(name: str, spec: core_v1.PodSpec, path: Path, errors: Errors) -> None:
     if spec.get("setHostnameAsFQDN"):
         errors.append(forbidden(path, "may not be specified when setHostnameAsFQDN is true"))
     if spec.get("hostNetwork"):
@@ -200,7 +205,7 @@ def _validate_hostname_override(name: str, spec: Object, path: Path, errors: Err
     check_subdomain(name, path, errors)
 
 
-def _validate_rest(spec: Object, path: Path, errors: Errors, options: PodOptions) -> None:
+def _validate_rest(spec: core_v1.PodSpec, path: Path, errors: Errors, options: PodOptions) -> None:
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None and not 1 <= deadline <= _INT32_MAX:
         text = f"must be between 1 and {_INT32_MAX}, inclusive"
@@ -232,14 +237,16 @@ def _validate_rest(spec: Object, path: Path, errors: Errors, options: PodOptions
         validate_os(spec, path, errors)
     group = spec.get("schedulingGroup")
     if group is not None:
-        at, name = path.child("schedulingGroup", "podGroupName"), group.get("podGroupName")
-        if name is None:
+        at, group_name = path.child("schedulingGroup", "podGroupName"), group.get("podGroupName")
+        if group_name is None:
             errors.append(invalid(at, None, "must specify one of: `podGroupName`"))
         else:
-            check_subdomain(name, at, errors)
+            check_subdomain(group_name, at, errors)
 
 
-def _validate_claims(claims: list[Object], metadata: Object | None, path: Path, errors: Errors) -> Collection[str]:
+def _validate_claims(
+    claims: list[core_v1.PodResourceClaim], metadata: meta_v1.ObjectMeta | None, path: Path, errors: Errors
+) -> Collection[str]:
     names: set[str] = set()
     static = _MIRROR in ((metadata or {}).get("annotations") or ())
     for i, claim in enumerate(claims):
@@ -268,11 +275,11 @@ def _validate_claims(claims: list[Object], metadata: Object | None, path: Path, 
 
 
 def _validate_pod_resources(
-    spec: Object, claim_names: Collection[str], path: Path, errors: Errors, options: PodOptions
+    spec: core_v1.PodSpec, claim_names: Collection[str], path: Path, errors: Errors, options: PodOptions
 ) -> None:
     """Check the resources of the pod as a whole, and that the resources of its containers fit into them."""
     at, resources = path.child("resources"), spec["resources"]
-    if (spec.get("os") or {}).get("name") == "windows":
+    if is_windows(spec):
         errors.append(forbidden(at, "may not be set for a windows pod"))
         return
     if resources.get("claims") is not None:
@@ -295,7 +302,7 @@ def _validate_pod_resources(
                 errors.append(invalid(where, text, f"must be less than or equal to pod limits of {limits[name]}"))
 
 
-def _check_host_network_ports(spec: Object, path: Path, errors: Errors, options: PodOptions) -> None:
+def _check_host_network_ports(spec: core_v1.PodSpec, path: Path, errors: Errors, options: PodOptions) -> None:
     for i, container in enumerate(spec.get("containers", ())):
         for j, port in enumerate(container.get("ports", ())):
             host, own = port.get("hostPort", 0), port.get("containerPort", 0)
@@ -304,7 +311,7 @@ def _check_host_network_ports(spec: Object, path: Path, errors: Errors, options:
                 errors.append(invalid(at, host, "must match `containerPort` when `hostNetwork` is true"))
 
 
-def _validate_dns(config: Object | None, policy: str, path: Path, errors: Errors) -> None:
+def _validate_dns(config: core_v1.PodDNSConfig | None, policy: str, path: Path, errors: Errors) -> None:
     if policy == "None":
         if config is None:
             errors.append(required(path, "must provide `dnsConfig` when `dnsPolicy` is None"))
@@ -334,7 +341,7 @@ def _validate_dns(config: Object | None, policy: str, path: Path, errors: Errors
             errors.append(required(path.child("options").index(i), "must not be empty"))
 
 
-def _validate_host_users(spec: Object, path: Path, errors: Errors, options: PodOptions) -> None:
+def _validate_host_users(spec: core_v1.PodSpec, path: Path, errors: Errors, options: PodOptions) -> None:
     text = "when `hostUsers` is false"
     if spec.get("hostNetwork") and not options.allow_host_users_with_host_network:
         errors.append(forbidden(path.child("hostNetwork"), text))
@@ -348,7 +355,7 @@ def _validate_host_users(spec: Object, path: Path, errors: Errors, options: PodO
                 errors.append(forbidden(at.child("volumeDevices"), text))
 
 
-def _check_file_key_volumes(spec: Object, path: Path, errors: Errors) -> None:
+def _check_file_key_volumes(spec: core_v1.PodSpec, path: Path, errors: Errors) -> None:
     for kind in ("initContainers", "containers", "ephemeralContainers"):
         for i, container in enumerate(spec.get(kind, ())):
             for j, variable in enumerate(container.get("env", ())):
@@ -358,7 +365,7 @@ def _check_file_key_volumes(spec: Object, path: Path, errors: Errors) -> None:
                     _check_file_key_volume(source["fileKeyRef"].get("volumeName", ""), spec, at, errors)
 
 
-def _check_file_key_volume(name: str, spec: Object, path: Path, errors: Errors) -> None:
+def _check_file_key_volume(name: str, spec: core_v1.PodSpec, path: Path, errors: Errors) -> None:
     for volume in reversed(spec.get("volumes", [])):
         if volume.get("name", "") == name:
             if "emptyDir" not in volume:

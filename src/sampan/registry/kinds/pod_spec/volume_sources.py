@@ -3,12 +3,14 @@
 Source: pkg/apis/core/validation/validation.go (1.36).
 """
 
+from __future__ import annotations
+
 import re
 
 from sampan.core.field import FieldError, Path, invalid, required, too_long
-from sampan.core.object import Object
 from sampan.core.validation.domains import domain_prefixed_key_errors
 from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors
+from sampan.kinds import core_v1
 from sampan.registry.rules.fields import (
     ANNOTATIONS_BYTES_MAX,
     check_label_selector,
@@ -55,7 +57,7 @@ check_portworx = requires("volumeID")
 check_scale_io = requires("gateway", "system", "volumeName")
 
 
-def check_host_path(source: Object, path: Path, errors: Errors) -> None:
+def check_host_path(source: core_v1.HostPathVolumeSource, path: Path, errors: Errors) -> None:
     """Check a path on the node."""
     if not source.get("path"):
         errors.append(required(path.child("path")))
@@ -66,13 +68,13 @@ def check_host_path(source: Object, path: Path, errors: Errors) -> None:
         errors.append(not_supported(path.child("type"), kind, _HOST_PATH_TYPES))
 
 
-def check_git_repo(source: Object, path: Path, errors: Errors) -> None:
+def check_git_repo(source: core_v1.GitRepoVolumeSource, path: Path, errors: Errors) -> None:
     """Check a git repository."""
     check_required(source, ("repository",), path, errors)
     check_local_descending(source.get("directory", ""), path.child("directory"), errors)
 
 
-def check_nfs(source: Object, path: Path, errors: Errors) -> None:
+def check_nfs(source: core_v1.NFSVolumeSource, path: Path, errors: Errors) -> None:
     """Check an NFS export."""
     check_required(source, ("server", "path"), path, errors)
     if not source.get("path", "").startswith("/"):
@@ -86,7 +88,13 @@ def _iscsi_name_problem(name: str) -> str:
     return "must be valid format starting with iqn, eui, or naa"
 
 
-def check_iscsi(source: Object, path: Path, errors: Errors, *, persistent: bool = False) -> None:
+def check_iscsi(
+    source: core_v1.ISCSIVolumeSource | core_v1.ISCSIPersistentVolumeSource,
+    path: Path,
+    errors: Errors,
+    *,
+    persistent: bool = False,
+) -> None:
     """Check an iSCSI target."""
     check_required(source, ("targetPortal",), path, errors)
     iqn = source.get("iqn", "")
@@ -107,7 +115,7 @@ def check_iscsi(source: Object, path: Path, errors: Errors, *, persistent: bool 
         errors.append(invalid(path.child("initiatorname"), initiator, text))
 
 
-def check_flocker(source: Object, path: Path, errors: Errors) -> None:
+def check_flocker(source: core_v1.FlockerVolumeSource, path: Path, errors: Errors) -> None:
     """Check a Flocker data set."""
     name, uuid = source.get("datasetName", ""), source.get("datasetUUID", "")
     if not name and not uuid:
@@ -119,7 +127,7 @@ def check_flocker(source: Object, path: Path, errors: Errors) -> None:
         errors.append(invalid(path.child("datasetName"), name, "must not contain '/'"))
 
 
-def check_quobyte(source: Object, path: Path, errors: Errors) -> None:
+def check_quobyte(source: core_v1.QuobyteVolumeSource, path: Path, errors: Errors) -> None:
     """Check a Quobyte volume."""
     registry = source.get("registry", "")
     pairs = "must be a host:port pair or multiple pairs separated by commas"
@@ -136,7 +144,7 @@ def check_quobyte(source: Object, path: Path, errors: Errors) -> None:
     check_required(source, ("volume",), path, errors)
 
 
-def check_fc(source: Object, path: Path, errors: Errors) -> None:
+def check_fc(source: core_v1.FCVolumeSource, path: Path, errors: Errors) -> None:
     """Check a Fibre Channel disk."""
     targets, wwids = source.get("targetWWNs"), source.get("wwids")
     at = path.child("targetWWNs")
@@ -152,7 +160,9 @@ def check_fc(source: Object, path: Path, errors: Errors) -> None:
             errors.append(invalid(path.child("lun"), lun, _UINT8))
 
 
-def check_flex(source: Object, path: Path, errors: Errors) -> None:
+def check_flex(
+    source: core_v1.FlexVolumeSource | core_v1.FlexPersistentVolumeSource, path: Path, errors: Errors
+) -> None:
     """Check a volume of an exec-based driver."""
     check_required(source, ("driver",), path, errors)
     for key in source.get("options") or {}:
@@ -162,7 +172,7 @@ def check_flex(source: Object, path: Path, errors: Errors) -> None:
             errors.append(invalid(path.child("options").key(key), key, text))
 
 
-def check_azure_disk(source: Object, path: Path, errors: Errors) -> None:
+def check_azure_disk(source: core_v1.AzureDiskVolumeSource, path: Path, errors: Errors) -> None:
     """Append the errors of an Azure disk. The form of its URI depends on its kind."""
     _AZURE_DISK(source, path, errors)
     kind, uri = source.get("kind"), source.get("diskURI", "")
@@ -174,7 +184,9 @@ def check_azure_disk(source: Object, path: Path, errors: Errors) -> None:
         errors.append(not_supported(path.child("diskURI"), uri, (blob,)))
 
 
-def check_storage_os(source: Object, path: Path, errors: Errors) -> None:
+def check_storage_os(
+    source: core_v1.StorageOSVolumeSource | core_v1.StorageOSPersistentVolumeSource, path: Path, errors: Errors
+) -> None:
     """Check a StorageOS volume."""
     name, namespace = source.get("volumeName", ""), source.get("volumeNamespace", "")
     check_required(source, ("volumeName",), path, errors)
@@ -195,7 +207,7 @@ def check_csi_driver_name(name: str, path: Path, errors: Errors) -> None:
     errors.extend(invalid(path, name, text) for text in dns1123_subdomain_errors(name.lower()))
 
 
-def check_csi(source: Object, path: Path, errors: Errors) -> None:
+def check_csi(source: core_v1.CSIVolumeSource, path: Path, errors: Errors) -> None:
     """Check an inline volume of a CSI driver."""
     check_csi_driver_name(source.get("driver", ""), path.child("driver"), errors)
     secret = source.get("nodePublishSecretRef")
@@ -208,7 +220,7 @@ def check_csi(source: Object, path: Path, errors: Errors) -> None:
         errors.extend(invalid(path.child("name"), name, text) for text in dns1123_subdomain_errors(name))
 
 
-def check_trust_bundle(source: Object, path: Path, errors: Errors) -> None:
+def check_trust_bundle(source: core_v1.ClusterTrustBundleProjection, path: Path, errors: Errors) -> None:
     """Check a projection of ClusterTrustBundles, by name or by signer."""
     name, signer, selector = source.get("name"), source.get("signerName"), source.get("labelSelector")
     if name is not None and signer is not None:
@@ -230,7 +242,7 @@ def check_trust_bundle(source: Object, path: Path, errors: Errors) -> None:
         errors.append(required(path, "either name or signerName must be specified"))
 
 
-def check_pod_certificate(source: Object, path: Path, errors: Errors) -> None:
+def check_pod_certificate(source: core_v1.PodCertificateProjection, path: Path, errors: Errors) -> None:
     """Check a projection of a certificate that is issued for the pod."""
     signer = source.get("signerName", "")
     check_signer_name(signer, path.child("signerName"), errors)

@@ -1,10 +1,13 @@
 """Volumes of a pod spec. Source: pkg/apis/core/validation/validation.go (1.36)."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from sampan.core.field import FieldError, Path, duplicate, forbidden, invalid, required
-from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_subdomain_errors
+from sampan.kinds import core_v1, meta_v1
 from sampan.registry.kinds.pod_spec import volume_sources as sources
 from sampan.registry.kinds.pod_spec.env import VOLUME_FIELDS, validate_field_reference, validate_resource_reference
 from sampan.registry.kinds.pod_spec.options import PodOptions
@@ -21,18 +24,18 @@ from sampan.registry.rules.fields import (
 from sampan.registry.rules.quantities import ZERO, amount
 
 Errors = list[FieldError]
-Check = Callable[[Object, Path, Errors], None]
+Check = Callable[[Any, Path, Errors], None]
 _ONE_TYPE = "may not specify more than 1 volume type"
 
 
 def validate_volumes(
-    volumes: list[Object], metadata: Object | None, path: Path, errors: Errors, options: PodOptions
-) -> dict[str, Object]:
+    volumes: list[core_v1.Volume], metadata: meta_v1.ObjectMeta | None, path: Path, errors: Errors, options: PodOptions
+) -> dict[str, core_v1.Volume]:
     """Check all volumes, and return the valid ones by name.
 
     `metadata` is the metadata of a pod, or None for templates. The claim names of ephemeral volumes depend on it.
     """
-    valid: dict[str, Object] = {}
+    valid: dict[str, core_v1.Volume] = {}
     pod_name = (metadata or {}).get("name", "")
     made: set[str] = set()
     if pod_name:
@@ -49,14 +52,17 @@ def validate_volumes(
             errors.append(duplicate(path.index(i).child("name"), name))
         if len(errors) == before:
             valid[name] = volume
-        claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+        source = volume.get("persistentVolumeClaim")
+        claim = source.get("claimName") if source else None
         if made and claim in made:
             at = path.index(i).child("persistentVolumeClaim", "claimName")
             errors.append(invalid(at, claim, "must not reference a PVC that gets created for an ephemeral volume"))
     return valid
 
 
-def _validate_source(volume: Object, path: Path, i: int, errors: Errors, options: PodOptions, pod_name: str) -> None:
+def _validate_source(
+    volume: core_v1.Volume, path: Path, i: int, errors: Errors, options: PodOptions, pod_name: str
+) -> None:
     kinds = [kind for kind in volume if kind in _SOURCES]
     if not kinds:
         errors.append(required(path.index(i), "must specify a volume type"))
@@ -64,7 +70,8 @@ def _validate_source(volume: Object, path: Path, i: int, errors: Errors, options
     if len(kinds) > 1:
         kinds.sort(key=_ORDER.__getitem__)
     kind = kinds[0]
-    source = volume[kind]
+    given: Mapping[str, Any] = volume  # each kind of source has a type of its own
+    source = given[kind]
     if kind == "configMap":
         _check_config_map(source, path, i, errors)
     elif kind == "secret":
@@ -88,18 +95,18 @@ def _validate_source(volume: Object, path: Path, i: int, errors: Errors, options
         errors.append(forbidden(path.index(i).child(_FORBIDDEN_AT.get(other, other)), _ONE_TYPE))
 
 
-def _check_iscsi_name(name: str, source: Object, path: Path, errors: Errors) -> None:
+def _check_iscsi_name(name: str, source: core_v1.ISCSIVolumeSource, path: Path, errors: Errors) -> None:
     if len(f"{name}:{source.get('targetPortal', '')}") > 64:
         errors.append(invalid(path.child("name"), name, sources.ISCSI_NAME_TOO_LONG))
 
 
-def _check_empty_dir(source: Object, path: Path, errors: Errors) -> None:
+def _check_empty_dir(source: core_v1.EmptyDirVolumeSource, path: Path, errors: Errors) -> None:
     limit = source.get("sizeLimit")
     if limit is not None and amount(limit) < ZERO:
         errors.append(forbidden(path.child("sizeLimit"), "SizeLimit field must be a valid resource quantity"))
 
 
-def check_items(items: list[Object], path: Path, errors: Errors) -> None:
+def check_items(items: list[core_v1.KeyToPath], path: Path, errors: Errors) -> None:
     """Check a list of KeyToPath. `path` is the path of the list."""
     for i, item in enumerate(items):
         target = item.get("path", "")
@@ -113,19 +120,21 @@ def check_items(items: list[Object], path: Path, errors: Errors) -> None:
             check_file_mode(item, "mode", path.index(i), errors)
 
 
-def _check_config_map(source: Object, path: Path, i: int, errors: Errors) -> None:
+def _check_config_map(source: core_v1.ConfigMapVolumeSource, path: Path, i: int, errors: Errors) -> None:
     if not source.get("name"):
         errors.append(required(path.index(i).child("configMap", "name")))
     _check_mode_and_items(source, path, i, "configMap", errors)
 
 
-def _check_secret(source: Object, path: Path, i: int, errors: Errors) -> None:
+def _check_secret(source: core_v1.SecretVolumeSource, path: Path, i: int, errors: Errors) -> None:
     if not source.get("secretName"):
         errors.append(required(path.index(i).child("secret", "secretName")))
     _check_mode_and_items(source, path, i, "secret", errors)
 
 
-def _check_mode_and_items(source: Object, path: Path, i: int, kind: str, errors: Errors) -> None:
+def _check_mode_and_items(
+    source: core_v1.ConfigMapVolumeSource | core_v1.SecretVolumeSource, path: Path, i: int, kind: str, errors: Errors
+) -> None:
     if not 0 <= source.get("defaultMode", 0) <= 0o777:
         check_file_mode(source, "defaultMode", path.index(i).child(kind), errors)
     items = source.get("items")
@@ -133,7 +142,7 @@ def _check_mode_and_items(source: Object, path: Path, i: int, kind: str, errors:
         check_items(items, path.index(i).child(kind, "items"), errors)
 
 
-def check_downward_item(item: Object, path: Path, errors: Errors) -> None:
+def check_downward_item(item: core_v1.DownwardAPIVolumeFile, path: Path, errors: Errors) -> None:
     """Check a DownwardAPIVolumeFile. Kubernetes reports its faults at the path of the source."""
     if not item.get("path"):
         errors.append(required(path.child("path")))
@@ -151,17 +160,17 @@ def check_downward_item(item: Object, path: Path, errors: Errors) -> None:
     check_file_mode(item, "mode", path, errors)
 
 
-def _check_downward_api(source: Object, path: Path, errors: Errors) -> None:
+def _check_downward_api(source: core_v1.DownwardAPIVolumeSource, path: Path, errors: Errors) -> None:
     check_file_mode(source, "defaultMode", path, errors)
     for item in source.get("items", ()):
         check_downward_item(item, path, errors)
 
 
-def _check_claim(source: Object, path: Path, errors: Errors) -> None:
+def _check_claim(source: core_v1.PersistentVolumeClaimVolumeSource, path: Path, errors: Errors) -> None:
     check_required(source, ("claimName",), path, errors)
 
 
-def _check_ephemeral(source: Object, path: Path, errors: Errors) -> None:
+def _check_ephemeral(source: core_v1.EphemeralVolumeSource, path: Path, errors: Errors) -> None:
     template = source.get("volumeClaimTemplate")
     at = path.child("volumeClaimTemplate")
     if template is None:
@@ -176,7 +185,7 @@ def _check_ephemeral(source: Object, path: Path, errors: Errors) -> None:
     validate_claim_spec(template.get("spec") or {}, at.child("spec"), errors)
 
 
-def _check_image(source: Object, path: Path, errors: Errors, options: PodOptions) -> None:
+def _check_image(source: core_v1.ImageVolumeSource, path: Path, errors: Errors, options: PodOptions) -> None:
     if options.is_pod and not source.get("reference"):
         errors.append(required(path.child("reference")))
     policy = source.get("pullPolicy", "")
@@ -186,7 +195,7 @@ def _check_image(source: Object, path: Path, errors: Errors, options: PodOptions
         errors.append(not_supported(at, policy, supported) if policy else required(at))
 
 
-def _is_service_account_projection(source: Object) -> bool:
+def _is_service_account_projection(source: core_v1.ProjectedVolumeSource) -> bool:
     """Return True if a projected volume has the form that every pod's service account volume has.
 
     This is a fast path around the full check. False does not imply a fault.
@@ -197,6 +206,7 @@ def _is_service_account_projection(source: Object) -> bool:
     for projection in source.get("sources") or ():
         if len(projection) != 1:
             return False
+        part: Any
         ((kind, part),) = projection.items()
         if kind == "serviceAccountToken":
             if not 600 <= part.get("expirationSeconds", 0) <= 1 << 32 or not _is_plain_path(part.get("path", "")):
@@ -213,7 +223,7 @@ def _is_plain_path(path: str) -> bool:
     return bool(path) and path[0] != "/" and ".." not in path
 
 
-def _are_plain_items(kind: str, part: Object, paths: set[str]) -> bool:
+def _are_plain_items(kind: str, part: Mapping[str, Any], paths: set[str]) -> bool:
     if kind != "downwardAPI" and not part.get("name"):
         return False
     for item in part.get("items", ()):
@@ -233,7 +243,7 @@ def _are_plain_items(kind: str, part: Object, paths: set[str]) -> bool:
     return True
 
 
-def _check_projected(source: Object, path: Path, errors: Errors, options: PodOptions) -> None:
+def _check_projected(source: core_v1.ProjectedVolumeSource, path: Path, errors: Errors, options: PodOptions) -> None:
     check_file_mode(source, "defaultMode", path, errors)
     paths: set[str] = set()
     for i, projection in enumerate(source.get("sources") or ()):
@@ -247,7 +257,7 @@ def _check_projected(source: Object, path: Path, errors: Errors, options: PodOpt
             "clusterTrustBundle",
             "podCertificate",
         ):
-            part = projection.get(kind)
+            part: Any = projection.get(kind)  # each kind has a type of its own
             if part is None:
                 continue
             kinds += 1
@@ -265,7 +275,9 @@ def _claim_path(target: str, shown: str, paths: set[str], path: Path, errors: Er
     paths.add(target)
 
 
-def _project_keys(part: Object, path: Path, at: Path, paths: set[str], errors: Errors) -> None:
+def _project_keys(
+    part: core_v1.ConfigMapProjection | core_v1.SecretProjection, path: Path, at: Path, paths: set[str], errors: Errors
+) -> None:
     if not part.get("name"):
         errors.append(required(at.child("name")))
     items = part.get("items", ())
@@ -276,14 +288,18 @@ def _project_keys(part: Object, path: Path, at: Path, paths: set[str], errors: E
             _claim_path(item["path"], part.get("name", ""), paths, path, errors)
 
 
-def _project_downward(part: Object, path: Path, at: Path, paths: set[str], errors: Errors) -> None:
+def _project_downward(
+    part: core_v1.DownwardAPIProjection, path: Path, at: Path, paths: set[str], errors: Errors
+) -> None:
     for item in part.get("items", ()):
         check_downward_item(item, at, errors)
         if item.get("path"):
             _claim_path(item["path"], item["path"], paths, path, errors)
 
 
-def _check_token(part: Object, path: Path, at: Path, errors: Errors, options: PodOptions) -> None:
+def _check_token(
+    part: core_v1.ServiceAccountTokenProjection, path: Path, at: Path, errors: Errors, options: PodOptions
+) -> None:
     seconds = part.get("expirationSeconds", 0)
     if seconds < 600:
         text = "may not specify a duration less than 10 minutes"
@@ -298,7 +314,9 @@ def _check_token(part: Object, path: Path, at: Path, errors: Errors, options: Po
         check_local_not_reserved(target, path.child("path"), errors)
 
 
-def _project_bundle(part: Object, path: Path, at: Path, paths: set[str], errors: Errors) -> None:
+def _project_bundle(
+    part: core_v1.ClusterTrustBundleProjection, path: Path, at: Path, paths: set[str], errors: Errors
+) -> None:
     sources.check_trust_bundle(part, at, errors)
     target = part.get("path", "")
     if not target:
@@ -307,7 +325,9 @@ def _project_bundle(part: Object, path: Path, at: Path, paths: set[str], errors:
     _claim_path(target, target, paths, path, errors)
 
 
-def _project_certificate(part: Object, path: Path, at: Path, paths: set[str], errors: Errors) -> None:
+def _project_certificate(
+    part: core_v1.PodCertificateProjection, path: Path, at: Path, paths: set[str], errors: Errors
+) -> None:
     sources.check_pod_certificate(part, at, errors)
     found = False
     for name in ("credentialBundlePath", "keyPath", "certificateChainPath"):
@@ -321,11 +341,11 @@ def _project_certificate(part: Object, path: Path, at: Path, paths: set[str], er
         errors.append(required(at, text))
 
 
-def _checked_elsewhere(source: Object, path: Path, errors: Errors) -> None:
+def _checked_elsewhere(source: Any, path: Path, errors: Errors) -> None:
     """Do nothing: this source is checked elsewhere, with the options of the pod."""
 
 
-_PROJECTIONS = {
+_PROJECTIONS: dict[str, Callable[[Any, Path, Path, set[str], Errors], None]] = {
     "secret": _project_keys,
     "configMap": _project_keys,
     "downwardAPI": _project_downward,

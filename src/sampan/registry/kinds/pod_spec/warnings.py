@@ -3,11 +3,15 @@
 Source: pkg/api/pod/warnings.go (1.36).
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import Any, TypeAlias
 
 from sampan.core.field import Path, quote
 from sampan.core.object import Object
+from sampan.kinds import core_v1, meta_v1
 from sampan.registry.kinds.pod_spec.annotations import (
     APPARMOR_CONTAINER,
     SECCOMP_CONTAINER,
@@ -21,7 +25,7 @@ from sampan.registry.rules.quantities import is_whole
 
 WARNINGS_MAX = 1000
 """Maximum number of warnings. It is far above the number that fits into the headers of a response."""
-_Port = tuple[Object, str, int, int]
+_Port: TypeAlias = "tuple[core_v1.ContainerPort, str, int, int]"
 """Port with its location: the name of the container list, the index of the container, the index of the port."""
 _ROOT = Path("spec")
 _METADATA = Path("metadata")
@@ -48,16 +52,20 @@ _NULL_SELECTOR = "a null labelSelector results in matching no pod"
 
 def pod_warnings(pod: Object) -> list[str]:
     """Return warnings for a new Pod."""
-    return _warnings(pod.get("spec") or {}, pod.get("metadata") or {}, _ROOT, _METADATA, template=False)
+    spec: core_v1.PodSpec = pod.get("spec") or {"containers": []}
+    return _warnings(spec, pod.get("metadata") or {}, _ROOT, _METADATA, template=False)
 
 
-def template_warnings(template: Object, path: Path = _TEMPLATE) -> list[str]:
+def template_warnings(template: core_v1.PodTemplateSpec, path: Path = _TEMPLATE) -> list[str]:
     """Return warnings for a pod template. `path` is the path of the template."""
-    spec, metadata = template.get("spec") or {}, template.get("metadata") or {}
+    spec: core_v1.PodSpec = template.get("spec") or {"containers": []}
+    metadata = template.get("metadata") or {}
     return _warnings(spec, metadata, path.child("spec"), path.child("metadata"), template=True)
 
 
-def _warnings(spec: Object, metadata: Object, path: Path, metadata_path: Path, *, template: bool) -> list[str]:
+def _warnings(
+    spec: core_v1.PodSpec, metadata: meta_v1.ObjectMeta, path: Path, metadata_path: Path, *, template: bool
+) -> list[str]:
     found: list[str] = []
     annotations = metadata.get("annotations")
     _placement(spec, path, found)
@@ -85,19 +93,21 @@ def _warnings(spec: Object, metadata: Object, path: Path, metadata_path: Path, *
     return found
 
 
-def _placement(spec: Object, path: Path, found: list[str]) -> None:
+def _placement(spec: core_v1.PodSpec, path: Path, found: list[str]) -> None:
     selector = spec.get("nodeSelector") or ()
     found.extend(f"{path.child('nodeSelector').key(k)}: {DEPRECATED[k]}" for k in selector if k in DEPRECATED)
     node = (spec.get("affinity") or {}).get("nodeAffinity")
     if node:
         at = path.child("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-        terms = (node.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
+        required = node.get("requiredDuringSchedulingIgnoredDuringExecution")
+        terms = (required.get("nodeSelectorTerms") if required else None) or ()
         for i, term in enumerate(terms):
             found.extend(term_warnings(term, at.child("nodeSelectorTerms").index(i), check_values=False))
         at = path.child("affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
-        for i, term in enumerate(node.get("preferredDuringSchedulingIgnoredDuringExecution") or ()):
+        for i, preferred in enumerate(node.get("preferredDuringSchedulingIgnoredDuringExecution") or ()):
             where = at.index(i).child("preference")
-            found.extend(term_warnings(term.get("preference") or {}, where, check_values=True))
+            if preferred.get("preference"):
+                found.extend(term_warnings(preferred["preference"], where, check_values=True))
     for i, constraint in enumerate(spec.get("topologySpreadConstraints", ())):
         at, key = path.child("topologySpreadConstraints").index(i), constraint.get("topologyKey", "")
         if key in DEPRECATED:
@@ -106,7 +116,7 @@ def _placement(spec: Object, path: Path, found: list[str]) -> None:
             found.append(f"{at.child('labelSelector')}: {_NULL_SELECTOR}")
 
 
-def claim_spec_warnings(spec: Object, path: Path) -> list[str]:
+def claim_spec_warnings(spec: core_v1.PersistentVolumeClaimSpec, path: Path) -> list[str]:
     """Return warnings for fractional amounts of bytes in the spec of a claim."""
     found: list[str] = []
     for kind in ("limits", "requests"):
@@ -117,15 +127,16 @@ def claim_spec_warnings(spec: Object, path: Path) -> list[str]:
     return found
 
 
-def _volumes(volumes: list[Object], path: Path, found: list[str]) -> None:
+def _volumes(volumes: list[core_v1.Volume], path: Path, found: list[str]) -> None:
     overlapping = False
     for i, volume in enumerate(volumes):
+        source: Any  # each kind has a type of its own
         for kind, source in volume.items():
             if kind in _VOLUMES:
                 name, text = _VOLUMES[kind]
                 found.append(f"{path.index(i).child(name)}: {text}")
             elif kind == "ephemeral" and source.get("volumeClaimTemplate"):
-                spec = source["volumeClaimTemplate"].get("spec") or {}
+                spec: Any = source["volumeClaimTemplate"].get("spec") or {}
                 at = path.index(i).child("ephemeral", "volumeClaimTemplate", "spec")
                 found.extend(claim_spec_warnings(spec, at))
             elif kind == "projected" or (kind in ("configMap", "secret", "downwardAPI") and source.get("items")):
@@ -135,11 +146,11 @@ def _volumes(volumes: list[Object], path: Path, found: list[str]) -> None:
             _overlaps(volume, found)
 
 
-def _overlaps(volume: Object, found: list[str]) -> None:
+def _overlaps(volume: core_v1.Volume, found: list[str]) -> None:
     """Warn about files of one volume whose paths overlap."""
     name = volume.get("name", "")
     for kind, title in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
-        source = volume.get(kind)
+        source: Any = volume.get(kind)  # each kind has a type of its own
         if source and source.get("items"):
             own = source.get("secretName" if kind == "secret" else "name", "")
             shown = title if kind == "downwardAPI" else f"{title} {quote(own)}"
@@ -148,16 +159,16 @@ def _overlaps(volume: Object, found: list[str]) -> None:
     if projected is None:
         return
     files: list[tuple[str, str]] = []
-    for source in projected.get("sources") or ():
-        if not source:
+    for projection in projected.get("sources") or ():
+        if not projection:
             found.append(f"volume {quote(name)} (Projected) has no sources provided")
-        files.extend(_projected_files(source))
+        files.extend(_projected_files(projection))
     _report_overlaps(name, "Projected", files, found)
 
 
-def _projected_files(source: Object) -> Iterator[tuple[str, str]]:
+def _projected_files(source: core_v1.VolumeProjection) -> Iterator[tuple[str, str]]:
     for kind, title in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
-        part = source.get(kind)
+        part: Any = source.get(kind)  # each kind has a type of its own
         if part and part.get("items"):
             shown = title if kind == "downwardAPI" else f"{title} {quote(part.get('name', ''))}"
             yield from ((item.get("path", ""), shown) for item in part["items"])
@@ -170,9 +181,10 @@ def _projected_files(source: Object) -> Iterator[tuple[str, str]]:
         yield bundle.get("path", ""), f"ClusterTrustBundle {quote(name)}"
     elif source.get("podCertificate"):
         titles = {"certificateChainPath": "chain", "keyPath": "key", "credentialBundlePath": "credential bundle"}
+        certificate: Mapping[str, Any] = source["podCertificate"]
         for field, title in titles.items():
-            if source["podCertificate"].get(field):
-                yield source["podCertificate"][field], f"PodCertificate {title}"
+            if certificate.get(field):
+                yield certificate[field], f"PodCertificate {title}"
 
 
 def _report_overlaps(volume: str, title: str, files: list[tuple[str, str]], found: list[str]) -> None:
@@ -201,10 +213,11 @@ def _file(file: tuple[str, str]) -> str:
     return f"{quote(path)} ({source})" if source else quote(path)
 
 
-def _duplicates(spec: Object, path: Path, found: list[str]) -> None:
+def _duplicates(spec: core_v1.PodSpec, path: Path, found: list[str]) -> None:
     for field, key, word in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
         seen: set[str] = set()
-        for i, item in enumerate(spec.get(field, ())):
+        items: Any = spec.get(field, ())  # each field has a type of its own
+        for i, item in enumerate(items):
             value = item.get(key, "")
             if value in seen:
                 found.append(f"{path.child(field).index(i).child(key)}: duplicate {word} {quote(value)}")
@@ -214,7 +227,7 @@ def _duplicates(spec: Object, path: Path, found: list[str]) -> None:
             found.append(f'{path.child("imagePullSecrets").index(i).child("name")}: invalid empty name ""')
 
 
-def _fractions(amounts: Object, path: Path, found: list[str]) -> None:
+def _fractions(amounts: Mapping[str, Any], path: Path, found: list[str]) -> None:
     for name in _BYTES:
         text = amounts.get(name)
         if text is not None and not is_whole(text):
@@ -222,7 +235,7 @@ def _fractions(amounts: Object, path: Path, found: list[str]) -> None:
 
 
 def _profiles(
-    spec: Object, annotations: dict[str, str], path: Path, at: Path, found: list[str], template: bool
+    spec: core_v1.PodSpec, annotations: dict[str, str], path: Path, at: Path, found: list[str], template: bool
 ) -> None:
     """Warn about annotations that fields replaced."""
     of_pod = spec.get("securityContext") or {}
@@ -242,7 +255,7 @@ def _profiles(
                 found.append(f"{at.key(key)}: {text}")
 
 
-def _containers(spec: Object, path: Path, found: list[str]) -> None:
+def _containers(spec: core_v1.PodSpec, path: Path, found: list[str]) -> None:
     ports: list[_Port] = []
     for kind in ("initContainers", "containers", "ephemeralContainers"):
         for i, container in enumerate(spec.get(kind, ())):
@@ -260,7 +273,7 @@ def _containers(spec: Object, path: Path, found: list[str]) -> None:
         _ports(ports, path, found)
 
 
-def _hidden_variables(env: list[Object], path: Path, found: list[str]) -> None:
+def _hidden_variables(env: list[core_v1.EnvVar], path: Path, found: list[str]) -> None:
     seen: set[str] = set()
     for i, variable in enumerate(env):
         name, value = variable.get("name", ""), variable.get("value", "")
@@ -272,7 +285,7 @@ def _hidden_variables(env: list[Object], path: Path, found: list[str]) -> None:
         seen.add(name)
 
 
-def _go_port(port: Object) -> str:
+def _go_port(port: core_v1.ContainerPort) -> str:
     return (
         f"{{Name:{port.get('name', '')} HostPort:{port.get('hostPort', 0)} "
         f"ContainerPort:{port.get('containerPort', 0)} "
@@ -287,7 +300,7 @@ class _SameNumber:
         self._all: list[_Port] = []
         self._by_host: dict[int, dict[str, list[int]]] = {}
 
-    def conflicting(self, port: Object) -> list[_Port]:
+    def conflicting(self, port: core_v1.ContainerPort) -> list[_Port]:
         """Return the first added ports that conflict with this port. Without a host port, all added ports conflict."""
         host, address = port.get("hostPort", 0), port.get("hostIP", "")
         if not host:
@@ -340,7 +353,7 @@ def _port_path(entry: _Port, path: Path) -> Path:
     return path.child(kind).index(i).child("ports").index(j)
 
 
-def _conflict(one: Object, other: Object) -> str:
+def _conflict(one: core_v1.ContainerPort, other: core_v1.ContainerPort) -> str:
     own, its = one.get("hostPort", 0), other.get("hostPort", 0)
     own_ip, its_ip = one.get("hostIP", ""), other.get("hostIP", "")
     if own_ip == its_ip and own == its:
@@ -350,7 +363,7 @@ def _conflict(one: Object, other: Object) -> str:
     return "dangerously ambiguous" if own == its and (not own_ip) != (not its_ip) else ""
 
 
-def _pod_affinity(affinity: Object, path: Path, found: list[str]) -> None:
+def _pod_affinity(affinity: core_v1.Affinity, path: Path, found: list[str]) -> None:
     for kind in ("podAffinity", "podAntiAffinity"):
         rules = affinity.get(kind) or {}
         at = path.child(kind, "requiredDuringSchedulingIgnoredDuringExecution")

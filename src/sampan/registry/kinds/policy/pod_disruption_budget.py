@@ -1,10 +1,12 @@
 """Pod disruption budgets. Source: pkg/registry/policy/poddisruptionbudget, pkg/apis/policy/validation (1.36)."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from sampan.core.field import Path, invalid
-from sampan.core.object import Object
 from sampan.core.validation.names import path_segment_errors
+from sampan.kinds import policy_v1
 from sampan.registry.columns.cells import NAME, at, column, integer
 from sampan.registry.kind import Kind
 from sampan.registry.old_versions.disruption_budget import disruption_budget
@@ -20,7 +22,7 @@ _STATUS = Path("status")
 _POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 
 
-def _check_spec(spec: Object, errors: Errors, *, lenient: bool) -> None:
+def _check_spec(spec: policy_v1.PodDisruptionBudgetSpec, errors: Errors, *, lenient: bool) -> None:
     if "minAvailable" in spec and "maxUnavailable" in spec:
         errors.append(invalid(_SPEC, spec, "minAvailable and maxUnavailable cannot be both set"))
     for name in ("minAvailable", "maxUnavailable"):
@@ -43,16 +45,20 @@ class PodDisruptionBudgetStrategy(Strategy):
         """Check that the name is a valid path segment."""
         return path_segment_errors(name)
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: policy_v1.PodDisruptionBudget, errors: Errors) -> None:
         """Check a new budget."""
         _check_spec(obj.get("spec", {}), errors, lenient=False)
 
-    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(
+        self, ctx: Context, obj: policy_v1.PodDisruptionBudget, old: policy_v1.PodDisruptionBudget, errors: Errors
+    ) -> None:
         """Check an update. Faults of the stored selector are tolerated."""
         lenient = has_invalid_selector(old.get("spec", {}).get("selector"))
         _check_spec(obj.get("spec", {}), errors, lenient=lenient)
 
-    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(
+        self, ctx: Context, obj: policy_v1.PodDisruptionBudget, old: policy_v1.PodDisruptionBudget, errors: Errors
+    ) -> None:
         """Check that conditions are well-formed and counters are not negative."""
         status = obj.get("status", {})
         check_conditions(status.get("conditions", ()), _STATUS.child("conditions"), errors)

@@ -1,10 +1,13 @@
 """Roles and cluster roles. Source: pkg/registry/rbac, pkg/apis/rbac/validation (1.36)."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import Any, Final
 
 from sampan.core.field import Path, invalid, required
 from sampan.core.object import Object
 from sampan.core.validation.names import path_segment_errors
+from sampan.kinds import meta_v1, rbac_v1
 from sampan.registry.kind import Kind
 from sampan.registry.rules.fields import Errors, check_label_selector
 from sampan.registry.rules.selectors import has_invalid_selector, selector_or_none
@@ -14,7 +17,7 @@ _RULES = Path("rules")
 _SELECTORS = Path("aggregationRule", "clusterRoleSelectors")
 
 
-def check_rule(rule: Object, path: Path, errors: Errors, *, namespaced: bool) -> None:
+def check_rule(rule: rbac_v1.PolicyRule, path: Path, errors: Errors, *, namespaced: bool) -> None:
     """Check a rule, which has verbs and either resources or URLs."""
     if not rule.get("verbs"):
         errors.append(required(path.child("verbs"), "verbs must contain at least one value"))
@@ -48,15 +51,14 @@ class RoleStrategy(Strategy):
         if not obj.get("rules"):
             obj["rules"] = None
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: rbac_v1.Role | rbac_v1.ClusterRole, errors: Errors) -> None:
         """Check a role."""
         for index, rule in enumerate(obj.get("rules") or ()):
             check_rule(rule, _RULES.index(index), errors, namespaced=self.namespaced)
 
 
-def _selectors(role: Object) -> list[Object]:
-    selectors: list[Object] = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
-    return selectors
+def _selectors(role: rbac_v1.ClusterRole) -> list[meta_v1.LabelSelector]:
+    return (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
 
 
 class ClusterRoleStrategy(RoleStrategy):
@@ -64,15 +66,15 @@ class ClusterRoleStrategy(RoleStrategy):
 
     namespaced = False
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: rbac_v1.Role | rbac_v1.ClusterRole, errors: Errors) -> None:
         """Check a new cluster role."""
         self._check(ctx, obj, errors, lenient=False)
 
-    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(self, ctx: Context, obj: rbac_v1.ClusterRole, old: rbac_v1.ClusterRole, errors: Errors) -> None:
         """Check an update. Faults of stored selectors are tolerated."""
         self._check(ctx, obj, errors, lenient=any(map(has_invalid_selector, _selectors(old))))
 
-    def _check(self, ctx: Context, obj: Object, errors: Errors, *, lenient: bool) -> None:
+    def _check(self, ctx: Context, obj: Any, errors: Errors, *, lenient: bool) -> None:
         super().check(ctx, obj, errors)
         if "aggregationRule" not in obj:
             return

@@ -1,10 +1,13 @@
 """Role bindings and cluster role bindings. Source: pkg/registry/rbac, pkg/apis/rbac/{v1,validation} (1.36)."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from sampan.core.field import Path, invalid, required
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_subdomain_errors, path_segment_errors
+from sampan.kinds import rbac_v1
 from sampan.registry.columns.age import Ages
 from sampan.registry.columns.cells import NAME, Cell, column
 from sampan.registry.definition import Column
@@ -19,7 +22,7 @@ _SUBJECTS = Path("subjects")
 _SUBJECT_KINDS = ("ServiceAccount", "User", "Group")
 
 
-def _check_subject(subject: Object, path: Path, errors: Errors, *, namespaced: bool) -> None:
+def _check_subject(subject: rbac_v1.Subject, path: Path, errors: Errors, *, namespaced: bool) -> None:
     name, kind, group = subject.get("name", ""), subject.get("kind", ""), subject.get("apiGroup", "")
     if not name:
         errors.append(required(path.child("name")))
@@ -82,7 +85,7 @@ class RoleBindingStrategy(Strategy):
 
 
 def _subjects(kind: str) -> Cell:
-    def cell(binding: Object) -> str:
+    def cell(binding: rbac_v1.RoleBinding | rbac_v1.ClusterRoleBinding) -> str:
         return ", ".join(
             f"{subject.get('namespace', '')}/{subject['name']}" if kind == "ServiceAccount" else subject["name"]
             for subject in binding.get("subjects", ())
@@ -92,7 +95,7 @@ def _subjects(kind: str) -> Cell:
     return cell
 
 
-def _role_text(binding: Object) -> str:
+def _role_text(binding: rbac_v1.RoleBinding | rbac_v1.ClusterRoleBinding) -> str:
     return f"{binding['roleRef']['kind']}/{binding['roleRef']['name']}"
 
 

@@ -1,10 +1,13 @@
 """Storage classes and volume attributes classes. Source: pkg/registry/storage, pkg/apis/storage (1.36)."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from sampan.core.field import Path, duplicate, forbidden, invalid, required, too_long
 from sampan.core.json.values import same
 from sampan.core.object import Object
+from sampan.kinds import core_v1, storage_v1
 from sampan.registry.columns.cells import EMPTY, NAME, at, column, name_of
 from sampan.registry.kind import Kind
 from sampan.registry.rules.fields import Errors, check_immutable, check_qualified_name, not_supported
@@ -37,7 +40,7 @@ def _check_parameters(parameters: dict[str, str], errors: Errors, *, may_be_empt
         errors.append(required(path, "must contain at least one key/value pair"))
 
 
-def _check_term(term: Object, path: Path, errors: Errors) -> dict[str, frozenset[str]]:
+def _check_term(term: core_v1.TopologySelectorTerm, path: Path, errors: Errors) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for index, expression in enumerate(term.get("matchLabelExpressions") or ()):
         at, key, values = path.index(index), expression.get("key", ""), expression.get("values") or ()
@@ -53,7 +56,7 @@ def _check_term(term: Object, path: Path, errors: Errors) -> dict[str, frozenset
     return found
 
 
-def _check_topologies(topologies: list[Object], errors: Errors) -> None:
+def _check_topologies(topologies: list[core_v1.TopologySelectorTerm], errors: Errors) -> None:
     seen: list[dict[str, frozenset[str]]] = []
     for index, term in enumerate(topologies):
         path = _TOPOLOGIES.index(index).child("matchLabelExpressions")
@@ -130,7 +133,7 @@ _DEFAULT_CLASS = (
 )
 
 
-def _class_name(storage_class: Object) -> str:
+def _class_name(storage_class: storage_v1.StorageClass) -> str:
     annotations = storage_class["metadata"].get("annotations", EMPTY)
     default = any(annotations.get(key) == "true" for key in _DEFAULT_CLASS)
     return f"{name_of(storage_class)} (default)" if default else name_of(storage_class)

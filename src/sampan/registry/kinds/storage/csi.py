@@ -1,5 +1,7 @@
 """CSI drivers, their nodes and capacities. Source: pkg/registry/storage, pkg/apis/storage/{v1,validation} (1.36)."""
 
+from __future__ import annotations
+
 from math import inf
 from typing import Final
 
@@ -7,6 +9,7 @@ from sampan.core.field import Path, duplicate, invalid, required
 from sampan.core.numbers.quantity import Quantity
 from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_subdomain_errors
+from sampan.kinds import storage_v1
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNSET, at, boolean, column, count, integer
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.volume_sources import check_csi_driver_name
@@ -47,7 +50,7 @@ _TOKEN_WARNING = (
 )
 
 
-def _check_tokens(requests: list[Object], path: Path, errors: Errors) -> None:
+def _check_tokens(requests: list[storage_v1.TokenRequest], path: Path, errors: Errors) -> None:
     audiences: set[str] = set()
     for index, request in enumerate(requests):
         at, audience = path.index(index), request.get("audience", "")
@@ -124,7 +127,7 @@ class CSIDriverStrategy(Strategy):
             check_immutable(obj["spec"].get(name), old["spec"].get(name), _SPEC.child(shown), errors)
 
 
-def _check_node_driver(driver: Object, path: Path, errors: Errors) -> None:
+def _check_node_driver(driver: storage_v1.CSINodeDriver, path: Path, errors: Errors) -> None:
     check_csi_driver_name(driver.get("name", ""), path.child("name"), errors)
     node_id = driver.get("nodeID", "")
     if not node_id:
@@ -136,7 +139,7 @@ def _check_node_driver(driver: Object, path: Path, errors: Errors) -> None:
     check_not_negative(count, path.child("allocatable", "count"), errors)
 
 
-def _check_topology_keys(driver: Object, path: Path, errors: Errors) -> None:
+def _check_topology_keys(driver: storage_v1.CSINodeDriver, path: Path, errors: Errors) -> None:
     seen: set[str] = set()
     for key in driver.get("topologyKeys") or ():
         if not key:
@@ -226,7 +229,7 @@ class CSIStorageCapacityStrategy(Strategy):
         return found
 
 
-def _token_requests(driver: Object) -> str:
+def _token_requests(driver: storage_v1.CSIDriver) -> str:
     requests = driver.get("spec", EMPTY).get("tokenRequests")
     return UNSET if requests is None else ",".join(request.get("audience", "") for request in requests)
 

@@ -1,10 +1,12 @@
 """Volume attachments. Source: pkg/registry/storage/volumeattachment, pkg/apis/storage/validation (1.36)."""
 
+from __future__ import annotations
+
 from typing import ClassVar, Final
 
 from sampan.core.field import Path, forbidden, invalid, required, too_long
-from sampan.core.object import Object
 from sampan.core.validation.names import dns1123_subdomain_errors
+from sampan.kinds import core_v1, storage_v1
 from sampan.registry.columns.cells import NAME, at, boolean, column
 from sampan.registry.kind import Kind
 from sampan.registry.kinds.pod_spec.persistent_volume_claim_spec import check_access_modes
@@ -20,7 +22,7 @@ _NOT_INLINE = "may not be specified in the context of inline volumes"
 _ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
 
-def _check_inline(spec: Object, path: Path, errors: Errors) -> None:
+def _check_inline(spec: core_v1.PersistentVolumeSpec, path: Path, errors: Errors) -> None:
     for name in ("claimRef", "capacity"):
         if spec.get(name):
             errors.append(forbidden(path.child(name), _NOT_INLINE))
@@ -36,7 +38,7 @@ def _check_inline(spec: Object, path: Path, errors: Errors) -> None:
         errors.append(forbidden(path.child("nodeAffinity"), _NOT_INLINE))
 
 
-def _check_source(source: Object, errors: Errors) -> None:
+def _check_source(source: storage_v1.VolumeAttachmentSource, errors: Errors) -> None:
     path, name, inline = _SPEC.child("source"), source.get("persistentVolumeName"), source.get("inlineVolumeSpec")
     if name is None and inline is None:
         errors.append(required(path, _ONE_SOURCE))
@@ -48,7 +50,7 @@ def _check_source(source: Object, errors: Errors) -> None:
         _check_inline(inline, path.child("inlineVolumeSpec"), errors)
 
 
-def _check_status(status: Object, errors: Errors) -> None:
+def _check_status(status: storage_v1.VolumeAttachmentStatus, errors: Errors) -> None:
     metadata = status.get("attachmentMetadata") or {}
     if sum(len(key.encode()) + len(value.encode()) for key, value in metadata.items()) > _METADATA_BYTES_MAX:
         errors.append(too_long(_STATUS.child("attachmentMetadata"), "", _METADATA_BYTES_MAX))
@@ -71,25 +73,31 @@ class VolumeAttachmentStrategy(Strategy):
     allow_unconditional_update = False
     returns_deleted_object = True
 
-    def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
+    def check(self, ctx: Context, obj: storage_v1.VolumeAttachment, errors: Errors) -> None:
         """Check an attachment."""
         spec = obj.get("spec", {})
         check_csi_driver_name(spec.get("attacher", ""), _SPEC.child("attacher"), errors)
         source, node = spec.get("source", {}), spec.get("nodeName", "")
         _check_source(source, errors)
         errors.extend(invalid(_SPEC.child("nodeName"), node, text) for text in dns1123_subdomain_errors(node))
-        _check_status(obj.get("status", {}), errors)
+        status = obj.get("status")
+        if status:
+            _check_status(status, errors)
         volume = source.get("persistentVolumeName")
         if volume is not None:
             path = Path("spec.source.persistentVolumeName")
             errors.extend(invalid(path, volume, text) for text in dns1123_subdomain_errors(volume))
 
-    def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_update(
+        self, ctx: Context, obj: storage_v1.VolumeAttachment, old: storage_v1.VolumeAttachment, errors: Errors
+    ) -> None:
         """Check an update: the spec is immutable."""
         self.check(ctx, obj, errors)
         check_immutable(obj.get("spec"), old.get("spec"), _SPEC, errors)
 
-    def check_status_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:
+    def check_status_update(
+        self, ctx: Context, obj: storage_v1.VolumeAttachment, old: storage_v1.VolumeAttachment, errors: Errors
+    ) -> None:
         """Check the size of the data that the attacher reports."""
         self.check_update(ctx, obj, old, errors)
 
