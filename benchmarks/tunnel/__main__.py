@@ -24,7 +24,7 @@ from benchmarks.scale.report import store, text_table
 from benchmarks.scenarios import Scenario
 from benchmarks.tunnel import node
 from sampan.core.event_loop.task_scope import TaskScope
-from sampan.http.client import HttpClient, HttpRequest, HttpSettings, Tunnel, Upstream
+from sampan.http.client import HttpClient, HttpClientSettings, HttpRequest, Tunnel, Upstream
 from sampan.server.pki.certificates import KeyPair, make_ca, make_serving
 from sampan.streams.tunnels import NodeTunnels, NodeWay
 from sampan.wire.http1 import request_head
@@ -112,7 +112,7 @@ def _context(directory: Path, pair: KeyPair) -> ssl.SSLContext:
 
 
 async def _latency(place: Upstream, requests: int, *, fresh: bool) -> Figure:
-    client = HttpClient(HttpSettings(compression=False))
+    client = HttpClient(HttpClientSettings(compression=False))
     head = request_head("GET", "/small", [("host", "h")])
     times = []
     for _ in range(requests):
@@ -128,7 +128,7 @@ async def _latency(place: Upstream, requests: int, *, fresh: bool) -> Figure:
 
 
 async def _throughput(place: Upstream) -> Figure:
-    client = HttpClient(HttpSettings(compression=False))
+    client = HttpClient(HttpClientSettings(compression=False))
     head = request_head("GET", "/large", [("host", "h")])
     began, size = time.perf_counter(), 0
     response = await client.send(place, HttpRequest("GET", "/large", stream=True), head)

@@ -9,7 +9,7 @@ from sampan.app.controller_manager.proxy_settings import ProxyRuleSettings
 from sampan.app.controller_manager.settings import AllLoopsSettings
 from sampan.app.settings.up import UpSettings
 from sampan.core.settings import settings_of
-from sampan.core.settings.declare import DECLARATION, Declaration
+from sampan.core.settings.declare import DECLARATION, SettingDeclaration
 from sampan.server.apiserver import ApiServerSettings
 from sampan.service_proxy.rules.options import RuleOptions
 
@@ -32,7 +32,7 @@ def meanings(part: Any) -> dict[str, tuple[str, object]]:
     for each in fields(part):
         declared = each.metadata.get(DECLARATION)
         if isinstance(each.default, bool | int | float | str | tuple):
-            found[each.name] = (declared.help if isinstance(declared, Declaration) else "", each.default)
+            found[each.name] = (declared.help if isinstance(declared, SettingDeclaration) else "", each.default)
     return found
 
 

@@ -14,7 +14,7 @@ from sampan.client.identity import Impersonation
 from sampan.client.stack import connect_transport, credential_source
 from sampan.client.transport import HttpRequest
 from sampan.client.transports.warnings import Warning
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.http.client.tls import TlsOptions
 from tests.http.client.certificates import Authority
 from tests.http.client.scripted import Peer, ReceivedRequest, recording, scripted
@@ -42,7 +42,7 @@ async def test_a_client_that_requests_is_reported_with_every_request() -> None:
 async def test_compression_can_be_left_off() -> None:
     requested: list[ReceivedRequest] = []
     async with scripted(recording(requested)) as server:
-        transport = connect_transport(Config(str(server.address), compression=False), settings=HttpSettings())
+        transport = connect_transport(Config(str(server.address), compression=False), settings=HttpClientSettings())
         await (await transport.send(GET)).read()
         await transport.aclose()
     assert "accept-encoding" not in requested[0].headers

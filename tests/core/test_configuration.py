@@ -9,7 +9,7 @@ import pytest
 from sampan.app.settings.up import UpSettings
 from sampan.cli.apiserver_options import ACCEPTED
 from sampan.core.settings import settings_of
-from sampan.core.settings.configuration import ConfigError, read_config_file
+from sampan.core.settings.configuration import ConfigFileError, read_config_file
 
 OPTIONS = (*settings_of(UpSettings()), *ACCEPTED)
 
@@ -95,7 +95,7 @@ def test_relative_paths_are_those_of_the_file(file: Path) -> None:
     ],
 )
 def test_wrong_file_is_refused_with_line_and_key(file: Path, text: str, error: str) -> None:
-    with pytest.raises(ConfigError) as raised:
+    with pytest.raises(ConfigFileError) as raised:
         values(file, text)
     sent = str(raised.value)
     assert error.replace("FILE", str(file)) in sent
@@ -105,10 +105,10 @@ def test_wrong_file_is_refused_with_line_and_key(file: Path, text: str, error: s
 
 def test_bytes_that_are_no_text_are_not_yaml(file: Path) -> None:
     file.write_bytes(b"a: \xff\xfe")
-    with pytest.raises(ConfigError, match="is not YAML"):
+    with pytest.raises(ConfigFileError, match="is not YAML"):
         read_config_file(file, OPTIONS)
 
 
 def test_file_that_cannot_be_read_is_an_error(file: Path) -> None:
-    with pytest.raises(ConfigError, match=f"cannot read {file}: {os.strerror(2)}"):
+    with pytest.raises(ConfigFileError, match=f"cannot read {file}: {os.strerror(2)}"):
         read_config_file(file, OPTIONS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sampan.oci.credentials import Credentials, credentials_for
+from sampan.oci.credentials import RegistryCredentials, credentials_for
 from sampan.oci.errors import OciError
 
 
@@ -26,18 +26,18 @@ def encoded(text: str) -> str:
 @pytest.mark.parametrize("key", ["registry.test", "https://registry.test", "https://registry.test/v2/"])
 def test_user_and_password_are_those_of_the_registry(key: str, tmp_path: Path) -> None:
     environment = write(tmp_path, {"auths": {key: {"auth": encoded("me:pass:word")}, "other.test": {}}})
-    assert credentials_for("registry.test", environment) == Credentials("me", "pass:word")
+    assert credentials_for("registry.test", environment) == RegistryCredentials("me", "pass:word")
     assert credentials_for("other.test", environment) is None
 
 
 def test_docker_hub_has_the_name_of_its_first_version(tmp_path: Path) -> None:
     environment = write(tmp_path, {"auths": {"https://index.docker.io/v1/": {"auth": encoded("me:x")}}})
-    assert credentials_for("docker.io", environment) == Credentials("me", "x")
+    assert credentials_for("docker.io", environment) == RegistryCredentials("me", "x")
 
 
 def test_an_identity_token_is_found(tmp_path: Path) -> None:
     environment = write(tmp_path, {"auths": {"registry.test": {"identitytoken": "t"}}})
-    assert credentials_for("registry.test", environment) == Credentials(identity_token="t")
+    assert credentials_for("registry.test", environment) == RegistryCredentials(identity_token="t")
 
 
 def test_without_a_file_there_are_no_credentials(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_the_file_of_podman_is_read_first(tmp_path: Path) -> None:
     podman = tmp_path / "auth.json"
     podman.write_text(json.dumps({"auths": {"registry.test": {"auth": encoded("podman:x")}}}))
     found = credentials_for("registry.test", {**environment, "REGISTRY_AUTH_FILE": str(podman)})
-    assert found == Credentials("podman", "x")
+    assert found == RegistryCredentials("podman", "x")
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"auths": {"registry.test": {"auth": "%%%"}}}'])
@@ -61,7 +61,7 @@ def test_a_damaged_file_is_named(content: str, tmp_path: Path) -> None:
 def test_a_credential_helper_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     helper(tmp_path, 'read host; echo "{\\"Username\\": \\"$host\\", \\"Secret\\": \\"s\\"}"', monkeypatch)
     environment = write(tmp_path / "config", {"credHelpers": {"registry.test": "tests"}})
-    assert credentials_for("registry.test", environment) == Credentials("registry.test", "s")
+    assert credentials_for("registry.test", environment) == RegistryCredentials("registry.test", "s")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_helper_that_fails_is_an_error(
 def test_a_helper_without_an_entry_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     helper(tmp_path, "echo credentials not found in native keychain; exit 1", monkeypatch)
     config = {"credsStore": "tests", "auths": {"registry.test": {"auth": encoded("me:x")}}}
-    assert credentials_for("registry.test", write(tmp_path / "config", config)) == Credentials("me", "x")
+    assert credentials_for("registry.test", write(tmp_path / "config", config)) == RegistryCredentials("me", "x")
 
 
 @pytest.mark.parametrize("name", ["absent-helper", "../../tmp/evil"])
@@ -89,7 +89,7 @@ def test_a_helper_that_does_not_exist_is_named(name: str, tmp_path: Path) -> Non
 
 
 def test_passwords_are_not_printed() -> None:
-    assert "secret" not in repr(Credentials("me", "secret", "secret"))
+    assert "secret" not in repr(RegistryCredentials("me", "secret", "secret"))
 
 
 def helper(place: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sampan.oci.credentials import Credentials
+from sampan.oci.credentials import RegistryCredentials
 from sampan.oci.descriptor import Descriptor
 from sampan.oci.errors import OciError, RegistryError
 from sampan.oci.http_exchange import HttpExchange, is_loopback
@@ -18,7 +18,7 @@ from sampan.oci.transfer import RegistrySource, push
 from tests.oci.images import AMD64, new_store, small_image, small_index
 from tests.oci.registry_server import PASSWORD, USER, RegistryServer, serving
 
-LOGIN = Credentials(USER, PASSWORD)
+LOGIN = RegistryCredentials(USER, PASSWORD)
 
 
 @pytest.fixture
@@ -38,7 +38,9 @@ def reference(server: RegistryServer, name: str = "team/boats:1") -> Reference:
     return Reference.parse(f"{server.host}/{name}")
 
 
-def registry(exchange: HttpExchange, server: RegistryServer, credentials: Credentials | None = None) -> Registry:
+def registry(
+    exchange: HttpExchange, server: RegistryServer, credentials: RegistryCredentials | None = None
+) -> Registry:
     """Return a client of the server."""
     return Registry(exchange, server.host, lambda host: credentials)
 
@@ -111,15 +113,15 @@ async def test_a_login_is_used(authentication: str, exchange: HttpExchange, tmp_
 async def test_an_identity_token_is_exchanged(exchange: HttpExchange, tmp_path: Path) -> None:
     with serving(RegistryServer("token")) as server:
         store = new_store(tmp_path)
-        client = registry(exchange, server, Credentials(identity_token="identity"))
+        client = registry(exchange, server, RegistryCredentials(identity_token="identity"))
         await push(client, reference(server), small_image(store), store)
         assert ("team/boats", "1") in server.manifests
 
 
 @pytest.mark.parametrize("authentication", ["basic", "token"])
-@pytest.mark.parametrize("credentials", [None, Credentials(USER, "wrong")])
+@pytest.mark.parametrize("credentials", [None, RegistryCredentials(USER, "wrong")])
 async def test_a_refused_login_is_an_error_with_a_hint(
-    authentication: str, credentials: Credentials | None, exchange: HttpExchange, tmp_path: Path
+    authentication: str, credentials: RegistryCredentials | None, exchange: HttpExchange, tmp_path: Path
 ) -> None:
     with serving(RegistryServer(authentication)) as server:
         store = new_store(tmp_path)

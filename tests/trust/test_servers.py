@@ -13,7 +13,7 @@ import pytest
 
 from sampan.client.transport import HttpRequest
 from sampan.http.client.address import ServerAddress
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.http.client.tls import TlsOptions
 from sampan.http.client.transport import HttpTransport
 from sampan.registry.webhook.client import HttpsWebhook
@@ -225,7 +225,7 @@ async def _handshake(target: ProxyTarget) -> None:
 
 async def _client(case: Case, folder: Path, tls: TlsOptions) -> None:
     async with https(case, folder) as port:
-        transport = HttpTransport(ServerAddress("https", HOST, port), tls=tls, settings=HttpSettings())
+        transport = HttpTransport(ServerAddress("https", HOST, port), tls=tls, settings=HttpClientSettings())
         try:
             await (await transport.send(HttpRequest("GET", "/"))).read()
         finally:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sampan.core.settings import Kind, setting
+from sampan.core.settings import ValueKind, setting
 
 KEEPALIVE_S = 180
 """Silence after which the system probes a connection, and interval of its probes, in seconds.
@@ -26,7 +26,7 @@ advertise_setting = partial(
     setting,
     "",
     "Address in the endpoints of the Service kubernetes.",
-    kind=Kind("IP", lambda text: str(ipaddress.ip_address(text)) if text else ""),
+    kind=ValueKind("IP", lambda text: str(ipaddress.ip_address(text)) if text else ""),
     default="that of --bind",
 )
 _NAMES = (

@@ -5,7 +5,7 @@ setting in Sampan. Some of them accept one value only. All others have no effect
 from typing import Final
 
 from sampan.app.settings.up import ADMISSION
-from sampan.core.settings import Kind, Setting
+from sampan.core.settings import Setting, ValueKind
 from sampan.core.settings.configuration import Configuration
 from sampan.core.settings.kinds import BOOLEAN, TEXT, list_of, one_of
 
@@ -101,23 +101,25 @@ def _read_port(text: str) -> int:
     return 0
 
 
-def _refused(remedy: str) -> Kind:
+def _refused(remedy: str) -> ValueKind:
     def read(text: str) -> str:
         if text.lower() not in _DEFAULTS:
             raise ValueError(f"not supported: {remedy}")
         return text
 
-    return Kind(TEXT.metavar, read, flag_value="true")
+    return ValueKind(TEXT.metavar, read, flag_value="true")
 
 
-def _accepted(name: str, kind: Kind, help: str = "", *, group: str = "", hidden: bool = False, flag: bool) -> Setting:
+def _accepted(
+    name: str, kind: ValueKind, help: str = "", *, group: str = "", hidden: bool = False, flag: bool
+) -> Setting:
     return Setting((), name, (), kind, help, group, None, "", hidden=hidden, is_flag=flag)
 
 
 ACCEPTED: Final = (
     _accepted(
         "allow-privileged",
-        Kind(BOOLEAN.metavar, _read_privileged),
+        ValueKind(BOOLEAN.metavar, _read_privileged),
         "Only true is accepted: Pod Security admission refuses privileged containers.",
         group=ADMISSION,
         flag=True,
@@ -126,7 +128,7 @@ ACCEPTED: Final = (
         _accepted(f"audit-{backend}-version", one_of(_AUDIT_VERSION), "Version of events.", group="Audit", flag=False)
         for backend in ("log", "webhook")
     ),
-    _accepted("insecure-port", Kind("PORT", _read_port), hidden=True, flag=False),
+    _accepted("insecure-port", ValueKind("PORT", _read_port), hidden=True, flag=False),
     *(_accepted(name, _ANY, hidden=True, flag=True) for name in _NO_EFFECT),
     *(_accepted(name, _refused(remedy), hidden=True, flag=True) for name, remedy in REFUSED.items()),
 )

@@ -12,7 +12,7 @@ from sampan.app.errors import StartError
 from sampan.core.settings import ListOf, Setting, settings_of
 from sampan.core.settings.configuration import (
     COMMAND_LINE,
-    ConfigError,
+    ConfigFileError,
     Configuration,
     Given,
     configure,
@@ -122,7 +122,7 @@ class SettingsCommand(click.Command):
         file: Path | None = parameters[_CONFIG]
         try:
             from_file = {} if file is None else read_config_file(file, self.options)
-        except ConfigError as error:
+        except ConfigFileError as error:
             raise click.UsageError(str(error)) from error
         try:
             return configure(self.root, self.options, from_file, given)

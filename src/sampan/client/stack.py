@@ -12,7 +12,7 @@ from sampan.client.identity import IdentityTransport
 from sampan.client.retries.retry import RetryingTransport, RetryPolicy
 from sampan.client.transport import Transport
 from sampan.client.transports.credentials import (
-    CertificateFiles,
+    ClientCertificateFiles,
     Credentials,
     CredentialSource,
     CredentialsTransport,
@@ -25,14 +25,14 @@ from sampan.client.transports.redirects import RedirectsTransport
 from sampan.client.transports.request_counts import CountingTransport, RequestCounts
 from sampan.client.transports.warnings import WarningHandler, WarningsTransport
 from sampan.http.client.address import ProxyAddress, ServerAddress
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.http.client.transport import HttpTransport
 
 
 def connect_transport(
     config: Config,
     *,
-    settings: HttpSettings | None = None,
+    settings: HttpClientSettings | None = None,
     retry: RetryPolicy | None = None,
     rate_limit: RateLimit | None = None,
     warnings: WarningHandler | None = None,
@@ -48,7 +48,7 @@ def connect_transport(
         proxy = ProxyAddress.parse(config.proxy_url) if config.proxy_url else None
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    settings = settings or HttpSettings()
+    settings = settings or HttpClientSettings()
     settings = replace(settings, compression=settings.compression and config.compression)
     http = HttpTransport(address, tls=config.tls, proxy=proxy, settings=settings)
     transport: Transport = RedirectsTransport(http, address)
@@ -76,7 +76,7 @@ def credential_source(config: Config) -> CredentialSource | None:
     tls = config.tls
     if tls.certificate_file and tls.key_file and not (tls.certificate_data or tls.key_data):
         inner = source or StaticCredentials(Credentials())
-        return CertificateFiles(Path(tls.certificate_file), Path(tls.key_file), inner)
+        return ClientCertificateFiles(Path(tls.certificate_file), Path(tls.key_file), inner)
     return source
 
 

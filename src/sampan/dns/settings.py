@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sampan.core.settings import Kind, setting
+from sampan.core.settings import ValueKind, setting
 from sampan.core.settings.kinds import FILE, integer, list_of
 from sampan.dns.names import MalformedName, parse_name
 from sampan.dns.upstreams import Nameserver, parse_upstream
@@ -26,8 +26,8 @@ def _read_domain(text: str) -> str:
     raise ValueError("the domain must not be empty")
 
 
-_ADDRESSES: Final = list_of(Kind("IP", _read_address), separator="", repeat=True)
-_UPSTREAMS: Final = list_of(Kind("IP[:PORT]", parse_upstream), separator="", repeat=True)
+_ADDRESSES: Final = list_of(ValueKind("IP", _read_address), separator="", repeat=True)
+_UPSTREAMS: Final = list_of(ValueKind("IP[:PORT]", parse_upstream), separator="", repeat=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class DnsSettings:
         default="the address that this machine uses to connect to others",
     )
     port: int = setting(53, "Port to listen on; 0: any free one.", kind=integer(0, 65535, metavar="PORT"))
-    domain: str = setting("cluster.local", "Domain of the cluster.", kind=Kind("DOMAIN", _read_domain))
+    domain: str = setting("cluster.local", "Domain of the cluster.", kind=ValueKind("DOMAIN", _read_domain))
     ttl_s: int = setting(
         30, "Time in seconds for which clients may keep answers.", name="ttl", kind=integer(0, TTL_S_MAX, "SECONDS")
     )
@@ -62,6 +62,6 @@ class DnsSettings:
     cluster_ip: str = setting(
         "",
         "Address of the Service kube-dns when it is created.",
-        kind=Kind("IP", _read_address),
+        kind=ValueKind("IP", _read_address),
         default="the 10th address of the Services' network",
     )

@@ -15,7 +15,7 @@ READ_AHEAD_BYTES = 64 << 10
 LINGER_S = 10.0
 
 
-class Carrier(Protocol):
+class UpgradedProtocol(Protocol):
     """Protocol that used the connection before the tunnel. It still gets the callbacks for flow control and the end."""
 
     def connection_lost(self, exc: Exception | None) -> None: ...
@@ -42,7 +42,7 @@ class Tunnel(asyncio.Protocol):
         `half_open`: continue writing to a peer that has stopped sending, unless TLS forbids that.
         """
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
-        self._carrier: Carrier | None = None
+        self._carrier: UpgradedProtocol | None = None
         self._made = made
         self._half_open = half_open
         self._read_ahead_bytes = read_ahead_bytes
@@ -60,7 +60,7 @@ class Tunnel(asyncio.Protocol):
         cls,
         transport: asyncio.Transport,
         *,
-        carrier: Carrier | None = None,
+        carrier: UpgradedProtocol | None = None,
         ahead: bytes = b"",
         read_ahead_bytes: int = READ_AHEAD_BYTES,
     ) -> "Tunnel":

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
-from sampan.oci.credentials import Credentials
+from sampan.oci.credentials import RegistryCredentials
 from sampan.oci.descriptor import from_bytes
 from sampan.oci.errors import RegistryError
 from sampan.oci.http_exchange import HttpExchange
@@ -35,7 +35,7 @@ class Challenge:
 
 
 async def authorize(
-    exchange: HttpExchange, header: str, scope: str, credentials: Credentials | None, registry: str
+    exchange: HttpExchange, header: str, scope: str, credentials: RegistryCredentials | None, registry: str
 ) -> str:
     """Return the value of `Authorization` for a challenge. `scope`: `repository:team/boats:pull,push`.
 
@@ -53,7 +53,12 @@ async def authorize(
 
 
 async def _token(
-    exchange: HttpExchange, realm: str, challenge: Challenge, scope: str, credentials: Credentials | None, registry: str
+    exchange: HttpExchange,
+    realm: str,
+    challenge: Challenge,
+    scope: str,
+    credentials: RegistryCredentials | None,
+    registry: str,
 ) -> str:
     fields = {"scope": challenge.parameters.get("scope") or scope}
     if service := challenge.parameters.get("service"):

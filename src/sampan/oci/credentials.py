@@ -26,7 +26,7 @@ _is_helper = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
+class RegistryCredentials:
     """User and password; or a token that a registry's authorization server exchanges (`identity_token`)."""
 
     user: str = ""
@@ -38,7 +38,7 @@ class Credentials:
         return "Basic " + base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
 
 
-def credentials_for(host: str, environment: Mapping[str, str] = os.environ) -> Credentials | None:
+def credentials_for(host: str, environment: Mapping[str, str] = os.environ) -> RegistryCredentials | None:
     """Return the credentials for a registry; None if there are none.
 
     The first file with an entry is used: `$REGISTRY_AUTH_FILE`, `$DOCKER_CONFIG/config.json` or
@@ -77,7 +77,7 @@ def _read(file: Path) -> dict[str, Any] | None:
     return config
 
 
-def _in_config(config: dict[str, Any], host: str, file: Path) -> Credentials | None:
+def _in_config(config: dict[str, Any], host: str, file: Path) -> RegistryCredentials | None:
     helpers = config.get("credHelpers")
     helper = helpers.get(host) if isinstance(helpers, dict) else None
     if helper is None and isinstance(config.get("credsStore"), str):
@@ -96,7 +96,7 @@ def _in_config(config: dict[str, Any], host: str, file: Path) -> Credentials | N
     return None
 
 
-def _of_entry(entry: dict[str, Any], name: str, file: Path) -> Credentials | None:
+def _of_entry(entry: dict[str, Any], name: str, file: Path) -> RegistryCredentials | None:
     user, password = str(entry.get("username") or ""), str(entry.get("password") or "")
     token = str(entry.get("identitytoken") or "")
     if encoded := entry.get("auth"):
@@ -105,10 +105,10 @@ def _of_entry(entry: dict[str, Any], name: str, file: Path) -> Credentials | Non
         except (binascii.Error, ValueError):
             raise OciError(f"{file}: auth of {name} is not base64 of user:password") from None
         user, _, password = decoded.rstrip("\0").partition(":")
-    return Credentials(user, password, token) if user or token else None
+    return RegistryCredentials(user, password, token) if user or token else None
 
 
-def _from_helper(name: str, key: str) -> Credentials | None:
+def _from_helper(name: str, key: str) -> RegistryCredentials | None:
     """Run `docker-credential-NAME`. Return None if it has no credentials for the registry."""
     program = f"docker-credential-{name}"
     if _is_helper(name) is None:
@@ -130,4 +130,4 @@ def _from_helper(name: str, key: str) -> Credentials | None:
         user, secret = str(response["Username"]), str(response["Secret"])
     except (ValueError, LookupError, TypeError):
         raise OciError(f"{program} printed no JSON with Username and Secret") from None
-    return Credentials(identity_token=secret) if user == _TOKEN_USER else Credentials(user, secret)
+    return RegistryCredentials(identity_token=secret) if user == _TOKEN_USER else RegistryCredentials(user, secret)

@@ -17,7 +17,7 @@ from sampan.http.client.address import ProxyAddress, ServerAddress
 from sampan.http.client.errors import TransportError
 from sampan.http.client.pending_response import PendingResponse
 from sampan.http.client.request import Headers, HttpRequest
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.http.client.transport import HttpTransport
 from sampan.oci.errors import RegistryError
 
@@ -32,7 +32,7 @@ _TIMEOUT_S: Final = 300.0
 _SILENCE_S: Final = 60.0
 
 
-class Response:
+class RegistryResponse:
     """Response of a server. It must be read or closed."""
 
     def __init__(self, response: PendingResponse, url: str) -> None:
@@ -103,7 +103,7 @@ class HttpExchange:
         body: bytes = b"",
         *,
         replay: bool = True,
-    ) -> Response:
+    ) -> RegistryResponse:
         """Send a request, and again after a fault or an overload. Reads follow redirects, to other servers without
         `Authorization`. Raises `RegistryError`.
 
@@ -123,7 +123,7 @@ class HttpExchange:
 
     async def _send_repeatedly(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, replay: bool
-    ) -> Response:
+    ) -> RegistryResponse:
         pause_s = _PAUSE_S
         for tries_left in reversed(range(_TRIES)):
             try:
@@ -140,7 +140,7 @@ class HttpExchange:
             pause_s *= 2
         raise AssertionError("the last try returns or raises")
 
-    async def _send_once(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Response:
+    async def _send_once(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> RegistryResponse:
         try:
             parts = split_url(url)
             transport = self._transport(f"{parts.scheme}://{parts.netloc}")
@@ -149,7 +149,7 @@ class HttpExchange:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         request = HttpRequest(method, target, dict(headers), body, timeout_s=_TIMEOUT_S, idle_timeout_s=_SILENCE_S)
         try:
-            return Response(await transport.send(request), url)
+            return RegistryResponse(await transport.send(request), url)
         except ValueError as error:
             raise RegistryError(f"{url}: {error}") from None
 
@@ -158,7 +158,7 @@ class HttpExchange:
         if not address.secure and not self._may_be_plain(address.authority):
             raise ValueError(f"{origin} does not use TLS, which only registries on loopback may do")
         if origin not in self._transports:
-            settings = HttpSettings(compression=False, decompression=False)
+            settings = HttpClientSettings(compression=False, decompression=False)
             url = proxy_from_environment(os.environ, address)
             proxy = ProxyAddress.parse(url) if url else None
             self._transports[origin] = HttpTransport(address, proxy=proxy, settings=settings)

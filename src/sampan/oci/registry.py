@@ -10,10 +10,10 @@ from urllib.parse import quote, urlencode, urljoin
 
 from sampan.oci.authorization import authorize
 from sampan.oci.blob_store import BlobStore
-from sampan.oci.credentials import Credentials, credentials_for
+from sampan.oci.credentials import RegistryCredentials, credentials_for
 from sampan.oci.descriptor import INDEXES, MANIFESTS, Descriptor, digest_of
 from sampan.oci.errors import OciError, RegistryError
-from sampan.oci.http_exchange import HttpExchange, Response
+from sampan.oci.http_exchange import HttpExchange, RegistryResponse
 from sampan.oci.reference import DOCKER_HUB, Reference
 
 _DOCKER_HUB_SERVER: Final = "registry-1.docker.io"
@@ -31,7 +31,7 @@ class Registry:
         self,
         exchange: HttpExchange,
         host: str,
-        credentials: Callable[[str], Credentials | None] = credentials_for,
+        credentials: Callable[[str], RegistryCredentials | None] = credentials_for,
     ) -> None:
         self._exchange = exchange
         self.host = host
@@ -39,7 +39,7 @@ class Registry:
         self._server = f"{exchange.base_of(server)}/"
         self._base = f"{self._server}v2"
         self._find_credentials = credentials
-        self._credentials: Credentials | None = None
+        self._credentials: RegistryCredentials | None = None
         self._has_credentials = False
         self._authorizations: dict[str, str] = {}
 
@@ -141,7 +141,7 @@ class Registry:
         body: bytes = b"",
         *,
         replay: bool = True,
-    ) -> Response:
+    ) -> RegistryResponse:
         """Send a request with the authorization for a scope; get a new one if the registry demands it.
 
         The place of an upload may be on another server, which gets no authorization.
@@ -160,14 +160,14 @@ class Registry:
             self._authorizations[scope] = await authorize(self._exchange, challenge, scope, credentials, self.host)
         raise AssertionError("the second try returns")
 
-    def _own_credentials(self) -> Credentials | None:
+    def _own_credentials(self) -> RegistryCredentials | None:
         if not self._has_credentials:
             self._credentials = self._find_credentials(self.host)
             self._has_credentials = True
         return self._credentials
 
     async def _body(
-        self, response: Response, expected: Iterable[int], failure: str, bytes_max: int = _ERROR_BYTES_MAX
+        self, response: RegistryResponse, expected: Iterable[int], failure: str, bytes_max: int = _ERROR_BYTES_MAX
     ) -> bytes:
         if response.status in expected:
             return await response.read(bytes_max)
@@ -195,7 +195,7 @@ def error_message(content: bytes) -> str:
     return " ".join("".join(each for each in text if each.isprintable() or each == " ").split())[:200]
 
 
-def _location(response: Response, url: str) -> str:
+def _location(response: RegistryResponse, url: str) -> str:
     location = response.headers.get("location", "")
     if not location:
         raise RegistryError(f"{url}: the registry named no place for the upload", response.status)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from sampan.core.settings import Kind, nested, setting
+from sampan.core.settings import ValueKind, nested, setting
 from sampan.core.settings.kinds import DIRECTORY, FILE, NAMES, list_of
 from sampan.core.telemetry.log_settings import LEVELS, LogSettings
 
@@ -38,11 +38,11 @@ def _read_rate(text: str) -> float:
     return rate
 
 
-ADDRESS = Kind("[HOST]:PORT", _read_address)
+ADDRESS = ValueKind("[HOST]:PORT", _read_address)
 """Address to listen at. Without a host: all addresses. Empty or 0: none."""
-LOG_LEVELS = list_of(Kind("NAME=LEVEL", _read_level, lambda pair: "=".join(pair)), repeat=True)
-RATE = Kind("RATE", _read_rate)
-SERVICE = Kind("NAMESPACE/NAME", _read_service)
+LOG_LEVELS = list_of(ValueKind("NAME=LEVEL", _read_level, lambda pair: "=".join(pair)), repeat=True)
+RATE = ValueKind("RATE", _read_rate)
+SERVICE = ValueKind("NAMESPACE/NAME", _read_service)
 
 
 @dataclass(frozen=True, slots=True)

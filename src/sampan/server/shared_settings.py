@@ -6,7 +6,7 @@ profiling: bool = profiling_setting(group="Observability")
 from functools import partial
 
 from sampan.core.settings import setting
-from sampan.core.settings.kinds import TEXTS, Kind, list_of
+from sampan.core.settings.kinds import TEXTS, ValueKind, list_of
 
 
 def _read_directive(text: str) -> str:
@@ -29,6 +29,6 @@ hsts_directives_setting = partial(
     "Directives of the header Strict-Transport-Security: max-age=SECONDS, includeSubDomains, preload. Without one, "
     "responses do not have the header.",
     name="strict-transport-security-directives",
-    kind=list_of(Kind("DIRECTIVE", _read_directive), metavar="DIRECTIVES"),
+    kind=list_of(ValueKind("DIRECTIVE", _read_directive), metavar="DIRECTIVES"),
 )
 profiling_setting = partial(setting, True, "Serve /debug/pprof/ to users that may do everything.")

@@ -16,7 +16,7 @@ NO_HEADERS: Final = b"null"
 """Column definitions after the first event of a watch, because the client already has them."""
 
 
-class Column(Protocol):
+class ColumnDefinition(Protocol):
     """Definition of a column. `type` and `format` are OpenAPI's; only `-o wide` shows a priority above 0.
 
     A column without a name has cells but no definition, like the last one of IPAddresses in Kubernetes.
@@ -34,7 +34,7 @@ class Column(Protocol):
     def priority(self) -> int: ...
 
 
-def column_definitions(columns: Iterable[Column]) -> bytes:
+def column_definitions(columns: Iterable[ColumnDefinition]) -> bytes:
     """Return `columnDefinitions` as JSON; computed once for a version and used for all its tables."""
     return encode(
         [

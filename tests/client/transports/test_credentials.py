@@ -8,7 +8,7 @@ import pytest
 from sampan.client.errors import CredentialError
 from sampan.client.transport import HttpRequest
 from sampan.client.transports.credentials import (
-    CertificateFiles,
+    ClientCertificateFiles,
     Credentials,
     CredentialsTransport,
     StaticCredentials,
@@ -161,7 +161,7 @@ async def test_the_last_token_serves_while_the_file_is_gone(tmp_path: Path) -> N
 async def test_certificate_files_are_read_again_when_their_time_is_up(tmp_path: Path) -> None:
     for name in ("c", "k"):
         (tmp_path / name).write_bytes(b"1")
-    source = CertificateFiles(tmp_path / "c", tmp_path / "k", StaticCredentials(Credentials.bearer("t")))
+    source = ClientCertificateFiles(tmp_path / "c", tmp_path / "k", StaticCredentials(Credentials.bearer("t")))
     first = Credentials.bearer("t", ClientCertificate(b"1", b"1"))
     assert await source.current() == first
     (tmp_path / "c").write_bytes(b"2")
@@ -173,7 +173,7 @@ async def test_certificate_files_are_read_again_when_their_time_is_up(tmp_path: 
 
 @virtual_time
 async def test_the_last_certificate_serves_while_the_files_are_gone(tmp_path: Path) -> None:
-    source = CertificateFiles(tmp_path / "c", tmp_path / "k", StaticCredentials(Credentials()))
+    source = ClientCertificateFiles(tmp_path / "c", tmp_path / "k", StaticCredentials(Credentials()))
     with pytest.raises(CredentialError, match="client certificate: "):
         await source.current()
     for name in ("c", "k"):

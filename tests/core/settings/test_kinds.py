@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampan.core.settings import Kind
+from sampan.core.settings import ValueKind
 from sampan.core.settings.kinds import (
     BOOLEAN,
     DURATION,
@@ -46,7 +46,7 @@ MEGABYTES = integer(0, metavar="MEGABYTES", factor=1 << 20)
         (list_of(TEXT, separator=""), "a,b", ("a,b",)),
     ],
 )
-def test_text_has_the_value(kind: Kind, text: str, value: object) -> None:
+def test_text_has_the_value(kind: ValueKind, text: str, value: object) -> None:
     assert kind.read(text) == value
     assert kind.read(kind.write(value)) == value
 
@@ -71,7 +71,7 @@ def test_text_has_the_value(kind: Kind, text: str, value: object) -> None:
         (FILE, "/", "File '/' is a directory"),
     ],
 )
-def test_wrong_text_is_refused(kind: Kind, text: str, message: str) -> None:
+def test_wrong_text_is_refused(kind: ValueKind, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("?", "[?]")):
         kind.read(text)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sampan.client.transport import HttpRequest
 from sampan.http.client.address import ServerAddress
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.http.client.tls import TlsOptions
 from sampan.http.client.transport import HttpTransport
 
@@ -78,7 +78,7 @@ class Scripted:
 
     @asynccontextmanager
     async def transport(
-        self, *, tls: TlsOptions | None = None, settings: HttpSettings | None = None
+        self, *, tls: TlsOptions | None = None, settings: HttpClientSettings | None = None
     ) -> AsyncIterator[HttpTransport]:
         """A transport to it."""
         transport = HttpTransport(self.address, tls=tls, settings=settings)

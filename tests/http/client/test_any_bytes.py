@@ -16,7 +16,7 @@ from sampan.core.event_loop.turns import LoopTurns
 from sampan.http.client.connection import Connection
 from sampan.http.client.intake import PIECES_PER_TURN, SLICE_BYTES_MIN
 from sampan.http.client.pending_response import PendingResponse
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.testing import settle
 from sampan.wire.http1 import NameCache
 
@@ -69,7 +69,9 @@ class Log:
             return counted
 
         turn_limit = LoopTurns(asyncio.get_running_loop(), 1 if is_sliced else PIECES_PER_TURN)
-        connection = Connection(HttpSettings(), NameCache(), turn_limit, released=count("released"), lost=count("lost"))
+        connection = Connection(
+            HttpClientSettings(), NameCache(), turn_limit, released=count("released"), lost=count("lost")
+        )
         if is_sliced:
             connection._intake._slice_bytes = 2
         wire = Wire(connection)
@@ -189,7 +191,9 @@ async def test_connections_of_a_client_share_the_limit_of_a_turn() -> None:
     turn_limit = LoopTurns(asyncio.get_running_loop(), PIECES_PER_TURN)
     responses = []
     for _ in range(10):
-        connection = Connection(HttpSettings(), NameCache(), turn_limit, released=lambda _: None, lost=lambda _: None)
+        connection = Connection(
+            HttpClientSettings(), NameCache(), turn_limit, released=lambda _: None, lost=lambda _: None
+        )
         connection.connection_made(cast(Any, Wire(connection)))
         responses.append(connection.begin(GET, b""))
         connection.data_received(SMALL_CHUNKS[: 64 << 10])

@@ -9,7 +9,7 @@ import pytest
 from sampan.client.errors import TransportError, TransportTimeout
 from sampan.client.transport import HttpRequest
 from sampan.http.client.address import ServerAddress
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.http.client.transport import HttpTransport
 from tests.http.client.scripted import GET, OK, STREAM, Peer, Script, responds, responds_once, scripted
 
@@ -145,7 +145,7 @@ async def test_connecting_takes_no_longer_than_allowed() -> None:
         for filler in fillers:
             filler.setblocking(False)
             filler.connect_ex(address)
-        transport = HttpTransport(ServerAddress("http", *address), settings=HttpSettings(connect_timeout_s=0.05))
+        transport = HttpTransport(ServerAddress("http", *address), settings=HttpClientSettings(connect_timeout_s=0.05))
         with pytest.raises(TransportTimeout, match="no connection to") as caught:
             await transport.send(GET)
         assert not caught.value.sent
@@ -170,7 +170,7 @@ async def test_a_reset_in_the_body_fails_the_reader() -> None:
 
 
 async def test_a_body_that_is_too_large_fails() -> None:
-    settings = HttpSettings(body_bytes_max=5)
+    settings = HttpClientSettings(body_bytes_max=5)
     async with scripted(responds(HEAD + b"0123456789")) as server, server.transport(settings=settings) as transport:
         with pytest.raises(TransportError, match="larger than 5 bytes"):
             await (await transport.send(GET)).read()
@@ -178,7 +178,7 @@ async def test_a_body_that_is_too_large_fails() -> None:
 
 async def test_a_small_body_that_unpacks_to_a_large_one_fails() -> None:
     reply = GZIPPED + gzip.compress(bytes(10_000))
-    settings = HttpSettings(body_bytes_max=5000)
+    settings = HttpClientSettings(body_bytes_max=5000)
     async with scripted(responds_once(reply)) as server, server.transport(settings=settings) as transport:
         with pytest.raises(TransportError, match="larger than 5000 bytes"):
             await (await transport.send(GET)).read()

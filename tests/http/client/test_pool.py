@@ -8,7 +8,7 @@ import pytest
 
 from sampan.client.errors import TransportError, TransportTimeout
 from sampan.client.transport import HttpRequest
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.http.client.tls import TlsOptions
 from tests.http.client.certificates import Authority
 from tests.http.client.scripted import GET, OK, STREAM, Peer, ReceivedRequest, responds, scripted, until
@@ -41,7 +41,7 @@ class Gate:
 
 async def test_requests_beyond_the_bound_wait_and_are_sent_in_order() -> None:
     gate = Gate()
-    async with scripted(gate) as server, server.transport(settings=HttpSettings(connections_max=2)) as transport:
+    async with scripted(gate) as server, server.transport(settings=HttpClientSettings(connections_max=2)) as transport:
 
         async def fetch(number: int) -> None:
             await (await transport.send(HttpRequest("GET", f"/{number}"))).read()
@@ -61,7 +61,7 @@ async def test_requests_beyond_the_bound_wait_and_are_sent_in_order() -> None:
 
 async def test_a_client_that_is_cancelled_while_waiting_leaves_the_connection_to_the_next() -> None:
     gate = Gate()
-    async with scripted(gate) as server, server.transport(settings=HttpSettings(connections_max=1)) as transport:
+    async with scripted(gate) as server, server.transport(settings=HttpClientSettings(connections_max=1)) as transport:
         first = asyncio.create_task(transport.send(GET))
         await gate.wait_for(1)
         second = asyncio.create_task(transport.send(HttpRequest("GET", "/second")))
@@ -76,7 +76,7 @@ async def test_a_client_that_is_cancelled_while_waiting_leaves_the_connection_to
 
 async def test_a_cancelled_request_frees_its_place_in_the_pool() -> None:
     gate = Gate()
-    async with scripted(gate) as server, server.transport(settings=HttpSettings(connections_max=1)) as transport:
+    async with scripted(gate) as server, server.transport(settings=HttpClientSettings(connections_max=1)) as transport:
         first = asyncio.create_task(transport.send(GET))
         await gate.wait_for(1)
         first.cancel()
@@ -88,7 +88,7 @@ async def test_a_cancelled_request_frees_its_place_in_the_pool() -> None:
 
 
 async def test_cancellations_at_any_moment_lose_no_place() -> None:
-    settings = HttpSettings(connections_max=2)
+    settings = HttpClientSettings(connections_max=2)
     async with scripted(responds(OK)) as server, server.transport(settings=settings) as transport:
 
         async def fetch() -> bytes:
@@ -106,7 +106,7 @@ async def test_cancellations_at_any_moment_lose_no_place() -> None:
 
 async def test_waiting_for_a_connection_counts_as_time_of_the_request() -> None:
     gate = Gate()
-    async with scripted(gate) as server, server.transport(settings=HttpSettings(connections_max=1)) as transport:
+    async with scripted(gate) as server, server.transport(settings=HttpClientSettings(connections_max=1)) as transport:
         first = asyncio.create_task(transport.send(GET))
         await gate.wait_for(1)
         with pytest.raises(TransportTimeout) as caught:
@@ -177,7 +177,7 @@ async def test_a_response_with_connection_close_ends_the_connection() -> None:
 async def test_idle_connections_are_closed_after_their_time() -> None:
     async with (
         scripted(responds(OK)) as server,
-        server.transport(settings=HttpSettings(idle_timeout_s=0.02)) as transport,
+        server.transport(settings=HttpClientSettings(idle_timeout_s=0.02)) as transport,
     ):
         await (await transport.send(GET)).read()
         assert transport.connection_count == 1
@@ -190,7 +190,7 @@ async def test_streams_do_not_take_the_places_of_requests() -> None:
             requested = await peer.requested()
             await peer.send(CHUNKED + b"1\r\na\r\n" if "watch" in requested.line else OK)
 
-    async with scripted(serve) as server, server.transport(settings=HttpSettings(connections_max=1)) as transport:
+    async with scripted(serve) as server, server.transport(settings=HttpClientSettings(connections_max=1)) as transport:
         streams = [await transport.send(STREAM) for _ in range(3)]
         assert await (await transport.send(GET)).read() == b"ok"
         assert server.connections == 4
@@ -267,7 +267,7 @@ async def test_a_stream_that_no_client_reads_stops_the_server(tmp_path: Path, se
 
     authority = Authority()
     context = authority.server_context(authority.issue(), tmp_path) if secure else None
-    settings = HttpSettings(buffer_bytes_max=1 << 18)
+    settings = HttpClientSettings(buffer_bytes_max=1 << 18)
     tls = TlsOptions(ca_data=authority.certificate)
     async with (
         scripted(floods, context=context) as server,
@@ -287,7 +287,7 @@ async def test_a_stream_that_no_client_reads_stops_the_server(tmp_path: Path, se
 
 async def test_closing_the_transport_fails_all_waiting_requests() -> None:
     gate = Gate()
-    async with scripted(gate) as server, server.transport(settings=HttpSettings(connections_max=1)) as transport:
+    async with scripted(gate) as server, server.transport(settings=HttpClientSettings(connections_max=1)) as transport:
         tasks = [asyncio.create_task(transport.send(GET)) for _ in range(3)]
         await gate.wait_for(1)
         await transport.aclose()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sampan.client.errors import TransportError
 from sampan.http.client.connection import Connection
 from sampan.http.client.pool import ConnectionPool
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.testing import run_virtual, settle
 from tests.properties import examples
 
@@ -42,7 +42,7 @@ class Pool:
     """A pool whose dials the test lets succeed or fail."""
 
     def __init__(self, connections_max: int) -> None:
-        self.pool = ConnectionPool(HttpSettings(connections_max=connections_max), self.dial)
+        self.pool = ConnectionPool(HttpClientSettings(connections_max=connections_max), self.dial)
         self.dials: list[asyncio.Future[None]] = []
         self.users: list[asyncio.Task[Connection]] = []
         self.held: list[Connection] = []

@@ -8,7 +8,7 @@ import pytest
 
 from sampan.client.errors import TransportError
 from sampan.client.transport import HttpRequest
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.http.client.tls import ClientCertificate, TlsOptions
 from tests.http.client.certificates import Authority
 from tests.http.client.scripted import GET, OK, Peer, responds, scripted
@@ -157,7 +157,7 @@ async def test_a_connection_at_work_takes_no_further_request_after_another_certi
             await peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(name), name))
 
     context = AUTHORITY.server_context(AUTHORITY.issue(), tmp_path, clients=OTHER)
-    settings = HttpSettings(connections_max=1)
+    settings = HttpClientSettings(connections_max=1)
     async with (
         scripted(waits, context=context) as server,
         server.transport(tls=trusting(), settings=settings) as transport,

@@ -13,7 +13,7 @@ from sampan.storage.etcd.connection import messages
 from sampan.storage.etcd.connection.client import EtcdClient
 from sampan.storage.etcd.connection.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.etcd.history_reader import HistoryReader
-from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.keys import PrefixedKeys
 from sampan.storage.etcd.prefix_watch import PrefixWatch
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.store import Compacted, prefix_end
@@ -21,7 +21,7 @@ from tests.storage.etcd.conftest import OpenStore
 from tests.storage.etcd.fake import FakeEtcd, serving
 
 PODS = "/registry/pods/"
-KEYS = Keys("/registry")
+KEYS = PrefixedKeys("/registry")
 DEADLINE_S = 30.0
 
 

@@ -13,7 +13,7 @@ from sampan.storage.etcd import EtcdSettings
 from sampan.storage.etcd.connection import messages
 from sampan.storage.etcd.connection.client import EtcdClient
 from sampan.storage.etcd.history_reader import HistoryReader
-from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.keys import PrefixedKeys
 from sampan.storage.etcd.prefix_watch import PrefixWatch
 from sampan.storage.etcd.progress import has_reliable_progress
 from sampan.storage.etcd.reads import Reads
@@ -21,7 +21,7 @@ from sampan.storage.etcd.store import EtcdStore
 from tests.storage.etcd.fake import FakeEtcd, serving
 from tests.storage.etcd.server import Member
 
-KEYS = Keys("/registry")
+KEYS = PrefixedKeys("/registry")
 PODS = ("/registry/pods/", "/registry/pods0")
 DEADLINE_S = 10.0
 

@@ -11,7 +11,7 @@ import pytest
 from sampan.storage.etcd import EtcdSettings
 from sampan.storage.etcd.connection.client import EtcdClient
 from sampan.storage.etcd.connection.messages import TARGET_MOD, Compare
-from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.keys import PrefixedKeys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.writes import Writes
@@ -60,7 +60,7 @@ def undispatched(event: StoreEvent) -> None:
 async def writes_to(fake: FakeEtcd) -> AsyncIterator[Writes]:
     async with serving(fake) as url:
         client = EtcdClient(EtcdSettings((url,), attempt_s=0.3, total_s=0.6))
-        keys = Keys("/registry")
+        keys = PrefixedKeys("/registry")
         try:
             yield Writes(
                 client, keys, Reads(client, keys), Leases(client, asyncio.get_running_loop().time), undispatched
@@ -175,7 +175,7 @@ async def test_a_write_whose_fence_fails_is_refused_and_not_retried(before: tupl
 
 async def test_a_dead_server_surely_wrote_nothing() -> None:
     client = EtcdClient(EtcdSettings(("http://127.0.0.1:1",), total_s=0.3))
-    keys = Keys("/registry")
+    keys = PrefixedKeys("/registry")
     writes = Writes(client, keys, Reads(client, keys), Leases(client, asyncio.get_running_loop().time), undispatched)
     with pytest.raises(StoreUnavailable):
         await writes.create(KEY, b"1", 0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sampan.wire.http1 import BadStep, BodyWriter, ExchangeState, Repeated, Step, request_head, response_head
+from sampan.wire.http1 import BadStep, BodyWriter, ExchangeState, Repeated, Transition, request_head, response_head
 
 SPLITTING = ["a\r\nb: c", "a\nb: c", "a\rb", "a\0b", "a\r\n\r\nGET / HTTP/1.1"]
 
@@ -56,27 +56,27 @@ def test_an_empty_piece_does_not_end_a_chunked_body() -> None:
 def test_a_connection_is_reusable_when_both_halves_are_complete() -> None:
     state = ExchangeState()
     for _ in range(2):
-        state.step_request(Step.HEAD)
-        state.step_response(Step.HEAD)
-        state.step_response(Step.END)
+        state.step_request(Transition.HEAD)
+        state.step_response(Transition.HEAD)
+        state.step_response(Transition.END)
         assert not state.reusable, "the request is not complete"
-        state.step_request(Step.END)
+        state.step_request(Transition.END)
         assert state.reusable
         state.restart()
 
 
-@pytest.mark.parametrize("step", list(Step))
-def test_a_response_without_a_request_is_an_error(step: Step) -> None:
+@pytest.mark.parametrize("step", list(Transition))
+def test_a_response_without_a_request_is_an_error(step: Transition) -> None:
     with pytest.raises(BadStep):
         ExchangeState().step_response(step)
 
 
 def test_a_connection_that_a_side_closes_is_not_reusable() -> None:
     state = ExchangeState()
-    state.step_request(Step.HEAD)
-    state.step_request(Step.END)
-    state.step_response(Step.HEAD)
-    state.step_response(Step.END)
+    state.step_request(Transition.HEAD)
+    state.step_request(Transition.END)
+    state.step_response(Transition.HEAD)
+    state.step_response(Transition.END)
     state.keep_alive = False
     with pytest.raises(BadStep):
         state.restart()

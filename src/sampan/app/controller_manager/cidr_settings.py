@@ -10,7 +10,7 @@ from typing import Final
 
 from sampan.component_base.defaults import CLUSTER_CIDR
 from sampan.component_base.pod_ranges import PodRange
-from sampan.core.settings import Kind, setting
+from sampan.core.settings import ValueKind, setting
 from sampan.core.settings.kinds import integer, list_of
 
 _RANGES_MAX: Final = 2
@@ -28,7 +28,7 @@ class NodeCidrSettings:
     cluster_cidr: tuple[str, ...] = setting(
         (),
         "Networks of the addresses of Pods: one, or one of IPv4 and one of IPv6. The first is the primary one.",
-        kind=list_of(Kind("CIDR", str), metavar="CIDRS"),
+        kind=list_of(ValueKind("CIDR", str), metavar="CIDRS"),
         default=CLUSTER_CIDR,
     )
     node_cidr_mask_size: int | None = setting(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from sampan.app.controller_manager.settings import CRI_NODES, NODES, PROCESS, TUNNEL_HELP, CriNodeSettings, NodeSettings
-from sampan.core.settings import Kind, nested, setting
+from sampan.core.settings import ValueKind, nested, setting
 from sampan.core.settings.kinds import DIRECTORY, HOST_AND_PORT, POSITIVE_DURATION, list_of
 from sampan.core.telemetry.log_settings import LogSettings
 from sampan.core.tokens.bootstrap import parse_token
@@ -23,13 +23,16 @@ class JoinSettings:
     """Options of `sampan join`."""
 
     token: str = setting(
-        "", "Bootstrap token. Needed until the node has a certificate.", kind=Kind("TOKEN", _read_token), group=JOIN
+        "",
+        "Bootstrap token. Needed until the node has a certificate.",
+        kind=ValueKind("TOKEN", _read_token),
+        group=JOIN,
     )
     ca_cert_hashes: tuple[str, ...] = setting(
         (),
         "Hash of the public key of the cluster's CA. Can be repeated.",
         name="ca-cert-hash",
-        kind=list_of(Kind("sha256:HEX", check_hash), separator="", repeat=True),
+        kind=list_of(ValueKind("sha256:HEX", check_hash), separator="", repeat=True),
         group=JOIN,
     )
     skip_ca_verification: bool = setting(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sampan.app.controller_manager.shared_settings import bundled
 from sampan.component_base.load_balancer import AddressRange, LoadBalancerOptions
-from sampan.core.settings import Kind, setting
+from sampan.core.settings import ValueKind, setting
 from sampan.core.settings.kinds import BOOLEAN, list_of
 
 
@@ -22,7 +22,7 @@ class LoadBalancerSettings:
         (),
         "Addresses for Services of type LoadBalancer: networks or ranges such as 192.0.2.1-192.0.2.9. The network must "
         "lead packets for them to a node.",
-        kind=list_of(Kind("CIDR", AddressRange.parse), metavar="CIDRS"),
+        kind=list_of(ValueKind("CIDR", AddressRange.parse), metavar="CIDRS"),
         default="the addresses of the nodes",
     )
 

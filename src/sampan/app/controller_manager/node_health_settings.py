@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.core.settings import Kind, setting
+from sampan.core.settings import ValueKind, setting
 from sampan.core.settings.kinds import DURATION, integer
 from sampan.node.eviction.thresholds import HARD, EvictionPolicy, eviction_thresholds
 from sampan.node.garbage.images import ImagePolicy
 from sampan.node.shutdown.policy import ShutdownPolicy, shutdown_policy
 
 _PERCENT: Final = integer(0, 100, metavar="PERCENT")
-_THRESHOLDS: Final = Kind("SIGNAL<QUANTITY,...", str)
+_THRESHOLDS: Final = ValueKind("SIGNAL<QUANTITY,...", str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class EvictionSettings:
         "", "Amounts below which a Pod is evicted after --eviction-soft-grace-period.", kind=_THRESHOLDS
     )
     eviction_soft_grace_period: str = setting(
-        "", "Times before soft evictions: memory.available=30s.", kind=Kind("SIGNAL=DURATION,...", str)
+        "", "Times before soft evictions: memory.available=30s.", kind=ValueKind("SIGNAL=DURATION,...", str)
     )
     eviction_max_pod_grace_period: int = setting(
         0,
@@ -88,7 +88,7 @@ class ShutdownSettings:
     shutdown_grace_period_by_pod_priority: str = setting(
         "",
         "Times by priority in place of --shutdown-grace-period: 0=30s,10000=10s.",
-        kind=Kind("PRIORITY=DURATION,...", str),
+        kind=ValueKind("PRIORITY=DURATION,...", str),
     )
 
     def policy(self) -> ShutdownPolicy:

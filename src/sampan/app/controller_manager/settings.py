@@ -23,7 +23,7 @@ from sampan.app.controller_manager.shared_settings import (
 )
 from sampan.component_base.defaults import LEGACY_TOKEN_CLEAN_UP_PERIOD_S
 from sampan.component_base.load_balancer import LoadBalancerOptions
-from sampan.core.settings import Kind, nested, setting
+from sampan.core.settings import ValueKind, nested, setting
 from sampan.core.settings.kinds import (
     DIRECTORY,
     FILE,
@@ -67,7 +67,9 @@ def _relocate_image(pair: tuple[str, str], directory: Path) -> tuple[str, str]:
     return pair if pair[1] == "host" else (pair[0], str(directory / pair[1]))
 
 
-_IMAGES: Final = list_of(Kind("NAME=DIR", _read_image, "=".join, relocate=_relocate_image), separator="", repeat=True)
+_IMAGES: Final = list_of(
+    ValueKind("NAME=DIR", _read_image, "=".join, relocate=_relocate_image), separator="", repeat=True
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +113,16 @@ class CriNodeSettings:
     container_runtime_endpoint: str = setting(
         "",
         "Socket of the container runtime.",
-        kind=Kind("SOCKET", str),
+        kind=ValueKind("SOCKET", str),
         default="the first that exists of containerd's, CRI-O's and k3s's",
     )
     cluster_dns: tuple[str, ...] = setting(
         (),
         "Addresses of the cluster's DNS servers, for the resolv.conf of Pods.",
-        kind=list_of(Kind("IP", str)),
+        kind=list_of(ValueKind("IP", str)),
         default="the address of the Service kube-system/kube-dns",
     )
-    cluster_domain: str = setting("cluster.local", "Domain of the cluster.", kind=Kind("DOMAIN", str))
+    cluster_domain: str = setting("cluster.local", "Domain of the cluster.", kind=ValueKind("DOMAIN", str))
     pod_logs_dir: Path = setting(Path("/var/log/pods"), "Directory of the logs of Pods.", kind=DIRECTORY)
     cni_conf_dir: Path = setting(
         Path("/etc/cni/net.d"),
@@ -130,14 +132,14 @@ class CriNodeSettings:
     node_ip: tuple[str, ...] = setting(
         (),
         "Addresses of the Node: one, or one of each IP family. The API server connects to the first one.",
-        kind=list_of(Kind("IP", _read_ip)),
+        kind=list_of(ValueKind("IP", _read_ip)),
         default="--address, and the address of the other family on the same interface",
     )
-    cgroup_root: str = setting("/", "Cgroup that has the cgroups of all Pods.", kind=Kind("CGROUP", str))
+    cgroup_root: str = setting("/", "Cgroup that has the cgroups of all Pods.", kind=ValueKind("CGROUP", str))
     allowed_unsafe_sysctls: tuple[str, ...] = setting(
         (),
         "Sysctls besides the safe ones that Pods may set: names, or patterns that end in *. For every runtime.",
-        kind=list_of(Kind("SYSCTL", str)),
+        kind=list_of(ValueKind("SYSCTL", str)),
     )
     network_policy: bool | None = network_policy_setting()
     registries: Path | None = setting(
@@ -248,7 +250,7 @@ class LoopSettings:
     """True if the process ends when its standard input closes, as it does when the parent process ends."""
 
 
-_CONTROLLER_NAMES: Final = Kind("NAMES", TEXT.read)
+_CONTROLLER_NAMES: Final = ValueKind("NAMES", TEXT.read)
 TUNNEL_HELP: Final = (
     "Open a tunnel to each API server, through which it reaches this machine's Pods and the node's own server."
 )

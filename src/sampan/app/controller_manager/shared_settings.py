@@ -6,7 +6,7 @@ controllers: str = controllers_setting(group="Control loops and nodes")
 from functools import partial
 from typing import Final
 
-from sampan.core.settings import Kind, setting
+from sampan.core.settings import ValueKind, setting
 from sampan.core.settings.kinds import BOOLEAN, HOST_AND_PORT, TEXT, integer, one_of
 
 RUNTIMES: Final = ("simulated", "process", "cri")
@@ -15,7 +15,7 @@ controllers_setting = partial(
     setting,
     "*",
     "Controllers to run next to the server: names with commas between them, * for all, -NAME to omit one, '' for none.",
-    kind=Kind("NAMES", TEXT.read),
+    kind=ValueKind("NAMES", TEXT.read),
 )
 scheduler_setting = partial(setting, True, "Run the scheduler next to the server.", negative=True)
 nodes_setting = partial(

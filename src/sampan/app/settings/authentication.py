@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sampan.core.settings import Kind, nested, setting
+from sampan.core.settings import ValueKind, nested, setting
 from sampan.core.settings.kinds import BOOLEAN, CERTIFICATES_FILE, DURATION, FILE, TEXT, TEXTS, list_of, one_of
 
 DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local"
@@ -29,8 +29,8 @@ def _read_expiration(text: str) -> int:
 
 
 _NAMES: Final = list_of(TEXT, repeat=True, metavar="NAMES")
-_CLAIMS: Final = list_of(Kind("CLAIM=VALUE", _read_pair, "=".join), separator="", repeat=True)
-_EXPIRATION: Final = Kind("DURATION", _read_expiration, DURATION.write)
+_CLAIMS: Final = list_of(ValueKind("CLAIM=VALUE", _read_pair, "=".join), separator="", repeat=True)
+_EXPIRATION: Final = ValueKind("DURATION", _read_expiration, DURATION.write)
 _FILES: Final = list_of(FILE, separator="", repeat=True)
 
 

@@ -27,7 +27,7 @@ from sampan.app.settings.audit import AuditSettings
 from sampan.app.settings.authentication import AuthenticationSettings
 from sampan.app.settings.resource_metrics import ResourceMetricsOptions
 from sampan.core.extras import MissingExtra, require_extra
-from sampan.core.settings import Kind, nested, setting, settings_of, variants
+from sampan.core.settings import ValueKind, nested, setting, settings_of, variants
 from sampan.core.settings.kinds import (
     BOOLEAN,
     CERTIFICATES_FILE,
@@ -105,9 +105,9 @@ def _relocate_pair(pair: CertKey, directory: Path) -> CertKey:
     return replace(pair, certificate=directory / pair.certificate, key=directory / pair.key)
 
 
-_NETWORKS = list_of(Kind("CIDR", _read_network), metavar="CIDR[,CIDR]", check=_check_networks)
-_PORTS = Kind("FIRST-LAST", _read_ports, lambda ports: "" if ports is None else "{}-{}".format(*ports))
-_CERT_KEYS = list_of(Kind("CERT,KEY[:NAMES]", parse_cert_key, relocate=_relocate_pair), separator="", repeat=True)
+_NETWORKS = list_of(ValueKind("CIDR", _read_network), metavar="CIDR[,CIDR]", check=_check_networks)
+_PORTS = ValueKind("FIRST-LAST", _read_ports, lambda ports: "" if ports is None else "{}-{}".format(*ports))
+_CERT_KEYS = list_of(ValueKind("CERT,KEY[:NAMES]", parse_cert_key, relocate=_relocate_pair), separator="", repeat=True)
 
 
 REQUESTS_VERBOSITY = 4
@@ -270,7 +270,7 @@ class UpSettings:
     tls_cipher_suites: tuple[str, ...] = setting(
         (),
         "Cipher suites of TLS 1.2, by their IANA names. Those of TLS 1.3 are always on.",
-        kind=list_of(Kind("NAME", _read_suite), metavar="NAMES"),
+        kind=list_of(ValueKind("NAME", _read_suite), metavar="NAMES"),
         group=TLS,
         default="those of a Go server: ECDHE with AES-GCM, ChaCha20-Poly1305 or AES-CBC-SHA",
     )

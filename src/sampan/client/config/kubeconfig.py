@@ -19,7 +19,7 @@ _YAML: Final = "sampan.wire.yaml"
 the time to import the client.
 """
 
-Entry = TypeVar("Entry", "Cluster", "User", "Context")
+Entry = TypeVar("Entry", "ClusterEntry", "AuthInfo", "ContextEntry")
 
 
 class NamedExtension(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class NamedExtension(msgspec.Struct, frozen=True):
     extension: Any = None
 
 
-class Cluster(msgspec.Struct, frozen=True, rename="kebab"):
+class ClusterEntry(msgspec.Struct, frozen=True, rename="kebab"):
     """Address of a cluster, and the rules for the verification of its certificate."""
 
     server: str = ""
@@ -67,7 +67,7 @@ class AuthProvider(msgspec.Struct, frozen=True):
     name: str = ""
 
 
-class User(msgspec.Struct, frozen=True, rename="kebab"):
+class AuthInfo(msgspec.Struct, frozen=True, rename="kebab"):
     """Credentials and impersonation."""
 
     client_certificate: str = ""
@@ -86,7 +86,7 @@ class User(msgspec.Struct, frozen=True, rename="kebab"):
     exec: Exec | None = None
 
 
-class Context(msgspec.Struct, frozen=True):
+class ContextEntry(msgspec.Struct, frozen=True):
     """Combination of a cluster, a user and a namespace."""
 
     cluster: str = ""
@@ -99,9 +99,9 @@ class KubeConfig:
     """One file, or several merged. Its paths are absolute."""
 
     current_context: str = ""
-    clusters: Mapping[str, Cluster] = field(default_factory=dict)
-    users: Mapping[str, User] = field(default_factory=dict)
-    contexts: Mapping[str, Context] = field(default_factory=dict)
+    clusters: Mapping[str, ClusterEntry] = field(default_factory=dict)
+    users: Mapping[str, AuthInfo] = field(default_factory=dict)
+    contexts: Mapping[str, ContextEntry] = field(default_factory=dict)
     origins: Mapping[tuple[str, str], Path] = field(default_factory=dict)
     """File of each entry, by kind (`cluster`, `user`, `context`) and name."""
 
@@ -153,9 +153,12 @@ def parse_kubeconfig(document: Any, path: Path) -> KubeConfig:
     base = path.absolute().parent
     return KubeConfig(
         current or "",
-        {name: _whole_cluster(entry, base) for name, entry in reader.entries(document, "cluster", Cluster).items()},
-        {name: _whole_user(entry, base) for name, entry in reader.entries(document, "user", User).items()},
-        reader.entries(document, "context", Context),
+        {
+            name: _whole_cluster(entry, base)
+            for name, entry in reader.entries(document, "cluster", ClusterEntry).items()
+        },
+        {name: _whole_user(entry, base) for name, entry in reader.entries(document, "user", AuthInfo).items()},
+        reader.entries(document, "context", ContextEntry),
         reader.origins,
     )
 
@@ -196,13 +199,13 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _whole_cluster(cluster: Cluster, base: Path) -> Cluster:
+def _whole_cluster(cluster: ClusterEntry, base: Path) -> ClusterEntry:
     if not cluster.certificate_authority:
         return cluster
     return msgspec.structs.replace(cluster, certificate_authority=str(base / cluster.certificate_authority))
 
 
-def _whole_user(user: User, base: Path) -> User:
+def _whole_user(user: AuthInfo, base: Path) -> AuthInfo:
     paths = {
         name: str(base / getattr(user, name))
         for name in ("client_certificate", "client_key", "token_file")

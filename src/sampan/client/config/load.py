@@ -17,7 +17,7 @@ import msgspec
 
 from sampan.client.config.config import Config, ExecConfig, InteractiveMode
 from sampan.client.config.in_cluster import SERVICE_ACCOUNT, in_cluster_config, in_cluster_possible
-from sampan.client.config.kubeconfig import Cluster, Context, KubeConfig, User, merge, read_kubeconfig
+from sampan.client.config.kubeconfig import AuthInfo, ClusterEntry, ContextEntry, KubeConfig, merge, read_kubeconfig
 from sampan.client.config.proxy import proxy_from_environment
 from sampan.client.config.validate import cluster_faults, user_faults
 from sampan.client.errors import ConfigError
@@ -107,8 +107,8 @@ def select(kubeconfig: KubeConfig, overrides: ConfigOverrides, environ: Mapping[
         raise ConfigError(_missing(where, "cluster", cluster_name, kubeconfig.clusters))
     if user_name and user_name not in kubeconfig.users:
         raise ConfigError(_missing(where, "user", user_name, kubeconfig.users))
-    cluster = _overridden_cluster(kubeconfig.clusters.get(cluster_name, Cluster()), overrides)
-    user = _overridden_user(kubeconfig.users.get(user_name, User()), overrides)
+    cluster = _overridden_cluster(kubeconfig.clusters.get(cluster_name, ClusterEntry()), overrides)
+    user = _overridden_user(kubeconfig.users.get(user_name, AuthInfo()), overrides)
     faults = [f"{kubeconfig.origin('cluster', cluster_name)}: {fault}" for fault in cluster_faults(cluster)]
     faults += [f"{kubeconfig.origin('user', user_name)}: {fault}" for fault in user_faults(user)]
     if faults:
@@ -132,7 +132,7 @@ def select(kubeconfig: KubeConfig, overrides: ConfigOverrides, environ: Mapping[
     return _with_credentials(config, user) if address.secure else config
 
 
-def _overridden_cluster(cluster: Cluster, overrides: ConfigOverrides) -> Cluster:
+def _overridden_cluster(cluster: ClusterEntry, overrides: ConfigOverrides) -> ClusterEntry:
     if overrides.server:
         cluster = msgspec.structs.replace(cluster, server=overrides.server)
     if overrides.certificate_authority or overrides.insecure_skip_tls_verify:
@@ -145,7 +145,7 @@ def _overridden_cluster(cluster: Cluster, overrides: ConfigOverrides) -> Cluster
     return cluster
 
 
-def _overridden_user(user: User, overrides: ConfigOverrides) -> User:
+def _overridden_user(user: AuthInfo, overrides: ConfigOverrides) -> AuthInfo:
     """Return the user with the token of the overrides, which replaces all other credentials except a client
     certificate.
     """
@@ -154,14 +154,14 @@ def _overridden_user(user: User, overrides: ConfigOverrides) -> User:
     return msgspec.structs.replace(user, token=overrides.token, token_file="", username="", password="", exec=None)
 
 
-def _context(kubeconfig: KubeConfig, name: str) -> Context:
+def _context(kubeconfig: KubeConfig, name: str) -> ContextEntry:
     if name and name not in kubeconfig.contexts:
         known = ", ".join(sorted(kubeconfig.contexts)) or "none"
         raise ConfigError(f'context "{name}" does not exist (existing: {known})')
-    return kubeconfig.contexts.get(name, Context())
+    return kubeconfig.contexts.get(name, ContextEntry())
 
 
-def _with_credentials(config: Config, user: User) -> Config:
+def _with_credentials(config: Config, user: AuthInfo) -> Config:
     return replace(
         config,
         token=user.token,
@@ -172,7 +172,7 @@ def _with_credentials(config: Config, user: User) -> Config:
     )
 
 
-def _exec(user: User) -> ExecConfig | None:
+def _exec(user: AuthInfo) -> ExecConfig | None:
     plugin = user.exec
     if plugin is None:
         return None
@@ -187,7 +187,7 @@ def _exec(user: User) -> ExecConfig | None:
     )
 
 
-def _tls(cluster: Cluster, user: User) -> TlsOptions:
+def _tls(cluster: ClusterEntry, user: AuthInfo) -> TlsOptions:
     return TlsOptions(
         cluster.certificate_authority,
         cluster.certificate_authority_data,
@@ -200,7 +200,7 @@ def _tls(cluster: Cluster, user: User) -> TlsOptions:
     )
 
 
-def _impersonation(user: User) -> Impersonation:
+def _impersonation(user: AuthInfo) -> Impersonation:
     return Impersonation(
         user.impersonate,
         user.impersonate_uid,
@@ -209,7 +209,7 @@ def _impersonation(user: User) -> Impersonation:
     )
 
 
-def _address(cluster: Cluster) -> ServerAddress:
+def _address(cluster: ClusterEntry) -> ServerAddress:
     server = cluster.server
     if "://" not in server:
         # Source: client-go rest/url_utils.go, DefaultServerURL.

@@ -3,14 +3,14 @@
 import os
 from collections.abc import Iterator
 
-from sampan.client.config.kubeconfig import Cluster, Exec, User
+from sampan.client.config.kubeconfig import AuthInfo, ClusterEntry, Exec
 from sampan.http.client.address import ProxyAddress
 
 EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
 
 
-def cluster_faults(cluster: Cluster) -> Iterator[str]:
+def cluster_faults(cluster: ClusterEntry) -> Iterator[str]:
     """Yield the faults of a cluster."""
     if not cluster.server:
         yield "it has no server"
@@ -26,7 +26,7 @@ def cluster_faults(cluster: Cluster) -> Iterator[str]:
     yield from _unreadable("certificate-authority", cluster.certificate_authority)
 
 
-def user_faults(user: User) -> Iterator[str]:
+def user_faults(user: AuthInfo) -> Iterator[str]:
     """Yield the faults of a user."""
     if user.token and (user.username or user.password):
         yield "token and username/password exclude each other"

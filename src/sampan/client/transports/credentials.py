@@ -117,7 +117,7 @@ class TokenFile:
             _log.warning("cannot reload token file %s: %s; keeping the old token", self._path, fault)
 
 
-class CertificateFiles:
+class ClientCertificateFiles:
     """Client certificate in files that another process renews, combined with the credentials of another source.
 
     The files are read again every five minutes and after a 401. A new certificate needs new connections, as TLS

@@ -8,7 +8,7 @@ find("max-requests-inflight", settings_of(FlowControlSettings())).read(["10"])  
 """
 
 from sampan.core.settings.declare import nested, setting, variants
-from sampan.core.settings.kinds import Kind, ListOf
+from sampan.core.settings.kinds import ListOf, ValueKind
 from sampan.core.settings.tree import Setting, build, settings_of
 
-__all__ = ["Kind", "ListOf", "Setting", "build", "nested", "setting", "settings_of", "variants"]
+__all__ = ["ListOf", "Setting", "ValueKind", "build", "nested", "setting", "settings_of", "variants"]

@@ -20,7 +20,7 @@ DEFAULT: Final = "default"
 _NULL: Final = frozenset(("", "~", "null", "Null", "NULL"))
 
 
-class ConfigError(ValueError):
+class ConfigFileError(ValueError):
     """A configuration file cannot be used. The text names the file, the line and the key."""
 
 
@@ -54,20 +54,20 @@ def configure(
 
 
 def read_config_file(file: Path, options: Sequence[Setting]) -> dict[str, Given]:
-    """Return the settings of a file by their names. Raises `ConfigError`."""
+    """Return the settings of a file by their names. Raises `ConfigFileError`."""
     by_name = {name: option for option in options for name in (option.name, *option.aliases)}
     found: dict[str, Given] = {}
     for key, node in _entries(file):
         line = f"{file}:{key.start_mark.line + 1}"
         option = by_name.get(key.value) if isinstance(key, yaml.ScalarNode) else None
         if option is None:
-            raise ConfigError(f"{line}: {_unknown(key, list(by_name))}")
+            raise ConfigFileError(f"{line}: {_unknown(key, list(by_name))}")
         if option.name in found:
-            raise ConfigError(f"{line}: {key.value}: is set twice, first at {found[option.name].source}")
+            raise ConfigFileError(f"{line}: {key.value}: is set twice, first at {found[option.name].source}")
         try:
             value = _value(option, node)
         except ValueError as error:
-            raise ConfigError(f"{line}: {key.value}: {error}") from None
+            raise ConfigFileError(f"{line}: {key.value}: {error}") from None
         found[option.name] = Given(option.kind.relocate(value, file.parent), line)
     return found
 
@@ -76,17 +76,17 @@ def _entries(file: Path) -> list[tuple[yaml.Node, yaml.Node]]:
     try:
         document = yaml.compose(file.read_bytes(), Loader=yaml.CSafeLoader)
     except OSError as error:
-        raise ConfigError(f"cannot read {file}: {error.strerror}") from error
+        raise ConfigFileError(f"cannot read {file}: {error.strerror}") from error
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ConfigError(f"{file}{line}: is not YAML: {error.problem or error.context}") from error
+        raise ConfigFileError(f"{file}{line}: is not YAML: {error.problem or error.context}") from error
     except (yaml.YAMLError, ValueError) as error:
-        raise ConfigError(f"{file}: is not YAML: {' '.join(str(error).split())}") from error
+        raise ConfigFileError(f"{file}: is not YAML: {' '.join(str(error).split())}") from error
     if document is None:
         return []
     if not isinstance(document, yaml.MappingNode):
         where = f"{file}:{document.start_mark.line + 1}"
-        raise ConfigError(f"{where}: is not a mapping: each line is an option and its value, as in `port: 6443`")
+        raise ConfigFileError(f"{where}: is not a mapping: each line is an option and its value, as in `port: 6443`")
     entries: list[tuple[yaml.Node, yaml.Node]] = document.value
     return entries
 

@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sampan.core.settings.kinds import Kind
+from sampan.core.settings.kinds import ValueKind
 
 DECLARATION: Final = "sampan"
 """Key of the declaration in the metadata of a field."""
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class SettingDeclaration:
     """Metadata of a field that is a setting."""
 
     help: str
-    kind: Kind | None
+    kind: ValueKind | None
     name: str
     aliases: tuple[str, ...]
     group: str
@@ -35,7 +35,7 @@ class Nested:
 class Variants:
     """Metadata of a field that contains an instance of one of several dataclasses, selected by name."""
 
-    declaration: Declaration
+    declaration: SettingDeclaration
     classes: Mapping[str, Callable[[], Any]]
 
 
@@ -43,7 +43,7 @@ def setting(
     value: object,
     help: str,
     *,
-    kind: Kind | None = None,
+    kind: ValueKind | None = None,
     name: str = "",
     aliases: tuple[str, ...] = (),
     group: str = "",
@@ -56,7 +56,7 @@ def setting(
     `name` is the option's name without leading dashes, if it differs from the field's name. `default` is a text for
     --help, for a default that `value` does not express. `negative`: the command line accepts --NAME and --no-NAME.
     """
-    declaration = Declaration(help, kind, name, aliases, group, default, negative)
+    declaration = SettingDeclaration(help, kind, name, aliases, group, default, negative)
     return field(default=value, metadata={DECLARATION: declaration})
 
 
@@ -66,8 +66,8 @@ def nested(make: Callable[[], Any], *, prefix: str = "", group: str = "") -> Any
 
 
 def variants(
-    classes: Mapping[str, Callable[[], Any]], default: str, help: str, *, kind: Kind, name: str, group: str = ""
+    classes: Mapping[str, Callable[[], Any]], default: str, help: str, *, kind: ValueKind, name: str, group: str = ""
 ) -> Any:
     """Return a field that contains an instance of one of `classes`. The option `name` selects the class by its key."""
-    declaration = Declaration(help, kind, name, (), group, "", False)
+    declaration = SettingDeclaration(help, kind, name, (), group, "", False)
     return field(default_factory=classes[default], metadata={DECLARATION: Variants(declaration, classes)})

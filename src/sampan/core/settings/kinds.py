@@ -14,7 +14,7 @@ FALSE: Final = frozenset({"0", "false", "f", "no", "n", "off"})
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """Conversion between the values of a setting and texts. `read(write(value))` returns an equal value."""
 
     metavar: str
@@ -36,10 +36,10 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf(Kind):
+class ListOf(ValueKind):
     """List of values. On the command line, one option contains all items, or the option is repeated."""
 
-    item: Kind | None = None
+    item: ValueKind | None = None
     separator: str = ","
     """Separator of items in one text. Empty: each text is one item."""
     repeat: bool = False
@@ -67,7 +67,7 @@ class ListOf(Kind):
 
 
 def list_of(
-    item: Kind,
+    item: ValueKind,
     *,
     separator: str = ",",
     repeat: bool = False,
@@ -97,7 +97,7 @@ def list_of(
     )
 
 
-def one_of(*names: str, empty: str = "") -> Kind:
+def one_of(*names: str, empty: str = "") -> ValueKind:
     """Return the kind of a value that is one of the given names. An empty text is the name `empty`, if there is one."""
 
     def read(text: str) -> str:
@@ -107,10 +107,12 @@ def one_of(*names: str, empty: str = "") -> Kind:
             raise ValueError(f"{text!r} is not one of {', '.join(map(repr, names))}{hint}")
         return text
 
-    return Kind(f"[{'|'.join(names)}]", read, choices=names)
+    return ValueKind(f"[{'|'.join(names)}]", read, choices=names)
 
 
-def integer(minimum: int | None = None, maximum: int | None = None, metavar: str = "INTEGER", factor: int = 1) -> Kind:
+def integer(
+    minimum: int | None = None, maximum: int | None = None, metavar: str = "INTEGER", factor: int = 1
+) -> ValueKind:
     """Return the kind of an integer in a range. The value is the number in the text, multiplied by `factor`."""
 
     def read(text: str) -> int:
@@ -122,7 +124,7 @@ def integer(minimum: int | None = None, maximum: int | None = None, metavar: str
             raise ValueError(f"{value} is not in the range {_range(minimum, maximum)}.")
         return value * factor
 
-    return Kind(metavar, read, lambda value: str(value // factor))
+    return ValueKind(metavar, read, lambda value: str(value // factor))
 
 
 def _range(minimum: int | None, maximum: int | None) -> str:
@@ -169,7 +171,7 @@ def _write_seconds(value: float) -> str:
     return format_duration(round(value * NANOSECONDS_PER_SECOND))
 
 
-def place(completion: str, *, exists: bool = False) -> Kind:
+def place(completion: str, *, exists: bool = False) -> ValueKind:
     """Return the kind of a path: of a file (`file`) or a directory (`dir`)."""
     noun = "File" if completion == "file" else "Directory"
 
@@ -183,7 +185,7 @@ def place(completion: str, *, exists: bool = False) -> Kind:
         return path
 
     metavar = "FILE" if completion == "file" else "DIRECTORY"
-    return Kind(metavar, read, relocate=_relocate, completion=completion)
+    return ValueKind(metavar, read, relocate=_relocate, completion=completion)
 
 
 def _relocate(path: Path | None, directory: Path) -> Path | None:
@@ -201,14 +203,14 @@ def _read_host_and_port(text: str) -> str:
     return text
 
 
-TEXT: Final = Kind("TEXT", str)
-NUMBER: Final = Kind("NUMBER", _read_number)
-BOOLEAN: Final = Kind("[true|false]", _read_boolean, lambda value: "true" if value else "false", flag_value="true")
+TEXT: Final = ValueKind("TEXT", str)
+NUMBER: Final = ValueKind("NUMBER", _read_number)
+BOOLEAN: Final = ValueKind("[true|false]", _read_boolean, lambda value: "true" if value else "false", flag_value="true")
 VERBOSITY: Final = replace(integer(0, 10, metavar="N"), flag_value="1")
-DURATION: Final = Kind("DURATION", _read_seconds, _write_seconds)
+DURATION: Final = ValueKind("DURATION", _read_seconds, _write_seconds)
 """Seconds, written as in Go: 1h30m, 500ms."""
-POSITIVE_DURATION: Final = Kind("DURATION", _read_positive_seconds, _write_seconds)
-SECONDS: Final = Kind("DURATION", _read_plain_seconds, _write_seconds)
+POSITIVE_DURATION: Final = ValueKind("DURATION", _read_positive_seconds, _write_seconds)
+SECONDS: Final = ValueKind("DURATION", _read_plain_seconds, _write_seconds)
 """Seconds that are not negative, written as a number or as in Go."""
 FILE: Final = place("file")
 CERTIFICATES_FILE: Final = replace(FILE, content="certificates")
@@ -216,15 +218,15 @@ KEY_FILE: Final = replace(FILE, content="key")
 REGISTRIES_FILE: Final = replace(FILE, content="registries")
 EXISTING_FILE: Final = place("file", exists=True)
 DIRECTORY: Final = place("dir")
-LOG_FILE: Final = Kind("FILE", str, relocate=_relocate_log, completion="file")
+LOG_FILE: Final = ValueKind("FILE", str, relocate=_relocate_log, completion="file")
 """Path of a file as a text; `-` means the standard output."""
-HOST_AND_PORT: Final = Kind("HOST:PORT", _read_host_and_port)
+HOST_AND_PORT: Final = ValueKind("HOST:PORT", _read_host_and_port)
 NAMES: Final = list_of(TEXT, metavar="NAMES")
 """Names separated by commas."""
 TEXTS: Final = list_of(TEXT, separator="", repeat=True)
 
 
-def kind_of(name: str, default: object) -> Kind:
+def kind_of(name: str, default: object) -> ValueKind:
     """Return the usual kind for the default of a field; a field whose name ends in `_s` has seconds."""
     if isinstance(default, bool):
         return BOOLEAN

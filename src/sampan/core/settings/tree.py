@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sampan.core.settings.declare import DECLARATION, Declaration, Nested, Variants
-from sampan.core.settings.kinds import Kind, ListOf, kind_of
+from sampan.core.settings.declare import DECLARATION, Nested, SettingDeclaration, Variants
+from sampan.core.settings.kinds import ListOf, ValueKind, kind_of
 
 Path = tuple[str, ...]
 """Names of the fields that lead to a setting; after a field with variants, the name of the variant."""
@@ -20,7 +20,7 @@ class Setting:
     name: str
     """Name of the option, without leading dashes, and of the key in a file."""
     aliases: tuple[str, ...]
-    kind: Kind
+    kind: ValueKind
     help: str
     group: str
     default: Any
@@ -49,7 +49,7 @@ def _walk(owner: Any, path: Path, prefix: str, group: str) -> Iterator[Setting]:
     for member in fields(owner):
         declared = member.metadata.get(DECLARATION)
         value, here = getattr(owner, member.name), (*path, member.name)
-        if isinstance(declared, Declaration):
+        if isinstance(declared, SettingDeclaration):
             yield _setting(declared, here, value, prefix, group)
         elif isinstance(declared, Nested):
             yield from _walk(value, here, prefix + declared.prefix, declared.group or group)
@@ -60,7 +60,7 @@ def _walk(owner: Any, path: Path, prefix: str, group: str) -> Iterator[Setting]:
                 yield from _walk(variant, (*here, name), prefix, declared.declaration.group or group)
 
 
-def _setting(declared: Declaration, path: Path, value: Any, prefix: str, group: str) -> Setting:
+def _setting(declared: SettingDeclaration, path: Path, value: Any, prefix: str, group: str) -> Setting:
     kind = declared.kind or kind_of(path[-1], value)
     return Setting(
         path,
@@ -81,7 +81,7 @@ def build(root: Any, values: Mapping[Path, Any]) -> Any:
     changes: dict[str, Any] = {}
     for member in fields(root):
         declared, value = member.metadata.get(DECLARATION), getattr(root, member.name)
-        if isinstance(declared, Declaration) and (member.name,) in values:
+        if isinstance(declared, SettingDeclaration) and (member.name,) in values:
             changes[member.name] = values[(member.name,)]
         elif isinstance(declared, Nested):
             changes[member.name] = build(value, _below(values, member.name))

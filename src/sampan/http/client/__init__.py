@@ -13,7 +13,7 @@ from sampan.http.client.errors import BodyTooLarge, ClientError, TransportError,
 from sampan.http.client.pending_response import PendingResponse
 from sampan.http.client.pool import ConnectionPool
 from sampan.http.client.request import Headers, HttpRequest, HttpResponse
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.http.client.tls import ClientCertificate, TlsOptions
 from sampan.http.client.transport import HttpTransport
 from sampan.http.tunnel import Tunnel
@@ -26,9 +26,9 @@ __all__ = [
     "ConnectionPool",
     "Headers",
     "HttpClient",
+    "HttpClientSettings",
     "HttpRequest",
     "HttpResponse",
-    "HttpSettings",
     "HttpTransport",
     "PendingResponse",
     "ProxyAddress",

@@ -15,7 +15,7 @@ from sampan.http.client.intake import PIECES_PER_TURN
 from sampan.http.client.pending_response import PendingResponse
 from sampan.http.client.pool import ConnectionPool, Origin
 from sampan.http.client.request import HttpRequest
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.wire.http1 import NameCache
 
 REPLAYABLE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
@@ -44,7 +44,7 @@ class HttpClient:
     False for a failure before the first byte was written.
     """
 
-    def __init__(self, settings: HttpSettings) -> None:
+    def __init__(self, settings: HttpClientSettings) -> None:
         self.settings = settings
         self.pool: ConnectionPool[DialledOrigin] = ConnectionPool(settings, self._dial)
         self._names = NameCache()

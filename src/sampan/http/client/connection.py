@@ -15,14 +15,14 @@ from sampan.http.client.errors import TransportError
 from sampan.http.client.intake import PIECES_PER_TURN, Intake
 from sampan.http.client.pending_response import PendingResponse
 from sampan.http.client.request import HttpRequest
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.http.tunnel import Tunnel
-from sampan.wire.http1 import ExchangeState, Limits, Malformed, NameCache, ResponseHead, ResponseReader, Step
+from sampan.wire.http1 import ExchangeState, Limits, Malformed, NameCache, ResponseHead, ResponseReader, Transition
 
-_HEAD: Final = Step.HEAD
-_WHOLE: Final = Step.WHOLE
-_END: Final = Step.END
-_SWITCH: Final = Step.SWITCH
+_HEAD: Final = Transition.HEAD
+_WHOLE: Final = Transition.WHOLE
+_END: Final = Transition.END
+_SWITCH: Final = Transition.SWITCH
 _SWITCHING_PROTOCOLS = 101
 
 
@@ -33,7 +33,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(
         self,
-        settings: HttpSettings,
+        settings: HttpClientSettings,
         names: NameCache,
         turn_limit: LoopTurns | None = None,
         *,

@@ -12,14 +12,14 @@ from typing import Protocol
 from sampan.http.client.errors import BodyTooLarge, TransportError, TransportTimeout
 from sampan.http.client.inflate import Inflater
 from sampan.http.client.request import HttpRequest
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.wire.http1 import Fields, ResponseHead
 
 _INFLATE_ASIDE_BYTES = 256 << 10
 """Size above which a thread decompresses the body, so that the event loop is not blocked."""
 
 
-class Flow(Protocol):
+class ReadControl(Protocol):
     """Control of the connection that carries a response."""
 
     def pause(self) -> None:
@@ -39,7 +39,7 @@ class PendingResponse:
     """Implementation of `HttpResponse`. The module docstring lists its bounds."""
 
     def __init__(
-        self, flow: Flow, request: HttpRequest, settings: HttpSettings, loop: asyncio.AbstractEventLoop
+        self, flow: ReadControl, request: HttpRequest, settings: HttpClientSettings, loop: asyncio.AbstractEventLoop
     ) -> None:
         self.status = 0
         self.headers: dict[str, str] = {}
@@ -51,7 +51,7 @@ class PendingResponse:
         self.method = request.method
         self.complete = False
         self.has_head = False
-        self._flow: Flow | None = flow
+        self._flow: ReadControl | None = flow
         self._loop = loop
         self._settings = settings
         self._idle_timeout_s = request.idle_timeout_s

@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 from sampan.http.client.connection import Connection
 from sampan.http.client.errors import TransportError
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 
 _CLOSE_TIMEOUT_S = 1.0
 
@@ -38,7 +38,7 @@ class Dial(Protocol[AnOrigin]):
 class ConnectionPool(Generic[AnOrigin]):
     """Pool of connections. `dial` opens a new one, or raises `TransportError`."""
 
-    def __init__(self, settings: HttpSettings, dial: Dial[AnOrigin]) -> None:
+    def __init__(self, settings: HttpClientSettings, dial: Dial[AnOrigin]) -> None:
         self.settings = settings
         self._dial = dial
         self._idle: dict[Hashable, list[Connection]] = {}

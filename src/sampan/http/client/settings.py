@@ -1,10 +1,10 @@
-"""`HttpSettings`: limits of HTTP clients."""
+"""`HttpClientSettings`: limits of HTTP clients."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class HttpSettings:
+class HttpClientSettings:
     """Limits of a client; times in seconds, sizes in bytes."""
 
     connections_max: int | None = 32

@@ -7,7 +7,7 @@ from sampan.http.client.dial import Dialer
 from sampan.http.client.pending_response import PendingResponse
 from sampan.http.client.proxies import proxy_authorization
 from sampan.http.client.request import HttpRequest
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.http.client.tls import ClientCertificate, TlsContexts, TlsOptions
 from sampan.http.tunnel import Tunnel
 from sampan.wire.http1 import request_head
@@ -25,10 +25,10 @@ class HttpTransport:
         *,
         tls: TlsOptions | None = None,
         proxy: ProxyAddress | None = None,
-        settings: HttpSettings | None = None,
+        settings: HttpClientSettings | None = None,
     ) -> None:
         self.address = address
-        self.settings = settings or HttpSettings()
+        self.settings = settings or HttpClientSettings()
         self._tls = TlsContexts(tls or TlsOptions())
         self._origin = Dialer(address, tls=self._tls, proxy=proxy, connect_timeout_s=self.settings.connect_timeout_s)
         self._client = HttpClient(self.settings)

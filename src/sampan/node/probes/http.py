@@ -11,7 +11,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.core.tls.trust import unverified_context
-from sampan.http.client import HttpClient, HttpRequest, HttpSettings, PendingResponse, TransportError, Upstream
+from sampan.http.client import HttpClient, HttpClientSettings, HttpRequest, PendingResponse, TransportError, Upstream
 from sampan.node.probes.outcome import ProbeResult
 from sampan.node.probes.ports import join_host_port, resolve_port
 from sampan.node.views.container import Container, HttpGetAction
@@ -20,7 +20,7 @@ from sampan.wire.http1 import request_head
 BODY_BYTES_MAX: Final = 10 * 1024
 _REDIRECTS_MAX: Final = 10
 _VERSION: Final = f"{MAJOR}.{MINOR}"
-_SETTINGS: Final = HttpSettings(idle_max=0, head_bytes_max=65_536, decompression=False)
+_SETTINGS: Final = HttpClientSettings(idle_max=0, head_bytes_max=65_536, decompression=False)
 
 
 class HttpFailed(Exception):

@@ -19,7 +19,7 @@ from sampan.client.stack import credential_source
 from sampan.component_base.resources import ENDPOINT_SLICES
 from sampan.core.addresses.dial import AddressNotAllowed, check_address
 from sampan.core.event_loop.task_scope import TaskScope
-from sampan.http.client import HttpRequest, HttpSettings, HttpTransport, ProxyAddress, ServerAddress, Tunnel
+from sampan.http.client import HttpClientSettings, HttpRequest, HttpTransport, ProxyAddress, ServerAddress, Tunnel
 from sampan.node.tunnel.targets import TunnelTargets
 from sampan.resource import meta
 from sampan.streams.limits import DEFAULT_LIMITS, StreamLimits
@@ -36,7 +36,7 @@ STABLE_S: Final = 60.0
 """Lifetime of a tunnel after which the next delay is short again."""
 OPEN_TIMEOUT_S: Final = 30.0
 _BACKOFF: Final = Backoff(0.5, factor=2.0, jitter=1.0, cap_s=15.0)
-_SETTINGS: Final = HttpSettings(compression=False, buffer_bytes_max=256 << 10, head_bytes_max=64 << 10)
+_SETTINGS: Final = HttpClientSettings(compression=False, buffer_bytes_max=256 << 10, head_bytes_max=64 << 10)
 _MESSAGE_CHARACTERS_MAX: Final = 300
 
 _log = logging.getLogger("sampan.node.tunnel")

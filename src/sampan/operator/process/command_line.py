@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 from sampan.core.settings import ListOf, Setting, settings_of
 from sampan.core.settings.configuration import (
     COMMAND_LINE,
-    ConfigError,
+    ConfigFileError,
     Configuration,
     Given,
     configure,
@@ -42,7 +42,7 @@ def read_configuration(
         from_file = read_config_file(Path(file), options) if file else {}
         given = {**_from_environment(options, environ), **_from_flags(options, parsed)}
         return configure(root, options, from_file, given)
-    except (ConfigError, ValueError) as error:
+    except (ConfigFileError, ValueError) as error:
         parser.error(str(error))
 
 

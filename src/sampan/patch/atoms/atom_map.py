@@ -9,7 +9,7 @@ from sampan.patch.field_sets.fieldset import LEAF, FieldSet, with_self, without_
 from sampan.patch.field_sets.path_element import SELF
 
 
-class Field(NamedTuple):
+class StructField(NamedTuple):
     """Field of a struct.
 
     `zero` is the value that Go writes for the field of a built-in type if it is not set. It is set only for structs and
@@ -33,15 +33,15 @@ class MapAtom(Atom):
     __slots__ = ("_declared", "_entry", "_exact", "_fields", "_flat")
 
     def __init__(
-        self, declared: Callable[[str], Field | None] | None, entry: Callable[[], Atom], *, exact: bool
+        self, declared: Callable[[str], StructField | None] | None, entry: Callable[[], Atom], *, exact: bool
     ) -> None:
         self._declared = declared
         self._entry: Atom | Callable[[], Atom] = entry
         self._exact = exact
-        self._fields: dict[str, Field] = {}
+        self._fields: dict[str, StructField] = {}
         self._flat: bool | None = None
 
-    def field(self, name: str) -> Field:
+    def field(self, name: str) -> StructField:
         """Return the field with its path element and atom."""
         known = self._fields.get(name)
         if known is not None:
@@ -51,7 +51,7 @@ class MapAtom(Atom):
             if found is not None:
                 self._fields[name] = found
                 return found
-        return Field("f:" + name, self.entry)
+        return StructField("f:" + name, self.entry)
 
     @property
     def entry(self) -> Atom:

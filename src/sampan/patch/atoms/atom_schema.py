@@ -9,7 +9,7 @@ from typing import Any
 
 from sampan.patch.atoms.atom import ATOMIC, MISSING, SCALAR, Atom
 from sampan.patch.atoms.atom_list import Key, ListAtom
-from sampan.patch.atoms.atom_map import DEDUCED, AnyAtom, Field, MapAtom
+from sampan.patch.atoms.atom_map import DEDUCED, AnyAtom, MapAtom, StructField
 from sampan.patch.atoms.object_meta import OBJECT_META
 from sampan.schema.derived import derived
 from sampan.schema.structural import UNSET, ListType, MapType, Schema
@@ -74,11 +74,11 @@ def _object(schema: Schema, preserve: bool) -> Atom:
     if not schema.properties:
         return MapAtom(None, entry, exact=is_exact(schema))
 
-    def declared(name: str) -> Field | None:
+    def declared(name: str) -> StructField | None:
         child = schema.properties.get(name)
         if child is None:
             return None
-        return Field("f:" + name, atom_of(child, preserve), _zero(child, schema.fields.get(name)))
+        return StructField("f:" + name, atom_of(child, preserve), _zero(child, schema.fields.get(name)))
 
     return MapAtom(declared, entry, exact=is_exact(schema))
 

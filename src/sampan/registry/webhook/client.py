@@ -21,7 +21,7 @@ from sampan.core.clock import utc_now
 from sampan.core.field import quote
 from sampan.core.telemetry.tracing import current_span, trace_headers
 from sampan.core.tls.trust import unverified_context
-from sampan.http.client import BodyTooLarge, HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
+from sampan.http.client import BodyTooLarge, HttpClient, HttpClientSettings, HttpRequest, TransportError, Upstream
 from sampan.registry.measures import WebhookRequests
 from sampan.registry.webhook import response as responses
 from sampan.registry.webhook.certificate_texts import UNTRUSTED, certificate_text, mismatch, tls_text
@@ -83,7 +83,7 @@ class HttpsWebhook:
         self._credentials = credentials
         self._tls: ssl.SSLContext | None = None
         self._client = HttpClient(
-            HttpSettings(
+            HttpClientSettings(
                 connections_max=None,
                 idle_max=IDLE_MAX,
                 idle_timeout_s=IDLE_S,

@@ -24,7 +24,7 @@ from sampan.schema.cel.errors import (
     as_runtime_error,
 )
 from sampan.schema.cel.library.kubernetes import KUBERNETES
-from sampan.schema.cel.syntax.ast import Node
+from sampan.schema.cel.syntax.ast import Expr
 from sampan.schema.cel.syntax.escaping import unescape_fields
 from sampan.schema.cel.syntax.parser import parse
 from sampan.schema.cel.types import (
@@ -64,7 +64,7 @@ class Program:
 
     __slots__ = ("_frame", "_inputs", "_run", "expression", "result_type", "root", "variables")
 
-    def __init__(self, expression: str, root: Node, result_type: CelType, variables: Mapping[str, CelType]) -> None:
+    def __init__(self, expression: str, root: Expr, result_type: CelType, variables: Mapping[str, CelType]) -> None:
         self.expression = expression
         self.root = root
         """Checked tree, for the cost estimate."""

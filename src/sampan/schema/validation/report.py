@@ -37,7 +37,7 @@ class _At(NamedTuple):
     shape: Schema
 
 
-class Result:
+class ValidationReport:
     """Errors of a value by their text, and the number of checks made.
 
     Of several failed alternatives, the one with the most checks is reported.
@@ -70,7 +70,7 @@ class Result:
         """Add an error that contains its position only in its text."""
         self.add(ErrorType.INVALID, "", "", text, text)
 
-    def merge(self, other: "Result") -> None:
+    def merge(self, other: "ValidationReport") -> None:
         """Add the errors and checks of another result."""
         self.count += other.count
         if other.errors:
@@ -99,35 +99,35 @@ class Reporter:
         """Return the errors of a value; `old` is the value it replaces. Raises `TooManyFaults`."""
         return list(self._value(schema, value, _At("", old, schema)).errors.values())
 
-    def _value(self, schema: Schema, value: Any, at: _At) -> Result:
+    def _value(self, schema: Schema, value: Any, at: _At) -> ValidationReport:
         if not self._tentative and at.old is not UNSET and same(at.shape, value, at.old):
             # All errors would be dropped. In alternatives, the number of checks is needed, too.
-            return Result(self._base)
+            return ValidationReport(self._base)
         result = self._node(schema, value, at)
         if result.errors and at.old is not UNSET and same(at.shape, value, at.old):
             result.errors = {}
         return result
 
-    def _branch(self, schema: Schema, value: Any, at: _At) -> Result:
+    def _branch(self, schema: Schema, value: Any, at: _At) -> ValidationReport:
         """Return the result of one alternative; at the limit of errors, it contains only the errors found so far."""
         self._tentative += 1
         try:
             return self._node(schema, value, at)
         except TooManyFaults as error:
-            result = Result(self._base)
+            result = ValidationReport(self._base)
             result.errors = {str(fault): fault for fault in error.faults}
             return result
         finally:
             self._tentative -= 1
 
-    def _node(self, schema: Schema, value: Any, at: _At) -> Result:
+    def _node(self, schema: Schema, value: Any, at: _At) -> ValidationReport:
         """Check one node.
 
         `schema` is the node at this position, or an alternative of it. Alternatives are not ratcheted separately.
         """
         if self._tentative:
             spend(REPORT_STEPS)
-        result = Result(self._base)
+        result = ValidationReport(self._base)
         rules = schema.validations or _NO_RULES
         if schema.type or schema.int_or_string or predicate.known_format(schema):
             _type(result, schema, value, at.name)
@@ -146,7 +146,9 @@ class Reporter:
         result.count += 2
         return result
 
-    def _list(self, result: Result, schema: Schema, rules: ValueValidations, value: list[Any], at: _At) -> None:
+    def _list(
+        self, result: ValidationReport, schema: Schema, rules: ValueValidations, value: list[Any], at: _At
+    ) -> None:
         name = at.name
         if schema.items is not None:
             shape, olds = at.shape.items or schema.items, items_old(at.shape, at.old)
@@ -159,7 +161,9 @@ class Reporter:
             _too_many(result, name, len(value), rules.max_items)
         result.count += 2
 
-    def _object(self, result: Result, schema: Schema, rules: ValueValidations, value: Object, at: _At) -> None:
+    def _object(
+        self, result: ValidationReport, schema: Schema, rules: ValueValidations, value: Object, at: _At
+    ) -> None:
         name = at.name
         if rules.min_properties is not None and len(value) < rules.min_properties:
             text = f"{name} in body should have at least {rules.min_properties} properties"
@@ -177,7 +181,9 @@ class Reporter:
                 result.add(ErrorType.REQUIRED, f"{name}.{key}", "", "", f"{name}.{key} in body is required")
         result.count += 2
 
-    def _children(self, result: Result, schema: Schema, value: Object, name: str) -> Iterator[tuple[str, Schema]]:
+    def _children(
+        self, result: ValidationReport, schema: Schema, value: Object, name: str
+    ) -> Iterator[tuple[str, Schema]]:
         additional = schema.additional_properties
         for key in value:
             if key in schema.properties:
@@ -190,7 +196,7 @@ class Reporter:
             if key in value and not child.name:
                 yield key, child
 
-    def _junctors(self, result: Result, rules: ValueValidations, value: Any, at: _At) -> None:
+    def _junctors(self, result: ValidationReport, rules: ValueValidations, value: Any, at: _At) -> None:
         name = quote(at.name)
         if rules.any_of:
             best = _best([self._branch(child, value, at) for child in rules.any_of])
@@ -205,7 +211,7 @@ class Reporter:
             result.plain(f"{name} must not validate the schema (not)")
         result.count += 2
 
-    def _enum(self, result: Result, allowed: list[Any], value: Any, name: str) -> None:
+    def _enum(self, result: ValidationReport, allowed: list[Any], value: Any, name: str) -> None:
         result.count += 1
         if type(value) is not str:
             spend(len(allowed))
@@ -221,12 +227,12 @@ class Reporter:
 _NO_RULES = ValueValidations()
 
 
-def _best(found: list[Result]) -> Result:
+def _best(found: list[ValidationReport]) -> ValidationReport:
     """Return the first valid result; otherwise the one with the most checks."""
     return next((each for each in found if not each.errors), None) or max(found, key=lambda each: each.count)
 
 
-def _one_of(result: Result, name: str, found: list[Result]) -> None:
+def _one_of(result: ValidationReport, name: str, found: list[ValidationReport]) -> None:
     valid = [each for each in found if not each.errors]
     if len(valid) == 1:
         result.merge(valid[0])
@@ -237,7 +243,7 @@ def _one_of(result: Result, name: str, found: list[Result]) -> None:
         result.merge(_best(found))
 
 
-def _all_of(result: Result, name: str, found: list[Result]) -> None:
+def _all_of(result: ValidationReport, name: str, found: list[ValidationReport]) -> None:
     for each in found:
         result.merge(each)
     failed = sum(bool(each.errors) for each in found)
@@ -246,7 +252,7 @@ def _all_of(result: Result, name: str, found: list[Result]) -> None:
         result.plain(f"{name} must validate all the schemas (allOf){none}")
 
 
-def _type(result: Result, schema: Schema, value: Any, name: str) -> None:
+def _type(result: ValidationReport, schema: Schema, value: Any, name: str) -> None:
     types = ("integer", "string") if schema.int_or_string else ((schema.type,) if schema.type else ())
     if value is None:
         if types and not schema.nullable:
@@ -270,12 +276,12 @@ def _is_whole_float(value: Any, types: tuple[str, ...]) -> bool:
     return type(value) is float and "integer" in types and predicate.is_integer(value)
 
 
-def _wrong_type(result: Result, name: str, expected: str, found: str) -> None:
+def _wrong_type(result: ValidationReport, name: str, expected: str, found: str) -> None:
     text = f"{name} in body must be of type {expected}: {quote(found)}"
     result.add(ErrorType.TYPE_INVALID, name, found, text, text)
 
 
-def _string(result: Result, schema: Schema, rules: ValueValidations, value: str, name: str) -> None:
+def _string(result: ValidationReport, schema: Schema, rules: ValueValidations, value: str, name: str) -> None:
     result.count += 1
     if rules.max_length is not None and len(value) > rules.max_length:
         detail = f"may not be more than {rules.max_length} bytes"
@@ -291,7 +297,7 @@ def _string(result: Result, schema: Schema, rules: ValueValidations, value: str,
         _wrong_value(result, name, str(format_), value)
 
 
-def _wrong_value(result: Result, name: str, format_: str, value: str) -> None:
+def _wrong_value(result: ValidationReport, name: str, format_: str, value: str) -> None:
     text = f"{name} in body must be of type {format_}: {quote(value)}"
     result.add(ErrorType.TYPE_INVALID, name, value, text, text)
 
@@ -304,7 +310,7 @@ def _pattern_fault(pattern: str, value: str) -> str | None:
     return None if search(value) else pattern
 
 
-def _number(result: Result, schema: Schema, rules: ValueValidations, value: float, name: str) -> None:
+def _number(result: ValidationReport, schema: Schema, rules: ValueValidations, value: float, name: str) -> None:
     _range(result, schema, rules, value, "Checked", name)
     if rules.multiple_of is not None:
         _range(result, schema, rules, rules.multiple_of, "MultipleOf", name)
@@ -324,7 +330,9 @@ def _number(result: Result, schema: Schema, rules: ValueValidations, value: floa
     result.count += 2
 
 
-def _range(result: Result, schema: Schema, rules: ValueValidations, number: float, what: str, name: str) -> None:
+def _range(
+    result: ValidationReport, schema: Schema, rules: ValueValidations, number: float, what: str, name: str
+) -> None:
     if schema.type not in ("integer", "number") or predicate.fits_range(number, schema.type, rules.format):
         return
     format_ = predicate.known_format(schema)
@@ -342,7 +350,7 @@ def _go_bound(value: float, bound: float) -> str:
     return repr(number)
 
 
-def _too_many(result: Result, name: str, count: int, count_max: int) -> None:
+def _too_many(result: ValidationReport, name: str, count: int, count_max: int) -> None:
     items = "item" if count_max == 1 else "items"
     detail = f"must have at most {count_max} {items}"
     result.add(ErrorType.TOO_MANY, name, count, detail, f"{name} in body {detail}")

@@ -26,7 +26,7 @@ from collections.abc import AsyncIterator
 from urllib.parse import quote
 
 from sampan.core.errors import Reason, StatusError, bad_request
-from sampan.http.client import ConnectionPool, HttpClient, HttpSettings, Tunnel
+from sampan.http.client import ConnectionPool, HttpClient, HttpClientSettings, Tunnel
 from sampan.http.client.client import DialledOrigin
 from sampan.server.proxy.browsers import SANDBOX, harmless, is_browser
 from sampan.server.proxy.exchange import CONNECT_TIMEOUT_S, Exchange, Outgoing, begin
@@ -38,7 +38,7 @@ from sampan.server.request import Request, Response
 from sampan.wire.http1 import BODILESS
 from sampan.wire.websocket_frames import FrameCutter
 
-_SETTINGS = HttpSettings(
+_SETTINGS = HttpClientSettings(
     connections_max=None,
     idle_max=256,
     idle_per_server_max=8,

@@ -4,7 +4,7 @@ import ipaddress
 from dataclasses import dataclass
 from typing import Final
 
-from sampan.core.settings import Kind, setting
+from sampan.core.settings import ValueKind, setting
 from sampan.core.settings.kinds import list_of
 
 PRIMARY: Final = "primary"
@@ -22,8 +22,8 @@ def _read_node_addresses(text: str) -> str:
     return text if text == PRIMARY else _read_cidr(text)
 
 
-_CIDRS: Final = list_of(Kind("CIDR", _read_cidr), metavar="CIDRS")
-_NODE_ADDRESSES: Final = list_of(Kind("CIDR", _read_node_addresses), metavar="CIDRS")
+_CIDRS: Final = list_of(ValueKind("CIDR", _read_cidr), metavar="CIDRS")
+_NODE_ADDRESSES: Final = list_of(ValueKind("CIDR", _read_node_addresses), metavar="CIDRS")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 from sampan.storage.etcd.connection.client import EtcdClient
 from sampan.storage.etcd.connection.stream import WatchEndedByEtcd, WatchStream
-from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.keys import PrefixedKeys
 from sampan.storage.etcd.progress import ProgressRequester
 from sampan.storage.store import EventBatch
 
@@ -21,7 +21,7 @@ class HistoryReader:
     A single task uses and closes it. gRPC's flow control makes etcd send as fast as the task reads.
     """
 
-    def __init__(self, client: EtcdClient, keys: Keys, span: tuple[str, str], after: int) -> None:
+    def __init__(self, client: EtcdClient, keys: PrefixedKeys, span: tuple[str, str], after: int) -> None:
         self._client = client
         self._keys = keys
         self._progress = ProgressRequester(client, keys)

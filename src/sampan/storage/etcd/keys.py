@@ -1,4 +1,4 @@
-"""`Keys`: maps keys, rows and events of the store to etcd's keys under the configured prefix, and back."""
+"""`PrefixedKeys`: maps keys, rows and events of the store to etcd's keys under the configured prefix, and back."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from sampan.storage.store import KeyValue, StoreEvent
 _HEAD = PREFIX + "/"
 
 
-class Keys:
+class PrefixedKeys:
     """Keys under one prefix of etcd.
 
     The `barrier` is the prefix with a slash and nothing after it. It is no key of the store and in none of its ranges,

@@ -22,7 +22,7 @@ from sampan.storage.etcd.connection.availability import PROBE_PAUSE_S
 from sampan.storage.etcd.connection.client import BACKOFF_S, EtcdClient
 from sampan.storage.etcd.connection.faults import text_of
 from sampan.storage.etcd.connection.stream import CompactedInEtcd, WatchEndedByEtcd, WatchStream
-from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.keys import PrefixedKeys
 from sampan.storage.etcd.progress import ProgressRequester
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.response_events import ResponseEvents
@@ -39,7 +39,7 @@ _SUSPENDED_S = 30.0
 class PrefixWatch:
     """Feeds the broadcaster with all events below the prefix of this cluster, in order of revision."""
 
-    def __init__(self, client: EtcdClient, broadcaster: WatchBroadcaster, keys: Keys, reads: Reads) -> None:
+    def __init__(self, client: EtcdClient, broadcaster: WatchBroadcaster, keys: PrefixedKeys, reads: Reads) -> None:
         self._client = client
         self._broadcaster = broadcaster
         self._keys = keys

@@ -6,7 +6,7 @@ from sampan.storage.etcd.connection import messages
 from sampan.storage.etcd.connection.client import EtcdClient
 from sampan.storage.etcd.connection.endpoint import EtcdEndpoint
 from sampan.storage.etcd.connection.stream import WatchStream
-from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.keys import PrefixedKeys
 
 _RELIABLE_SINCE: dict[tuple[int, ...], tuple[int, ...]] = {(3, 4): (3, 4, 31), (3, 5): (3, 5, 13)}
 """First patch release with reliable progress notifications, by minor version. All releases from 3.6 on are reliable."""
@@ -33,7 +33,7 @@ class ProgressRequester:
     that write.
     """
 
-    def __init__(self, client: EtcdClient, keys: Keys) -> None:
+    def __init__(self, client: EtcdClient, keys: PrefixedKeys) -> None:
         self._client = client
         self._keys = keys
         self.by_write = True

@@ -8,11 +8,11 @@ from grpc.aio import AioRpcError
 from sampan.rpc.proto_table import Method
 from sampan.storage.etcd.connection import messages
 from sampan.storage.etcd.connection.client import EtcdClient
-from sampan.storage.etcd.connection.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.connection.faults import FailureKind, fault_of, text_of
 from sampan.storage.etcd.connection.messages import RangeRequest
 from sampan.storage.etcd.connection.stream import CompactedInEtcd, WatchEndedByEtcd
 from sampan.storage.etcd.history_reader import HistoryReader
-from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.keys import PrefixedKeys
 from sampan.storage.store import Compacted, FutureRevision, KeyValue, RangeResult, StoreUnreachable
 
 _PAGE_FIRST = 1_000
@@ -24,7 +24,7 @@ _CHUNK = 1_000
 class Reads:
     """Linearizable reads. All methods raise `StoreUnreachable` when no endpoint responds in time."""
 
-    def __init__(self, client: EtcdClient, keys: Keys) -> None:
+    def __init__(self, client: EtcdClient, keys: PrefixedKeys) -> None:
         self._client = client
         self._keys = keys
 
@@ -89,7 +89,7 @@ class Reads:
         try:
             return await self._client.call(method, request)
         except AioRpcError as error:
-            if fault_of(error) is Fault.COMPACTED:
+            if fault_of(error) is FailureKind.COMPACTED:
                 raise await self._compacted() from error
             raise FutureRevision(request.revision, await self.revision()) from error
 

@@ -25,7 +25,7 @@ from sampan.storage.etcd.connection.diagnosis import diagnosed
 from sampan.storage.etcd.connection.faults import text_of
 from sampan.storage.etcd.connection.messages import RangeRequest
 from sampan.storage.etcd.connection.stream import WatchedThroughProxy, WatchEndedByEtcd
-from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.keys import PrefixedKeys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.prefix_watch import PrefixWatch
 from sampan.storage.etcd.reads import Reads
@@ -65,7 +65,7 @@ class EtcdStore:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._settings = settings
-        self._keys = Keys(settings.prefix)
+        self._keys = PrefixedKeys(settings.prefix)
         self._clock = clock
         self._broadcaster = WatchBroadcaster(None, buffer_max=watch_buffer_max)
         self._client: EtcdClient

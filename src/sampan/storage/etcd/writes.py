@@ -13,9 +13,9 @@ from grpc.aio import AioRpcError
 
 from sampan.storage.etcd.connection import messages
 from sampan.storage.etcd.connection.client import Attempts, EtcdClient
-from sampan.storage.etcd.connection.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.connection.faults import FailureKind, fault_of, text_of
 from sampan.storage.etcd.connection.messages import Compare, PutRequest, RangeRequest, RequestOp, TxnRequest
-from sampan.storage.etcd.keys import Keys
+from sampan.storage.etcd.keys import PrefixedKeys
 from sampan.storage.etcd.leases import Leases
 from sampan.storage.etcd.reads import Reads
 from sampan.storage.store import (
@@ -44,7 +44,7 @@ class Writes:
     def __init__(
         self,
         client: EtcdClient,
-        keys: Keys,
+        keys: PrefixedKeys,
         reads: Reads,
         leases: Leases,
         on_write: Callable[[StoreEvent], object],
@@ -143,8 +143,8 @@ class Writes:
                     raise OutcomeUnknown(str(error)) from error
                 except AioRpcError as error:
                     fault = fault_of(error)
-                    uncertain = uncertain or fault is Fault.UNKNOWN
-                    repeated = fault is Fault.NOT_DONE or (repeatable and fault is Fault.UNKNOWN)
+                    uncertain = uncertain or fault is FailureKind.UNKNOWN
+                    repeated = fault is FailureKind.NOT_DONE or (repeatable and fault is FailureKind.UNKNOWN)
                     if not repeated or not await attempts.prepare_retry(error):
                         raise _failure(error, fault, uncertain) from error
 
@@ -160,11 +160,11 @@ def _confirmed(row: KeyValue | None, key: str, value: bytes | None, expected: in
     return Revision(row.mod_revision)
 
 
-def _failure(error: AioRpcError, fault: Fault, uncertain: bool) -> Exception:
+def _failure(error: AioRpcError, fault: FailureKind, uncertain: bool) -> Exception:
     if uncertain:
         return OutcomeUnknown(text_of(error))
-    if fault is Fault.NO_LEASE:
+    if fault is FailureKind.NO_LEASE:
         return _NoLease()
-    if fault is Fault.TOO_LARGE:
+    if fault is FailureKind.TOO_LARGE:
         return ValueTooLarge(f"{text_of(error)} (--max-request-bytes of etcd)")
-    return StoreFull(text_of(error)) if fault is Fault.FULL else StoreUnavailable(text_of(error))
+    return StoreFull(text_of(error)) if fault is FailureKind.FULL else StoreUnavailable(text_of(error))

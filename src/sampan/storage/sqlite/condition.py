@@ -1,4 +1,4 @@
-"""`Condition`: tracks whether a database can be written: enough space, no damage, and the file still in its place.
+"""`DatabaseHealth`: tracks whether a database can be written: enough space, no damage, and the file still in its place.
 
 Concurrency: `begin`, `look` and `scrub` block; they run in a thread. `explain` runs in the writer thread, or on the
 event loop after a failed read.
@@ -21,7 +21,7 @@ _PAGE_BYTES = 4096
 _SPACE_ERRORS = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 
 
-class Condition:
+class DatabaseHealth:
     """Condition of one database. `fault` is the reason why it refuses writes (None: it accepts them)."""
 
     def __init__(self, path: str, *, bounded: bool = False, space: DiskSpace | None = None) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import TypeVar
 
-from sampan.storage.sqlite.condition import Condition
+from sampan.storage.sqlite.condition import DatabaseHealth
 from sampan.storage.sqlite.database import SNAPSHOT, open_reader
 from sampan.storage.store import Compacted, EventBatch, FutureRevision, KeyValue, RangeResult, StoreEvent
 
@@ -50,7 +50,7 @@ WHERE l.revision > ? AND l.revision <= ? AND l.key >= ? AND l.key < ? ORDER BY l
 class Reader:
     """Connections for reads: one for single rows and history, and a few for ranges, each with its own snapshot."""
 
-    def __init__(self, path: str, condition: Condition) -> None:
+    def __init__(self, path: str, condition: DatabaseHealth) -> None:
         self._path = path
         self._condition = condition
         self._point = open_reader(path)

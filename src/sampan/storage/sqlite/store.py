@@ -11,7 +11,7 @@ from sampan.core.clock import unix_time
 from sampan.storage.broadcaster import BUFFER_MAX, WatchBroadcaster
 from sampan.storage.expiry import Expiry
 from sampan.storage.sqlite import compaction
-from sampan.storage.sqlite.condition import Condition
+from sampan.storage.sqlite.condition import DatabaseHealth
 from sampan.storage.sqlite.damage import check_log, damaged, is_damage
 from sampan.storage.sqlite.database import SNAPSHOT, is_present, lock, open_writer, remove, size_bytes
 from sampan.storage.sqlite.queue import IndexEntry, WriteQueue
@@ -55,7 +55,7 @@ class SQLiteStore:
         space: DiskSpace | None = None,
     ) -> None:
         self._path = os.fspath(path)
-        self._condition = Condition(self._path, bounded=size_bytes_max > 0, space=space)
+        self._condition = DatabaseHealth(self._path, bounded=size_bytes_max > 0, space=space)
         self._size_bytes_max = size_bytes_max
         self._expiry = Expiry(clock, expiry_interval_s)
         self._broadcaster = WatchBroadcaster(self._history, buffer_max=watch_buffer_max)

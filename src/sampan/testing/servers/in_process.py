@@ -14,7 +14,7 @@ from sampan.client.transport import HttpRequest
 from sampan.core.errors import StatusError, request_entity_too_large
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.http.client.pending_response import PendingResponse
-from sampan.http.client.settings import HttpSettings
+from sampan.http.client.settings import HttpClientSettings
 from sampan.server.request import Handler, Request, Response, WireRequest
 from sampan.server.request_info import TargetCache
 from sampan.server.status import status_response
@@ -29,11 +29,11 @@ class InProcessTransport:
     """A `Transport` to a server in this process. `headers` are added to every request, for example a token."""
 
     def __init__(
-        self, handler: Handler, *, headers: Mapping[str, str] | None = None, settings: HttpSettings | None = None
+        self, handler: Handler, *, headers: Mapping[str, str] | None = None, settings: HttpClientSettings | None = None
     ) -> None:
         self._handler = handler
         self._headers = dict(headers or {})
-        self._settings = settings or HttpSettings()
+        self._settings = settings or HttpClientSettings()
         self._targets = TargetCache()
         self._names = NameCache()
         self._tasks = TaskScope()
@@ -87,7 +87,7 @@ class InProcessTransport:
 class _Exchange:
     """One request and the `Flow` of its response."""
 
-    def __init__(self, request: HttpRequest, settings: HttpSettings, names: NameCache) -> None:
+    def __init__(self, request: HttpRequest, settings: HttpClientSettings, names: NameCache) -> None:
         self.response = PendingResponse(self, request, settings, asyncio.get_running_loop())
         self.gone = asyncio.Event()
         self._names = names

@@ -19,7 +19,7 @@ from sampan.wire.http1.fields import Field, Fields, NameCache, Repeated, fits, h
 from sampan.wire.http1.limits import Limits
 from sampan.wire.http1.requests import RequestReader
 from sampan.wire.http1.responses import ResponseReader
-from sampan.wire.http1.states import BadStep, ExchangeState, Half, Step
+from sampan.wire.http1.states import BadStep, ExchangeState, Half, Transition
 from sampan.wire.http1.writers import BODILESS, CONTINUE, BodyWriter, request_head, response_head
 
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
     "ResponseHead",
     "ResponseReader",
     "ResponseReceiver",
-    "Step",
+    "Transition",
     "fits",
     "headers_of",
     "joined",

@@ -27,7 +27,7 @@ class Half(Enum):
     ERROR = "error"
 
 
-class Step(Enum):
+class Transition(Enum):
     """Change of a half."""
 
     __hash__ = object.__hash__
@@ -40,17 +40,17 @@ class Step(Enum):
     FAIL = "fail"
 
 
-TABLE: Final[dict[Half, dict[Step, Half]]] = {
+TABLE: Final[dict[Half, dict[Transition, Half]]] = {
     Half.IDLE: {
-        Step.HEAD: Half.BODY,
-        Step.WHOLE: Half.DONE,
-        Step.SWITCH: Half.SWITCHED,
-        Step.FAIL: Half.ERROR,
+        Transition.HEAD: Half.BODY,
+        Transition.WHOLE: Half.DONE,
+        Transition.SWITCH: Half.SWITCHED,
+        Transition.FAIL: Half.ERROR,
     },
-    Half.BODY: {Step.END: Half.DONE, Step.FAIL: Half.ERROR},
-    Half.DONE: {Step.SWITCH: Half.SWITCHED, Step.FAIL: Half.ERROR},
-    Half.SWITCHED: {Step.FAIL: Half.ERROR},
-    Half.ERROR: {Step.FAIL: Half.ERROR},
+    Half.BODY: {Transition.END: Half.DONE, Transition.FAIL: Half.ERROR},
+    Half.DONE: {Transition.SWITCH: Half.SWITCHED, Transition.FAIL: Half.ERROR},
+    Half.SWITCHED: {Transition.FAIL: Half.ERROR},
+    Half.ERROR: {Transition.FAIL: Half.ERROR},
 }
 """Next state of a half. A step that is not in the table is an error of the caller."""
 _IDLE: Final = Half.IDLE
@@ -72,14 +72,14 @@ class ExchangeState:
         self.keep_alive = True
         """False if either side announced the end of the connection."""
 
-    def step_request(self, step: Step) -> None:
+    def step_request(self, step: Transition) -> None:
         """Apply a step to the client's half. Raises `BadStep`."""
         try:
             self.request = TABLE[self.request][step]
         except KeyError:
             raise _bad_step(self.request, step) from None
 
-    def step_response(self, step: Step) -> None:
+    def step_response(self, step: Transition) -> None:
         """Apply a step to the server's half. Raises `BadStep`."""
         if self.request is _IDLE:
             raise BadStep("a response to no request")
@@ -100,5 +100,5 @@ class ExchangeState:
         self.request = self.response = _IDLE
 
 
-def _bad_step(half: Half, step: Step) -> BadStep:
+def _bad_step(half: Half, step: Transition) -> BadStep:
     return BadStep(f"{step.value} while {half.value}")

@@ -2,7 +2,7 @@ from dataclasses import dataclass, field
 
 __all__ = [
     "build",
-    "Kind",
+    "ValueKind",
     "ListOf",
     "nested",
     "Setting",
@@ -15,7 +15,7 @@ def build(root: Any, values: Mapping[Path, Any]) -> Any:
     ...
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     metavar: str
     read: Callable[[str], Any]
     write: Callable[[Any], str] = str
@@ -26,7 +26,7 @@ class Kind:
     flag_value: str = ''
 
 @dataclass(frozen=True, slots=True)
-class ListOf(Kind):
+class ListOf(ValueKind):
     metavar: str
     read: Callable[[str], Any]
     write: Callable[[Any], str] = str
@@ -35,7 +35,7 @@ class ListOf(Kind):
     completion: str = ''
     content: str = ''
     flag_value: str = ''
-    item: Kind | None = None
+    item: ValueKind | None = None
     separator: str = ','
     repeat: bool = False
     check: Callable[[tuple[Any, ...]], None] = lambda items: None
@@ -57,7 +57,7 @@ class Setting:
     path: Path
     name: str
     aliases: tuple[str, ...]
-    kind: Kind
+    kind: ValueKind
     help: str
     group: str
     default: Any
@@ -69,11 +69,11 @@ class Setting:
     def read(self, texts: Sequence[str]) -> Any:
         ...
 
-def setting(value: object, help: str, *, kind: Kind | None=None, name: str='', aliases: tuple[str, ...]=(), group: str='', default: str='', negative: bool=False) -> Any:
+def setting(value: object, help: str, *, kind: ValueKind | None=None, name: str='', aliases: tuple[str, ...]=(), group: str='', default: str='', negative: bool=False) -> Any:
     ...
 
 def settings_of(root: Any) -> tuple[Setting, ...]:
     ...
 
-def variants(classes: Mapping[str, Callable[[], Any]], default: str, help: str, *, kind: Kind, name: str, group: str='') -> Any:
+def variants(classes: Mapping[str, Callable[[], Any]], default: str, help: str, *, kind: ValueKind, name: str, group: str='') -> Any:
     ...

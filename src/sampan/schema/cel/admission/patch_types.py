@@ -7,7 +7,7 @@ Source: apiserver pkg/cel/mutation (1.36).
 from collections.abc import Iterator
 from typing import Final
 
-from sampan.schema.cel.syntax.ast import Node, StructNode, walk
+from sampan.schema.cel.syntax.ast import Expr, StructNode, walk
 from sampan.schema.cel.types import DYN, STRING, CelType, struct
 
 OBJECT: Final = "Object"
@@ -24,7 +24,7 @@ class _AnyField(dict[str, CelType]):
         return DYN
 
 
-def object_types(root: Node) -> dict[str, CelType]:
+def object_types(root: Expr) -> dict[str, CelType]:
     """Return the types of the objects that a parsed expression constructs."""
     names = {node.name.removeprefix(".") for node in walk(root) if isinstance(node, StructNode)}
     return {name: CelType("struct", name, fields=_AnyField()) for name in names if is_object(name)}
@@ -35,7 +35,7 @@ def is_object(name: str) -> bool:
     return name == OBJECT or name.startswith(f"{OBJECT}.")
 
 
-def name_mismatches(root: Node) -> list[str]:
+def name_mismatches(root: Expr) -> list[str]:
     """Return the errors in the names of parts: `spec` in an `Object` must be an `Object.spec`."""
     found = []
     for node in walk(root):
@@ -52,7 +52,7 @@ def name_mismatches(root: Node) -> list[str]:
     return found
 
 
-def _outermost(node: Node) -> Iterator[StructNode]:
+def _outermost(node: Expr) -> Iterator[StructNode]:
     """Yield the objects in a value that are not inside another one."""
     if isinstance(node, StructNode):
         yield node

@@ -13,11 +13,11 @@ from sampan.schema.cel.messages import MESSAGES
 from sampan.schema.cel.syntax.ast import (
     Call,
     Comprehension,
+    Expr,
     Ident,
     ListNode,
     Literal,
     MapNode,
-    Node,
     Select,
     StructNode,
     qualified_name,
@@ -75,11 +75,11 @@ class Checker:
         self._functions = functions
         self._mapping = unification.Assignments()
         self._fresh = 0
-        self._checked: set[Node] = set()
+        self._checked: set[Expr] = set()
         """Operands that are checked before the node that they belong to."""
         self.issues: list[Issue] = []
 
-    def check(self, root: Node) -> CelType:
+    def check(self, root: Expr) -> CelType:
         """Return the type of the expression; unbound type parameters become dyn. Errors are added to `issues`."""
         self._check(root)
         for node in walk(root):
@@ -90,7 +90,7 @@ class Checker:
         self.issues.append(Issue(node_offset, message))
         return ERROR
 
-    def _check(self, node: Node) -> CelType:
+    def _check(self, node: Expr) -> CelType:
         """Set and return the type of a node. Chains are checked from their deepest node on, without recursion."""
         if node in self._checked:
             self._checked.remove(node)
@@ -100,7 +100,7 @@ class Checker:
             self._checked.add(below)
         return self._check_node(node)
 
-    def _check_node(self, node: Node) -> CelType:
+    def _check_node(self, node: Expr) -> CelType:
         kind: CelType
         if isinstance(node, Literal):
             kind = _LITERALS[type(node.value)]
@@ -153,7 +153,7 @@ class Checker:
         kind = self._field(node)
         return BOOL if node.test_only else substitute(self._mapping, kind)
 
-    def _is_local(self, node: Node) -> bool:
+    def _is_local(self, node: Expr) -> bool:
         while isinstance(node, Select):
             node = node.operand
         return isinstance(node, Ident) and any(node.name in scope for scope in self._scopes[1:])
@@ -261,7 +261,7 @@ class Checker:
         shown = self._shown(expected), self._shown(actual)
         return self._report(offset, f"expected type '{shown[0]}' but found '{shown[1]}'")
 
-    def _element(self, node: Node, *, optional: bool) -> CelType:
+    def _element(self, node: Expr, *, optional: bool) -> CelType:
         kind = self._check(node)
         if not optional:
             return kind
@@ -326,7 +326,7 @@ class Checker:
         self._scopes.pop()
         return substitute(self._mapping, result)
 
-    def _expect(self, node: Node, expected: CelType) -> None:
+    def _expect(self, node: Expr, expected: CelType) -> None:
         kind = self._check(node)
         if not self._assign([(expected, kind)]):
             self._mismatch(node.offset, expected, kind)
@@ -350,7 +350,7 @@ def _exactly(left: CelType, right: CelType) -> bool:
 
 
 def check(
-    root: Node,
+    root: Expr,
     source: str,
     *,
     variables: MappingOf[str, CelType],

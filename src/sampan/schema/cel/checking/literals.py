@@ -10,7 +10,7 @@ from sampan.schema.cel import times
 from sampan.schema.cel.errors import CelRuntimeError, CelTypeError, Issue, render
 from sampan.schema.cel.library.formatting import clauses, misuse
 from sampan.schema.cel.library.regex import compile_pattern
-from sampan.schema.cel.syntax.ast import Call, ListNode, Literal, MapNode, Node, walk
+from sampan.schema.cel.syntax.ast import Call, Expr, ListNode, Literal, MapNode, walk
 from sampan.schema.cel.types import CelType, same, unwrap, unwrap_optional
 
 
@@ -52,7 +52,7 @@ def _call_issue(node: Call) -> Issue | None:
     return Issue(argument.offset, f"invalid {node.function} argument")
 
 
-def _mixed(nodes: Iterable[tuple[Node, bool]]) -> Iterator[Issue]:
+def _mixed(nodes: Iterable[tuple[Expr, bool]]) -> Iterator[Issue]:
     """Yield an issue for each node whose type differs from that of the first one. `dyn` is a type like any other."""
     expected: CelType | None = None
     for node, optional in nodes:
@@ -98,7 +98,7 @@ def _format_issue(node: Call) -> Issue | None:
 _NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "null": "null_type"}
 
 
-def _exempt(root: Node) -> set[int]:
+def _exempt(root: Expr) -> set[int]:
     """Return the nodes within calls of `format`, whose lists may have mixed types."""
     found: set[int] = set()
     for node in walk(root):
@@ -107,7 +107,7 @@ def _exempt(root: Node) -> set[int]:
     return found
 
 
-def check(root: Node, source: str) -> None:
+def check(root: Expr, source: str) -> None:
     """Check the literals of a checked expression. **Raises** CelTypeError with every error."""
     issues: list[Issue] = []
     exempt = _exempt(root)

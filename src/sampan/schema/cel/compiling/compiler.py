@@ -14,11 +14,11 @@ from sampan.schema.cel.messages import MESSAGES
 from sampan.schema.cel.syntax.ast import (
     Call,
     Comprehension,
+    Expr,
     Ident,
     ListNode,
     Literal,
     MapNode,
-    Node,
     Select,
     StructNode,
     spine,
@@ -73,7 +73,7 @@ class Compiler:
         self.size = FIRST_VARIABLE
         """Number of entries in a frame."""
 
-    def compile(self, node: Node) -> Code:
+    def compile(self, node: Expr) -> Code:
         """Return the code of a node. Chains are compiled from their deepest node on, without recursion."""
         found = self._compiled.pop(id(node), None)
         if found is not None:
@@ -82,7 +82,7 @@ class Compiler:
             self._compiled[id(below)] = self._compile(below)
         return self._compile(node)
 
-    def _compile(self, node: Node) -> Code:
+    def _compile(self, node: Expr) -> Code:
         if isinstance(node, Literal):
             return constant(node.value)
         if isinstance(node, Ident):
@@ -228,7 +228,7 @@ class Compiler:
     def logic(self, node: Call) -> Code:
         """Compile && and ||, with nested calls of one operator flattened."""
         terms: list[Code] = []
-        stack: list[Node] = [node]
+        stack: list[Expr] = [node]
         while stack:
             term = stack.pop()
             if isinstance(term, Call) and term.function == node.function:

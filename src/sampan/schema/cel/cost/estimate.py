@@ -13,11 +13,11 @@ from sampan.schema.cel.declarations import LIST_CREATE_COST, MAP_CREATE_COST, ST
 from sampan.schema.cel.syntax.ast import (
     Call,
     Comprehension,
+    Expr,
     Ident,
     ListNode,
     Literal,
     MapNode,
-    Node,
     Select,
     StructNode,
     spine,
@@ -59,7 +59,7 @@ class _Estimator:
     costs: dict[int, Range] = field(default_factory=dict)
     """Costs of operands that are estimated before the node that they belong to, by the id of the node."""
 
-    def cost(self, node: Node) -> Range:
+    def cost(self, node: Expr) -> Range:
         """Return the cost of a node. Chains are estimated from their deepest node on, without recursion."""
         found = self.costs.pop(id(node), None)
         if found is not None:
@@ -68,7 +68,7 @@ class _Estimator:
             self.costs[id(below)] = self._cost(below)
         return self._cost(node)
 
-    def _cost(self, node: Node) -> Range:
+    def _cost(self, node: Expr) -> Range:
         if isinstance(node, Literal):
             return ZERO
         if isinstance(node, Ident):
@@ -89,15 +89,15 @@ class _Estimator:
         assert isinstance(node, Comprehension)
         return self._bind(node) if node.kind == "bind" else self._fold(node)
 
-    def _of(self, node: Node) -> _Facts:
+    def _of(self, node: Expr) -> _Facts:
         return self.facts.setdefault(id(node), _Facts())
 
-    def _local(self, node: Node) -> _Local | None:
+    def _local(self, node: Expr) -> _Local | None:
         if not isinstance(node, Ident):
             return None
         return next((local for name, local in reversed(self.locals) if name == node.name), None)
 
-    def _path(self, node: Node) -> Path | None:
+    def _path(self, node: Expr) -> Path | None:
         local = self._local(node)
         return local.path if local is not None else self._of(node).path
 
@@ -236,7 +236,7 @@ class _Estimator:
             # With one variable, a list iterates over items and a map over keys.
             self.locals.append((node.iter_var, values if is_list else keys))
 
-    def _operand(self, node: Node) -> Operand:
+    def _operand(self, node: Expr) -> Operand:
         items: Range | None = None
         item_kind = ""
         if node.type.params:
@@ -247,7 +247,7 @@ class _Estimator:
         value = node.value if isinstance(node, Literal) else None
         return Operand(node.type, self._size(node), item_kind, items, value)
 
-    def _size(self, node: Node) -> Range | None:
+    def _size(self, node: Expr) -> Range | None:
         facts = self._of(node)
         if facts.size is not None:
             return facts.size
@@ -265,7 +265,7 @@ class _Estimator:
         local = self._local(node)
         return local.size if local is not None else None
 
-    def _entries(self, node: Node) -> _Entries | None:
+    def _entries(self, node: Expr) -> _Entries | None:
         found = self._of(node).entries
         if found is not None:
             return found
@@ -302,7 +302,7 @@ def _below(kind: CelType, name: str) -> CelType | None:
     return kind.fields.get(name)
 
 
-def _literal_size(node: Node) -> Range | None:
+def _literal_size(node: Expr) -> Range | None:
     if isinstance(node, Literal):
         return fixed(len(node.value)) if isinstance(node.value, str | bytes) else ONE
     if isinstance(node, ListNode):
@@ -316,6 +316,6 @@ def _is_scalar(kind: CelType) -> bool:
     return unwrap(kind).kind in ("bool", "double", "duration", "int", "timestamp", "uint")
 
 
-def estimate(root: Node, variables: Mapping[str, CelType]) -> Range:
+def estimate(root: Expr, variables: Mapping[str, CelType]) -> Range:
     """Return the minimum and maximum cost of a checked expression, given the types of its variables."""
     return _Estimator(variables).cost(root)

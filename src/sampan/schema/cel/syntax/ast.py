@@ -6,7 +6,7 @@ from typing import Any
 from sampan.schema.cel.types import ERROR, CelType
 
 
-class Node:
+class Expr:
     """Node of the tree, with the offset of the token for error messages, and the type that the checker finds."""
 
     __slots__ = ("offset", "type")
@@ -15,12 +15,12 @@ class Node:
         self.offset = offset
         self.type: CelType = ERROR
 
-    def children(self) -> Iterator["Node"]:
+    def children(self) -> Iterator["Expr"]:
         """Yield the direct children."""
         return iter(())
 
 
-class Literal(Node):
+class Literal(Expr):
     """Constant: None, bool, int, UInt, float, str or bytes."""
 
     __slots__ = ("value",)
@@ -30,7 +30,7 @@ class Literal(Node):
         self.value = value
 
 
-class Ident(Node):
+class Ident(Expr):
     """Identifier. If it is the name of a type, the checker sets `constant` to the type value."""
 
     __slots__ = ("constant", "name")
@@ -41,13 +41,13 @@ class Ident(Node):
         self.constant: Any = None
 
 
-class Select(Node):
+class Select(Expr):
     """Field selection: `operand.field`; `test_only` for `has(operand.field)`; `optional` for `operand.?field`."""
 
     __slots__ = ("field", "operand", "optional", "test_only", "variable")
 
     def __init__(
-        self, offset: int, operand: Node, field: str, *, test_only: bool = False, optional: bool = False
+        self, offset: int, operand: Expr, field: str, *, test_only: bool = False, optional: bool = False
     ) -> None:
         super().__init__(offset)
         self.operand = operand
@@ -57,77 +57,77 @@ class Select(Node):
         self.variable: Ident | None = None
         """Variable, set by the checker if the dotted name is the name of a variable or type."""
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[Expr]:
         yield self.operand
 
 
-class Call(Node):
+class Call(Expr):
     """Call of a function or operator. `target` is the receiver; the checker sets `overloads`."""
 
     __slots__ = ("args", "function", "overloads", "target")
 
-    def __init__(self, offset: int, function: str, args: list[Node], target: Node | None = None) -> None:
+    def __init__(self, offset: int, function: str, args: list[Expr], target: Expr | None = None) -> None:
         super().__init__(offset)
         self.function = function
         self.target = target
         self.args = args
         self.overloads: list[Any] = []
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[Expr]:
         if self.target is not None:
             yield self.target
         yield from self.args
 
-    def operands(self) -> list[Node]:
+    def operands(self) -> list[Expr]:
         """Return the receiver, if any, and the arguments."""
         return self.args if self.target is None else [self.target, *self.args]
 
 
-class ListNode(Node):
+class ListNode(Expr):
     """List literal: `[a, ?b]`; `optionals` are the indices of the optional elements."""
 
     __slots__ = ("elements", "optionals")
 
-    def __init__(self, offset: int, elements: list[Node], optionals: frozenset[int] = frozenset()) -> None:
+    def __init__(self, offset: int, elements: list[Expr], optionals: frozenset[int] = frozenset()) -> None:
         super().__init__(offset)
         self.elements = elements
         self.optionals = optionals
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[Expr]:
         return iter(self.elements)
 
 
-class MapNode(Node):
+class MapNode(Expr):
     """Map literal: `{k: v, ?k: v}`."""
 
     __slots__ = ("entries",)
 
-    def __init__(self, offset: int, entries: list[tuple[Node, Node, bool]]) -> None:
+    def __init__(self, offset: int, entries: list[tuple[Expr, Expr, bool]]) -> None:
         super().__init__(offset)
         self.entries = entries
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[Expr]:
         for key, value, _ in self.entries:
             yield key
             yield value
 
 
-class StructNode(Node):
+class StructNode(Expr):
     """Struct literal: `Name{field: value}`; each entry has the offset of its colon."""
 
     __slots__ = ("entries", "name")
 
-    def __init__(self, offset: int, name: str, entries: list[tuple[int, str, Node, bool]]) -> None:
+    def __init__(self, offset: int, name: str, entries: list[tuple[int, str, Expr, bool]]) -> None:
         super().__init__(offset)
         self.name = name
         self.entries = entries
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[Expr]:
         for _, _, value, _ in self.entries:
             yield value
 
 
-class Comprehension(Node):
+class Comprehension(Expr):
     """Fold over a list or map. `kind` is the macro it was expanded from, or `bind` for a local variable.
 
     The generic parts (`accu_init`, `condition`, `step`, `result`) are type-checked and estimated. The program is
@@ -139,21 +139,21 @@ class Comprehension(Node):
         "step", "transform",
     )  # fmt: skip
 
-    def __init__(self, offset: int, kind: str, *, iter_range: Node, iter_var: str, iter_var2: str = "") -> None:
+    def __init__(self, offset: int, kind: str, *, iter_range: Expr, iter_var: str, iter_var2: str = "") -> None:
         super().__init__(offset)
         self.kind = kind
         self.iter_range = iter_range
         self.iter_var = iter_var
         self.iter_var2 = iter_var2
         self.accu_var = "@result"
-        self.accu_init: Node = self
-        self.condition: Node = self
-        self.step: Node = self
-        self.result: Node = self
-        self.predicate: Node | None = None
-        self.transform: Node | None = None
+        self.accu_init: Expr = self
+        self.condition: Expr = self
+        self.step: Expr = self
+        self.result: Expr = self
+        self.predicate: Expr | None = None
+        self.transform: Expr | None = None
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[Expr]:
         return iter((self.iter_range, self.accu_init, self.condition, self.step, self.result))
 
 
@@ -164,7 +164,7 @@ _BRANCHES = frozenset(("_&&_", "_||_", "_?_:_", "dyn"))
 """Functions that are compiled or estimated together with their operands."""
 
 
-def depth(root: Node) -> int:
+def depth(root: Expr) -> int:
     """Return the height of the tree as cel-go's parser counts it, without recursion.
 
     Operators between two values, selections and methods are one level each. Other nodes are on the level of their
@@ -180,20 +180,20 @@ def depth(root: Node) -> int:
     return deepest
 
 
-def _is_level(node: Node) -> bool:
+def _is_level(node: Expr) -> bool:
     if isinstance(node, Call):
         return node.target is not None or (len(node.args) == 2 and node.function in _BINARY)
     return isinstance(node, Comprehension) or (isinstance(node, Select) and not node.test_only)
 
 
-def _written(node: Node) -> Iterable[Node]:
+def _written(node: Expr) -> Iterable[Expr]:
     """Return the operands of a node; those of a macro are its arguments, not its expansion."""
     if isinstance(node, Comprehension) and node.kind != "bind":
         return [each for each in (node.iter_range, node.predicate, node.transform) if each is not None]
     return node.children()
 
 
-def spine(node: Node) -> list[Node]:
+def spine(node: Expr) -> list[Expr]:
     """Return the node, its first operand, the first operand of that and so on, the deepest last.
 
     A chain such as `a + b + c`, `a[0][1]` or `a.f().g()` is as deep as it is long. Code that handles its nodes from the
@@ -201,7 +201,7 @@ def spine(node: Node) -> list[Node]:
     """
     nodes = [node]
     while True:
-        below: Node | None = None
+        below: Expr | None = None
         if isinstance(node, Call) and node.function not in _BRANCHES:
             below = node.target if node.target is not None else (node.args[0] if node.args else None)
             if node.target is not None and qualified_name(node.target) is not None:
@@ -213,7 +213,7 @@ def spine(node: Node) -> list[Node]:
         nodes.append(node := below)
 
 
-def walk(root: Node) -> Iterator[Node]:
+def walk(root: Expr) -> Iterator[Expr]:
     """Yield all nodes."""
     stack = [root]
     while stack:
@@ -222,7 +222,7 @@ def walk(root: Node) -> Iterator[Node]:
         stack.extend(node.children())
 
 
-def qualified_name(node: Node) -> str | None:
+def qualified_name(node: Expr) -> str | None:
     """Return `a.b.c` if the node is a plain chain of names, else None."""
     names: list[str] = []
     while isinstance(node, Select) and not node.test_only and not node.optional:

@@ -5,7 +5,7 @@ Source: apiserver pkg/cel/escaping.go (1.36).
 
 import re
 
-from sampan.schema.cel.syntax.ast import Node, Select
+from sampan.schema.cel.syntax.ast import Expr, Select
 
 RESERVED = frozenset(
     (
@@ -38,7 +38,7 @@ def unescape(identifier: str) -> str:
     return _TO_SHORTEN.sub(lambda match: _SHORT.get(match[1], match[1]), identifier)
 
 
-def unescape_fields(root: Node) -> None:
+def unescape_fields(root: Expr) -> None:
     """Replace escaped identifiers by property names in all selections of an unchecked tree."""
     if isinstance(root, Select):
         root.field = unescape(root.field)

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable
 
 from sampan.schema.cel.errors import Issue
-from sampan.schema.cel.syntax.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select
+from sampan.schema.cel.syntax.ast import Call, Comprehension, Expr, Ident, ListNode, Literal, MapNode, Select
 
 _ACCUMULATOR = "@result"
 
@@ -20,7 +20,7 @@ class MacroError(Exception):
         self.issue = Issue(offset, message)
 
 
-def _name(node: Node, message: str) -> str:
+def _name(node: Expr, message: str) -> str:
     if not isinstance(node, Ident):
         raise MacroError(node.offset, message)
     if node.name == "__result__":
@@ -28,7 +28,7 @@ def _name(node: Node, message: str) -> str:
     return node.name
 
 
-def _names(args: list[Node], count: int, message: str) -> tuple[str, str]:
+def _names(args: list[Expr], count: int, message: str) -> tuple[str, str]:
     first = _name(args[0], message)
     if count == 1:
         return first, ""
@@ -38,7 +38,7 @@ def _names(args: list[Node], count: int, message: str) -> tuple[str, str]:
     return first, second
 
 
-def _quantifier(offset: int, kind: str, target: Node, args: list[Node]) -> Node:
+def _quantifier(offset: int, kind: str, target: Expr, args: list[Expr]) -> Expr:
     variables = len(args) - 1
     first, second = _names(args, variables, "argument must be a simple name")
     body = args[-1]
@@ -64,7 +64,7 @@ def _quantifier(offset: int, kind: str, target: Node, args: list[Node]) -> Node:
     return node
 
 
-def _fold(node: Comprehension, init: Node, step: Node) -> Node:
+def _fold(node: Comprehension, init: Expr, step: Expr) -> Expr:
     """Complete the comprehension of a transformation. Its step runs only for elements for which the predicate
     is true.
     """
@@ -78,7 +78,7 @@ def _fold(node: Comprehension, init: Node, step: Node) -> Node:
     return node
 
 
-def _to_list(offset: int, kind: str, target: Node, args: list[Node], *, variables: int = 1) -> Node:
+def _to_list(offset: int, kind: str, target: Expr, args: list[Expr], *, variables: int = 1) -> Expr:
     message = "argument is not an identifier" if variables == 1 else "argument must be a simple name"
     first, second = _names(args, variables, message)
     node = Comprehension(offset, kind, iter_range=target, iter_var=first, iter_var2=second)
@@ -89,27 +89,27 @@ def _to_list(offset: int, kind: str, target: Node, args: list[Node], *, variable
     return _fold(node, ListNode(offset, []), Call(offset, "_+_", [Ident(offset, _ACCUMULATOR), appended]))
 
 
-def _all(offset: int, target: Node, args: list[Node]) -> Node:
+def _all(offset: int, target: Expr, args: list[Expr]) -> Expr:
     return _quantifier(offset, "all", target, args)
 
 
-def _exists(offset: int, target: Node, args: list[Node]) -> Node:
+def _exists(offset: int, target: Expr, args: list[Expr]) -> Expr:
     return _quantifier(offset, "exists", target, args)
 
 
-def _exists_one(offset: int, target: Node, args: list[Node]) -> Node:
+def _exists_one(offset: int, target: Expr, args: list[Expr]) -> Expr:
     return _quantifier(offset, "exists_one", target, args)
 
 
-def _map(offset: int, target: Node, args: list[Node]) -> Node:
+def _map(offset: int, target: Expr, args: list[Expr]) -> Expr:
     return _to_list(offset, "map", target, args)
 
 
-def _transform_list(offset: int, target: Node, args: list[Node]) -> Node:
+def _transform_list(offset: int, target: Expr, args: list[Expr]) -> Expr:
     return _to_list(offset, "map", target, args, variables=2)
 
 
-def _filter(offset: int, target: Node, args: list[Node]) -> Node:
+def _filter(offset: int, target: Expr, args: list[Expr]) -> Expr:
     name, _ = _names(args, 1, "argument is not an identifier")
     node = Comprehension(offset, "map", iter_range=target, iter_var=name)
     node.predicate = args[1]
@@ -118,27 +118,27 @@ def _filter(offset: int, target: Node, args: list[Node]) -> Node:
     return _fold(node, ListNode(offset, []), Call(offset, "_+_", [Ident(offset, _ACCUMULATOR), appended]))
 
 
-def _to_map(offset: int, kind: str, target: Node, args: list[Node]) -> Node:
+def _to_map(offset: int, kind: str, target: Expr, args: list[Expr]) -> Expr:
     first, second = _names(args, 2, "argument must be a simple name")
     node = Comprehension(offset, kind, iter_range=target, iter_var=first, iter_var2=second)
     node.transform = args[-1]
     if len(args) == 4:
         node.predicate = args[2]
-    inserted: list[Node] = [Ident(offset, _ACCUMULATOR), node.transform]
+    inserted: list[Expr] = [Ident(offset, _ACCUMULATOR), node.transform]
     if kind == "transform_map":
         inserted.insert(1, Ident(offset, first))
     return _fold(node, MapNode(offset, []), Call(offset, "cel.@mapInsert", inserted))
 
 
-def _transform_map(offset: int, target: Node, args: list[Node]) -> Node:
+def _transform_map(offset: int, target: Expr, args: list[Expr]) -> Expr:
     return _to_map(offset, "transform_map", target, args)
 
 
-def _transform_map_entry(offset: int, target: Node, args: list[Node]) -> Node:
+def _transform_map_entry(offset: int, target: Expr, args: list[Expr]) -> Expr:
     return _to_map(offset, "transform_map_entry", target, args)
 
 
-def _bind(offset: int, name: str, value: Node, body: Node) -> Comprehension:
+def _bind(offset: int, name: str, value: Expr, body: Expr) -> Comprehension:
     node = Comprehension(offset, "bind", iter_range=ListNode(offset, []), iter_var="#unused")
     node.accu_var = name
     node.accu_init = value
@@ -148,26 +148,26 @@ def _bind(offset: int, name: str, value: Node, body: Node) -> Comprehension:
     return node
 
 
-def _optional(offset: int, function: str, target: Node, args: list[Node]) -> Node:
+def _optional(offset: int, function: str, target: Expr, args: list[Expr]) -> Expr:
     if not isinstance(args[0], Ident):
         raise MacroError(args[0].offset, f"{function}() variable name must be a simple identifier")
     value = Call(offset, "value", [], copy.deepcopy(target))
-    mapped: Node = _bind(offset, args[0].name, value, args[1])
+    mapped: Expr = _bind(offset, args[0].name, value, args[1])
     if function == "optMap":
         mapped = Call(offset, "optional.of", [mapped])
     present = Call(offset, "hasValue", [], target)
     return Call(offset, "_?_:_", [present, mapped, Call(offset, "optional.none", [])])
 
 
-def _opt_map(offset: int, target: Node, args: list[Node]) -> Node:
+def _opt_map(offset: int, target: Expr, args: list[Expr]) -> Expr:
     return _optional(offset, "optMap", target, args)
 
 
-def _opt_flat_map(offset: int, target: Node, args: list[Node]) -> Node:
+def _opt_flat_map(offset: int, target: Expr, args: list[Expr]) -> Expr:
     return _optional(offset, "optFlatMap", target, args)
 
 
-def _sort_by(offset: int, target: Node, args: list[Node]) -> Node:
+def _sort_by(offset: int, target: Expr, args: list[Expr]) -> Expr:
     if isinstance(target, Literal | MapNode):
         message = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
         raise MacroError(target.offset, message)
@@ -176,7 +176,7 @@ def _sort_by(offset: int, target: Node, args: list[Node]) -> Node:
     return _bind(offset, name, target, Call(offset, "@sortByAssociatedKeys", [keys], Ident(offset, name)))
 
 
-_RECEIVER: dict[tuple[str, int], Callable[[int, Node, list[Node]], Node]] = {
+_RECEIVER: dict[tuple[str, int], Callable[[int, Expr, list[Expr]], Expr]] = {
     ("all", 2): _all,
     ("all", 3): _all,
     ("exists", 2): _exists,
@@ -199,7 +199,7 @@ _RECEIVER: dict[tuple[str, int], Callable[[int, Node, list[Node]], Node]] = {
 }
 
 
-def expand(offset: int, function: str, target: Node | None, args: list[Node], *, bindings: bool = False) -> Node | None:
+def expand(offset: int, function: str, target: Expr | None, args: list[Expr], *, bindings: bool = False) -> Expr | None:
     """Return the expansion of a call if it is a macro (`cel.bind` only with `bindings`), else None.
 
     **Raises** MacroError.

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from sampan.core.event_loop.offload import charge
 from sampan.schema.cel.errors import CelSyntaxError, Issue, render
 from sampan.schema.cel.syntax import macros
-from sampan.schema.cel.syntax.ast import Call, Ident, ListNode, Literal, MapNode, Node, Select, StructNode, depth
+from sampan.schema.cel.syntax.ast import Call, Expr, Ident, ListNode, Literal, MapNode, Select, StructNode, depth
 from sampan.schema.cel.syntax.lexer import Token, tokens
 from sampan.schema.cel.syntax.syntax_messages import (
     END,
@@ -59,7 +59,7 @@ class _Unexpected(Exception):
         self.issue = Issue(token.offset, message)
 
 
-def _balanced(function: str, terms: list[Node], offsets: list[int]) -> Node:
+def _balanced(function: str, terms: list[Expr], offsets: list[int]) -> Expr:
     """Build a balanced tree from a chain of && or ||, so that long chains stay shallow."""
     if len(terms) == 1:
         return terms[0]
@@ -80,7 +80,7 @@ class _Parser:
         """Tokens that may end the enclosing expressions, the innermost last."""
         self.issues: list[Issue] = []
 
-    def parse(self) -> Node:
+    def parse(self) -> Expr:
         node = self._expression()
         if self._peek().kind != "end":
             raise self._unexpected({END})
@@ -118,7 +118,7 @@ class _Parser:
             raise self._unexpected({text}, after)
         return token
 
-    def _inside(self, *closers: str, also: tuple[str, ...] = ()) -> Node:
+    def _inside(self, *closers: str, also: tuple[str, ...] = ()) -> Expr:
         """Parse an expression that ends before one of `closers`. `also`: tokens that may occur instead of the
         expression.
         """
@@ -129,7 +129,7 @@ class _Parser:
         self._closers.pop()
         return node
 
-    def _expression(self) -> Node:
+    def _expression(self) -> Expr:
         self._nesting += 1
         if self._nesting > _NESTING_MAX:
             raise _Unexpected(self._peek(), f"expression recursion limit exceeded: {_NESTING_MAX}")
@@ -144,7 +144,7 @@ class _Parser:
         self._nesting -= 1
         return node
 
-    def _binary(self, level: int) -> Node:
+    def _binary(self, level: int) -> Expr:
         left = self._unary()
         while True:
             token = self._peek()
@@ -157,8 +157,8 @@ class _Parser:
             self._position += 1
             left = Call(token.offset, found[1], [left, self._binary(found[0] + 1)])
 
-    def _logical(self, first: Node, text: str, level: int, function: str) -> Node:
-        terms: list[Node] = [first]
+    def _logical(self, first: Expr, text: str, level: int, function: str) -> Expr:
+        terms: list[Expr] = [first]
         offsets: list[int] = []
         while True:
             token = self._accept(text)
@@ -167,7 +167,7 @@ class _Parser:
             offsets.append(token.offset)
             terms.append(self._binary(level + 1))
 
-    def _unary(self) -> Node:
+    def _unary(self) -> Expr:
         token = self._peek()
         if token.kind != "op" or token.text not in ("!", "-"):
             return self._member()
@@ -192,7 +192,7 @@ class _Parser:
             return self._tokens[self._position + 1].kind in ("int", "float")
         return kind in EXPRESSION and kind != "!"
 
-    def _member(self, sign: Token | None = None) -> Node:
+    def _member(self, sign: Token | None = None) -> Expr:
         node = self._literal(self._next(), sign) if sign is not None else self._primary()
         while True:
             token = self._peek()
@@ -201,7 +201,7 @@ class _Parser:
             self._position += 1
             node = self._select(node, token) if token.text == "." else self._index(node, token)
 
-    def _select(self, node: Node, dot: Token) -> Node:
+    def _select(self, node: Expr, dot: Token) -> Expr:
         optional = self._accept("?") is not None
         if self._peek().kind not in ("name", "escaped"):
             if optional:
@@ -220,14 +220,14 @@ class _Parser:
             self.issues.append(Issue(name.offset, "unsupported syntax: '`'"))
         return name
 
-    def _index(self, node: Node, bracket: Token) -> Node:
+    def _index(self, node: Expr, bracket: Token) -> Expr:
         optional = self._accept("?") is not None
         function = "_[?_]" if optional else "_[_]"
         index = self._inside("]", also=() if optional else ("?",))
         self._expect("]")
         return Call(bracket.offset, function, [node, index])
 
-    def _call(self, offset: int, function: str, target: Node | None, args: list[Node]) -> Node:
+    def _call(self, offset: int, function: str, target: Expr | None, args: list[Expr]) -> Expr:
         try:
             expanded = macros.expand(offset, function, target, args, bindings=self._bindings)
         except macros.MacroError as error:
@@ -235,8 +235,8 @@ class _Parser:
             return Literal(offset, None)
         return expanded or Call(offset, function, args, target)
 
-    def _arguments(self, closing: str) -> list[Node]:
-        args: list[Node] = []
+    def _arguments(self, closing: str) -> list[Expr]:
+        args: list[Expr] = []
         if self._accept(closing):
             return args
         while True:
@@ -245,7 +245,7 @@ class _Parser:
                 self._expect(closing)
                 return args
 
-    def _primary(self) -> Node:
+    def _primary(self) -> Expr:
         if kind_of(self._peek()) not in EXPRESSION:
             raise self._unexpected(EXPRESSION)
         token = self._next()
@@ -267,7 +267,7 @@ class _Parser:
             raise self._no_alternative(token)
         return self._literal(token, None)
 
-    def _literal(self, token: Token, sign: Token | None) -> Node:
+    def _literal(self, token: Token, sign: Token | None) -> Expr:
         offset = token.offset if sign is None else sign.offset
         if token.kind == "int":
             number = token.value if sign is None else -token.value
@@ -278,7 +278,7 @@ class _Parser:
             return Literal(offset, token.value if sign is None else -token.value)
         return Literal(offset, token.value)
 
-    def _named(self, token: Token, prefix: str) -> Node:
+    def _named(self, token: Token, prefix: str) -> Expr:
         struct_name = self._struct_name(token)
         if struct_name is not None:
             return StructNode(self._tokens[self._position - 1].offset, prefix + struct_name, self._fields())
@@ -300,8 +300,8 @@ class _Parser:
         self._position = position + 1
         return ".".join(names)
 
-    def _fields(self) -> list[tuple[int, str, Node, bool]]:
-        fields: list[tuple[int, str, Node, bool]] = []
+    def _fields(self) -> list[tuple[int, str, Expr, bool]]:
+        fields: list[tuple[int, str, Expr, bool]] = []
         if self._closed("}"):
             return fields
         while True:
@@ -315,8 +315,8 @@ class _Parser:
                 break
         return fields
 
-    def _list(self, bracket: Token) -> Node:
-        elements: list[Node] = []
+    def _list(self, bracket: Token) -> Expr:
+        elements: list[Expr] = []
         optionals: set[int] = set()
         if self._closed("]"):
             return ListNode(bracket.offset, elements)
@@ -347,8 +347,8 @@ class _Parser:
         self._expect(closing)
         return False
 
-    def _entries(self) -> list[tuple[Node, Node, bool]]:
-        entries: list[tuple[Node, Node, bool]] = []
+    def _entries(self) -> list[tuple[Expr, Expr, bool]]:
+        entries: list[tuple[Expr, Expr, bool]] = []
         if self._closed("}"):
             return entries
         while True:
@@ -361,7 +361,7 @@ class _Parser:
         return entries
 
 
-def parse(source: str, *, bindings: bool = False) -> Node:
+def parse(source: str, *, bindings: bool = False) -> Expr:
     """Parse an expression and expand its macros; `bindings` enables `cel.bind(name, value, expression)`.
 
     Counts the steps of compilation: a parsed expression is also checked, compiled and estimated.

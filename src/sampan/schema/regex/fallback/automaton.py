@@ -1,7 +1,7 @@
 """`Automaton`: runs a program over a text, one lookup for each character.
 
 A state stands for the instructions at which the program may be. States are dicts from a character to the next state; a
-missing state is computed from the program (`State.__missing__`). So each character of a text costs one lookup or, at
+missing state is computed from the program (`DfaState.__missing__`). So each character of a text costs one lookup or, at
 most, one visit of each instruction: time is linear in the text.
 
 Source: RE2 re2/dfa.cc.
@@ -20,7 +20,7 @@ from sampan.schema.regex.fallback.nodes import (
     NO_WORD_BOUNDARY,
     WORD_BOUNDARY,
 )
-from sampan.schema.regex.fallback.program import Check, Consume, Match, Program, Split
+from sampan.schema.regex.fallback.program import Consume, EmptyWidth, Match, Program, Split
 
 STATES_MAX: Final = 500
 """Maximum number of cached states. When it is reached, all are dropped, so memory is bounded."""
@@ -33,7 +33,7 @@ _OUTSIDE: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Mode:
+class MatchKind:
     """Kind of search.
 
     `anchored`: matches must begin at the first position. `preferred`: find the end of the match that the expression
@@ -45,7 +45,7 @@ class Mode:
     first: bool = False
 
 
-class State(dict[str, "State"]):
+class DfaState(dict[str, "DfaState"]):
     """Instructions at which the program may be, in the order of preference, and the context before the next character.
 
     `matched`: there was a match before the last character. `closed`: no further match may begin.
@@ -57,11 +57,11 @@ class State(dict[str, "State"]):
         super().__init__()
         self.automaton = automaton
         self.instructions, self.context, self.matched, self.closed = key
-        self.by_class: dict[int, State] = {}
+        self.by_class: dict[int, DfaState] = {}
         self.at_end: bool | None = None
         """True if there is a match at the end of the text after this state; None if not yet computed."""
 
-    def __missing__(self, character: str) -> "State":
+    def __missing__(self, character: str) -> "DfaState":
         number = self.automaton.program.class_of(character)
         found = self.by_class.get(number)
         if found is None:
@@ -79,20 +79,20 @@ class State(dict[str, "State"]):
 class Automaton:
     """States of one program in one mode. Calls of one automaton do not overlap, so its cache needs no lock."""
 
-    def __init__(self, program: Program, mode: Mode) -> None:
+    def __init__(self, program: Program, mode: MatchKind) -> None:
         self.program = program
         self._mode = mode
-        self._states: dict[tuple[tuple[int, ...], int, bool, bool], State] = {}
+        self._states: dict[tuple[tuple[int, ...], int, bool, bool], DfaState] = {}
         self.visits = 0
         self._accepted = self._accepting()
 
-    def begin(self, before: int = _OUTSIDE) -> State:
+    def begin(self, before: int = _OUTSIDE) -> DfaState:
         """Return the first state. `before`: code point before the first position."""
         self.visits = 0
         at = (self.program.start,) if self._mode.anchored else ()
         return self._state(at, self._context(before), matched=False, closed=self._mode.anchored)
 
-    def step(self, state: State, number: int) -> State:
+    def step(self, state: DfaState, number: int) -> DfaState:
         """Return the state after a character of a class. Raises `SearchTooLong`."""
         code = self.program.sample(number)
         consuming, matched = self._closure(state, code)
@@ -107,7 +107,7 @@ class Automaton:
         at = tuple(reached) if self._mode.preferred else tuple(sorted(reached))
         return self._state(at, self._context(code), matched=matched, closed=state.closed or matched)
 
-    def matches_at(self, state: State, after: int = _OUTSIDE) -> bool:
+    def matches_at(self, state: DfaState, after: int = _OUTSIDE) -> bool:
         """Report whether there is a match at the current position. `after`: the next code point."""
         if after != _OUTSIDE:
             return self._closure(state, after)[1]
@@ -115,14 +115,14 @@ class Automaton:
             state.at_end = self._closure(state, after)[1]
         return state.at_end
 
-    def _accepting(self) -> State:
+    def _accepting(self) -> DfaState:
         """Return a state that accepts the text, whatever characters follow."""
-        state = State(self, ((), _OUTSIDE, True, True))
+        state = DfaState(self, ((), _OUTSIDE, True, True))
         state.at_end = True
         state.by_class = dict.fromkeys(range(self.program.classes), state)
         return state
 
-    def _state(self, at: tuple[int, ...], context: int, *, matched: bool, closed: bool) -> State:
+    def _state(self, at: tuple[int, ...], context: int, *, matched: bool, closed: bool) -> DfaState:
         key = at, context, matched, closed
         found = self._states.get(key)
         if found is None:
@@ -131,7 +131,7 @@ class Automaton:
                     state.clear()
                     state.by_class.clear()
                 self._states.clear()
-            found = self._states[key] = State(self, key)
+            found = self._states[key] = DfaState(self, key)
         return found
 
     def _context(self, code: int) -> int:
@@ -142,7 +142,7 @@ class Automaton:
             return WORD[0][0]
         return NEWLINE[0][0] if self.program.has_lines and contains(NEWLINE, code) else 0
 
-    def _closure(self, state: State, after: int) -> tuple[list[int], bool]:
+    def _closure(self, state: DfaState, after: int) -> tuple[list[int], bool]:
         """Return the consuming instructions that are reached without a character, in order, and True if there is a
         match.
         """
@@ -160,7 +160,7 @@ class Automaton:
                     consuming.append(index)
                 case Split(first, second):
                     waiting += (second, first)
-                case Check(kind, goes_on):
+                case EmptyWidth(kind, goes_on):
                     if _holds(kind, state.context, after):
                         waiting.append(goes_on)
                 case Match():

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from sampan.schema.regex.errors import SearchTooLong
-from sampan.schema.regex.fallback.automaton import Automaton, Mode
+from sampan.schema.regex.fallback.automaton import Automaton, MatchKind
 from sampan.schema.regex.fallback.parser import parse
 from sampan.schema.regex.fallback.program import Program
 
@@ -19,7 +19,7 @@ class FallbackPattern:
         self._text = text
         self._tree = parse(text)
         self._program = Program(text, self._tree)
-        self._any = Automaton(self._program, Mode(first=True))
+        self._any = Automaton(self._program, MatchKind(first=True))
         self._lock = threading.Lock()
 
     def matches(self, text: str) -> bool:
@@ -63,11 +63,11 @@ class FallbackPattern:
 
     @cached_property
     def _ends(self) -> Automaton:
-        return Automaton(self._program, Mode(preferred=True))
+        return Automaton(self._program, MatchKind(preferred=True))
 
     @cached_property
     def _starts(self) -> Automaton:
-        return Automaton(Program(self._text, self._tree, backwards=True), Mode(anchored=True))
+        return Automaton(Program(self._text, self._tree, backwards=True), MatchKind(anchored=True))
 
     def _end(self, text: str, start: int) -> int | None:
         found = None

@@ -38,7 +38,7 @@ class Consume:
 
 
 @dataclass(slots=True)
-class Check:
+class EmptyWidth:
     """Continues at `after` if an assertion holds."""
 
     kind: str
@@ -58,7 +58,7 @@ class Match:
     """Reached if the text matches."""
 
 
-Instruction = Consume | Check | Split | Match
+Instruction = Consume | EmptyWidth | Split | Match
 
 
 class Program:
@@ -72,7 +72,7 @@ class Program:
         self._backwards = backwards
         self.instructions: list[Instruction] = [Match()]
         self.start = self._compile(tree, 0)
-        kinds = {each.kind for each in self.instructions if isinstance(each, Check)}
+        kinds = {each.kind for each in self.instructions if isinstance(each, EmptyWidth)}
         self.has_words = not kinds.isdisjoint({WORD_BOUNDARY, NO_WORD_BOUNDARY})
         self.has_lines = not kinds.isdisjoint({BEGIN_LINE, END_LINE})
         self._set_classes()
@@ -116,7 +116,7 @@ class Program:
             case Characters(charset):
                 return self._emit(Consume(charset, after))
             case Assertion(kind):
-                return self._emit(Check(_MIRRORED.get(kind, kind) if self._backwards else kind, after))
+                return self._emit(EmptyWidth(_MIRRORED.get(kind, kind) if self._backwards else kind, after))
             case Sequence(parts):
                 for part in parts if self._backwards else reversed(parts):
                     after = self._compile(part, after)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sampan.core.field import FieldError, Path, invalid
 from sampan.schema.cel import Budget, CelCompileError, CelError, CelSyntaxError, CelTypeError, Environment, Program
-from sampan.schema.cel.syntax.ast import Ident, Node, Select
+from sampan.schema.cel.syntax.ast import Expr, Ident, Select
 from sampan.schema.cel.types import ANY, STRING, list_of, map_of, struct
 from sampan.schema.cel.values import FieldMap, TextList
 from sampan.server.authentication.authenticator import TokenError
@@ -85,7 +85,7 @@ def uses_claim(program: Program, name: str) -> bool:
     return _selects(program.root, name)
 
 
-def _selects(node: Node, name: str) -> bool:
+def _selects(node: Expr, name: str) -> bool:
     if isinstance(node, Select) and node.field == name:
         operand = node.operand
         if isinstance(operand, Ident) and operand.name == CLAIMS:

@@ -11,13 +11,13 @@ from typing import Final
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from sampan.core.tls.trust import client_context
-from sampan.http.client import HttpClient, HttpRequest, HttpSettings, TransportError, Upstream
+from sampan.http.client import HttpClient, HttpClientSettings, HttpRequest, TransportError, Upstream
 from sampan.registry.webhook.response import RESPONSE_SIZE_BYTES_MAX, WebhookError, WebhookResponse
 from sampan.server.proxy.words import connection_text
 from sampan.wire.http1 import request_head
 
 TIMEOUT_S = 30.0
-_SETTINGS = HttpSettings(
+_SETTINGS = HttpClientSettings(
     connections_max=None, idle_max=0, body_bytes_max=RESPONSE_SIZE_BYTES_MAX, compression=False, decompression=False
 )
 _PORTS: Final = {"https": 443, "http": 80}

@@ -19,7 +19,7 @@ from sampan.rpc.proto_table import Method
 from sampan.storage.etcd.connection import messages
 from sampan.storage.etcd.connection.availability import Availability
 from sampan.storage.etcd.connection.endpoint import EtcdEndpoint
-from sampan.storage.etcd.connection.faults import Fault, fault_of, text_of
+from sampan.storage.etcd.connection.faults import FailureKind, fault_of, text_of
 from sampan.storage.etcd.connection.restore_detector import RestoreDetector
 from sampan.storage.etcd.connection.stream import CompactedInEtcd, WatchStream
 from sampan.storage.etcd.settings import EtcdSettings
@@ -29,8 +29,8 @@ BACKOFF_S = (0.02, 0.5)
 """First and longest pause between attempts."""
 _LINEARIZABLE = (messages.RANGE, messages.TXN)
 """Calls whose revision is at least as new as every revision that etcd had returned before the request."""
-_REPEATED = (Fault.NOT_DONE, Fault.UNKNOWN)
-_REVISION_FAULTS = (Fault.COMPACTED, Fault.FUTURE)
+_REPEATED = (FailureKind.NOT_DONE, FailureKind.UNKNOWN)
+_REVISION_FAULTS = (FailureKind.COMPACTED, FailureKind.FUTURE)
 _log = logging.getLogger(__name__)
 
 
@@ -152,7 +152,7 @@ class Attempts:
                 fault = fault_of(error)
                 if fault in _REVISION_FAULTS:
                     raise
-                if fault is Fault.FULL:
+                if fault is FailureKind.FULL:
                     raise StoreFull(text_of(error)) from error
                 if fault not in _REPEATED or not await self.prepare_retry(error):
                     raise StoreUnreachable(text_of(error)) from error

@@ -18,7 +18,7 @@ from grpc.aio import AioRpcError
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.tls.trust import client_context, unverified_context
 from sampan.storage.etcd.connection.certificate_faults import client_certificate_fault, server_certificate_fault
-from sampan.storage.etcd.connection.faults import Fault, fault_of
+from sampan.storage.etcd.connection.faults import FailureKind, fault_of
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.store import StoreMisconfigured, StoreUnreachable
 
@@ -43,7 +43,7 @@ _SETTINGS_TYPE: Final = 4
 _HEAD: Final = 9
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """Fault of one endpoint. `transient`: it may disappear without a change, as when etcd has not started yet."""
 
     server: str
@@ -78,7 +78,7 @@ async def diagnosed(request: Coroutine[Any, Any, T], settings: EtcdSettings) -> 
     except StoreUnreachable as error:
         found = await findings(settings)
         _refuse_permanent(found, settings)
-        if isinstance(error.__cause__, AioRpcError) and fault_of(error.__cause__) is Fault.REFUSED:
+        if isinstance(error.__cause__, AioRpcError) and fault_of(error.__cause__) is FailureKind.REFUSED:
             advice = next((f": {advice}" for text, advice in _ADVICE if text in str(error)), "")
             raise StoreMisconfigured(f"{error} ({', '.join(settings.servers)}){advice}") from error
         if not found:
@@ -87,22 +87,22 @@ async def diagnosed(request: Coroutine[Any, Any, T], settings: EtcdSettings) -> 
         raise StoreUnreachable(_summary(found) if alone else f"{error}; {_summary(found)}") from error
 
 
-def _refuse_permanent(found: Sequence[Finding], settings: EtcdSettings) -> None:
+def _refuse_permanent(found: Sequence[Diagnosis], settings: EtcdSettings) -> None:
     if len(found) == len(settings.servers) and not any(finding.transient for finding in found):
         raise StoreMisconfigured(_summary(found))
 
 
-def _summary(found: Sequence[Finding]) -> str:
+def _summary(found: Sequence[Diagnosis]) -> str:
     return f"etcd cannot be used: {'; '.join(map(str, found))}"
 
 
-async def findings(settings: EtcdSettings) -> list[Finding]:
+async def findings(settings: EtcdSettings) -> list[Diagnosis]:
     """Return the faults of the endpoints. Endpoints that work are left out."""
     found = await asyncio.gather(*(asyncio.to_thread(_check, server, settings) for server in settings.servers))
     return [finding for finding in found if finding is not None]
 
 
-def _check(server: str, settings: EtcdSettings) -> Finding | None:
+def _check(server: str, settings: EtcdSettings) -> Diagnosis | None:
     parts = urlsplit(server)
     host, port = parts.hostname or "", parts.port or 0
     try:
@@ -111,13 +111,13 @@ def _check(server: str, settings: EtcdSettings) -> Finding | None:
         else:
             _check_without_tls(host, port)
     except _EndpointFault as fault:
-        return Finding(server, str(fault), fault.transient)
+        return Diagnosis(server, str(fault), fault.transient)
     except TimeoutError:
-        return Finding(
+        return Diagnosis(
             server, f"accepts connections but does not answer within {_TIMEOUT_S:g} s{_MEMBERS}", transient=True
         )
     except OSError as error:
-        return Finding(server, f"closed the connection: {error.strerror or error}", transient=True)
+        return Diagnosis(server, f"closed the connection: {error.strerror or error}", transient=True)
     return None
 
 

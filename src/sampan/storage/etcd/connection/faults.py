@@ -9,7 +9,7 @@ import grpc
 from grpc.aio import AioRpcError
 
 
-class Fault(Enum):
+class FailureKind(Enum):
     """Kinds of failures, by what the caller must do."""
 
     NOT_DONE = "not done"
@@ -30,18 +30,18 @@ class Fault(Enum):
 
 
 _BY_TEXT = (
-    ("database space exceeded", Fault.FULL),
-    ("required revision has been compacted", Fault.COMPACTED),
-    ("required revision is a future revision", Fault.FUTURE),
-    ("requested lease not found", Fault.NO_LEASE),
-    ("request is too large", Fault.TOO_LARGE),
-    ("message larger than max", Fault.TOO_LARGE),
-    ("too many requests", Fault.NOT_DONE),
-    ("etcdserver: no leader", Fault.NOT_DONE),
-    ("rpc not supported for learner", Fault.NOT_DONE),
-    ("etcdserver: not capable", Fault.NOT_DONE),
-    ("revision of auth store is old", Fault.NOT_DONE),
-    ("failed to connect to all addresses", Fault.NOT_DONE),
+    ("database space exceeded", FailureKind.FULL),
+    ("required revision has been compacted", FailureKind.COMPACTED),
+    ("required revision is a future revision", FailureKind.FUTURE),
+    ("requested lease not found", FailureKind.NO_LEASE),
+    ("request is too large", FailureKind.TOO_LARGE),
+    ("message larger than max", FailureKind.TOO_LARGE),
+    ("too many requests", FailureKind.NOT_DONE),
+    ("etcdserver: no leader", FailureKind.NOT_DONE),
+    ("rpc not supported for learner", FailureKind.NOT_DONE),
+    ("etcdserver: not capable", FailureKind.NOT_DONE),
+    ("revision of auth store is old", FailureKind.NOT_DONE),
+    ("failed to connect to all addresses", FailureKind.NOT_DONE),
 )
 _UNKNOWN = frozenset(
     {
@@ -55,13 +55,13 @@ _UNKNOWN = frozenset(
 )
 
 
-def fault_of(error: AioRpcError) -> Fault:
+def fault_of(error: AioRpcError) -> FailureKind:
     """Return the kind of a failure. Where etcd uses one code for several kinds, the text of the error decides."""
     details = error.details() or ""
     for text, fault in _BY_TEXT:
         if text in details:
             return fault
-    return Fault.UNKNOWN if error.code() in _UNKNOWN else Fault.REFUSED
+    return FailureKind.UNKNOWN if error.code() in _UNKNOWN else FailureKind.REFUSED
 
 
 def text_of(error: Exception) -> str:
