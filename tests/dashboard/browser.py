@@ -12,7 +12,7 @@ from tests.machines.packages import require_program
 _ARGUMENTS: Final = [
     "--no-sandbox",
     "--disable-dev-shm-usage",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
 VIOLATIONS: Final = """
 addEventListener("securitypolicyviolation", (event) => {
@@ -29,6 +29,8 @@ class Browser:
     address: str
     faults: list[str] = field(default_factory=list)
     """Requests to other hosts, violations of the CSP, and uncaught errors."""
+    others: list[str] = field(default_factory=list)
+    """Addresses of other servers that a test lets its pages visit."""
 
     @contextmanager
     def context(self, *, width: int = 1440, height: int = 900, theme: str = "light", **options: Any) -> Iterator[Any]:
@@ -60,7 +62,7 @@ class Browser:
             yield page
 
     def _route(self, route: playwright.Route) -> None:
-        if route.request.url.startswith((self.address, "data:")):
+        if route.request.url.startswith((self.address, "data:", *self.others)):
             route.continue_()
         else:
             self.faults.append(f"foreign host: {route.request.url}")

@@ -1,61 +1,22 @@
 """The page of `sampan up`: the printed link, the session's cookie, one stream for all watches, the logout."""
 
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.dashboard.browser import Browser, browser
+from tests.dashboard.process import Running, running_server
 from tests.dashboard.samples import config_map
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 
-@dataclass(frozen=True)
-class Running:
-    """A server process."""
-
-    address: str
-    link: str
-    """Path and fragment of the one-time link, below `/dashboard/`."""
-    http: httpx.Client
-
-
 @pytest.fixture(scope="module")
 def process(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Start `sampan up` with a new data directory."""
-    data = tmp_path_factory.mktemp("server") / "data"
-    command = [sys.executable, "-m", "sampan", "up", "--data", str(data), "--port", "0", "--storage", "memory"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=data.parent) as started:
-        try:
-            running = read_lines(started, data)
-            with running.http:
-                yield running
-        finally:
-            started.terminate()
-
-
-def read_lines(started: "subprocess.Popen[str]", data: Path) -> Running:
-    """Read what the server prints, until its link."""
-    assert started.stdout is not None
-    address = ""
-    for line in started.stdout:
-        address = address or (re.findall(r"^ready (https://\S+)", line) or [""])[0]
-        link = re.search(r"https://\S+?/dashboard/(login#\S+)", line)
-        if link:
-            token = (data / "admin.token").read_text().strip()
-            headers = {"Authorization": f"Bearer {token}"}
-            http = httpx.Client(base_url=address, verify=False, headers=headers)  # the test's own server
-            return Running(address, link[1], http)
-    raise AssertionError("the server printed no link")
+    with running_server(tmp_path_factory.mktemp("server") / "data") as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
