@@ -4,12 +4,15 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import expect
 from scripts.web.build import build
 from scripts.web.packages import CannotBuild
 from scripts.web.places import ROOT
 
 from tests.dashboard.browser import Browser, browser
 from tests.dashboard.server import ADMIN, DashboardServer, dashboard_server
+
+expect.set_options(timeout=15_000)  # also on a machine that runs other tests
 
 
 @pytest.fixture(scope="session")

@@ -226,3 +226,13 @@ def test_rules_of_a_user_permit_an_action(page: Page, verb: str, of: dict[str, s
 def test_incomplete_rules_refuse_nothing(page: Page) -> None:
     rules = {"rules": VIEWER_RULES, "incomplete": True}
     assert call(page, "rights.permits", rules, {"group": "", "plural": "secrets"}, "get") is None
+
+
+@pytest.mark.parametrize(("seconds", "problem"), [(30, None), (90, "problem.behind")])
+def test_a_change_that_no_controller_has_seen_becomes_a_problem(page: Page, seconds: int, problem: str | None) -> None:
+    row = {"cells": ["x", "5d"], "behind": True, "changed": {"at": "2026-01-01T00:00:00Z"}}
+    row["metadata"] = {"name": "x", "creationTimestamp": "2025-12-01T00:00:00Z"}
+    columns = [{"name": "Name"}, {"name": "Age"}]
+    health = """([columns, row, seconds]) =>
+      page_modules.health.healthWith(columns)(row, Date.parse("2026-01-01T00:00:00Z") + seconds * 1000).problem?.key"""
+    assert page.evaluate(health, [columns, row, seconds]) == problem

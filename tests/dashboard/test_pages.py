@@ -144,6 +144,49 @@ def test_the_login_is_accessible_and_fits_each_window_in_both_themes(
         check_at_all_widths(page, "login")
 
 
+@pytest.mark.parametrize("name", ["home", "list", "object-broken", "sessions"])
+def test_a_page_is_accessible_in_forced_colours(chromium: Browser, name: str) -> None:
+    address, shown = ROUTES[name]
+    for theme in THEMES:
+        with chromium.page(address, theme=theme, forced_colors="active") as page:
+            expect_shown(page, shown)
+            page.screenshot(path=picture_folder() / f"{name}-forced-{theme}.png")
+            assert violations(page) == [], theme
+
+
+@pytest.mark.parametrize("name", ["list", "object"])
+def test_a_page_in_high_contrast_is_accessible(chromium: Browser, name: str) -> None:
+    address, shown = ROUTES[name]
+    with chromium.page(address, contrast="more") as page:
+        expect_shown(page, shown)
+        for theme in THEMES:
+            page.emulate_media(color_scheme=theme, contrast="more")
+            page.screenshot(path=picture_folder() / f"{name}-contrast-{theme}.png")
+            assert violations(page) == [], theme
+            assert page.evaluate(PAIRS)["ink"] == ("rgb(0, 0, 0)" if theme == "light" else "rgb(255, 255, 255)")
+
+
+PAIRS: Final = "({ ink: getComputedStyle(document.body).color })"
+
+
+@pytest.mark.parametrize("name", ["home", "list", "object", "sessions"])
+def test_a_page_fits_a_window_at_twice_the_size(chromium: Browser, name: str) -> None:
+    address, shown = ROUTES[name]
+    with chromium.page(address, width=640, height=400, device_scale_factor=2) as page:
+        expect_shown(page, shown)
+        page.screenshot(path=picture_folder() / f"{name}-zoom.png")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 640
+        assert page.evaluate(UNREACHABLE) == []
+
+
+UNREACHABLE: Final = """[...document.querySelectorAll("main button, main a[href], main input")].filter((element) => {
+  element.scrollIntoView({ block: "center", inline: "center" });
+  const { left, right, top, bottom, width } = element.getBoundingClientRect();
+  const outside = right < 0 || left > innerWidth || bottom < 0 || top > innerHeight;
+  return width > 0 && getComputedStyle(element).visibility === "visible" && outside;
+}).map((element) => element.outerHTML.slice(0, 200))"""
+
+
 def test_the_list_of_pages_has_every_route() -> None:
     routes = (ROOT / "web" / "src" / "routes" / "routes.js").read_text()
     declared = routes.partition("ROUTE_NAMES = [")[2].partition("]")[0].replace('"', "").split(", ")

@@ -12,6 +12,7 @@ import { cellText } from "../table/values.js";
 /** Time in seconds after which an object that is not ready is a problem. */
 export const PATIENCE_S = 300;
 const RESTARTS_MAX = 3;
+const BEHIND_MS = 60_000;
 
 const GOOD = /^(running|ready|active|bound|available|complete|completed|succeeded|true|normal|approved|approved,issued|established|healthy|synced|ok)$/i;
 const PROGRESS = /^(pending|containercreating|podinitializing|init:\d+\/\d+|terminating|progressing|waiting|released|suspended|schedulinggated|notready,schedulingdisabled|ready,schedulingdisabled|in progress|unknown)$/i;
@@ -50,6 +51,10 @@ export function healthWith(columns) {
     const count = restarts < 0 ? 0 : Number.parseInt(cellText(cells[restarts]), 10);
     if (!problem && count >= RESTARTS_MAX && isRecent(cellText(cells[restarts]))) {
       problem = { key: "problem.restarts", values: { count } };
+      level = "warn";
+    }
+    if (!problem && isBehind(row, nowMs)) {
+      problem = { key: "problem.behind", values: {}, at: row.changed?.at };
       level = "warn";
     }
     const word = state < 0 && counted ? counted.join("/") : text;
@@ -94,6 +99,15 @@ function terminating({ metadata }, nowMs, column, text) {
   const key = finalizers.length ? "problem.terminating" : "problem.terminating_plain";
   const problem = late ? { key, values: { finalizers: finalizers.join(", ") }, at: metadata.deletionTimestamp } : null;
   return { level: late ? "bad" : "progress", text: text || "Terminating", column, problem };
+}
+
+/**
+ * Return whether a controller has not seen a change for a minute.
+ * @param {import("../table/store.js").Row} row
+ * @param {number} nowMs
+ */
+function isBehind({ behind, changed, metadata }, nowMs) {
+  return Boolean(behind) && nowMs - Date.parse(changed?.at ?? metadata.creationTimestamp ?? "") > BEHIND_MS;
 }
 
 /**

@@ -9,7 +9,8 @@ import { lastChange } from "./last_change.js";
  *   finalizers?: string[], generation?: number,
  *   ownerReferences?: { apiVersion: string, kind: string, name: string, uid: string, controller?: boolean }[] }} Metadata
  * @typedef {{ uid: string, cells: unknown[], metadata: Metadata, scope: string, seen: number,
- *   changed?: import("./last_change.js").Change | null }} Row
+ *   changed?: import("./last_change.js").Change | null, behind?: boolean }} Row
+ * `behind`: the controller has not seen the last change.
  * @typedef {{ type: string, object: any }} WatchEvent
  */
 
@@ -118,9 +119,10 @@ export class TableStore {
    */
   #put(scope, row, generation) {
     const metadata = row.object?.metadata ?? {};
+    const behind = Boolean(row.conditions?.some((/** @type {any} */ each) => each.type === "Observed" && each.status === "False"));
     const changed = lastChange(metadata.managedFields);
     delete metadata.managedFields;
     const uid = metadata.uid ?? `${metadata.namespace ?? ""}/${metadata.name ?? row.cells[0]}`;
-    this.rows.set(uid, { uid, cells: row.cells, metadata, scope, seen: generation, changed });
+    this.rows.set(uid, { uid, cells: row.cells, metadata, scope, seen: generation, changed, behind });
   }
 }

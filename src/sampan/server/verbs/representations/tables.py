@@ -4,7 +4,7 @@ Computing the cells of a row from the decoded object is expensive. An age may be
 all requests in that time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sampan.registry.columns import DEFAULT_COLUMNS
@@ -72,7 +72,7 @@ class Tabler:
         """Return the table row of an object, given as JSON in the endpoint's version."""
         obj: Any = decode(value)
         cells = [column.cell(obj) for column in self._columns]
-        conditions = self._conditions(obj) if self._conditions is not None else ()
+        conditions = [*(self._conditions(obj) if self._conditions is not None else ()), *_not_observed(obj)]
         if self._include == "Metadata":
             return row_with_metadata(cells, value, self._api_version, conditions)
         return row(cells, value if self._include == "Object" else None, conditions)
@@ -105,3 +105,17 @@ class Tabler:
     def joined_rows(self, records: Sequence[Record], cache: RowCache, now: float) -> bytes:
         """Return rows, joined with commas."""
         return b",".join(self.rows(records, cache, now))
+
+
+def _not_observed(obj: Any) -> Sequence[Mapping[str, str]]:
+    """Return the condition of an object whose controller has not seen its last change; empty for all others.
+
+    Kubernetes' Tables lack it. Clients skip conditions that they do not know; the dashboard lists them as problems.
+    """
+    status = obj.get("status")
+    observed = status.get("observedGeneration") if isinstance(status, dict) else None
+    generation = obj["metadata"].get("generation")
+    if not isinstance(observed, int) or not isinstance(generation, int) or observed >= generation:
+        return ()
+    message = f"generation {generation} was not observed; the last one is {observed}"
+    return ({"type": "Observed", "status": "False", "reason": "GenerationNotObserved", "message": message},)
