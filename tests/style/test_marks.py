@@ -11,7 +11,10 @@ from tests.marks import MARKS, marks_of
 from tests.style.sources import ROOT, text_of
 
 TESTS = ROOT / "tests"
-STARTS = re.compile(r"\b(import subprocess|create_subprocess|multiprocessing|os\.fork|sampan\.test_server)\b")
+STARTS = re.compile(
+    r"\b(import subprocess|create_subprocess|multiprocessing|os\.fork|sampan\.test_server|runpytest_subprocess)\b"
+    r"|\bpytester\.run\("
+)
 IMPORT = re.compile(r"^from (tests[\w.]*) import ([^\n(]+|\([^)]*\))|^import (tests[\w.]+)", re.MULTILINE)
 FILES = {path.relative_to(TESTS).as_posix(): path for path in sorted(TESTS.rglob("test_*.py"))}
 QUICK = {"style/test_marks.py"}
