@@ -35,19 +35,20 @@ def items(node: Json, **more: Any) -> Json:
 
 @pytest.mark.parametrize("pattern", ["^a*$", "^b*$"], ids=["valid", "invalid"])
 @pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
-def test_many_alternatives_for_many_items_are_refused(word: str, pattern: str) -> None:
+def test_many_alternatives_for_many_items_are_refused(word: str, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "STEPS_MAX", 200_000)
     schema = items(cube(word, pattern))
     if word == "anyOf" and pattern == "^a*$":
-        assert not validate(schema, ["a"] * 5000)  # the first alternative is valid: few steps
+        assert not validate(schema, ["a"] * 500)  # the first alternative is valid: few steps
         return
-    with pytest.raises(StatusError, match="takes more than 2000000 steps") as refused:
-        validate(schema, ["a"] * 5000)
+    with pytest.raises(StatusError, match="takes more than 200000 steps") as refused:
+        validate(schema, ["a"] * 500)
     assert refused.value.code == 413
 
 
 def test_branches_over_a_large_list_are_refused() -> None:
     branch = {"items": {"maxLength": 5}}
-    with pytest.raises(StatusError, match="steps"):
+    with pytest.raises(StatusError, match="takes more than 2000000 steps"):
         validate(items({"type": "string"}, allOf=[branch] * 5000), ["a"] * 5000)
 
 
