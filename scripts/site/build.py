@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from scripts.site.check import faults_of
 from scripts.site.collect import generated_page, index_of_decisions, pages_of_files
 from scripts.site.copies import llms_txt
 from scripts.site.front import FRONTS, front_page, markdown_of_front
-from scripts.site.glossary import GLOSSARY, Glossary
+from scripts.site.glossary import GLOSSARY, TERMS, Glossary
 from scripts.site.layout import Layout
 from scripts.site.links import BrokenLink, Links
 from scripts.site.made import Made, made
@@ -67,7 +67,7 @@ def build(output: Path, *, edit_address: str = "", cache: Cache | None = None) -
     pages += [generated_page(path, text) for path, text in generated.pages.items()]
     links = Links.among(pages, {f"docs/charts/{name}": drawn for name, drawn in generated.charts.items()})
     site = Site(pages, {language: _sections(pages, language) for language in LANGUAGES})
-    faults = _render(site, links, _glossary(pages), cache, sources)
+    faults = _render(site, links, _glossaries(pages), cache, sources)
     found = [*pages, *links.found_pages]
     layout = Layout(site.sections, frozenset(page.path for page in found) | set(FRONTS), edit_address)
     shutil.rmtree(output, ignore_errors=True)
@@ -103,15 +103,18 @@ def _sections(pages: Sequence[Page], language: str) -> list[Section]:
     return sections(pages, language, next(page for page in pages if page.path == "contents.md"))
 
 
-def _glossary(pages: Iterable[Page]) -> Glossary:
-    return Glossary.of(next(page.text for page in pages if page.path == GLOSSARY))
+def _glossaries(pages: Iterable[Page]) -> dict[str, Glossary]:
+    """Return the words that pages link, by language."""
+    texts = {page.path: page.text for page in pages if page.path in (GLOSSARY, TERMS)}
+    return {"en": Glossary.of(texts[GLOSSARY]), CHINESE: Glossary.of_terms(texts[TERMS])}
 
 
-def _render(site: Site, links: Links, glossary: Glossary, cache: Cache, sources: str) -> list[str]:
+def _render(site: Site, links: Links, glossaries: Mapping[str, Glossary], cache: Cache, sources: str) -> list[str]:
     """Render all pages, and those that links need. Return the faults."""
     faults: list[str] = []
     pictures = {file.name: file.read_text() for file in sorted((ROOT / "docs").rglob("*.svg"))}
-    shared = repr([sorted(glossary.meanings.items()), sorted(links.drawn.items()), sorted(pictures.items())])
+    words = [sorted(each.meanings.items()) for each in glossaries.values()]
+    shared = repr([words, sorted(links.drawn.items()), sorted(pictures.items())])
     shared = hashlib.sha256(shared.encode()).hexdigest()
     waiting = [*site.pages]
     while waiting:
@@ -119,7 +122,7 @@ def _render(site: Site, links: Links, glossary: Glossary, cache: Cache, sources:
             try:
                 # Signatures in the reference have links that depend on the code.
                 depends = sources if page.path.startswith("reference/") else ""
-                site.made[page.path] = made(page, links, glossary, cache, shared + depends)
+                site.made[page.path] = made(page, links, glossaries[page.language], cache, shared + depends)
             except (BrokenLink, BadHeading) as error:
                 faults.append(str(error))
         waiting = [page for page in links.found_pages if page.path not in site.made]

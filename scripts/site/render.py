@@ -11,11 +11,11 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from scripts.site.code import code_block
-from scripts.site.glossary import GLOSSARY, Glossary, anchor_of, words_of
+from scripts.site.glossary import GLOSSARY, TERMS, Glossary, anchor_of, words_of
 from scripts.site.links import Links, is_external
 from scripts.site.page import Page
 from scripts.site.pictures import size_of
-from scripts.site.places import CHINESE, html_of, relative
+from scripts.site.places import html_of, relative
 from scripts.site.signatures import with_links
 
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -59,9 +59,9 @@ def render(page: Page, links: Links, glossary: Glossary) -> Rendered:
     _add_anchors(page, tokens, rendered)
     _point_links(page, tokens, links)
     _point_pictures(page, tokens, links)
-    if page.path == GLOSSARY:
+    if page.path in (GLOSSARY, TERMS):
         _name_rows(tokens)
-    elif page.language != CHINESE:
+    else:
         _link_terms(page, tokens, glossary)
     rendered.words = [token.content for token in tokens if token.type == "inline"]
     rendered.html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {"page": page, "drawn": links.drawn})
@@ -163,7 +163,7 @@ def _with_terms(page: Page, children: Sequence[Token], glossary: Glossary, used:
 
 
 def _term(page: Page, shown: str, word: str, glossary: Glossary) -> Iterator[Token]:
-    address = relative(html_of(GLOSSARY), page.html) + "#" + anchor_of(word)
+    address = relative(html_of(glossary.page), page.html) + "#" + glossary.anchor(word)
     attributes: dict[str, str | int | float] = {"href": address, "class": "term", "title": glossary.meanings[word]}
     yield Token("link_open", "a", 1, attrs=attributes)
     yield _text(shown)
