@@ -50,6 +50,57 @@ def test_a_mistake_is_an_error(tmp_path: Path, old: str, new: str, message: str)
     assert message in checked(tmp_path, CONTROLLER.replace(old, new))
 
 
+SCHEDULER = """
+from __future__ import annotations
+
+from sampan.kinds import core_v1
+from sampan.scheduler.views import PodSpec
+
+
+def reason(pod: PodSpec) -> core_v1.PodCondition:
+    return {"type": "PodScheduled", "status": "False", "message": pod.scheduler_name}
+"""
+NODE = """
+from __future__ import annotations
+
+from sampan.node.views.pod import Pod
+
+
+def start(pod: Pod) -> str | None:
+    return pod.reported.get("startTime")
+"""
+STRATEGY = """
+from __future__ import annotations
+
+from sampan.kinds import apps_v1
+from sampan.registry.rules.fields import Errors
+from sampan.registry.strategy import Context, Strategy
+
+
+class DeploymentStrategy(Strategy):
+    def check(self, ctx: Context, obj: apps_v1.Deployment, errors: Errors) -> None:
+        for name in ("replicas", "minReadySeconds"):
+            assert obj["spec"].get(name, 0) >= 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "message"),
+    [
+        (SCHEDULER, '"message"', '"mesage"', 'Extra key "mesage" for TypedDict "PodCondition"'),
+        (SCHEDULER, "pod.scheduler_name", "pod.schedular_name", '"PodSpec" has no attribute "schedular_name"'),
+        (NODE, "startTime", "startedTime", 'TypedDict "PodStatus" has no key "startedTime"'),
+        (STRATEGY, '"replicas"', '"replcas"', 'TypedDict "DeploymentSpec" has no key "replcas"'),
+    ],
+    ids=["a status that the scheduler writes", "a view of the scheduler", "a status that a node reads", "a strategy"],
+)
+def test_a_mistake_next_to_the_code_of_sampan_is_an_error(
+    tmp_path: Path, module: str, old: str, new: str, message: str
+) -> None:
+    assert checked(tmp_path, module).startswith("Success")
+    assert message in checked(tmp_path, module.replace(old, new))
+
+
 def test_a_program_does_not_load_the_types_that_it_only_annotates(tmp_path: Path) -> None:
     (tmp_path / "controller.py").write_text(CONTROLLER)
     code = "import sys, controller, sampan.kinds; print('sampan.kinds.core_v1' in sys.modules)"
