@@ -22,7 +22,7 @@ WIDTHS: Final = {360: 640, 820: 1180, 1440: 900}
 THEMES: Final[Sequence[Literal["light", "dark"]]] = ("light", "dark")
 RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 ROUTES: Final[Mapping[str, tuple[str, str]]] = {
-    "home": ("", "heading:Overview"),
+    "home": ("", "text:attention"),
     "list": ("list/core/v1/pods", "row:web"),
     "list-filtered": ("list/apps/v1/deployments?q=app=web age>1x&wide=1", "row:web"),
     "list-long": ("list/core/v1/configmaps", "row:a-name"),

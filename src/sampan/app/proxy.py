@@ -25,7 +25,7 @@ def proxy_settings(settings: UpSettings, credentials: ServerCredentials) -> Upst
         KubeletConnection(_NoNodes(), kubelet)
     except (OSError, ValueError) as error:  # ssl.SSLError is a subclass of OSError
         raise StartError(f"cannot use the files of the kubelet client: {error}") from error
-    allow, sandboxed = settings.proxy_allow_loopback, serves_dashboard(settings)
+    allow, sandboxed = settings.proxy_allow_loopback, serves_dashboard(settings) and not settings.dashboard.port
     return UpstreamSettings(kubelet, is_local(settings) if allow is None else allow, sandboxed)
 
 

@@ -16,4 +16,6 @@ def announce_ready(api: ApiServer, settings: UpSettings, address: str, announce:
     """
     announce(f"ready https://{address} (kubeconfig {settings.data / 'kubeconfig'})")
     if api.dashboard is not None and is_local(settings):
-        announce(api.dashboard.link_line(address, UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)))
+        host, _, port = address.rpartition(":")
+        page = f"{host}:{settings.dashboard.port or port}"
+        announce(api.dashboard.link_line(page, UserInfo(ADMIN_USER, groups=ADMIN_GROUPS)))

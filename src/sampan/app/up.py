@@ -31,6 +31,7 @@ from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.input_files import check_input_files
 from sampan.app.listen import client_host, serving_hosts
 from sampan.app.observability.observers import Observability
+from sampan.app.page_port import PagePort
 from sampan.app.parts import Parts
 from sampan.app.presence import Presence
 from sampan.app.proxy import proxy_settings, serves_dashboard
@@ -107,7 +108,7 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
     authorizers = authorizers_of(settings, cluster, authentication.metrics)
     accepted = authentication.authenticators
     api = ApiServer(cluster, accepted, authorizers, settings=how, server_address=lambda: address, hosts=tls.hosts)
-    http = _http_server(settings, api)
+    http, page = _http_server(settings, api), PagePort(settings, api)
     ready = asyncio.Event()
     presence = Presence(settings, cluster, _own_address(settings, bound), authentication.keys)
     accounts = how.admission.is_on(SERVICE_ACCOUNT)
@@ -117,6 +118,7 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
     components = (
         Component("cluster", run_stored),
         Component("http", http.run),
+        Component("page port", page.run),
         Component("deadlines", api.deadlines.run),
         *_clients(api),
         Component("flow control", api.flow_control.run, after=ready, restart=True),
@@ -135,6 +137,7 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
             if await _started(ready, api.lifecycle.stop_requested):
                 _freeze_heap(settings, api, tls, parts)
                 await http.start(sock, tls.context)
+                await page.start(tls.context)
                 await api.begin()
                 announce_ready(api, settings, address, announce)
                 beside = Component("next to the server", partial(parts.beside, api, credentials.admin_token))
@@ -142,6 +145,7 @@ async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, par
                 async with running((*processes_of(settings, loops), beside)):
                     await api.lifecycle.stop_requested.wait()
                 await presence.leave()
+                await page.end()
                 await _end(api, http, settings)
 
 

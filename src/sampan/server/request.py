@@ -194,6 +194,8 @@ class Request(msgspec.Struct, eq=False):
     """True if the client disconnected before it sent the whole request."""
     span: Span | None = None
     """Span of the request; None until a step is recorded."""
+    on_page_port: bool = False
+    """True if it came to the port of the dashboard alone, `--dashboard-port`."""
     session: BrowserSession | None = None
     """Session whose cookie the request has, if its page sent it; perhaps one that has ended. None for other clients."""
 

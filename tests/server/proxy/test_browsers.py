@@ -36,6 +36,15 @@ async def test_a_proxied_page_runs_in_a_sandbox(headers: str) -> None:
         assert received["content-security-policy"] == POLICY
 
 
+async def test_with_a_port_for_the_page_only_that_port_has_a_sandbox() -> None:
+    async with upstream(page) as served:  # type: ignore[arg-type]
+        target = to(served, prefix="/p")
+        async with fronted(target, sandboxed=False) as front:
+            assert "content-security-policy" not in (await front.get("/", BROWSER))[1]
+        async with fronted(target, sandboxed=False, page_port=True) as front:
+            assert (await front.get("/", BROWSER))[1]["content-security-policy"] == POLICY
+
+
 async def test_an_upstream_cannot_weaken_the_sandbox() -> None:
     own = replying("Content-Security-Policy: sandbox allow-same-origin allow-scripts\r\n")
     async with upstream(own) as served, fronted(to(served)) as front:  # type: ignore[arg-type]

@@ -159,11 +159,14 @@ def split(response: bytes) -> tuple[int, dict[str, str], bytes]:
 
 
 @asynccontextmanager
-async def fronted(target_of: Callable[[Request], ProxyTarget]) -> AsyncIterator[Front]:
-    """Run a front on a real socket. Its proxy keeps idle connections."""
-    proxy = Proxy(connect_timeout_s=5)
+async def fronted(
+    target_of: Callable[[Request], ProxyTarget], *, sandboxed: bool = True, page_port: bool = False
+) -> AsyncIterator[Front]:
+    """Run a front on a real socket. Its proxy keeps idle connections. `page_port`: the socket is that of the page."""
+    proxy = Proxy(connect_timeout_s=5, sandboxed=sandboxed)
 
     async def handler(request: Request) -> Response:
+        request.on_page_port = page_port
         return await proxy.forward(request, target_of(request))
 
     async with asyncio.TaskGroup() as group:

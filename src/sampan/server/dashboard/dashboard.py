@@ -6,7 +6,7 @@ It runs before authentication: the page is for clients without a user. All other
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from sampan.core.errors import StatusError, forbidden
+from sampan.core.errors import StatusError, forbidden, method_not_allowed
 from sampan.core.gvk import GroupResource
 from sampan.server.audit.audit import Audit
 from sampan.server.authentication.authenticator import Authenticator
@@ -29,6 +29,7 @@ from sampan.server.dashboard.origin import (
     ServedHosts,
     cookie_name,
     cookie_value,
+    host_of,
     is_forged,
     is_from_page,
     is_own_socket,
@@ -65,6 +66,7 @@ class Dashboard:
         certificates; `roles` names a role for a refused request; users can log in at `issuer`; `audit` records logins.
         """
         self._roles = roles
+        self._port = settings.port
         self.sessions = Sessions(settings)
         self.links = LoginLinks()
         self.records = LoginRecords(audit)
@@ -108,6 +110,8 @@ class Dashboard:
             own = _is_public(path)
             if request.wire.client_certificate is not None and is_forged(request):
                 raise forbidden(_OTHER_SITE, "", "a page of another site may not use the client certificate")
+            if self._port and not request.on_page_port:
+                return self._elsewhere(request) if own else await handler(request)
             if not own and COOKIE_PREFIX not in request.headers.get("cookie", ""):
                 return await handler(request)
             self._find_session(request, own=own)
@@ -125,6 +129,16 @@ class Dashboard:
             return response
 
         return filter_
+
+    def _elsewhere(self, request: Request) -> Response:
+        """Return the redirect to the port of the page. Raises `StatusError`: 405, 421 for another host."""
+        if request.wire.method not in ("GET", "HEAD"):
+            raise method_not_allowed()
+        self._hosts.check(request)
+        host = f"[{name}]" if ":" in (name := host_of(request.headers.get("host", ""))) else name
+        location = f"https://{host}:{self._port}{request.wire.raw_path}"
+        headers = [*COMMON, FILE_POLICY, NO_STORE, (b"Location", location.encode("latin-1", "replace"))]
+        return Response(307, content_type="", headers=headers)
 
     def _find_session(self, request: Request, *, own: bool) -> None:
         """Set `request.session` if the request is one of the page. Raises `StatusError` 421 for another host."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sampan.core.settings import setting
-from sampan.core.settings.kinds import BOOLEAN, FILE, NAMES, POSITIVE_DURATION
+from sampan.core.settings.kinds import BOOLEAN, FILE, NAMES, POSITIVE_DURATION, integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,14 @@ class DashboardSettings:
         name="dashboard",
         kind=BOOLEAN,
         default="true if --bind is a loopback address",
+    )
+    port: int = setting(
+        0,
+        "Serve the dashboard on this port alone. Its page then has another origin than the pages that the API server "
+        "proxies, which run without a sandbox.",
+        name="dashboard-port",
+        kind=integer(0, 65535, metavar="PORT"),
+        default="0: the port of the API",
     )
     hosts: tuple[str, ...] = setting(
         (),

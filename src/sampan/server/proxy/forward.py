@@ -54,7 +54,7 @@ class Proxy:
     """Reverse proxy with a pool of idle connections. `run` must be running."""
 
     def __init__(self, *, connect_timeout_s: float = CONNECT_TIMEOUT_S, sandboxed: bool = True) -> None:
-        """`sandboxed`: browsers run proxied pages in a sandbox."""
+        """`sandboxed`: browsers run proxied pages in a sandbox, also on the port of the API."""
         self._client = HttpClient(_SETTINGS)
         self._connect_timeout_s = connect_timeout_s
         self._sandboxed = sandboxed
@@ -95,7 +95,8 @@ class Proxy:
             single=bool(desired),
         )
         exchange = await self.send(target, outgoing)
-        to_browser = self._sandboxed and is_browser(request.headers)
+        sandboxed = self._sandboxed or request.on_page_port
+        to_browser = sandboxed and is_browser(request.headers)
         exchange.response.fields = harmless(exchange.response.fields, to_browser=to_browser)
         if exchange.response.status == 101:
             return _switched(exchange, desired)
@@ -104,7 +105,7 @@ class Proxy:
             text = f"invalid upgrade response: status code {exchange.response.status}"
             raise StatusError(Reason.UNKNOWN, 500, text)
         response = await _passed_on(request, target, exchange)
-        if self._sandboxed:
+        if sandboxed:
             response.headers.append(SANDBOX)
         return response
 

@@ -127,7 +127,7 @@ class Subscription:
             client_address=handshake.wire.client_address,
             received=monotonic(),
         )
-        return Request(wire, headers, target.info)
+        return Request(wire, headers, target.info, on_page_port=handshake.on_page_port)
 
     async def _send_body(self, request: Request, response: Response) -> str:
         """Send the lines of the response. Return the message of an error."""
