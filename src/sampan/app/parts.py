@@ -1,4 +1,4 @@
-"""`Parts`: parts of a server that a server for tests replaces."""
+"""`ServerParts`: parts of a server that a server for tests replaces."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ async def _nothing_beside(api: ApiServer, token: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ServerParts:
     """Parts of a server. The defaults are those of `sampan up`."""
 
     cluster: Callable[[UpSettings], Cluster] | None = None

@@ -32,13 +32,13 @@ from sampan.app.input_files import check_input_files
 from sampan.app.listen import client_host, serving_hosts
 from sampan.app.observability.observers import Observability
 from sampan.app.page_port import PagePort
-from sampan.app.parts import Parts
+from sampan.app.parts import ServerParts
 from sampan.app.presence import Presence
 from sampan.app.proxy import proxy_settings, serves_dashboard
 from sampan.app.ready import announce_ready
 from sampan.app.settings.service_ranges import allocators_of, compare_ranges
 from sampan.app.settings.up import UpSettings
-from sampan.app.storage.at_rest import AtRest, Layer, at_rest_of
+from sampan.app.storage.at_rest import AtRest, StoreLayer, at_rest_of
 from sampan.app.storage.data_directory import check_database, check_whole, note_engine
 from sampan.app.storage.lock import is_absent_or_empty, locked_directory
 from sampan.app.storage.read_only import run_read_only
@@ -80,20 +80,22 @@ Accept = Callable[[], None]
 """Called when nothing can refuse the start any more."""
 
 
-async def run(settings: UpSettings, announce: Announce, parts: Parts | None = None) -> None:
+async def run(settings: UpSettings, announce: Announce, parts: ServerParts | None = None) -> None:
     """Serve until a signal arrives. `announce` receives the line with the address. Raises `StartError`."""
     is_new = is_absent_or_empty(settings.data)
     with locked_directory(settings.data), nothing_left_if_refused(settings.data, is_new=is_new) as accept:
         check_whole(settings.data)
         check_database(settings)
         check_input_files(settings, utc_now())
-        parts = parts or Parts()
+        parts = parts or ServerParts()
         served = with_cert_dir(settings, lambda: parts.credentials or _prepared(settings))
         with bound_port(settings) as bound:
             await _serve(served, bound, announce, parts, accept)
 
 
-async def _serve(settings: UpSettings, bound: BoundPort, announce: Announce, parts: Parts, accept: Accept) -> None:
+async def _serve(
+    settings: UpSettings, bound: BoundPort, announce: Announce, parts: ServerParts, accept: Accept
+) -> None:
     """Serve. Call `accept` before the store is opened. Raises `StartError`."""
     address = f"{client_host(listen_address(settings))}:{bound.port}"
     credentials = parts.credentials or _prepared(settings)
@@ -180,7 +182,7 @@ def _metrics(port: int) -> SecurityMetrics:
     return SecurityMetrics(ServerName(socket.gethostname(), port).lease)
 
 
-def _cluster(settings: UpSettings, at_rest: AtRest, parts: Parts) -> tuple[Cluster, Layer]:
+def _cluster(settings: UpSettings, at_rest: AtRest, parts: ServerParts) -> tuple[Cluster, StoreLayer]:
     """Return the cluster, which is not started yet, and the encryption layer of its store. Raises `StartError`."""
     if parts.cluster is not None:
         cluster = parts.cluster(settings)
@@ -266,7 +268,7 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
     _log.info("server ended")
 
 
-def _freeze_heap(settings: UpSettings, api: ApiServer, tls: ServingTls, parts: Parts) -> None:
+def _freeze_heap(settings: UpSettings, api: ApiServer, tls: ServingTls, parts: ServerParts) -> None:
     """Exclude loaded objects from garbage collection, and make collections of other objects rare."""
     note_engine(settings)
     compare_ranges(settings, api.cluster.allocators)

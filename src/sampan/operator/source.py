@@ -35,7 +35,7 @@ class Source(Protocol):
         ...
 
 
-class Registration(Protocol):
+class HandlerRegistration(Protocol):
     """Handle of a registered handler."""
 
     async def synced(self) -> None:
@@ -55,7 +55,7 @@ class HandlerHost(Protocol[T]):
         """Resource of the objects that handlers get, with the functions that decode and encode them."""
         ...
 
-    def add_handler(self, handler: EventHandler[T]) -> Registration:
+    def add_handler(self, handler: EventHandler[T]) -> HandlerRegistration:
         """Register a handler for all current objects and all changes."""
         ...
 

@@ -29,7 +29,7 @@ _SAMPAN: Final = "sampan"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ProjectCheck:
     """A command that must end with exit code 0."""
 
     name: str
@@ -40,31 +40,31 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckResult:
     """Exit code and duration of a check."""
 
-    check: Check
+    check: ProjectCheck
     code: int
     duration_s: float
 
 
-def checks_of(settings: Settings) -> tuple[Check, ...]:
+def checks_of(settings: Settings) -> tuple[ProjectCheck, ...]:
     """Return the checks of a project, the quickest first.
 
     They are style, types, tests with their explorations, and the commands in `ci` of `[tool.sampan]`. Manifests need
     the name of the image, and the image needs `pylock.toml`. Raises `ProjectError` for a broken file.
     """
     found = [
-        Check("lint", ("ruff", "check", ".")),
-        Check("format", ("ruff", "format", "--check", ".")),
-        Check("types", ("mypy",)),
-        Check("tests", ("pytest",)),
+        ProjectCheck("lint", ("ruff", "check", ".")),
+        ProjectCheck("format", ("ruff", "format", "--check", ".")),
+        ProjectCheck("types", ("mypy",)),
+        ProjectCheck("tests", ("pytest",)),
     ]
     if _has_image(settings):
-        found.append(Check("manifests", (_SAMPAN, "bundle", "--format", "all", "-o", f"{OUTPUT}/dist")))
+        found.append(ProjectCheck("manifests", (_SAMPAN, "bundle", "--format", "all", "-o", f"{OUTPUT}/dist")))
     if (settings.root / LOCK).is_file():
-        found.append(Check("image", (_SAMPAN, "build", "--locked", "-o", f"{OUTPUT}/image.tar")))
-    found += [Check(words[0], words) for words in settings.ci]
+        found.append(ProjectCheck("image", (_SAMPAN, "build", "--locked", "-o", f"{OUTPUT}/image.tar")))
+    found += [ProjectCheck(words[0], words) for words in settings.ci]
     return tuple(found)
 
 
@@ -75,7 +75,7 @@ def _has_image(settings: Settings) -> bool:
     return isinstance(image, dict) and "name" in image
 
 
-def chosen(checks: Sequence[Check], names: Sequence[str]) -> tuple[Check, ...]:
+def chosen(checks: Sequence[ProjectCheck], names: Sequence[str]) -> tuple[ProjectCheck, ...]:
     """Return the checks of these names, all if there are none. Raises `ProjectError` for an unknown name."""
     known = [check.name for check in checks]
     if unknown := [name for name in names if name not in known]:
@@ -83,7 +83,9 @@ def chosen(checks: Sequence[Check], names: Sequence[str]) -> tuple[Check, ...]:
     return tuple(check for check in checks if not names or check.name in names)
 
 
-def run_checks(settings: Settings, checks: Sequence[Check], begin: Callable[[Check], object]) -> Iterator[Outcome]:
+def run_checks(
+    settings: Settings, checks: Sequence[ProjectCheck], begin: Callable[[ProjectCheck], object]
+) -> Iterator[CheckResult]:
     """Run checks one after the other, with their output on this process's. A failed check does not stop further ones.
 
     Raises `ProjectError` before the first one if a tool is not installed.
@@ -97,7 +99,7 @@ def run_checks(settings: Settings, checks: Sequence[Check], begin: Callable[[Che
             code = subprocess.run(
                 [word.replace(OUTPUT, str(output)) for word in _words(check.command)], cwd=settings.root, check=False
             ).returncode
-            yield Outcome(check, code, monotonic() - began)
+            yield CheckResult(check, code, monotonic() - began)
 
 
 def _words(command: tuple[str, ...]) -> list[str]:
@@ -106,7 +108,7 @@ def _words(command: tuple[str, ...]) -> list[str]:
     return [sys.executable, "-m", *command] if module in (*_TOOLS, _SAMPAN) else list(command)
 
 
-def _require(check: Check, root: Path) -> None:
+def _require(check: ProjectCheck, root: Path) -> None:
     """Raise `ProjectError` if the program of a check is not installed."""
     program = check.command[0]
     if program in _TOOLS and importlib.util.find_spec(program) is None:

@@ -10,7 +10,7 @@ from sampan.project.names import check_group, check_kind, check_version, module_
 from sampan.project.organisation import rendered
 from sampan.project.pyproject import Settings
 from sampan.project.units import Unit, read_units, texts
-from sampan.project.writing import Change, Outcome
+from sampan.project.writing import FileEffect, ProjectChange
 
 
 def layout(settings: Settings) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def api_inputs(
     }
 
 
-def part_change(root: Path, command: str, inputs: Mapping[str, Any], *, force: bool = False) -> Change:
+def part_change(root: Path, command: str, inputs: Mapping[str, Any], *, force: bool = False) -> ProjectChange:
     """Return the files of a part. Raises `ProjectError` if the project has this part with other inputs."""
     module = module_of(inputs["kind"])
     name = f"{command}-{module}" + (f"-{inputs['to']}" if "to" in inputs else "")
@@ -57,7 +57,7 @@ def part_change(root: Path, command: str, inputs: Mapping[str, Any], *, force: b
             f"sampan delete api --kind {inputs['kind']}, or choose another kind"
         )
     _check_new_module(root, known, unit, inputs)
-    change = Change(root)
+    change = ProjectChange(root)
     for path, file in files.items():
         change.put(path, file.text, optional=file.optional, force=force)
     if before is None or before.files != unit.files or before.inputs != unit.inputs:
@@ -76,9 +76,9 @@ def _check_new_module(root: Path, known: Mapping[str, Unit], unit: Unit, inputs:
             )
 
 
-def summary(change: Change) -> list[str]:
+def summary(change: ProjectChange) -> list[str]:
     """Return a line for each file: what happens, and the path."""
-    width = max(len(each) for each in Outcome)
+    width = max(len(each) for each in FileEffect)
     return [f"{outcome:>{width}}  {path}" for path, outcome in change.outcomes.items()]
 
 

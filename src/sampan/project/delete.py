@@ -10,7 +10,7 @@ from sampan.project.errors import ProjectError
 from sampan.project.names import module_of
 from sampan.project.pyproject import Settings
 from sampan.project.units import Unit, read_units
-from sampan.project.writing import Change
+from sampan.project.writing import ProjectChange
 from sampan.resource import ResourceInfo
 from sampan.resource.declare import plural_of
 
@@ -20,7 +20,7 @@ _CRDS = ResourceInfo(
 )
 
 
-def delete_change(settings: Settings, kind: str, *, force: bool = False) -> Change:
+def delete_change(settings: Settings, kind: str, *, force: bool = False) -> ProjectChange:
     """Return the removal of a kind with its webhooks, conversions and controller.
 
     Raises `ProjectError` for an unknown kind. Without `force`, it raises it with a list of edited files and of
@@ -29,7 +29,7 @@ def delete_change(settings: Settings, kind: str, *, force: bool = False) -> Chan
     units = read_units(settings.root)
     own = units_of(units, kind)
     needed = {path for unit in units if unit not in own for path in unit.files}
-    change = Change(settings.root)
+    change = ProjectChange(settings.root)
     paths = list(dict.fromkeys(path for unit in own for path in unit.files if path not in needed))
     present = {path: text for path in paths if (text := change.read(path)) is not None}
     pristine = {path: text for unit in own for path, text in unit.files.items()}

@@ -27,7 +27,7 @@ _BOUNDED: Final = ("int", "float", "str")
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class SpecField:
     """A field of a kind's spec, as code."""
 
     name: str
@@ -47,7 +47,7 @@ class Field:
         return camel_case(self.name)
 
 
-def parse_fields(texts: Sequence[str]) -> list[Field]:
+def parse_fields(texts: Sequence[str]) -> list[SpecField]:
     """Return the fields. Raises `ProjectError` for a text that is not in the short form, and for a duplicate."""
     fields = [parse_field(text) for text in texts]
     names = [each.json_name for each in fields]
@@ -57,7 +57,7 @@ def parse_fields(texts: Sequence[str]) -> list[Field]:
     return fields
 
 
-def parse_field(text: str) -> Field:
+def parse_field(text: str) -> SpecField:
     """Return the field of one text. Raises `ProjectError`."""
     name, _, form = text.partition(":")
     found = _TYPE.fullmatch(form)
@@ -84,7 +84,7 @@ def parse_field(text: str) -> Field:
     if optional:
         type, expression = f"{type} | None", "None"
     annotated = f"Annotated[{type}, {', '.join(constraints)}]" if constraints else type
-    return Field(snake_case(name), annotated, expression, sample, column)
+    return SpecField(snake_case(name), annotated, expression, sample, column)
 
 
 def _base(base: str, text: str) -> tuple[str, Any, str]:

@@ -12,7 +12,7 @@ from sampan.project.organisation import rendered
 from sampan.project.pyproject import FILE, parse, with_tables
 from sampan.project.templates.new_project import tool_tables
 from sampan.project.units import BASE, Unit, read_unit, texts
-from sampan.project.writing import Change
+from sampan.project.writing import ProjectChange
 
 CI: Final = ("github", "gitlab", "none")
 _PYTHON: Final = re.compile(r"3\.(1[1-9]|2[0-9])")
@@ -59,9 +59,9 @@ def init_inputs(
     }
 
 
-def init_change(root: Path, inputs: Mapping[str, Any], *, force: bool = False) -> Change:
+def init_change(root: Path, inputs: Mapping[str, Any], *, force: bool = False) -> ProjectChange:
     """Return the files of a new project in `root`. Raises `ProjectError`."""
-    change = Change(root)
+    change = ProjectChange(root)
     files = rendered("init", inputs)
     for path, file in files.items():
         change.put(path, file.text, optional=file.optional, force=force)
@@ -69,10 +69,10 @@ def init_change(root: Path, inputs: Mapping[str, Any], *, force: bool = False) -
     return change
 
 
-def here_change(root: Path, inputs: Mapping[str, Any]) -> Change:
+def here_change(root: Path, inputs: Mapping[str, Any]) -> ProjectChange:
     """Return what the package in `root` lacks. Files that exist stay; pyproject.toml gets the missing tables."""
     inputs = {**inputs, "here": (root / FILE).is_file(), "flat": is_flat(root, inputs["package"])}
-    change = Change(root)
+    change = ProjectChange(root)
     present = change.read(FILE)
     if present is not None:
         text = with_tables(present, tool_tables(inputs), inputs["requirement"], root / FILE)
@@ -99,7 +99,7 @@ def name_here(root: Path) -> str:
     return root.name.lower().replace("_", "-")
 
 
-def _record(change: Change, unit: Unit) -> None:
+def _record(change: ProjectChange, unit: Unit) -> None:
     """Keep the pristine texts, unless this version has kept the same ones."""
     place = change.root / BASE / f"{unit.name}.json"
     if place.exists() and (read_unit(place).files, read_unit(place).scaffold) == (unit.files, unit.scaffold):

@@ -1,4 +1,4 @@
-"""`Change`: the files that a command writes. All of them are written, or none.
+"""`ProjectChange`: the files that a command writes. All of them are written, or none.
 
 The files are first written to a temporary folder next to their place, and then moved. If a move fails, the earlier ones
 are undone.
@@ -17,7 +17,7 @@ from pathlib import Path
 from sampan.project.errors import ProjectError
 
 
-class Outcome(StrEnum):
+class FileEffect(StrEnum):
     """Effect of a command on a file."""
 
     CREATE = "create"
@@ -30,11 +30,11 @@ class Outcome(StrEnum):
 
 
 @dataclass(slots=True)
-class Change:
+class ProjectChange:
     """Files of a project, with their new texts and the outcome for each."""
 
     root: Path
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: dict[str, FileEffect] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     """New texts, of the files that are written."""
     hidden: dict[str, str] = field(default_factory=dict)
@@ -44,38 +44,38 @@ class Change:
         """Write a file. One with other content is a conflict, unless it is optional or `force` is set."""
         present = self.read(path)
         if present is None:
-            outcome = Outcome.CREATE
+            outcome = FileEffect.CREATE
         elif present == text:
-            outcome = Outcome.IDENTICAL
+            outcome = FileEffect.IDENTICAL
         elif force:
-            outcome = Outcome.OVERWRITE
+            outcome = FileEffect.OVERWRITE
         else:
-            outcome = Outcome.SKIP if optional else Outcome.CONFLICT
+            outcome = FileEffect.SKIP if optional else FileEffect.CONFLICT
         self._set(path, outcome, text)
 
     def replace(self, path: str, text: str) -> None:
         """Write a file whose new text contains what was there."""
         present = self.read(path)
-        same = Outcome.IDENTICAL if present == text else Outcome.CHANGE
-        self._set(path, Outcome.CREATE if present is None else same, text)
+        same = FileEffect.IDENTICAL if present == text else FileEffect.CHANGE
+        self._set(path, FileEffect.CREATE if present is None else same, text)
 
     def remove(self, path: str) -> None:
         """Remove a file."""
-        self.outcomes[path] = Outcome.REMOVE
+        self.outcomes[path] = FileEffect.REMOVE
 
-    def mark(self, path: str, outcome: Outcome) -> None:
+    def mark(self, path: str, outcome: FileEffect) -> None:
         """Set the outcome of a file that is not written."""
         self.outcomes[path] = outcome
 
-    def _set(self, path: str, outcome: Outcome, text: str) -> None:
+    def _set(self, path: str, outcome: FileEffect, text: str) -> None:
         self.outcomes[path] = outcome
-        if outcome is not Outcome.IDENTICAL:
+        if outcome is not FileEffect.IDENTICAL:
             self.texts[path] = text
 
     @property
     def conflicts(self) -> list[str]:
         """Paths of files that would be overwritten."""
-        return [path for path, outcome in self.outcomes.items() if outcome is Outcome.CONFLICT]
+        return [path for path, outcome in self.outcomes.items() if outcome is FileEffect.CONFLICT]
 
     def read(self, path: str) -> str | None:
         """Return the present text of a file, or None. Raises `ProjectError` for what is no file of the project."""
@@ -93,11 +93,11 @@ class Change:
         """Return the difference between the present and the new texts, as a unified diff."""
         lines: list[str] = []
         for path, outcome in self.outcomes.items():
-            if outcome in (Outcome.SKIP, Outcome.IDENTICAL):
+            if outcome in (FileEffect.SKIP, FileEffect.IDENTICAL):
                 continue
             before, after = self.read(path) or "", self.texts.get(path, "")
             old = f"a/{path}" if before else "/dev/null"
-            new = "/dev/null" if outcome is Outcome.REMOVE else f"b/{path}"
+            new = "/dev/null" if outcome is FileEffect.REMOVE else f"b/{path}"
             lines += difflib.unified_diff(before.splitlines(True), after.splitlines(True), old, new)
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
@@ -107,9 +107,9 @@ class Change:
             raise ProjectError(f"{self.conflicts[0]} exists with other content: see --diff; --force overwrites it")
         if os.path.lexists(self.root) and not self.root.is_dir():
             raise ProjectError(f"{self.root} is no folder: choose another name")
-        written = (Outcome.CREATE, Outcome.CHANGE, Outcome.OVERWRITE)
+        written = (FileEffect.CREATE, FileEffect.CHANGE, FileEffect.OVERWRITE)
         texts = {path: text for path, text in self.texts.items() if self.outcomes[path] in written}
-        removed = [path for path, outcome in self.outcomes.items() if outcome is Outcome.REMOVE]
+        removed = [path for path, outcome in self.outcomes.items() if outcome is FileEffect.REMOVE]
         records = {path: text for path, text in self.hidden.items() if self.read(path) != text}
         try:
             _write(self.root, texts | records, removed)

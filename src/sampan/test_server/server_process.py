@@ -18,7 +18,7 @@ import uvloop
 from sampan.app.engines import ENGINES, MemoryEngine
 from sampan.app.errors import StartError
 from sampan.app.main import EXPECTED, SWITCH_INTERVAL_S, error_line
-from sampan.app.parts import Parts
+from sampan.app.parts import ServerParts
 from sampan.app.settings.up import UpSettings, without_loops
 from sampan.app.up import raise_open_files_limit, run
 from sampan.core.telemetry.log import configure_logging
@@ -80,7 +80,7 @@ def serve(order: Order, connection: socket.socket, data: Path, inherited: Inheri
         configure_logging(settings.log.level, settings.log.format)
         raise_open_files_limit()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            parts = Parts(
+            parts = ServerParts(
                 cluster=partial(_cluster, inherited, prepared) if not settings.storage.persistent else None,
                 credentials=credentials,
                 faults=faults.filter_for if faults else None,
@@ -134,7 +134,7 @@ def _with_credentials(
     return replace(settings, authentication=authentication), replace(credentials, admin_token=token)
 
 
-async def _serve(settings: UpSettings, parts: Parts, link: Link, faults: _Faults | None) -> None:
+async def _serve(settings: UpSettings, parts: ServerParts, link: Link, faults: _Faults | None) -> None:
     link.start()
     try:
         await run(settings, partial(print, flush=True), parts)

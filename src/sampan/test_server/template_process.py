@@ -10,7 +10,7 @@ from pathlib import Path
 import uvloop
 
 from sampan.app.engines import MemoryEngine
-from sampan.app.parts import Parts
+from sampan.app.parts import ServerParts
 from sampan.app.settings.service_ranges import allocators_of
 from sampan.app.settings.up import UpSettings, without_loops
 from sampan.app.up import run
@@ -62,7 +62,7 @@ async def _start(settings: UpSettings, inherited: Inherited, found: list[Cluster
         found.append(await taken_from(store))
         api.lifecycle.stop()
 
-    await run(settings, _silent, Parts(cluster=cluster, beside=beside))
+    await run(settings, _silent, ServerParts(cluster=cluster, beside=beside))
 
 
 def _silent(line: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sampan.cli.kubectl.ownership import Owned, Ownership
+from sampan.cli.kubectl.ownership import OwnedObject, Ownership
 from tests.cli.kubectl.conftest import Run
 from tests.e2e.conftest import Api
 
@@ -81,8 +81,8 @@ def test_mistakes_are_named(run: Run, arguments: tuple[str, ...], message: str) 
     assert (done.code, done.err.strip()) == (1, message)
 
 
-def _node(uid: str, *owners: str) -> Owned:
-    return Owned(uid=uid, kind="K", name=uid, namespace="", created=None, owners=owners)
+def _node(uid: str, *owners: str) -> OwnedObject:
+    return OwnedObject(uid=uid, kind="K", name=uid, namespace="", created=None, owners=owners)
 
 
 def test_a_circle_of_owners_ends() -> None:

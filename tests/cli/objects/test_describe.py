@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from sampan.cli.main import cli
-from sampan.cli.objects.describers import DESCRIBERS, Subject, description
+from sampan.cli.objects.describers import DESCRIBERS, DescribedObject, description
 from sampan.cli.objects.describers.generic import in_words
 from sampan.cli.objects.describers.tabular import align
 from sampan.cli.objects.table import TablePrinter
@@ -54,7 +54,7 @@ def test_fields_are_indented_below_their_names() -> None:
         "metadata": {"name": "a", "labels": {"x": "1", "y": "2"}, "uid": "u"},
         "spec": {"size": 3, "parts": [{"name": "p"}, {"name": "q"}], "on": True},
     }
-    assert "\n".join(description(Subject(obj), [])) == "\n".join(
+    assert "\n".join(description(DescribedObject(obj), [])) == "\n".join(
         [
             "Name:         a",
             "Labels:       x=1",
@@ -77,7 +77,7 @@ def test_fields_are_indented_below_their_names() -> None:
 
 def test_values_of_secrets_are_not_shown_but_their_sizes() -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"dbPassword": "Z2VoZWlt"}}
-    lines = description(Subject(secret), None)
+    lines = description(DescribedObject(secret), None)
     assert "dbPassword:  6 bytes" in lines
     assert "Z2VoZWlt" not in "".join(lines)
 
@@ -90,14 +90,14 @@ def test_keys_that_users_gave_are_shown_as_they_are() -> None:
         "data": {"logLevel": "debug"},
         "spec": {"selector": {"matchLabels": {"myApp": "x"}}, "nodeSelector": {"diskType": "ssd"}},
     }
-    lines = description(Subject(obj), None)
+    lines = description(DescribedObject(obj), None)
     assert {"  logLevel:  debug", "      myApp:  x", "    diskType:  ssd"} <= set(lines)
 
 
 def test_the_manifest_that_was_applied_last_is_not_repeated() -> None:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "note": "x"}
     obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "annotations": annotations}}
-    assert [line for line in description(Subject(obj), None) if line.startswith("Annotations")] == [
+    assert [line for line in description(DescribedObject(obj), None) if line.startswith("Annotations")] == [
         "Annotations:  note: x"
     ]
 
@@ -114,33 +114,35 @@ def test_columns_are_shared_by_neighbouring_lines_only() -> None:
 
 def test_escape_sequences_of_objects_do_not_reach_the_terminal() -> None:
     obj = {"apiVersion": "g/v1", "kind": "K", "metadata": {"name": "a"}, "spec": {"text": "\x1b[31mred\r"}}
-    assert "  Text:  ^[[31mred\\r" in description(Subject(obj), None)
+    assert "  Text:  ^[[31mred\\r" in description(DescribedObject(obj), None)
 
 
 def test_a_row_reports_that_other_objects_cannot_be_read() -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}
-    lines = [" ".join(line.split()) for line in description(Subject(node, {"pods": None, "lease": None}), None)]
+    lines = [" ".join(line.split()) for line in description(DescribedObject(node, {"pods": None, "lease": None}), None)]
     assert {"Pods: not authorized", "Lease: Failed to get lease"} <= set(lines)
 
 
 @pytest.mark.parametrize(("api_version", "kind"), DESCRIBERS)
 def test_objects_without_fields_have_a_description(api_version: str, kind: str) -> None:
     obj = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a", "namespace": "b"}}
-    assert description(Subject(obj), [])[0].split() == ["Name:", "a"]
+    assert description(DescribedObject(obj), [])[0].split() == ["Name:", "a"]
 
 
 @pytest.mark.parametrize(("api_version", "kind"), [*DESCRIBERS, ("g/v1", "Other")])
 def test_the_description_of_every_kind_ends_with_its_events(api_version: str, kind: str) -> None:
     obj = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a", "namespace": "b"}}
     event = {"type": "Normal", "reason": "Seen", "message": "It was seen.", "source": {"component": "tests"}}
-    assert " ".join(description(Subject(obj), [event])[-1].split()) == "Normal Seen <unknown> tests It was seen."
+    assert (
+        " ".join(description(DescribedObject(obj), [event])[-1].split()) == "Normal Seen <unknown> tests It was seen."
+    )
 
 
 def test_a_pod_that_is_deleted_is_terminating() -> None:
     deleted = {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", **deleted}, "status": {"phase": "Running"}}
     now = dt.datetime(2026, 1, 1, 0, 0, 20, tzinfo=dt.UTC)
-    words = [line.split(maxsplit=1) for line in description(Subject(pod, now=now), None)]
+    words = [line.split(maxsplit=1) for line in description(DescribedObject(pod, now=now), None)]
     assert ["Status:", "Terminating (lasts 20s)"] in words
 
 

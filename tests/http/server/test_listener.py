@@ -13,7 +13,7 @@ from sampan.core.time import SystemClock
 from sampan.http.server import HttpLimits, HttpListener, Request, Response
 from sampan.http.tunnel import Tunnel
 from sampan.operator.webhook.certificates import IssuedCertificates
-from sampan.operator.webhook.certificates.memory_store import MemoryStore
+from sampan.operator.webhook.certificates.memory_store import MemoryCertificates
 from sampan.operator.webhook.serving_tls import ServingContext
 
 LIMITS = HttpLimits(head_bytes_max=1000, body_bytes_max=lambda path: 10 if path == "/small" else 1 << 20)
@@ -100,7 +100,7 @@ async def test_a_client_that_waits_for_leave_to_send_its_body_gets_it() -> None:
 
 
 async def test_a_tls_client_that_cuts_its_connection_does_not_end_the_listener() -> None:
-    issued = IssuedCertificates(MemoryStore(), ("127.0.0.1",), SystemClock())
+    issued = IssuedCertificates(MemoryCertificates(), ("127.0.0.1",), SystemClock())
     await issued.refresh()
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE

@@ -12,7 +12,7 @@ from sampan.client.patch import MergePatch
 from sampan.client.resource_client import ResourceClient
 from sampan.core.gvk import GroupVersionResource
 from sampan.informer.shared_informer import SharedInformer
-from sampan.operator.caches.cache import Cache, StaleCache
+from sampan.operator.caches.cache import InformerCache, StaleCache
 from sampan.operator.caches.cached_client import CachedClient
 from sampan.resource import Object, ResourceInfo, dynamic
 from tests.operator.cluster import CONFIG_MAPS, SECRETS, cluster_client
@@ -222,7 +222,7 @@ async def test_writes_that_have_reached_the_cache_are_forgotten() -> None:
             await maps.delete(f"a{number}")
         last = await maps.create(config_map("last"))
         cache = client._caches[CONFIG_MAPS]
-        assert isinstance(cache, Cache)
+        assert isinstance(cache, InformerCache)
         await cache._informer.at_least(last["metadata"]["resourceVersion"], timeout_s=10)
         await maps.patch("last", MergePatch({"data": {"n": "1"}}))
         assert list(cache._written) == ["default/last"]

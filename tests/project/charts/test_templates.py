@@ -7,12 +7,12 @@ import pytest
 import yaml
 
 from sampan.project.bundle.helm.chart import chart_files
-from sampan.project.bundle.helm.references import References
+from sampan.project.bundle.helm.references import ReferenceRewriter
 from sampan.project.bundle.helm.template import AT, Expression, Lines, When, literal, to_template
-from sampan.project.bundle.helm.workload import Image
+from sampan.project.bundle.helm.workload import ImageName
 from tests.project.charts.projects import make_boats, objects_of
 
-NAMES = References("boats", "boats-system", "boats")
+NAMES = ReferenceRewriter("boats", "boats-system", "boats")
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_the_same_word_elsewhere_stays(spec: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "image"),
     [
-        ("a.example.com:5000/b/c:1.0", Image("a.example.com:5000/b/c", "1.0", "")),
-        ("c", Image("c", "", "")),
-        ("a:1/b@sha256:0", Image("a:1/b", "", "sha256:0")),
-        ("b:2@sha256:0", Image("b", "2", "sha256:0")),
+        ("a.example.com:5000/b/c:1.0", ImageName("a.example.com:5000/b/c", "1.0", "")),
+        ("c", ImageName("c", "", "")),
+        ("a:1/b@sha256:0", ImageName("a:1/b", "", "sha256:0")),
+        ("b:2@sha256:0", ImageName("b", "2", "sha256:0")),
     ],
 )
-def test_an_image_has_its_parts(text: str, image: Image) -> None:
-    assert Image.parse(text) == image
+def test_an_image_has_its_parts(text: str, image: ImageName) -> None:
+    assert ImageName.parse(text) == image
 
 
 def test_the_same_project_gives_the_same_chart(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from sampan.client import Client
 from sampan.project.deploying.applying import apply_plan
 from sampan.project.deploying.inventory import Inventory
-from sampan.project.deploying.plan import Plan, make_plan
+from sampan.project.deploying.plan import DeployPlan, make_plan
 from sampan.project.deploying.removal import UndeployOptions, find_removals, undeploy
 from sampan.resource import Object
 
@@ -102,7 +102,7 @@ async def deploy(client: Client, objects: list[Object], *, take_over: bool = Fal
     return lines
 
 
-async def planned(client: Client, objects: list[Object], *, take_over: bool = False) -> Plan:
+async def planned(client: Client, objects: list[Object], *, take_over: bool = False) -> DeployPlan:
     """Return the plan."""
     client.mapper.invalidate()
     return await make_plan(client, INVENTORY, objects, take_over=take_over)

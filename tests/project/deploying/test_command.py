@@ -9,8 +9,8 @@ import pytest
 
 from sampan.client import Client
 from sampan.project.deploying import processes, session
-from sampan.project.deploying.nodes import Runtime, runtime_of
-from sampan.project.deploying.plan import Plan
+from sampan.project.deploying.nodes import NodeKind, runtime_of
+from sampan.project.deploying.plan import DeployPlan
 from sampan.project.deploying.session import DeployOptions, deploy_project, inventory_of
 from sampan.project.errors import ProjectError
 from sampan.project.pyproject import project_at
@@ -58,7 +58,7 @@ def test_outside_of_a_project_the_error_suggests_sampan_init(tmp_path: Path, sam
 async def test_a_project_is_deployed_once_and_the_second_time_nothing_changes(fleet: Path, cluster: Cluster) -> None:
     lines, shown = list[str](), list[str]()
 
-    def consent(plan: Plan) -> bool:
+    def consent(plan: DeployPlan) -> bool:
         shown.append(plan.text())
         return True
 
@@ -115,17 +115,17 @@ def node(name: str, runtime: str) -> Any:
 @pytest.mark.parametrize(
     ("runtimes", "expected"),
     [
-        ((), Runtime.ABSENT),
-        (("process://1.0.0",), Runtime.PROCESSES),
-        (("simulated://1.0.0",), Runtime.SIMULATED),
-        (("containerd://2.0", "process://1.0.0"), Runtime.CONTAINERS),
-        (("simulated://1.0.0", "process://1.0.0"), Runtime.PROCESSES),
-        (("",), Runtime.CONTAINERS),
+        ((), NodeKind.ABSENT),
+        (("process://1.0.0",), NodeKind.PROCESSES),
+        (("simulated://1.0.0",), NodeKind.SIMULATED),
+        (("containerd://2.0", "process://1.0.0"), NodeKind.CONTAINERS),
+        (("simulated://1.0.0", "process://1.0.0"), NodeKind.PROCESSES),
+        (("",), NodeKind.CONTAINERS),
     ],
 )
 @pytest.mark.cluster(loops="none")
 async def test_the_nodes_decide_how_the_program_gets_there(
-    cluster: Cluster, runtimes: tuple[str, ...], expected: Runtime
+    cluster: Cluster, runtimes: tuple[str, ...], expected: NodeKind
 ) -> None:
     nodes = await cluster.admin().resource_for("nodes")
     for number, each in enumerate(runtimes):

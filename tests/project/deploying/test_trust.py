@@ -7,7 +7,7 @@ import pytest
 from sampan.client import Client, MergePatch
 from sampan.project.deploying import trust
 from sampan.project.deploying.applying import apply_plan
-from sampan.project.deploying.nodes import Runtime
+from sampan.project.deploying.nodes import NodeKind
 from sampan.project.deploying.readiness import NotReady
 from sampan.resource import Object
 from sampan.testing import Cluster
@@ -22,8 +22,8 @@ SERVICE = {"service": {"name": "boats-webhook", "namespace": "harbour", "path": 
 def processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the nodes run the operator."""
 
-    async def runtime_of(client: Client) -> Runtime:
-        return Runtime.PROCESSES
+    async def runtime_of(client: Client) -> NodeKind:
+        return NodeKind.PROCESSES
 
     monkeypatch.setattr(trust, "runtime_of", runtime_of)
 

@@ -1,7 +1,7 @@
 """`AtRest`: encryption of the stored values, or none.
 
-A server makes the parts in the order in which it has what they need: `AtRest` from its settings, the `Layer` with its
-store, and the `Upkeep` with its API server.
+A server makes the parts in the order in which it has what they need: `AtRest` from its settings, the `StoreLayer`
+with its store, and the `Upkeep` with its API server.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class Upkeep(Protocol):
         """Reload the configuration and check the keys, until cancelled."""
 
 
-class Layer(Protocol):
+class StoreLayer(Protocol):
     """Layer between a server and its store."""
 
     @property
@@ -46,7 +46,7 @@ class Layer(Protocol):
 class AtRest(Protocol):
     """Maker of the layer."""
 
-    def layer(self, store: Store, definitions: Iterable[ResourceDefinition]) -> Layer:
+    def layer(self, store: Store, definitions: Iterable[ResourceDefinition]) -> StoreLayer:
         """Return the layer above `store`. `definitions`: the built-in resources."""
 
 
@@ -68,7 +68,7 @@ class PlainLayer:
 class Unencrypted:
     """No encryption."""
 
-    def layer(self, store: Store, definitions: Iterable[ResourceDefinition]) -> Layer:
+    def layer(self, store: Store, definitions: Iterable[ResourceDefinition]) -> StoreLayer:
         """Return the layer above `store`."""
         return PlainLayer(store)
 

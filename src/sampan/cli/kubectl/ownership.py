@@ -7,7 +7,7 @@ from sampan.resource import Object
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
+class OwnedObject:
     """Object reduced to the data that the tree shows."""
 
     uid: str
@@ -26,7 +26,7 @@ class Owned:
 class Branch:
     """Line of a tree. `last` has a flag for each level: True if no further line follows at that level."""
 
-    owned: Owned
+    owned: OwnedObject
     last: tuple[bool, ...] = ()
     cycle: bool = False
     """True if the object is its own ancestor. The objects that it owns are not shown again."""
@@ -40,10 +40,10 @@ class Branch:
 class Ownership:
     """Objects by their owners. An object that is added twice (events have two groups) counts once."""
 
-    _children: dict[str, list[Owned]] = field(default_factory=dict)
+    _children: dict[str, list[OwnedObject]] = field(default_factory=dict)
     _known: set[str] = field(default_factory=set)
 
-    def add(self, objects: Iterable[Owned]) -> None:
+    def add(self, objects: Iterable[OwnedObject]) -> None:
         """Add objects. Those without owners are ignored."""
         for owned in objects:
             if owned.owners and owned.uid not in self._known:
@@ -51,7 +51,7 @@ class Ownership:
                 for owner in dict.fromkeys(owned.owners):
                     self._children.setdefault(owner, []).append(owned)
 
-    def below(self, root: Owned) -> Iterator[Branch]:
+    def below(self, root: OwnedObject) -> Iterator[Branch]:
         """Yield the tree of an object, which comes first. Siblings are sorted by kind and name."""
         # An explicit stack instead of recursion: chains of owners may be thousands deep. Children are shown only once,
         # as objects may have several owners.
@@ -72,14 +72,14 @@ class Ownership:
                 waiting.append((below, (*ancestors, child.uid)))
 
 
-def owned_of(obj: Object) -> Owned:
+def owned_of(obj: Object) -> OwnedObject:
     """Return the data of an object that the tree needs."""
     metadata = obj.get("metadata") or {}
     group = obj.get("apiVersion", "").rpartition("/")[0]
     kind = obj.get("kind", "")
     status = obj.get("status")
     conditions = status.get("conditions") if isinstance(status, dict) else None
-    return Owned(
+    return OwnedObject(
         uid=metadata.get("uid", ""),
         kind=f"{kind}.{group}" if group else kind,
         name=metadata.get("name", ""),
@@ -91,5 +91,5 @@ def owned_of(obj: Object) -> Owned:
     )
 
 
-def _order(owned: Owned) -> tuple[str, str, str]:
+def _order(owned: OwnedObject) -> tuple[str, str, str]:
     return owned.kind, owned.namespace, owned.name

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import click
 
 from sampan.cli.objects.completion import complete_type
-from sampan.cli.objects.describers import Subject, describer_of, description
+from sampan.cli.objects.describers import DescribedObject, describer_of, description
 from sampan.cli.objects.session import explain, on_server
 from sampan.cli.objects.targets import ObjectTarget, targets_in, targets_of
 from sampan.client import ApiError, Client, ListOptions, NoMatch, NotFound
@@ -105,13 +105,13 @@ def _typed(target: ObjectTarget, objects: Iterable[Object]) -> list[Object]:
     return [{"apiVersion": target.info.api_version, "kind": target.info.kind, **obj} for obj in objects]
 
 
-async def _subject(client: Client, obj: Object) -> Subject:
+async def _subject(client: Client, obj: Object) -> DescribedObject:
     """Read the objects that the description of an object needs."""
     queries = {name: query(obj) for name, query in describer_of(obj).related.items()}
     related = {
         name: await _listed(client, query.resource, query.namespace, query.options) for name, query in queries.items()
     }
-    return Subject(obj, related)
+    return DescribedObject(obj, related)
 
 
 async def _listed(client: Client, resource: str, namespace: str, options: ListOptions) -> list[Object] | None:

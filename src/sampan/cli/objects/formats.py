@@ -1,4 +1,4 @@
-"""`Format`: the value of `-o`."""
+"""`OutputFormat`: the value of `-o`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ HELP = (
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class OutputFormat:
     """Output format, with its template or columns. `name` is empty for tables."""
 
     name: str = ""
@@ -30,20 +30,20 @@ class Format:
         return self.name in ("", "wide")
 
 
-def take_format(ctx: click.Context, param: click.Parameter, text: str | None) -> Format:
+def take_format(ctx: click.Context, param: click.Parameter, text: str | None) -> OutputFormat:
     """Parse the value `name` or `name=template` of the option `-o`, as click's callback."""
     try:
-        return _format_of(text) if text else Format()
+        return _format_of(text) if text else OutputFormat()
     except OSError as error:
         raise click.BadParameter(f"{error.filename}: {error.strerror}", ctx, param) from error
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, param) from error
 
 
-def _format_of(text: str) -> Format:
+def _format_of(text: str) -> OutputFormat:
     name, _, argument = text.partition("=")
     if name in PLAIN and not argument:
-        return Format(name)
+        return OutputFormat(name)
     if name in _OF_KUBECTL:
         raise ValueError(f"unsupported format {name}: use jsonpath=…, or `kubectl get -o {name}…`")
     if name not in _TEMPLATED:
@@ -56,10 +56,10 @@ def _format_of(text: str) -> Format:
     if name.endswith("-file"):
         argument = Path(argument).read_text()
     if name == "custom-columns":
-        return Format(name, columns=CustomColumns.of(argument))
+        return OutputFormat(name, columns=CustomColumns.of(argument))
     if name == "custom-columns-file":
-        return Format(name, columns=CustomColumns.of_template(argument))
+        return OutputFormat(name, columns=CustomColumns.of_template(argument))
     try:
-        return Format(name, template=JsonPathTemplate(argument))
+        return OutputFormat(name, template=JsonPathTemplate(argument))
     except ValueError as error:
         raise ValueError(f"error parsing jsonpath {argument}, {error}") from error

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import click
 
 from sampan.cli.objects.completion import complete_type
-from sampan.cli.objects.formats import HELP, Format, take_format
+from sampan.cli.objects.formats import HELP, OutputFormat, take_format
 from sampan.cli.objects.output import as_list, print_object, without_managed_fields
 from sampan.cli.objects.server_table import ACCEPT, ShownColumns, as_table, columns, rows
 from sampan.cli.objects.session import explain, on_server
@@ -25,10 +25,10 @@ from sampan.wire import json
 
 
 @dataclass(frozen=True, slots=True)
-class Desired:
+class GetOptions:
     """Options of the command."""
 
-    output: Format
+    output: OutputFormat
     shown: ShownColumns
     options: ListOptions
     managed_fields: bool = False
@@ -73,7 +73,7 @@ async def get_command(
     resources: tuple[str, ...],
     files: tuple[str, ...],
     recursive: bool,
-    output: Format,
+    output: OutputFormat,
     sort_by: str,
     all_namespaces: bool,
     selector: str,
@@ -98,7 +98,7 @@ async def get_command(
     sampan get pods -o jsonpath='{range .items[*]}{.metadata.name}{"\\n"}{end}' --sort-by=.metadata.creationTimestamp
     """
     names = tuple(name for name in label_columns.split(",") if name)
-    desired = Desired(
+    desired = GetOptions(
         output,
         ShownColumns(wide=output.name == "wide", namespace=all_namespaces, labels=show_labels, label_columns=names),
         ListOptions(label_selector=selector, field_selector=field_selector, limit=chunk_size),
@@ -121,7 +121,7 @@ async def get_command(
 
 
 async def _print_tables(
-    client: Client, targets: Sequence[ObjectTarget], desired: Desired, printer: TablePrinter
+    client: Client, targets: Sequence[ObjectTarget], desired: GetOptions, printer: TablePrinter
 ) -> int:
     code, shown, several = 0, 0, len({target.info for target in targets}) > 1
     for target in targets:
@@ -144,7 +144,7 @@ async def _print_tables(
 
 
 async def _tables(
-    client: Client, target: ObjectTarget, desired: Desired
+    client: Client, target: ObjectTarget, desired: GetOptions
 ) -> AsyncIterator[tuple[Object, ApiError | None]]:
     """Yield the tables of the responses as they arrive; with `--sort-by`, one table."""
     found: list[Object] = []
@@ -161,7 +161,7 @@ async def _tables(
 
 
 async def _print_objects(
-    client: Client, targets: Sequence[ObjectTarget], desired: Desired, printer: TablePrinter
+    client: Client, targets: Sequence[ObjectTarget], desired: GetOptions, printer: TablePrinter
 ) -> int:
     code = 0
     objects: list[Object] = []
@@ -190,7 +190,7 @@ async def _print_objects(
     return code
 
 
-def _print_document(obj: Object, form: Format, *, document: bool = False) -> None:
+def _print_document(obj: Object, form: OutputFormat, *, document: bool = False) -> None:
     """Print an object or a list with the template, or completely."""
     if form.template is None:
         print_object(obj, form.name, document=document)
@@ -201,7 +201,7 @@ def _print_document(obj: Object, form: Format, *, document: bool = False) -> Non
 
 
 async def _responses(
-    client: Client, target: ObjectTarget, desired: Desired, accept: str
+    client: Client, target: ObjectTarget, desired: GetOptions, accept: str
 ) -> AsyncIterator[tuple[Object, ApiError | None]]:
     """Yield each named object or each page of the list, and errors. An error does not end the iteration."""
     headers = {"accept": accept}
@@ -229,7 +229,7 @@ async def _responses(
 
 
 async def _watch(
-    client: Client, targets: Sequence[ObjectTarget], desired: Desired, printer: TablePrinter, *, first: bool
+    client: Client, targets: Sequence[ObjectTarget], desired: GetOptions, printer: TablePrinter, *, first: bool
 ) -> None:
     """Print the current objects, then each change, until interrupted."""
     if len(targets) != 1 or len(targets[0].names) > 1:
@@ -257,7 +257,7 @@ async def _watch(
             _print_change(target, event.object, desired, printer)
 
 
-def _print_change(target: ObjectTarget, document: Object, desired: Desired, printer: TablePrinter) -> None:
+def _print_change(target: ObjectTarget, document: Object, desired: GetOptions, printer: TablePrinter) -> None:
     if desired.output.is_table:
         table = as_table(document, target.info)
         lines = list(rows(table, desired.shown))
@@ -273,7 +273,7 @@ def _print_change(target: ObjectTarget, document: Object, desired: Desired, prin
             _print_document(shown, desired.output, document=True)
 
 
-def _report(error: ApiError, desired: Desired) -> int:
+def _report(error: ApiError, desired: GetOptions) -> int:
     """Print an error and return the exit code."""
     if isinstance(error, NotFound) and desired.ignore_not_found:
         return 0
@@ -281,7 +281,7 @@ def _report(error: ApiError, desired: Desired) -> int:
     return 1
 
 
-def _nothing(client: Client, targets: Sequence[ObjectTarget], desired: Desired) -> str:
+def _nothing(client: Client, targets: Sequence[ObjectTarget], desired: GetOptions) -> str:
     namespaced = any(target.info.namespaced for target in targets)
     if not namespaced or desired.everywhere:
         return "No resources found"

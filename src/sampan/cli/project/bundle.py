@@ -13,9 +13,9 @@ from sampan.project.bundle.settings import bundle_settings
 from sampan.project.bundle.written import ALL, bundle_change
 from sampan.project.errors import ProjectError
 from sampan.project.pyproject import project_at
-from sampan.project.writing import Change, Outcome
+from sampan.project.writing import FileEffect, ProjectChange
 
-_WORDS = {Outcome.CHANGE: "update"}
+_WORDS = {FileEffect.CHANGE: "update"}
 
 
 @click.command("bundle")
@@ -63,11 +63,11 @@ def _print_warnings(found: OperatorObjects, formats: Iterable[str]) -> None:
             click.echo(f"warning: {name}: {line}", err=True)
 
 
-def _print(change: Change, *, quiet: bool) -> int:
+def _print(change: ProjectChange, *, quiet: bool) -> int:
     """Print a line for each file; with `quiet` only for those that change. Return the number of these."""
     changed = 0
     for path, outcome in change.outcomes.items():
-        changed += outcome is not Outcome.IDENTICAL
-        if outcome is not Outcome.IDENTICAL or not quiet:
+        changed += outcome is not FileEffect.IDENTICAL
+        if outcome is not FileEffect.IDENTICAL or not quiet:
             click.echo(f"{_WORDS.get(outcome, outcome):>9}  {path}")
     return changed

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from sampan.cli.project.outcome import one_line
-from sampan.project.checks import Check, Outcome, checks_of, chosen, run_checks
+from sampan.project.checks import CheckResult, ProjectCheck, checks_of, chosen, run_checks
 from sampan.project.pyproject import project_at
 
 
@@ -33,7 +33,7 @@ def ci_command(names: tuple[str, ...], listed: bool) -> int:
     return 1 if any(outcome.code for outcome in outcomes) else 0
 
 
-def _begin(check: Check) -> None:
+def _begin(check: ProjectCheck) -> None:
     click.echo(f"::group::{check.name}" if _on_github() else f"--- {check.name}: {check}")
 
 
@@ -47,7 +47,7 @@ def _on_github() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: CheckResult) -> str:
     word = "failed" if outcome.code else "ok"
     hint = f"    again: {outcome.check}" if outcome.code else ""
     return f"{word:>6}  {outcome.check.name:<10} {outcome.duration_s:6.1f} s{hint}\n"

@@ -16,7 +16,7 @@ from sampan.project.create import (
     webhook_inputs,
 )
 from sampan.project.pyproject import project_at
-from sampan.project.writing import Change
+from sampan.project.writing import ProjectChange
 
 
 class CreateGroup(CommandGroup):
@@ -61,7 +61,7 @@ _KIND = click.option("--kind", required=True, help="Kind, such as Boat.")
 @click.option("--from", "crd", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Take a CRD's kind.")
 @click.option("--external", is_flag=True, help="With --from: another program owns the CRD.")
 @writes
-def api_command(*, kind: str, force: bool, crd: Path | None, external: bool, **options: Any) -> Change:
+def api_command(*, kind: str, force: bool, crd: Path | None, external: bool, **options: Any) -> ProjectChange:
     """Add a kind: its types, a controller, tests, and a sample.
 
     \b
@@ -84,7 +84,7 @@ def api_command(*, kind: str, force: bool, crd: Path | None, external: bool, **o
 @click.option("--defaulting", is_flag=True, help="Only the webhook that completes objects.")
 @click.option("--validation", is_flag=True, help="Only the webhook that checks objects.")
 @writes
-def webhook_command(*, kind: str, defaulting: bool, validation: bool, force: bool) -> Change:
+def webhook_command(*, kind: str, defaulting: bool, validation: bool, force: bool) -> ProjectChange:
     """Add webhooks to a kind: one completes objects, one checks them."""
     settings = project_at(Path.cwd())
     inputs = webhook_inputs(settings, kind, defaulting=defaulting, validation=validation)
@@ -96,7 +96,7 @@ def webhook_command(*, kind: str, defaulting: bool, validation: bool, force: boo
 @click.option("--from", "before", required=True, metavar="VERSION", help="Version of the kind.")
 @click.option("--to", required=True, metavar="VERSION", help="New version.")
 @writes
-def conversion_command(*, kind: str, before: str, to: str, force: bool) -> Change:
+def conversion_command(*, kind: str, before: str, to: str, force: bool) -> ProjectChange:
     """Add a version to a kind, and the conversion. Its test fails until you have written the conversion.
 
     \b
@@ -109,7 +109,7 @@ def conversion_command(*, kind: str, before: str, to: str, force: bool) -> Chang
 @create_command.command("controller")
 @click.option("--watches", required=True, metavar="GROUP/KIND", help="Kind of Kubernetes: apps/Deployment, Secret.")
 @writes
-def controller_command(*, watches: str, force: bool) -> Change:
+def controller_command(*, watches: str, force: bool) -> ProjectChange:
     """Add a controller of a kind that belongs to Kubernetes."""
     settings = project_at(Path.cwd())
     return part_change(settings.root, "controller", _foreign().controller_inputs(settings, watches), force=force)

@@ -14,7 +14,7 @@ from sampan.cli.project.outcome import one_line
 from sampan.cli.project.unreached import hint_of
 from sampan.client import Client, ClientError, ConfigOverrides, TransportError, load_config
 from sampan.oci.errors import OciError
-from sampan.project.deploying.plan import Plan
+from sampan.project.deploying.plan import DeployPlan
 from sampan.project.deploying.session import DeployOptions, deploy_project
 from sampan.project.errors import ProjectError
 from sampan.project.pyproject import Settings, project_at
@@ -83,7 +83,7 @@ async def deploy_command(
     sampan deploy --diff                # only print what would change
     """
 
-    def consent(plan: Plan) -> bool:
+    def consent(plan: DeployPlan) -> bool:
         click.echo(plan.text(in_full=diff), nl=False)
         return not diff and accepted(yes, "Apply this?")
 

@@ -12,7 +12,7 @@ from sampan.project.explain import explanations
 from sampan.project.nested import unread_ci
 from sampan.project.pyproject import Settings, find_project
 from sampan.project.start import CI, here_change, init_change, init_inputs, is_flat, name_here
-from sampan.project.writing import Change
+from sampan.project.writing import ProjectChange
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -70,7 +70,7 @@ def init_command(
     return code
 
 
-def _change(folder: Path, name: str, here: bool, force: bool, options: dict[str, Any]) -> Change:
+def _change(folder: Path, name: str, here: bool, force: bool, options: dict[str, Any]) -> ProjectChange:
     kind, template = options["kind"], options["template"]
     inputs = init_inputs(
         name,

@@ -9,7 +9,7 @@ import click
 from sampan.cli.plain_error import PlainError
 from sampan.project.create import summary
 from sampan.project.errors import ProjectError
-from sampan.project.writing import Change
+from sampan.project.writing import ProjectChange
 
 _OPTIONS = (
     click.option("--dry-run", is_flag=True, help="Print what would happen, and write nothing."),
@@ -18,7 +18,7 @@ _OPTIONS = (
 )
 
 
-def writes(command: Callable[..., Change]) -> Callable[..., int]:
+def writes(command: Callable[..., ProjectChange]) -> Callable[..., int]:
     """Decorate a function that returns a change: print a line for each file, and write them.
 
     Adds the options --dry-run, --diff and --force; the function gets `force`. Exit code 1 for a conflict.
@@ -35,7 +35,7 @@ def writes(command: Callable[..., Change]) -> Callable[..., int]:
     return decorated  # type: ignore[no-any-return]  # options of click are untyped
 
 
-def finish(change: Change, *, dry_run: bool, diff: bool) -> int:
+def finish(change: ProjectChange, *, dry_run: bool, diff: bool) -> int:
     """Print the change, and write it unless it is a dry run. Return the exit code."""
     for line in summary(change):
         click.echo(line)

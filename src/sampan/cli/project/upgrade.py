@@ -8,7 +8,7 @@ from sampan.cli.project.outcome import one_line
 from sampan.project.pyproject import project_at
 from sampan.project.upgrade.clean import unclean
 from sampan.project.upgrade.plan import Upgrade, plan_upgrade
-from sampan.project.writing import Outcome
+from sampan.project.writing import FileEffect
 
 _DIRTY = 2
 
@@ -41,7 +41,7 @@ def upgrade_command(check: bool, diff: bool, dry_run: bool, restored: tuple[str,
 
 def _print(upgrade: Upgrade, *, diff: bool) -> None:
     for path, outcome in upgrade.change.outcomes.items():
-        if outcome is not Outcome.IDENTICAL:
+        if outcome is not FileEffect.IDENTICAL:
             click.echo(f"{'conflict' if path in upgrade.conflicts else outcome:>9}  {path}")
     for note in upgrade.notes:
         click.echo(f"     note  {note}")

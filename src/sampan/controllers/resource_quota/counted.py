@@ -16,7 +16,7 @@ from sampan.operator.handlers import EnqueueHandler, MapFunction
 from sampan.operator.predicates import PredicateFuncs
 from sampan.operator.queue import WorkQueue
 from sampan.operator.request import Request
-from sampan.operator.source import Registration
+from sampan.operator.source import HandlerRegistration
 from sampan.resource import ResourceInfo
 
 _COUNT = "count/"
@@ -30,7 +30,7 @@ class CountedObjects:
         self._manager = context.manager
         self._map = map_function
         self._queue: WorkQueue[Request] | None = None
-        self._registrations: dict[ResourceInfo, Registration] = {}
+        self._registrations: dict[ResourceInfo, HandlerRegistration] = {}
 
     def __str__(self) -> str:
         return "counted resources"

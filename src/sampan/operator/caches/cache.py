@@ -1,4 +1,4 @@
-"""`Cache`: an informer, the client's own writes, and refused writes, which show that the informer is behind."""
+"""`InformerCache`: an informer, the client's own writes, and refused writes, which show that the informer is behind."""
 
 import asyncio
 from collections import OrderedDict
@@ -38,7 +38,7 @@ class _Gone(NamedTuple):
     """Last known version before the deletion."""
 
 
-class Cache:
+class InformerCache:
     """An informer and the writes that it has not yet received. The number of remembered writes is bounded; the oldest
     are dropped first.
 

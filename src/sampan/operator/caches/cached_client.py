@@ -29,7 +29,7 @@ from sampan.core.errors import not_found
 from sampan.informer.group import InformerGroup
 from sampan.informer.key import join_key, split_key
 from sampan.informer.shared_informer import SharedInformer
-from sampan.operator.caches.cache import Cache
+from sampan.operator.caches.cache import InformerCache
 from sampan.operator.caches.kind_cache import KindCache
 from sampan.operator.caches.namespace_caches import NamespaceCaches
 from sampan.operator.caches.selection import Selection
@@ -297,7 +297,7 @@ class CachedClient:
     ) -> KindCache:
         if isinstance(informer, InformerGroup):
             return NamespaceCaches(informer, self._timeout_s, selection=selection, is_partial=is_partial)
-        return Cache(informer, namespace, self._timeout_s, selection=selection, is_partial=is_partial)
+        return InformerCache(informer, namespace, self._timeout_s, selection=selection, is_partial=is_partial)
 
     def is_cached(self, what: ResourceInfo | ObjectType[Any] | type[Any]) -> bool:
         """Return True if a kind is read from a cache."""

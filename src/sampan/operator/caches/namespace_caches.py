@@ -9,7 +9,7 @@ from sampan.informer.group import InformerGroup
 from sampan.informer.key import split_key
 from sampan.informer.ref import Ref
 from sampan.informer.shared_informer import SharedInformer
-from sampan.operator.caches.cache import Cache, StaleCache
+from sampan.operator.caches.cache import InformerCache, StaleCache
 from sampan.operator.caches.selection import Selection
 from sampan.resource import meta
 
@@ -32,7 +32,7 @@ class NamespaceCaches:
         self._timeout_s = timeout_s
         self._selection = selection
         self.is_partial = is_partial
-        self._caches: dict[str, tuple[SharedInformer[Any], Cache]] = {}
+        self._caches: dict[str, tuple[SharedInformer[Any], InformerCache]] = {}
 
     @property
     def resource_version(self) -> str:
@@ -99,10 +99,10 @@ class NamespaceCaches:
             self._group.indexer.by_index(name, "")  # Raises `KeyError` for an unknown index.
         return [ref for cache in self._all() for ref in await cache.by_index(name, values)]
 
-    def _all(self) -> list[Cache]:
+    def _all(self) -> list[InformerCache]:
         return [cache for namespace in self._group.namespaces if (cache := self._of(namespace)) is not None]
 
-    def _of(self, namespace: str) -> Cache | None:
+    def _of(self, namespace: str) -> InformerCache | None:
         try:
             informer = self._group.in_namespace(namespace)
         except KeyError:
@@ -111,7 +111,9 @@ class NamespaceCaches:
         known = self._caches.get(namespace)
         if known is not None and known[0] is informer:
             return known[1]
-        cache = Cache(informer, namespace, self._timeout_s, selection=self._selection, is_partial=self.is_partial)
+        cache = InformerCache(
+            informer, namespace, self._timeout_s, selection=self._selection, is_partial=self.is_partial
+        )
         self._caches[namespace] = (informer, cache)
         return cache
 

@@ -26,7 +26,7 @@ from sampan.core.event_loop.background import background
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.seconds import seconds
 from sampan.operator.leader_election.config import JITTER_FACTOR, LeaderElectionConfig
-from sampan.operator.leader_election.lease_lock import Lease, LeaseRecord
+from sampan.operator.leader_election.lease_lock import LeaseRecord, ResourceLock
 from sampan.operator.leader_election.metrics import LeaderElectionMetrics
 from sampan.operator.rights import Right
 
@@ -46,7 +46,7 @@ class LeaderElector:
     def __init__(
         self,
         config: LeaderElectionConfig,
-        lease: Lease,
+        lease: ResourceLock,
         *,
         on_new_leader: Callable[[str], None] | None = None,
         metrics: LeaderElectionMetrics | None = None,

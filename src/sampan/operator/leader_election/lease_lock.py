@@ -27,7 +27,7 @@ class LeaseRecord:
     transitions: int = 0
 
 
-class Lease(Protocol):
+class ResourceLock(Protocol):
     """Lock that candidates share. All methods raise `ClientError`."""
 
     async def get(self) -> LeaseRecord | None:

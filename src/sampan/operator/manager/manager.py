@@ -37,7 +37,7 @@ from sampan.operator.manager.client_metrics import ClientCollector
 from sampan.operator.manager.informer_metrics import InformerCollector
 from sampan.operator.manager.options import ManagerOptions
 from sampan.operator.manager.probes import Check, Probes
-from sampan.operator.manager.runnable import Group, Member, Runnable, group_of, member_of
+from sampan.operator.manager.runnable import Group, GroupMember, Runnable, group_of, member_of
 from sampan.operator.manager.runnable_group import RunnableGroup, ShutdownTimeout
 from sampan.operator.manager.signals import stop_on_signals
 from sampan.operator.manager.task_metrics import TaskCollector
@@ -111,7 +111,7 @@ class Manager:
         """
         if group is None and getattr(runnable, "warms_up", False):
             warm: Any = runnable
-            self._groups[Group.WARM_UP].add(Member(f"{warm}: warm-up", warm.warm_up, warm.ready))
+            self._groups[Group.WARM_UP].add(GroupMember(f"{warm}: warm-up", warm.warm_up, warm.ready))
         self._groups[group_of(runnable) if group is None else group].add(member_of(runnable))
         self._runnables.append(runnable)
 
@@ -309,7 +309,7 @@ class Manager:
             except ShutdownTimeout as error:
                 self._fail(error)
 
-    def _member_failed(self, member: Member, error: Exception) -> None:
+    def _member_failed(self, member: GroupMember, error: Exception) -> None:
         self._fail(error)
 
     def _fail(self, error: Exception) -> None:
@@ -341,7 +341,7 @@ class Manager:
     def _add_own_parts(self) -> None:
         if self.options.probe_address:
             self.add(self._probes, group=Group.HTTP_SERVERS)
-        self._groups[Group.CACHES].add(Member("informers", self._caches.run, self._caches.synced))
+        self._groups[Group.CACHES].add(GroupMember("informers", self._caches.run, self._caches.synced))
         self.add(self._events, group=Group.CACHES)
         self.add_readyz_check("informer-sync", self._caches.check)
         if self.elector is not None:

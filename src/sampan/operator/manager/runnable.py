@@ -40,7 +40,7 @@ class Runnable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class GroupMember:
     """Name and methods of a runnable, as its group needs them."""
 
     name: str
@@ -51,14 +51,14 @@ class Member:
     """True for code of the user."""
 
 
-def member_of(runnable: Runnable | Callable[[], Awaitable[None]]) -> Member:
+def member_of(runnable: Runnable | Callable[[], Awaitable[None]]) -> GroupMember:
     """Return the member for a runnable or an asynchronous function. Raises `TypeError`."""
     run: Any = getattr(runnable, "run", runnable)
     if isinstance(runnable, type) or not callable(run):
         raise TypeError(f"{runnable!r} is neither an asynchronous function nor an object with a method `run`")
     name = str(runnable) if hasattr(runnable, "run") else getattr(runnable, "__qualname__", str(runnable))
     observed = not getattr(run, "__module__", "").startswith("sampan.")
-    return Member(name, run, getattr(runnable, "ready", None), getattr(runnable, "drain", None), observed)
+    return GroupMember(name, run, getattr(runnable, "ready", None), getattr(runnable, "drain", None), observed)
 
 
 def group_of(runnable: object) -> Group:

@@ -13,14 +13,14 @@ from collections.abc import Awaitable, Callable
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.core.user_code import timed_steps
 from sampan.operator.failures.error_text import one_line, traceback_of
-from sampan.operator.manager.runnable import Group, Member
+from sampan.operator.manager.runnable import Group, GroupMember
 
 _log = logging.getLogger("sampan.manager")
 
 _CANCEL_S = 5.0
 """Time in which a cancelled member must end before it is cancelled again."""
 
-OnFailure = Callable[[Member, Exception], None]
+OnFailure = Callable[[GroupMember, Exception], None]
 
 
 class ShutdownTimeout(TimeoutError):
@@ -33,8 +33,8 @@ class RunnableGroup:
     def __init__(self, group: Group, on_failure: OnFailure) -> None:
         self.group = group
         self._on_failure = on_failure
-        self._members: list[Member] = []
-        self._tasks: dict[asyncio.Task[None], Member] = {}
+        self._members: list[GroupMember] = []
+        self._tasks: dict[asyncio.Task[None], GroupMember] = {}
         self._parent: asyncio.TaskGroup | None = None
         self._stopped = False
 
@@ -42,7 +42,7 @@ class RunnableGroup:
         """Return the number of members."""
         return len(self._members)
 
-    def add(self, member: Member) -> None:
+    def add(self, member: GroupMember) -> None:
         """Add a member. It starts at once if the group has started. Raises `RuntimeError` if the group has stopped."""
         if self._stopped:
             raise RuntimeError(f"{member.name} cannot be added: the manager is stopping")
@@ -77,7 +77,7 @@ class RunnableGroup:
             names = ", ".join(running[task].name for task in pending)
             raise ShutdownTimeout(f"cancelled twice and still running: {names}")
 
-    async def _drain(self, running: dict[asyncio.Task[None], Member], deadline: float) -> None:
+    async def _drain(self, running: dict[asyncio.Task[None], GroupMember], deadline: float) -> None:
         if deadline <= asyncio.get_running_loop().time():
             return
         try:
@@ -89,12 +89,12 @@ class RunnableGroup:
             names = ", ".join(member.name for task, member in running.items() if not task.done())
             _log.warning("cancelled after the grace period: %s", names)
 
-    def _start(self, parent: asyncio.TaskGroup, member: Member) -> None:
+    def _start(self, parent: asyncio.TaskGroup, member: GroupMember) -> None:
         task = parent.create_task(self._run(member), name=member.name)
         self._tasks[task] = member
         task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
-    async def _run(self, member: Member) -> None:
+    async def _run(self, member: GroupMember) -> None:
         try:
             await (timed_steps(member.name, member.run()) if member.observed else member.run())
         except Exception as error:

@@ -21,8 +21,8 @@ from sampan.operator.controller.context import ReconcileContext
 _ERROR_CODES: Final = 400
 
 
-class Provider(Protocol):
-    """Provider that can be shut down."""
+class ClosableProvider(Protocol):
+    """Provider of tracers that can be shut down."""
 
     def shutdown(self) -> None:
         """Export the remaining spans."""
@@ -109,7 +109,7 @@ class OtlpTracer(OtelTracer):
     def __init__(self, endpoint: str, *, service: str, rate: float, insecure: bool) -> None:
         provider = otlp_provider(endpoint, service=service, rate=rate, insecure=insecure)
         super().__init__(provider)
-        self._provider: Provider = provider
+        self._provider: ClosableProvider = provider
 
     def end(self) -> None:
         """Export the remaining spans. Blocks for some seconds if the collector does not respond."""

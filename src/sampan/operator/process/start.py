@@ -32,7 +32,7 @@ from sampan.operator.process.metrics_server import MetricsServer
 from sampan.operator.service_reference import ServiceReference
 from sampan.operator.settings import OperatorSettings
 from sampan.operator.webhook.certificates import CertificateFiles, CertificateSource, IssuedCertificates
-from sampan.operator.webhook.certificates.memory_store import MemoryStore
+from sampan.operator.webhook.certificates.memory_store import MemoryCertificates
 from sampan.resource import ResourceInfo
 
 _log = logging.getLogger("sampan.operator")
@@ -74,7 +74,7 @@ PREVIEW: ContextVar[Callable[[Start], None] | None] = ContextVar("sampan_operato
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedOperator:
     """An operator as its process would run it, before the run."""
 
     name: str
@@ -82,7 +82,7 @@ class Prepared:
     manager: Manager
 
 
-async def prepared(begun: Start, arguments: list[str], config: Config, client: Client) -> Prepared:
+async def prepared(begun: Start, arguments: list[str], config: Config, client: Client) -> PreparedOperator:
     """Set up the manager of a process with these arguments, and run nothing.
 
     `config` has the namespace of the Pod, and `client` is the manager's. A wrong argument raises `SystemExit`.
@@ -90,7 +90,7 @@ async def prepared(begun: Start, arguments: list[str], config: Config, client: C
     found = _settings(begun, arguments, {})
     manager = await _set_up(begun, found, client, _options(begun, found.operator, config, None))
     _add_metrics_server(manager, found.operator)
-    return Prepared(begun.name, found.operator, manager)
+    return PreparedOperator(begun.name, found.operator, manager)
 
 
 def start(begun: Start, arguments: list[str] | None, environ: Mapping[str, str] | None) -> None:
@@ -218,7 +218,9 @@ def _add_metrics_server(manager: Manager, settings: OperatorSettings) -> None:
 def _certificates(manager: Manager, settings: OperatorSettings) -> CertificateSource:
     if settings.metrics_cert_path is not None:
         return CertificateFiles(settings.metrics_cert_path)
-    return IssuedCertificates(MemoryStore(), ("localhost", "127.0.0.1", manager.options.host), manager.options.clock)
+    return IssuedCertificates(
+        MemoryCertificates(), ("localhost", "127.0.0.1", manager.options.host), manager.options.clock
+    )
 
 
 def _kinds(manager: Manager) -> list[ResourceInfo]:

@@ -17,12 +17,12 @@ from sampan.client import Client
 from sampan.client.config import Config
 from sampan.client.transport import HttpRequest, HttpResponse
 from sampan.operator import Manager
-from sampan.operator.process.start import PREVIEW, Prepared, Start, prepared
+from sampan.operator.process.start import PREVIEW, PreparedOperator, Start, prepared
 from sampan.operator.settings import OperatorSettings
 from sampan.operator.webhook import WebhookServer
 from sampan.project.bundle.settings import BundleSettings
 from sampan.project.errors import ProjectError
-from sampan.project.running.code import Code, error_line, load_code
+from sampan.project.running.code import OperatorCode, error_line, load_code
 
 WEBHOOK_CERTIFICATES: Final = "/certificates"
 """Directory of the certificate of cert-manager in the container."""
@@ -32,7 +32,7 @@ WEBHOOK_CERTIFICATES: Final = "/certificates"
 class LoadedOperator:
     """An operator, set up but not running."""
 
-    code: Code
+    code: OperatorCode
     program: str
     """Name of the program: that of its Lease and its field manager."""
     process: OperatorSettings
@@ -96,13 +96,13 @@ def _start_of(settings: BundleSettings) -> Start:
     return found[0]
 
 
-async def _prepare(start: Start, arguments: list[str], settings: BundleSettings) -> Prepared:
+async def _prepare(start: Start, arguments: list[str], settings: BundleSettings) -> PreparedOperator:
     config = Config("https://kubernetes.default.svc", namespace=settings.namespace)
     async with Client(_NoServer(), namespace=settings.namespace, field_manager=start.name) as client:
         return await prepared(start, arguments, config, client)
 
 
-def _apart(coroutine: Coroutine[Any, Any, Prepared], settings: BundleSettings) -> Prepared:
+def _apart(coroutine: Coroutine[Any, Any, PreparedOperator], settings: BundleSettings) -> PreparedOperator:
     """Run a coroutine in another thread, because the caller may have an event loop."""
     with ThreadPoolExecutor(1) as threads:
         try:

@@ -12,7 +12,7 @@ from typing import Final
 from sampan.project.bundle.formats import FORMATS
 from sampan.project.bundle.objects import OperatorObjects
 from sampan.project.errors import ProjectError
-from sampan.project.writing import Change
+from sampan.project.writing import ProjectChange
 
 ALL: Final = "all"
 RECORD: Final = ".sampan-bundle"
@@ -20,7 +20,7 @@ RECORD: Final = ".sampan-bundle"
 _RECORD_BYTES_MAX: Final = 1 << 20
 
 
-def bundle_change(found: OperatorObjects, formats: Sequence[str], folder: Path) -> Change:
+def bundle_change(found: OperatorObjects, formats: Sequence[str], folder: Path) -> ProjectChange:
     """Return what writing these formats to a folder changes. Nothing is written.
 
     Raises `ProjectError` for an unknown format, or something in the way.
@@ -30,7 +30,7 @@ def bundle_change(found: OperatorObjects, formats: Sequence[str], folder: Path) 
         if name not in FORMATS:
             raise ProjectError(f"there is no format {name!r}: use {', '.join(FORMATS)} or {ALL}")
     texts = {name: FORMATS[name](found) for name in chosen}
-    change, record = Change(folder), _read_record(folder)
+    change, record = ProjectChange(folder), _read_record(folder)
     for files in texts.values():
         for path, text in files.items():
             change.replace(path, text)

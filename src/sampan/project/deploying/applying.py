@@ -5,7 +5,7 @@ from itertools import groupby
 
 from sampan.client import Client, ClientError, DeleteOptions, NotFound, condition_is, wait_for
 from sampan.project.deploying.inventory import kind_of
-from sampan.project.deploying.plan import MANAGER, Plan, Removal
+from sampan.project.deploying.plan import MANAGER, DeployPlan, Removal
 from sampan.project.deploying.readiness import wait_until_ready
 from sampan.project.deploying.stages import DEPLOYMENT, Stage, stage_of
 from sampan.project.deploying.trust import wait_until_trusted
@@ -17,7 +17,7 @@ Report = Callable[[str], None]
 """Receives a line about progress."""
 
 
-async def apply_plan(client: Client, plan: Plan, report: Report, *, timeout_s: float) -> None:
+async def apply_plan(client: Client, plan: DeployPlan, report: Report, *, timeout_s: float) -> None:
     """Apply and remove the changes of the plan. An empty plan writes nothing, but waits for readiness too.
 
     Raises `ProjectError`: a write was refused, which names what was done before; or `NotReady`.
@@ -53,7 +53,7 @@ async def _apply(client: Client, changes: Sequence[ObjectChange], done: list[str
         report(f"{'created' if change.stored is None else 'changed'}  {change.title}")
 
 
-async def _wait(client: Client, plan: Plan, stage: Stage, report: Report, timeout_s: float) -> None:
+async def _wait(client: Client, plan: DeployPlan, stage: Stage, report: Report, timeout_s: float) -> None:
     """Wait for what the next stage needs."""
     changes = [each for each in plan.changes if stage_of(kind_of(each.desired)) is stage]
     if stage is Stage.DEFINITIONS:

@@ -11,7 +11,7 @@ _NODES: Final = ResourceInfo(GroupVersionResource("", "v1", "nodes"), "Node", Fa
 _PAGE: Final = 500
 
 
-class Runtime(Enum):
+class NodeKind(Enum):
     """Kinds of nodes."""
 
     CONTAINERS = "containers"
@@ -21,18 +21,18 @@ class Runtime(Enum):
     """There is no node yet."""
 
 
-_BY_NAME: Final = {"process": Runtime.PROCESSES, "simulated": Runtime.SIMULATED}
+_BY_NAME: Final = {"process": NodeKind.PROCESSES, "simulated": NodeKind.SIMULATED}
 
 
-async def runtime_of(client: Client) -> Runtime:
+async def runtime_of(client: Client) -> NodeKind:
     """Return the runtime of the nodes. Containers, if one has them, or if this user may not read nodes."""
     try:
         nodes = await client.resource(_NODES).list_all(page_size=_PAGE)
     except ApiError:
-        return Runtime.CONTAINERS
-    found = set[Runtime]()
+        return NodeKind.CONTAINERS
+    found = set[NodeKind]()
     for node in nodes.items:
         version = ((node.get("status") or {}).get("nodeInfo") or {}).get("containerRuntimeVersion") or ""
-        found.add(_BY_NAME.get(version.partition("://")[0], Runtime.CONTAINERS))
-    order = (Runtime.CONTAINERS, Runtime.PROCESSES, Runtime.SIMULATED)
-    return next((runtime for runtime in order if runtime in found), Runtime.ABSENT)
+        found.add(_BY_NAME.get(version.partition("://")[0], NodeKind.CONTAINERS))
+    order = (NodeKind.CONTAINERS, NodeKind.PROCESSES, NodeKind.SIMULATED)
+    return next((runtime for runtime in order if runtime in found), NodeKind.ABSENT)

@@ -39,7 +39,7 @@ class Removal:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DeployPlan:
     """Changes in the order of their application."""
 
     inventory: Inventory
@@ -72,7 +72,7 @@ class Plan:
 
 async def make_plan(
     client: Client, inventory: Inventory, objects: Sequence[Object], *, take_over: bool = False
-) -> Plan:
+) -> DeployPlan:
     """Compare the objects of a project with the server. Nothing is written.
 
     `take_over`: take objects and fields of other owners. Raises `ProjectError` that names missing rights, owners of
@@ -110,7 +110,7 @@ async def make_plan(
 
 async def _with_removals(
     client: Client, inventory: Inventory, changes: Sequence[ObjectChange], absent: set[str], notes: list[str]
-) -> Plan:
+) -> DeployPlan:
     parent = None if inventory.namespace in absent else await inventory.read(client)
     kinds = [kind_of(each.desired) for each in changes]
     namespaces = [each.namespace for each in changes]
@@ -134,7 +134,7 @@ async def _with_removals(
     info = await client.mapper.resource_for(during)
     [record] = await changes_of(client, [(info, during)], field_manager=MANAGER, force=True, absent_namespaces=absent)
     removals.sort(key=lambda each: -stage_of(kind_of(each.obj)))
-    return Plan(inventory, record, inventory.record(kinds, namespaces), changes, removals, notes)
+    return DeployPlan(inventory, record, inventory.record(kinds, namespaces), changes, removals, notes)
 
 
 async def _reason_to_keep(client: Client, removal: Removal) -> str:

@@ -11,8 +11,8 @@ from sampan.project.bundle.objects import OperatorObjects, operator_objects
 from sampan.project.bundle.settings import BundleSettings, bundle_settings
 from sampan.project.deploying.applying import apply_plan
 from sampan.project.deploying.inventory import Inventory, kind_of
-from sampan.project.deploying.nodes import Runtime, runtime_of
-from sampan.project.deploying.plan import NAMESPACES, Plan, check_rights, make_plan
+from sampan.project.deploying.nodes import NodeKind, runtime_of
+from sampan.project.deploying.plan import NAMESPACES, DeployPlan, check_rights, make_plan
 from sampan.project.deploying.processes import as_processes, copy_package
 from sampan.project.deploying.readiness import DEPLOYMENTS
 from sampan.project.deploying.removal import Removals, UndeployOptions, find_removals, undeploy
@@ -33,7 +33,7 @@ class DeployOptions:
 
     cache: Path
     """Folder for images, and for copies of packages."""
-    consent: Callable[[Plan], bool]
+    consent: Callable[[DeployPlan], bool]
     """Shows the plan, and returns True if the user accepts it."""
     namespace: str = ""
     image: str = ""
@@ -107,13 +107,13 @@ async def _source(
     if options.image:
         return _Source(options.image)
     runtime = await runtime_of(client)
-    if runtime is Runtime.ABSENT:
+    if runtime is NodeKind.ABSENT:
         raise ProjectError("the cluster has no node yet: wait until kubectl get nodes shows one, or set --image")
-    if runtime is Runtime.PROCESSES:
+    if runtime is NodeKind.PROCESSES:
         folder = copy_package(project, options.cache / "packages")
         report(f"package  {folder}: the nodes run processes, so no image is needed")
         return _Source(f"{project.package.lower()}:{folder.name.rpartition('-')[2]}", folder=folder)
-    if runtime is Runtime.SIMULATED:
+    if runtime is NodeKind.SIMULATED:
         report("warning: all nodes are simulated: Pods become ready, but no operator runs")
         return _Source(str(image_settings(project).name))
     _check_registry(project)
@@ -136,7 +136,7 @@ def _check_registry(project: Settings) -> None:
         )
 
 
-async def _plan(client: Client, found: OperatorObjects, source: _Source, *, take_over: bool) -> Plan:
+async def _plan(client: Client, found: OperatorObjects, source: _Source, *, take_over: bool) -> DeployPlan:
     objects: list[Object] = list(found.objects)
     if source.folder is not None:
         objects = as_processes(objects, source.folder)

@@ -11,7 +11,7 @@ from typing import Final
 from sampan.client import Client, NotFound
 from sampan.core.clock import monotonic
 from sampan.project.deploying.inventory import kind_of
-from sampan.project.deploying.nodes import Runtime, runtime_of
+from sampan.project.deploying.nodes import NodeKind, runtime_of
 from sampan.project.deploying.readiness import DEPLOYMENTS, NotReady
 from sampan.project.deploying.reasons import full_reasons
 from sampan.project.deploying.stages import CRD, DEPLOYMENT, WEBHOOK_KINDS
@@ -30,7 +30,7 @@ async def wait_until_trusted(
     after `timeout_s`, and `ApiError`.
     """
     waiting = [each for each in changes if untrusted(each.desired)]
-    if not waiting or not _has_replicas(changes) or await runtime_of(client) in (Runtime.SIMULATED, Runtime.ABSENT):
+    if not waiting or not _has_replicas(changes) or await runtime_of(client) in (NodeKind.SIMULATED, NodeKind.ABSENT):
         return
     end = monotonic() + timeout_s
     for change in waiting:

@@ -26,7 +26,7 @@ State = dict[str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class OperatorCode:
     """The operator as its files are now."""
 
     set_up: Callable[[Manager], Any]
@@ -38,7 +38,7 @@ class Code:
     """True if the package has webhooks, and they were left out."""
 
 
-def load_code(settings: Settings, *, webhooks: bool) -> Code:
+def load_code(settings: Settings, *, webhooks: bool) -> OperatorCode:
     """Import the package as it is on disk. Without `webhooks`, the webhook server is left out.
 
     Raises `ProjectError` with the file and line of a fault. Then the modules that were imported before stay.
@@ -61,7 +61,7 @@ def load_code(settings: Settings, *, webhooks: bool) -> Code:
             module.set_up = _nothing  # type: ignore[attr-defined]  # a module of the user
             left_out = True
     own, external = _kinds(modules, settings.package)
-    return Code(set_up, own, external, left_out)
+    return OperatorCode(set_up, own, external, left_out)
 
 
 def _entry(settings: Settings) -> str:

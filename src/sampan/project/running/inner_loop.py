@@ -22,7 +22,7 @@ from sampan.operator.webhook.targets import FIELD_MANAGER
 from sampan.project.errors import ProjectError
 from sampan.project.object_changes import ObjectChange, changes_of
 from sampan.project.pyproject import Settings, project_at
-from sampan.project.running.code import Code, State, load_code, samples_of, state_of
+from sampan.project.running.code import OperatorCode, State, load_code, samples_of, state_of
 from sampan.project.running.kinds import (
     CRDS,
     MANAGER,
@@ -104,10 +104,10 @@ class InnerLoop:
         if loaded := [name for name in names if name not in refused]:
             self._report(f"reloaded in {perf_counter() - began_s:.2f} s: {', '.join(loaded)}")
 
-    def _load(self) -> Code:
+    def _load(self) -> OperatorCode:
         return load_code(self._settings, webhooks=self._target.in_memory)
 
-    async def _start(self, tasks: TaskScope, code: Code) -> None:
+    async def _start(self, tasks: TaskScope, code: OperatorCode) -> None:
         """Apply the CRDs, then replace the running manager. Raises `ProjectError`, `ClientError`."""
         options = ManagerOptions(graceful_shutdown_timeout_s=_GRACE_S, webhook_address=_WEBHOOKS)
         manager = Manager(self._client, options)
@@ -132,7 +132,7 @@ class InnerLoop:
             ready = tasks.begin(manager.elected.wait(), "start of the operator")
             await asyncio.wait({ready, self._running}, timeout=_START_S, return_when=asyncio.FIRST_COMPLETED)
 
-    async def _prepare(self, code: Code, manager: Manager) -> None:
+    async def _prepare(self, code: OperatorCode, manager: Manager) -> None:
         """Apply CRDs and the role. Raises `ProjectError` if stored objects break, or the diff is not accepted."""
         target = self._target
         kinds = (*code.kinds, *code.external) if target.in_memory else code.kinds

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sampan.generate.formatting import LINE_LENGTH
-from sampan.project.fields import Field, parse_fields
+from sampan.project.fields import SpecField, parse_fields
 from sampan.project.names import BUILT_IN, article, module_of, several, words_of
 from sampan.project.templates.text import Files, FileText
 from sampan.resource.declare import plural_of
@@ -33,7 +33,7 @@ def kind_files(inputs: Mapping[str, Any]) -> Files:
     return files
 
 
-def types_text(inputs: Mapping[str, Any], fields: Sequence[Field], *, stored: bool = True) -> str:
+def types_text(inputs: Mapping[str, Any], fields: Sequence[SpecField], *, stored: bool = True) -> str:
     """Return the module with the class of the kind in one version."""
     kind, words = inputs["kind"], words_of(inputs["kind"])
     used = " ".join(each.type for each in fields)
@@ -91,7 +91,7 @@ def _import_order(name: str) -> tuple[bool, str]:
     return name[0].islower(), name
 
 
-def _spec(fields: Sequence[Field], words: str) -> str:
+def _spec(fields: Sequence[SpecField], words: str) -> str:
     lines = []
     for each in fields:
         default = f" = {_quoted(each.default)}" if each.default else ""
@@ -127,7 +127,7 @@ def _call(head: str, arguments: Sequence[str], indent: int = 0) -> str:
     return f"{head}(\n" + "".join(f"{margin}{each},\n" for each in arguments) + f"{' ' * indent})"
 
 
-def _sample(inputs: Mapping[str, Any], fields: Sequence[Field]) -> str:
+def _sample(inputs: Mapping[str, Any], fields: Sequence[SpecField]) -> str:
     """Return the manifest of a valid object."""
     spec = "".join(f"  {each.json_name}: {json.dumps(each.sample)}\n" for each in fields if not each.default)
     return f"""\

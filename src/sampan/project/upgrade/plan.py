@@ -12,7 +12,7 @@ from sampan.project.templates.text import SCAFFOLD, Files
 from sampan.project.units import Unit, read_units, texts
 from sampan.project.upgrade.merge import merge
 from sampan.project.upgrade.migrations import MIGRATIONS, Migration
-from sampan.project.writing import Change, Outcome
+from sampan.project.writing import FileEffect, ProjectChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class NewVersion:
 class Upgrade:
     """Files that an upgrade writes, and notes for the user."""
 
-    change: Change
+    change: ProjectChange
     conflicts: list[str] = field(default_factory=list)
     """Files with conflict markers."""
     notes: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ def plan_upgrade(root: Path, restored: Sequence[str] = (), version: NewVersion =
     units = read_units(root, version.scaffold)
     if not units:
         raise ProjectError(f"{root} has no .sampan/base, so it was not written by sampan init")
-    upgrade = Upgrade(Change(root))
+    upgrade = Upgrade(ProjectChange(root))
     known = {path for unit in units for path in unit.files}
     for path in restored:
         if path not in known:
@@ -136,5 +136,5 @@ def _drop(upgrade: Upgrade, path: str, *, pristine: bool) -> None:
     if pristine:
         upgrade.change.remove(path)
     else:
-        upgrade.change.mark(path, Outcome.SKIP)
+        upgrade.change.mark(path, FileEffect.SKIP)
         upgrade.notes.append(f"{path} is not needed any more; it stays, because you have changed it")

@@ -4,6 +4,6 @@ The wording, the order and the data are those of `kubectl describe`. Source: kub
 """
 
 from sampan.cli.objects.describers.catalogue import DESCRIBERS, describer_of, description
-from sampan.cli.objects.describers.describer import Describer, Query, Subject
+from sampan.cli.objects.describers.describer import DescribedObject, Describer, RelatedObjects
 
-__all__ = ["DESCRIBERS", "Describer", "Query", "Subject", "describer_of", "description"]
+__all__ = ["DESCRIBERS", "DescribedObject", "Describer", "RelatedObjects", "describer_of", "description"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from sampan.cli.objects.describers.configuration import CONFIG_MAP, SECRET
-from sampan.cli.objects.describers.describer import Describer, Subject
+from sampan.cli.objects.describers.describer import DescribedObject, Describer
 from sampan.cli.objects.describers.events import event_lines
 from sampan.cli.objects.describers.generic import GENERIC
 from sampan.cli.objects.describers.jobs import CRON_JOB, JOB
@@ -41,7 +41,7 @@ def describer_of(obj: Object) -> Describer:
     return DESCRIBERS.get((obj.get("apiVersion", ""), obj.get("kind", "")), GENERIC)
 
 
-def description(subject: Subject, events: Sequence[Object] | None) -> list[str]:
+def description(subject: DescribedObject, events: Sequence[Object] | None) -> list[str]:
     """Return the lines of a description. `events` None: without a table of events."""
 
     def lines() -> Iterator[str]:

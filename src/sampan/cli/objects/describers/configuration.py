@@ -4,13 +4,13 @@ from base64 import b64decode
 from collections.abc import Iterator
 from typing import Final
 
-from sampan.cli.objects.describers.describer import Describer, Subject, rows
+from sampan.cli.objects.describers.describer import DescribedObject, Describer, rows
 from sampan.cli.objects.describers.values import ANNOTATIONS, LABELS, NAME, NAMESPACE
 
 _TOKEN_TYPE: Final = "kubernetes.io/service-account-token"
 
 
-def _config_map_data(subject: Subject) -> Iterator[str]:
+def _config_map_data(subject: DescribedObject) -> Iterator[str]:
     yield from ("", "Data", "====")
     for key, value in sorted((subject.obj.get("data") or {}).items()):
         yield from (f"{key}:", "----")
@@ -23,7 +23,7 @@ def _config_map_data(subject: Subject) -> Iterator[str]:
     yield ""
 
 
-def _secret_data(subject: Subject) -> Iterator[str]:
+def _secret_data(subject: DescribedObject) -> Iterator[str]:
     """Yield the sizes of the values. Only the token of a service account is shown, as in kubectl."""
     kind = subject.obj.get("type", "")
     yield from ("", f"Type:\t{kind}", "", "Data", "====")

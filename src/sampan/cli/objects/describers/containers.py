@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sampan.cli.objects.describers.describer import Row, at, labelled, lines_of
+from sampan.cli.objects.describers.describer import DescriptionRow, at, labelled, lines_of
 from sampan.cli.objects.describers.values import resource_lines, time
 from sampan.core.numbers.quantity import canonical, parse
 from sampan.resource import Object
@@ -13,21 +13,21 @@ _ITEM = "      "
 EnvironmentValue = Callable[[str], str]
 """Function that returns the value of a Pod's field for an environment variable."""
 
-_STATES: Mapping[str, Sequence[Row]] = {
-    "running": (Row("Started", "startedAt", time),),
-    "waiting": (Row("Reason", "reason"),),
+_STATES: Mapping[str, Sequence[DescriptionRow]] = {
+    "running": (DescriptionRow("Started", "startedAt", time),),
+    "waiting": (DescriptionRow("Reason", "reason"),),
     "terminated": (
-        Row("Reason", "reason"),
-        Row("Message", "message"),
-        Row("Exit Code", "exitCode", default="0"),
-        Row("Signal", "signal"),
-        Row("Started", "startedAt", time),
-        Row("Finished", "finishedAt", time),
+        DescriptionRow("Reason", "reason"),
+        DescriptionRow("Message", "message"),
+        DescriptionRow("Exit Code", "exitCode", default="0"),
+        DescriptionRow("Signal", "signal"),
+        DescriptionRow("Started", "startedAt", time),
+        DescriptionRow("Finished", "finishedAt", time),
     ),
 }
 _SECCOMP = (
-    Row("SeccompProfile", "securityContext.seccompProfile.type"),
-    Row("LocalhostProfile", "securityContext.seccompProfile.localhostProfile"),
+    DescriptionRow("SeccompProfile", "securityContext.seccompProfile.type"),
+    DescriptionRow("LocalhostProfile", "securityContext.seccompProfile.localhostProfile"),
 )
 _PROBES = (("Liveness", "livenessProbe"), ("Readiness", "readinessProbe"), ("Startup", "startupProbe"))
 

@@ -1,7 +1,7 @@
 """Describers: for each kind, the sections of its description and the other objects that they need.
 
-A section is a function from a `Subject` to lines whose cells are separated by tabs (`tabular.align`). Sections do no
-I/O: the command reads the related objects first, as `Describer.related` defines.
+A section is a function from a `DescribedObject` to lines whose cells are separated by tabs (`tabular.align`). Sections
+do no I/O: the command reads the related objects first, as `Describer.related` defines.
 """
 
 import datetime as dt
@@ -15,7 +15,7 @@ from sampan.resource import Object
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class RelatedObjects:
     """A list of other objects: the resource, its namespace ("" for all namespaces) and selectors."""
 
     resource: str
@@ -24,7 +24,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class DescribedObject:
     """An object to describe, with the related objects that were read for it."""
 
     obj: Object
@@ -33,7 +33,7 @@ class Subject:
     now: dt.datetime = field(default_factory=utc_now)
 
 
-Section = Callable[[Subject], Iterator[str]]
+Section = Callable[[DescribedObject], Iterator[str]]
 Value = str | Callable[[Any], Any]
 
 
@@ -42,11 +42,11 @@ class Describer:
     """Description of one kind."""
 
     sections: Sequence[Section]
-    related: Mapping[str, Callable[[Object], Query]] = field(default_factory=dict)
+    related: Mapping[str, Callable[[Object], RelatedObjects]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DescriptionRow:
     """One labelled row: a field path such as `spec.priority`, or a function of the object.
 
     A list becomes several lines. A missing value is shown as `default`, or leaves the row out if that is None.
@@ -67,16 +67,16 @@ def at(obj: Any, path: str) -> Any:
     return obj
 
 
-def rows(*table: Row) -> Section:
+def rows(*table: DescriptionRow) -> Section:
     """Return the section that shows the rows of a table."""
 
-    def section(subject: Subject) -> Iterator[str]:
+    def section(subject: DescribedObject) -> Iterator[str]:
         yield from lines_of(table, subject.obj)
 
     return section
 
 
-def lines_of(table: Sequence[Row], obj: Any, indent: str = "") -> Iterator[str]:
+def lines_of(table: Sequence[DescriptionRow], obj: Any, indent: str = "") -> Iterator[str]:
     """Yield the lines of a table's rows for an object or a part of one."""
     for row in table:
         value = at(obj, row.value) if isinstance(row.value, str) else row.value(obj)

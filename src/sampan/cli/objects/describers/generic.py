@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sampan.cli.objects.describers.describer import Describer, Subject, labelled, rows
+from sampan.cli.objects.describers.describer import DescribedObject, Describer, labelled, rows
 from sampan.cli.objects.describers.values import ANNOTATIONS, LABELS, NAME, NAMESPACE
 
 _HIDDEN = ("managedFields", "name", "namespace", "labels", "annotations", "selfLink")
@@ -26,7 +26,7 @@ def in_words(name: str) -> str:
     return " ".join(_UPPER.get(word.lower(), word[:1].upper() + word[1:]) for word in _words.findall(name))
 
 
-def _all_fields(subject: Subject) -> Iterator[str]:
+def _all_fields(subject: DescribedObject) -> Iterator[str]:
     obj = dict(subject.obj)
     metadata = obj.get("metadata") or {}
     obj["metadata"] = {name: value for name, value in metadata.items() if name not in _HIDDEN}

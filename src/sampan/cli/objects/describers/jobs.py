@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sampan.cli.objects.describers.describer import Describer, Row, Value, at, plain, rows
+from sampan.cli.objects.describers.describer import Describer, DescriptionRow, Value, at, plain, rows
 from sampan.cli.objects.describers.pod_template import pod_template, template_at
 from sampan.cli.objects.describers.values import (
     ANNOTATIONS,
@@ -44,8 +44,8 @@ def _seconds(value: int) -> str:
     return f"{value}s"
 
 
-def _or_unset(label: str, value: Value, show: Any = plain) -> Row:
-    return Row(label, value, show, default="<unset>")
+def _or_unset(label: str, value: Value, show: Any = plain) -> DescriptionRow:
+    return DescriptionRow(label, value, show, default="<unset>")
 
 
 def _active_jobs(cron_job: Object) -> str:
@@ -61,18 +61,18 @@ JOB: Final = Describer(
             LABELS,
             ANNOTATIONS,
             CONTROLLER,
-            Row("Parallelism", "spec.parallelism"),
+            DescriptionRow("Parallelism", "spec.parallelism"),
             _or_unset("Completions", "spec.completions"),
-            Row("Completion Mode", "spec.completionMode"),
-            Row("Suspend", "spec.suspend"),
-            Row("Backoff Limit", "spec.backoffLimit"),
-            Row("TTL Seconds After Finished", "spec.ttlSecondsAfterFinished"),
-            Row("Start Time", "status.startTime", time),
-            Row("Completed At", "status.completionTime", time),
-            Row("Duration", _duration),
-            Row("Active Deadline Seconds", "spec.activeDeadlineSeconds", _seconds),
-            Row("Pods Statuses", _pods_statuses),
-            Row("Completed Indexes", _completed_indexes),
+            DescriptionRow("Completion Mode", "spec.completionMode"),
+            DescriptionRow("Suspend", "spec.suspend"),
+            DescriptionRow("Backoff Limit", "spec.backoffLimit"),
+            DescriptionRow("TTL Seconds After Finished", "spec.ttlSecondsAfterFinished"),
+            DescriptionRow("Start Time", "status.startTime", time),
+            DescriptionRow("Completed At", "status.completionTime", time),
+            DescriptionRow("Duration", _duration),
+            DescriptionRow("Active Deadline Seconds", "spec.activeDeadlineSeconds", _seconds),
+            DescriptionRow("Pods Statuses", _pods_statuses),
+            DescriptionRow("Completed Indexes", _completed_indexes),
         ),
         pod_template,
     )
@@ -85,8 +85,8 @@ CRON_JOB: Final = Describer(
             NAMESPACE,
             LABELS,
             ANNOTATIONS,
-            Row("Schedule", "spec.schedule"),
-            Row("Concurrency Policy", "spec.concurrencyPolicy"),
+            DescriptionRow("Schedule", "spec.schedule"),
+            DescriptionRow("Concurrency Policy", "spec.concurrencyPolicy"),
             _or_unset("Suspend", "spec.suspend", str),
             _or_unset("Time Zone", "spec.timeZone"),
             _or_unset("Successful Job History Limit", "spec.successfulJobsHistoryLimit"),
@@ -95,12 +95,12 @@ CRON_JOB: Final = Describer(
             _or_unset("Selector", "spec.jobTemplate.spec.selector", selector),
             _or_unset("Parallelism", "spec.jobTemplate.spec.parallelism"),
             _or_unset("Completions", "spec.jobTemplate.spec.completions"),
-            Row("Active Deadline Seconds", "spec.jobTemplate.spec.activeDeadlineSeconds", _seconds),
+            DescriptionRow("Active Deadline Seconds", "spec.jobTemplate.spec.activeDeadlineSeconds", _seconds),
         ),
         template_at("spec.jobTemplate.spec.template"),
         rows(
             _or_unset("Last Schedule Time", "status.lastScheduleTime", time),
-            Row("Active Jobs", _active_jobs),
+            DescriptionRow("Active Jobs", _active_jobs),
         ),
     )
 )

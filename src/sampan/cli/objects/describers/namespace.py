@@ -3,7 +3,15 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, labelled, rows
+from sampan.cli.objects.describers.describer import (
+    DescribedObject,
+    Describer,
+    DescriptionRow,
+    RelatedObjects,
+    at,
+    labelled,
+    rows,
+)
 from sampan.cli.objects.describers.values import ANNOTATIONS, LABELS, NAME, NAMESPACE, conditions
 from sampan.client import ListOptions
 from sampan.core.numbers.quantity import canonical
@@ -15,7 +23,7 @@ _CONDITION: Final = ("Type", "Status", "LastTransitionTime", "Reason", "Message"
 _LIMITS: Final = ("min", "max", "defaultRequest", "default", "maxLimitRequestRatio")
 
 
-def _quotas(subject: Subject) -> Iterator[str]:
+def _quotas(subject: DescribedObject) -> Iterator[str]:
     quotas = subject.related.get("quotas")
     if quotas is None:
         return
@@ -32,7 +40,7 @@ def _quotas(subject: Subject) -> Iterator[str]:
             yield f"  {name}\t{canonical(used.get(name, 0))}\t{canonical(hard)}"
 
 
-def _limits(subject: Subject) -> Iterator[str]:
+def _limits(subject: DescribedObject) -> Iterator[str]:
     ranges = subject.related.get("limits")
     if ranges is None:
         return
@@ -51,15 +59,15 @@ def _limits(subject: Subject) -> Iterator[str]:
     yield ""
 
 
-def _inside(resource: str) -> Callable[[Object], Query]:
-    return lambda namespace: Query(resource, namespace["metadata"]["name"])
+def _inside(resource: str) -> Callable[[Object], RelatedObjects]:
+    return lambda namespace: RelatedObjects(resource, namespace["metadata"]["name"])
 
 
 def _secret_names(path: str) -> Callable[[Object], list[str]]:
     return lambda account: [each.get("name", "") for each in at(account, path) or ()]
 
 
-def _tokens(subject: Subject) -> Iterator[str]:
+def _tokens(subject: DescribedObject) -> Iterator[str]:
     secrets = subject.related.get("secrets")
     if secrets is None:
         return
@@ -72,14 +80,14 @@ def _tokens(subject: Subject) -> Iterator[str]:
     yield from labelled("Tokens", sorted(names))
 
 
-def _secrets_query(account: Object) -> Query:
+def _secrets_query(account: Object) -> RelatedObjects:
     chosen = ListOptions(field_selector="type=kubernetes.io/service-account-token")
-    return Query("secrets.v1.", account["metadata"]["namespace"], chosen)
+    return RelatedObjects("secrets.v1.", account["metadata"]["namespace"], chosen)
 
 
 NAMESPACE_KIND: Final = Describer(
     (
-        rows(NAME, LABELS, ANNOTATIONS, Row("Status", "status.phase", default="")),
+        rows(NAME, LABELS, ANNOTATIONS, DescriptionRow("Status", "status.phase", default="")),
         conditions(*_CONDITION),
         _quotas,
         _limits,
@@ -94,8 +102,8 @@ SERVICE_ACCOUNT: Final = Describer(
             NAMESPACE,
             LABELS,
             ANNOTATIONS,
-            Row("Image pull secrets", _secret_names("imagePullSecrets")),
-            Row("Mountable secrets", _secret_names("secrets")),
+            DescriptionRow("Image pull secrets", _secret_names("imagePullSecrets")),
+            DescriptionRow("Mountable secrets", _secret_names("secrets")),
         ),
         _tokens,
     ),

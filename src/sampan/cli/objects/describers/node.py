@@ -3,7 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, lines_of, rows
+from sampan.cli.objects.describers.describer import (
+    DescribedObject,
+    Describer,
+    DescriptionRow,
+    RelatedObjects,
+    at,
+    lines_of,
+    rows,
+)
 from sampan.cli.objects.describers.scheduling import taints
 from sampan.cli.objects.describers.values import (
     ANNOTATIONS,
@@ -26,20 +34,20 @@ _OLD_ROLE: Final = "kubernetes.io/role"
 _COMPUTE: Final = ("cpu", "memory", "ephemeral-storage")
 _CONDITION: Final = ("Type", "Status", "LastHeartbeatTime", "LastTransitionTime", "Reason", "Message")
 _SYSTEM_INFO: Final = (
-    Row("Machine ID", "machineID", default=""),
-    Row("System UUID", "systemUUID", default=""),
-    Row("Boot ID", "bootID", default=""),
-    Row("Kernel Version", "kernelVersion", default=""),
-    Row("OS Image", "osImage", default=""),
-    Row("Operating System", "operatingSystem", default=""),
-    Row("Architecture", "architecture", default=""),
-    Row("Container Runtime Version", "containerRuntimeVersion", default=""),
-    Row("Kubelet Version", "kubeletVersion", default=""),
+    DescriptionRow("Machine ID", "machineID", default=""),
+    DescriptionRow("System UUID", "systemUUID", default=""),
+    DescriptionRow("Boot ID", "bootID", default=""),
+    DescriptionRow("Kernel Version", "kernelVersion", default=""),
+    DescriptionRow("OS Image", "osImage", default=""),
+    DescriptionRow("Operating System", "operatingSystem", default=""),
+    DescriptionRow("Architecture", "architecture", default=""),
+    DescriptionRow("Container Runtime Version", "containerRuntimeVersion", default=""),
+    DescriptionRow("Kubelet Version", "kubeletVersion", default=""),
 )
 _LEASE: Final = (
-    Row("HolderIdentity", "spec.holderIdentity", default="<unset>"),
-    Row("AcquireTime", "spec.acquireTime", time, default="<unset>"),
-    Row("RenewTime", "spec.renewTime", time, default="<unset>"),
+    DescriptionRow("HolderIdentity", "spec.holderIdentity", default="<unset>"),
+    DescriptionRow("AcquireTime", "spec.acquireTime", time, default="<unset>"),
+    DescriptionRow("RenewTime", "spec.renewTime", time, default="<unset>"),
 )
 
 
@@ -51,7 +59,7 @@ def _roles(node: Object) -> str:
     return ",".join(sorted(found - {""})) or "<none>"
 
 
-def _lease(subject: Subject) -> Iterator[str]:
+def _lease(subject: DescribedObject) -> Iterator[str]:
     leases = subject.related.get("lease")
     if not leases:
         yield "Lease:\tFailed to get lease"
@@ -60,7 +68,7 @@ def _lease(subject: Subject) -> Iterator[str]:
     yield from lines_of(_LEASE, leases[0], "  ")
 
 
-def _status(subject: Subject) -> Iterator[str]:
+def _status(subject: DescribedObject) -> Iterator[str]:
     status = subject.obj.get("status") or {}
     yield "Addresses:"
     yield from (f"  {each['type']}:\t{each['address']}" for each in status.get("addresses") or ())
@@ -72,7 +80,7 @@ def _status(subject: Subject) -> Iterator[str]:
     yield from lines_of(_SYSTEM_INFO, status.get("nodeInfo") or {}, "  ")
 
 
-def _pods(subject: Subject) -> Iterator[str]:
+def _pods(subject: DescribedObject) -> Iterator[str]:
     pods = subject.related.get("pods")
     if pods is None:
         yield "Pods:\tnot authorized"
@@ -115,34 +123,34 @@ def _share(declared: Mapping[str, Quantity], available: Mapping[str, Quantity], 
     return f"{amount} ({amount.scaled_value(scale) * 100 // whole if whole else 0}%)"
 
 
-def _pods_query(node: Any) -> Query:
+def _pods_query(node: Any) -> RelatedObjects:
     chosen = f"spec.nodeName={node['metadata']['name']},status.phase!=Succeeded,status.phase!=Failed"
-    return Query("pods.v1.", "", ListOptions(field_selector=chosen))
+    return RelatedObjects("pods.v1.", "", ListOptions(field_selector=chosen))
 
 
-def _lease_query(node: Any) -> Query:
+def _lease_query(node: Any) -> RelatedObjects:
     chosen = f"metadata.name={node['metadata']['name']}"
-    return Query("leases.v1.coordination.k8s.io", "kube-node-lease", ListOptions(field_selector=chosen))
+    return RelatedObjects("leases.v1.coordination.k8s.io", "kube-node-lease", ListOptions(field_selector=chosen))
 
 
 NODE: Final = Describer(
     (
         rows(
             NAME,
-            Row("Roles", _roles),
+            DescriptionRow("Roles", _roles),
             LABELS,
             ANNOTATIONS,
             CREATED,
-            Row("Taints", lambda node: taints(at(node, "spec.taints"))),
-            Row("Unschedulable", "spec.unschedulable", default="false"),
+            DescriptionRow("Taints", lambda node: taints(at(node, "spec.taints"))),
+            DescriptionRow("Unschedulable", "spec.unschedulable", default="false"),
         ),
         _lease,
         conditions(*_CONDITION),
         _status,
         rows(
-            Row("PodCIDR", "spec.podCIDR"),
-            Row("PodCIDRs", "spec.podCIDRs", ",".join),
-            Row("ProviderID", "spec.providerID"),
+            DescriptionRow("PodCIDR", "spec.podCIDR"),
+            DescriptionRow("PodCIDRs", "spec.podCIDRs", ",".join),
+            DescriptionRow("ProviderID", "spec.providerID"),
         ),
         _pods,
     ),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from sampan.cli.objects.describers.containers import container_lines, resources
-from sampan.cli.objects.describers.describer import Describer, Row, Subject, at, rows
+from sampan.cli.objects.describers.describer import DescribedObject, Describer, DescriptionRow, at, rows
 from sampan.cli.objects.describers.scheduling import placement
 from sampan.cli.objects.describers.values import (
     ANNOTATIONS,
@@ -31,7 +31,7 @@ def _node(pod: Object) -> str:
     return f"{name}/{at(pod, 'status.hostIP') or ''}" if name else "<none>"
 
 
-def _state(subject: Subject) -> Iterator[str]:
+def _state(subject: DescribedObject) -> Iterator[str]:
     pod = subject.obj
     phase = at(pod, "status.phase") or ""
     deleted_at = at(pod, "metadata.deletionTimestamp")
@@ -42,21 +42,21 @@ def _state(subject: Subject) -> Iterator[str]:
         yield f"Status:\t{phase}"
 
 
-def _addresses(subject: Subject) -> Iterator[str]:
+def _addresses(subject: DescribedObject) -> Iterator[str]:
     addresses = at(subject.obj, "status.podIPs")
     yield f"IP:\t{at(subject.obj, 'status.podIP') or ''}"
     yield "IPs:" if addresses else "IPs:\t<none>"
     yield from (f"  IP:\t{each.get('ip', '')}" for each in addresses or ())
 
 
-def _resources(subject: Subject) -> Iterator[str]:
+def _resources(subject: DescribedObject) -> Iterator[str]:
     declared = at(subject.obj, "spec.resources")
     if declared:
         yield "Resources:"
         yield from resources(declared, "  ")
 
 
-def _containers(subject: Subject) -> Iterator[str]:
+def _containers(subject: DescribedObject) -> Iterator[str]:
     pod = subject.obj
 
     def field_value(path: str) -> str:
@@ -69,7 +69,7 @@ def _containers(subject: Subject) -> Iterator[str]:
             yield from container_lines(title, containers, statuses=found, field_value=field_value)
 
 
-def _conditions(subject: Subject) -> Iterator[str]:
+def _conditions(subject: DescribedObject) -> Iterator[str]:
     conditions = at(subject.obj, "status.conditions") or ()
     by_type = {condition["type"]: condition["status"] for condition in conditions}
     gates = at(subject.obj, "spec.readinessGates") or ()
@@ -84,7 +84,7 @@ def _conditions(subject: Subject) -> Iterator[str]:
         yield from (f"  {kind} \t{status}" for kind, status in by_type.items())
 
 
-def _end(subject: Subject) -> Iterator[str]:
+def _end(subject: DescribedObject) -> Iterator[str]:
     spec = subject.obj.get("spec") or {}
     yield from volume_lines(spec.get("volumes"))
     yield f"QoS Class:\t{at(subject.obj, 'status.qosClass') or ''}"
@@ -96,24 +96,24 @@ POD: Final = Describer(
         rows(
             NAME,
             NAMESPACE,
-            Row("Priority", "spec.priority"),
-            Row("Priority Class Name", "spec.priorityClassName"),
-            Row("Runtime Class Name", "spec.runtimeClassName"),
-            Row("Service Account", "spec.serviceAccountName"),
-            Row("Node", _node),
-            Row("Start Time", "status.startTime", time),
+            DescriptionRow("Priority", "spec.priority"),
+            DescriptionRow("Priority Class Name", "spec.priorityClassName"),
+            DescriptionRow("Runtime Class Name", "spec.runtimeClassName"),
+            DescriptionRow("Service Account", "spec.serviceAccountName"),
+            DescriptionRow("Node", _node),
+            DescriptionRow("Start Time", "status.startTime", time),
             LABELS,
             ANNOTATIONS,
         ),
         _state,
         rows(
-            Row("Reason", "status.reason"),
-            Row("Message", "status.message"),
-            Row("SeccompProfile", "spec.securityContext.seccompProfile.type"),
-            Row("LocalhostProfile", "spec.securityContext.seccompProfile.localhostProfile"),
+            DescriptionRow("Reason", "status.reason"),
+            DescriptionRow("Message", "status.message"),
+            DescriptionRow("SeccompProfile", "spec.securityContext.seccompProfile.type"),
+            DescriptionRow("LocalhostProfile", "spec.securityContext.seccompProfile.localhostProfile"),
         ),
         _addresses,
-        rows(CONTROLLER, Row("NominatedNodeName", "status.nominatedNodeName")),
+        rows(CONTROLLER, DescriptionRow("NominatedNodeName", "status.nominatedNodeName")),
         _resources,
         _containers,
         _conditions,

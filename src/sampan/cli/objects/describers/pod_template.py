@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sampan.cli.objects.describers.containers import container_lines
-from sampan.cli.objects.describers.describer import Section, Subject, at, labelled
+from sampan.cli.objects.describers.describer import DescribedObject, Section, at, labelled
 from sampan.cli.objects.describers.scheduling import spread_constraints, tolerations
 from sampan.cli.objects.describers.values import annotations, labels
 from sampan.cli.objects.describers.volumes import volume_lines
@@ -15,7 +15,7 @@ _INDENT = "  "
 def template_at(path: str) -> Section:
     """Return the section that shows the Pod template at a path of the object."""
 
-    def section(subject: Subject) -> Iterator[str]:
+    def section(subject: DescribedObject) -> Iterator[str]:
         template: Any = at(subject.obj, path) or {}
         metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
         yield "Pod Template:"

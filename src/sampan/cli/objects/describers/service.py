@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, rows
+from sampan.cli.objects.describers.describer import DescribedObject, Describer, DescriptionRow, RelatedObjects, at, rows
 from sampan.cli.objects.describers.values import ANNOTATIONS, LABELS, NAME, NAMESPACE, comma_labels
 from sampan.client import ListOptions
 from sampan.resource import Object
@@ -20,7 +20,7 @@ def _ingress(points: Sequence[Object]) -> str | None:
     return ", ".join(texts)
 
 
-def _ports(subject: Subject) -> Iterator[str]:
+def _ports(subject: DescribedObject) -> Iterator[str]:
     for port in at(subject.obj, "spec.ports") or ():
         name, protocol = port.get("name") or "<unset>", port.get("protocol", "TCP")
         yield f"Port:\t{name}\t{port['port']}/{protocol}"
@@ -58,10 +58,12 @@ def _joined(address: str, port: int | None) -> str:
     return f"{host}:{port}"
 
 
-def _slices(obj: Object) -> Query:
+def _slices(obj: Object) -> RelatedObjects:
     metadata = obj["metadata"]
     chosen = f"kubernetes.io/service-name={metadata['name']}"
-    return Query("endpointslices.v1.discovery.k8s.io", metadata["namespace"], ListOptions(label_selector=chosen))
+    return RelatedObjects(
+        "endpointslices.v1.discovery.k8s.io", metadata["namespace"], ListOptions(label_selector=chosen)
+    )
 
 
 SERVICE: Final = Describer(
@@ -71,25 +73,25 @@ SERVICE: Final = Describer(
             NAMESPACE,
             LABELS,
             ANNOTATIONS,
-            Row("Selector", lambda obj: comma_labels(at(obj, "spec.selector"))),
-            Row("Type", "spec.type", default=""),
-            Row("IP Family Policy", "spec.ipFamilyPolicy"),
-            Row("IP Families", "spec.ipFamilies", ",".join, default="<none>"),
-            Row("IP", "spec.clusterIP", default=""),
-            Row("IPs", "spec.clusterIPs", ",".join, default="<none>"),
-            Row("External IPs", "spec.externalIPs", ",".join),
-            Row("Desired LoadBalancer IP", "spec.loadBalancerIP"),
-            Row("External Name", "spec.externalName"),
-            Row("LoadBalancer Ingress", "status.loadBalancer.ingress", _ingress),
+            DescriptionRow("Selector", lambda obj: comma_labels(at(obj, "spec.selector"))),
+            DescriptionRow("Type", "spec.type", default=""),
+            DescriptionRow("IP Family Policy", "spec.ipFamilyPolicy"),
+            DescriptionRow("IP Families", "spec.ipFamilies", ",".join, default="<none>"),
+            DescriptionRow("IP", "spec.clusterIP", default=""),
+            DescriptionRow("IPs", "spec.clusterIPs", ",".join, default="<none>"),
+            DescriptionRow("External IPs", "spec.externalIPs", ",".join),
+            DescriptionRow("Desired LoadBalancer IP", "spec.loadBalancerIP"),
+            DescriptionRow("External Name", "spec.externalName"),
+            DescriptionRow("LoadBalancer Ingress", "status.loadBalancer.ingress", _ingress),
         ),
         _ports,
         rows(
-            Row("Session Affinity", "spec.sessionAffinity", default=""),
-            Row("External Traffic Policy", "spec.externalTrafficPolicy"),
-            Row("Internal Traffic Policy", "spec.internalTrafficPolicy"),
-            Row("HealthCheck NodePort", "spec.healthCheckNodePort"),
-            Row("LoadBalancer Source Ranges", "spec.loadBalancerSourceRanges", ",".join),
-            Row("Traffic Distribution", "spec.trafficDistribution"),
+            DescriptionRow("Session Affinity", "spec.sessionAffinity", default=""),
+            DescriptionRow("External Traffic Policy", "spec.externalTrafficPolicy"),
+            DescriptionRow("Internal Traffic Policy", "spec.internalTrafficPolicy"),
+            DescriptionRow("HealthCheck NodePort", "spec.healthCheckNodePort"),
+            DescriptionRow("LoadBalancer Source Ranges", "spec.loadBalancerSourceRanges", ",".join),
+            DescriptionRow("Traffic Distribution", "spec.trafficDistribution"),
         ),
     ),
     {"slices": _slices},

@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, labelled, rows
+from sampan.cli.objects.describers.describer import (
+    DescribedObject,
+    Describer,
+    DescriptionRow,
+    RelatedObjects,
+    at,
+    labelled,
+    rows,
+)
 from sampan.cli.objects.describers.scheduling import node_affinity
 from sampan.cli.objects.describers.values import (
     ANNOTATIONS,
@@ -33,7 +41,7 @@ def _claim(volume: Object) -> str:
     return f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else ""
 
 
-def _volume_source(subject: Subject) -> Iterator[str]:
+def _volume_source(subject: DescribedObject) -> Iterator[str]:
     spec = subject.obj.get("spec") or {}
     yield from node_affinity(spec.get("nodeAffinity"))
     yield f"Message:\t{at(subject.obj, 'status.message') or ''}"
@@ -41,7 +49,7 @@ def _volume_source(subject: Subject) -> Iterator[str]:
     yield from source_lines({name: value for name, value in spec.items() if name not in _NO_SOURCES})
 
 
-def _claim_end(subject: Subject) -> Iterator[str]:
+def _claim_end(subject: DescribedObject) -> Iterator[str]:
     claim = subject.obj
     source = at(claim, "spec.dataSource")
     if source:
@@ -73,8 +81,8 @@ def _if_bound(path: str, show: Any = str) -> Any:
     return value
 
 
-def _pods(claim: Any) -> Query:
-    return Query("pods.v1.", claim["metadata"]["namespace"])
+def _pods(claim: Any) -> RelatedObjects:
+    return RelatedObjects("pods.v1.", claim["metadata"]["namespace"])
 
 
 PERSISTENT_VOLUME: Final = Describer(
@@ -84,13 +92,13 @@ PERSISTENT_VOLUME: Final = Describer(
             LABELS,
             ANNOTATIONS,
             FINALIZERS,
-            Row("StorageClass", _storage_class),
-            Row("Status", status_or_terminating),
-            Row("Claim", _claim),
-            Row("Reclaim Policy", "spec.persistentVolumeReclaimPolicy", default=""),
-            Row("Access Modes", "spec.accessModes", access_modes, default=""),
-            Row("VolumeMode", "spec.volumeMode"),
-            Row("Capacity", "spec.capacity.storage", default="0"),
+            DescriptionRow("StorageClass", _storage_class),
+            DescriptionRow("Status", status_or_terminating),
+            DescriptionRow("Claim", _claim),
+            DescriptionRow("Reclaim Policy", "spec.persistentVolumeReclaimPolicy", default=""),
+            DescriptionRow("Access Modes", "spec.accessModes", access_modes, default=""),
+            DescriptionRow("VolumeMode", "spec.volumeMode"),
+            DescriptionRow("Capacity", "spec.capacity.storage", default="0"),
         ),
         _volume_source,
     )
@@ -101,15 +109,15 @@ PERSISTENT_VOLUME_CLAIM: Final = Describer(
         rows(
             NAME,
             NAMESPACE,
-            Row("StorageClass", _storage_class),
-            Row("Status", status_or_terminating),
-            Row("Volume", "spec.volumeName", default=""),
+            DescriptionRow("StorageClass", _storage_class),
+            DescriptionRow("Status", status_or_terminating),
+            DescriptionRow("Volume", "spec.volumeName", default=""),
             LABELS,
             ANNOTATIONS,
             FINALIZERS,
-            Row("Capacity", _if_bound("status.capacity.storage")),
-            Row("Access Modes", _if_bound("status.accessModes", access_modes)),
-            Row("VolumeMode", "spec.volumeMode"),
+            DescriptionRow("Capacity", _if_bound("status.capacity.storage")),
+            DescriptionRow("Access Modes", _if_bound("status.accessModes", access_modes)),
+            DescriptionRow("VolumeMode", "spec.volumeMode"),
         ),
         _claim_end,
         conditions(*_CONDITION),

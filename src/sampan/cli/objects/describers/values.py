@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from sampan.cli.objects.describers.describer import Query, Row, Section, Subject, at, table
+from sampan.cli.objects.describers.describer import DescribedObject, DescriptionRow, RelatedObjects, Section, at, table
 from sampan.client import ListOptions
 from sampan.core.clock import utc_now
 from sampan.core.label_selectors import selector_text
@@ -110,7 +110,7 @@ def conditions(*columns: str) -> Section:
     """Return the section with the table of conditions; a column shows the field of the same name."""
     fields = [name[:1].lower() + name[1:] for name in columns]
 
-    def section(subject: Subject) -> Iterator[str]:
+    def section(subject: DescribedObject) -> Iterator[str]:
         cells = [
             [time(each[name]) if name.endswith("Time") and each.get(name) else each.get(name) for name in fields]
             for each in at(subject.obj, "status.conditions") or ()
@@ -123,14 +123,14 @@ def conditions(*columns: str) -> Section:
 def pods_of(path: str) -> Any:
     """Return the query for the Pods in the object's namespace that the selector at a path selects."""
 
-    def query(obj: Object) -> Query:
+    def query(obj: Object) -> RelatedObjects:
         chosen = selector_text(at(obj, path))
-        return Query("pods.v1.", obj["metadata"]["namespace"], ListOptions(label_selector=chosen))
+        return RelatedObjects("pods.v1.", obj["metadata"]["namespace"], ListOptions(label_selector=chosen))
 
     return query
 
 
-def owned(subject: Subject, name: str) -> list[Object] | None:
+def owned(subject: DescribedObject, name: str) -> list[Object] | None:
     """Return the related objects that the subject controls; None if they could not be read."""
     found = subject.related.get(name)
     uid = subject.obj["metadata"].get("uid")
@@ -145,11 +145,11 @@ def owned(subject: Subject, name: str) -> list[Object] | None:
     ]
 
 
-NAME: Final = Row("Name", "metadata.name")
-NAMESPACE: Final = Row("Namespace", "metadata.namespace")
-CREATED: Final = Row("CreationTimestamp", "metadata.creationTimestamp", time)
-LABELS: Final = Row("Labels", lambda obj: labels(at(obj, "metadata.labels")))
-ANNOTATIONS: Final = Row("Annotations", lambda obj: annotations(at(obj, "metadata.annotations")))
-CONTROLLER: Final = Row("Controlled By", controller)
-FINALIZERS: Final = Row("Finalizers", lambda obj: f"[{' '.join(at(obj, 'metadata.finalizers') or ())}]")
-SELECTOR: Final = Row("Selector", lambda obj: selector(at(obj, "spec.selector")))
+NAME: Final = DescriptionRow("Name", "metadata.name")
+NAMESPACE: Final = DescriptionRow("Namespace", "metadata.namespace")
+CREATED: Final = DescriptionRow("CreationTimestamp", "metadata.creationTimestamp", time)
+LABELS: Final = DescriptionRow("Labels", lambda obj: labels(at(obj, "metadata.labels")))
+ANNOTATIONS: Final = DescriptionRow("Annotations", lambda obj: annotations(at(obj, "metadata.annotations")))
+CONTROLLER: Final = DescriptionRow("Controlled By", controller)
+FINALIZERS: Final = DescriptionRow("Finalizers", lambda obj: f"[{' '.join(at(obj, 'metadata.finalizers') or ())}]")
+SELECTOR: Final = DescriptionRow("Selector", lambda obj: selector(at(obj, "spec.selector")))

@@ -3,81 +3,86 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from sampan.cli.objects.describers.describer import Row, at, lines_of
+from sampan.cli.objects.describers.describer import DescriptionRow, at, lines_of
 from sampan.cli.objects.describers.values import annotations, labels
 from sampan.resource import Object
 
-_READ_ONLY: Final = Row("ReadOnly", "readOnly", default="false")
-_OPTIONAL: Final = Row("Optional", "optional", default="false")
-_FS_TYPE: Final = Row("FSType", "fsType", default="")
-_PATH: Final = Row("Path", "path", default="")
+_READ_ONLY: Final = DescriptionRow("ReadOnly", "readOnly", default="false")
+_OPTIONAL: Final = DescriptionRow("Optional", "optional", default="false")
+_FS_TYPE: Final = DescriptionRow("FSType", "fsType", default="")
+_PATH: Final = DescriptionRow("Path", "path", default="")
 
-VOLUME_SOURCES: Final[Mapping[str, tuple[str, Sequence[Row]]]] = {
-    "configMap": ("ConfigMap (a volume populated by a ConfigMap)", (Row("Name", "name"), _OPTIONAL)),
-    "secret": ("Secret (a volume populated by a Secret)", (Row("SecretName", "secretName"), _OPTIONAL)),
+VOLUME_SOURCES: Final[Mapping[str, tuple[str, Sequence[DescriptionRow]]]] = {
+    "configMap": ("ConfigMap (a volume populated by a ConfigMap)", (DescriptionRow("Name", "name"), _OPTIONAL)),
+    "secret": ("Secret (a volume populated by a Secret)", (DescriptionRow("SecretName", "secretName"), _OPTIONAL)),
     "emptyDir": (
         "EmptyDir (a temporary directory that shares a pod's lifetime)",
-        (Row("Medium", "medium", default=""), Row("SizeLimit", "sizeLimit", default="<unset>")),
+        (DescriptionRow("Medium", "medium", default=""), DescriptionRow("SizeLimit", "sizeLimit", default="<unset>")),
     ),
-    "hostPath": ("HostPath (bare host directory volume)", (_PATH, Row("HostPathType", "type", default="<none>"))),
+    "hostPath": (
+        "HostPath (bare host directory volume)",
+        (_PATH, DescriptionRow("HostPathType", "type", default="<none>")),
+    ),
     "persistentVolumeClaim": (
         "PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)",
-        (Row("ClaimName", "claimName"), _READ_ONLY),
+        (DescriptionRow("ClaimName", "claimName"), _READ_ONLY),
     ),
     "downwardAPI": ("DownwardAPI (a volume populated by information about the pod)", ()),
     "projected": ("Projected (a volume that contains injected data from multiple sources)", ()),
     "ephemeral": (
         "EphemeralVolume (an inline specification for a volume that gets created and deleted with the pod)",
         (
-            Row("StorageClass", "volumeClaimTemplate.spec.storageClassName", default=""),
-            Row("Volume", "volumeClaimTemplate.spec.volumeName", default=""),
-            Row("Labels", lambda source: labels(at(source, "volumeClaimTemplate.metadata.labels"))),
-            Row("Annotations", lambda source: annotations(at(source, "volumeClaimTemplate.metadata.annotations"))),
-            Row("Capacity", lambda source: ""),
-            Row("Access Modes", lambda source: ""),
-            Row("VolumeMode", "volumeClaimTemplate.spec.volumeMode"),
+            DescriptionRow("StorageClass", "volumeClaimTemplate.spec.storageClassName", default=""),
+            DescriptionRow("Volume", "volumeClaimTemplate.spec.volumeName", default=""),
+            DescriptionRow("Labels", lambda source: labels(at(source, "volumeClaimTemplate.metadata.labels"))),
+            DescriptionRow(
+                "Annotations", lambda source: annotations(at(source, "volumeClaimTemplate.metadata.annotations"))
+            ),
+            DescriptionRow("Capacity", lambda source: ""),
+            DescriptionRow("Access Modes", lambda source: ""),
+            DescriptionRow("VolumeMode", "volumeClaimTemplate.spec.volumeMode"),
         ),
     ),
     "nfs": (
         "NFS (an NFS mount that lasts the lifetime of a pod)",
-        (Row("Server", "server"), _PATH, _READ_ONLY),
+        (DescriptionRow("Server", "server"), _PATH, _READ_ONLY),
     ),
     "csi": (
         "CSI (a Container Storage Interface (CSI) volume source)",
         (
-            Row("Driver", "driver"),
+            DescriptionRow("Driver", "driver"),
             _FS_TYPE,
-            Row("VolumeHandle", "volumeHandle"),
+            DescriptionRow("VolumeHandle", "volumeHandle"),
             _READ_ONLY,
-            Row("VolumeAttributes", lambda source: labels(source.get("volumeAttributes"))),
+            DescriptionRow("VolumeAttributes", lambda source: labels(source.get("volumeAttributes"))),
         ),
     ),
     "image": (
         "Image (a container image or OCI artifact)",
-        (Row("Reference", "reference"), Row("PullPolicy", "pullPolicy")),
+        (DescriptionRow("Reference", "reference"), DescriptionRow("PullPolicy", "pullPolicy")),
     ),
     "local": ("LocalVolume (a persistent volume backed by local storage on a node)", (_PATH,)),
     "iscsi": (
         "ISCSI (an ISCSI Disk resource that is attached to a kubelet's host machine and then exposed to the pod)",
         (
-            Row("TargetPortal", "targetPortal"),
-            Row("IQN", "iqn"),
-            Row("Lun", "lun"),
-            Row("ISCSIInterface", "iscsiInterface"),
+            DescriptionRow("TargetPortal", "targetPortal"),
+            DescriptionRow("IQN", "iqn"),
+            DescriptionRow("Lun", "lun"),
+            DescriptionRow("ISCSIInterface", "iscsiInterface"),
             _FS_TYPE,
             _READ_ONLY,
-            Row("Portals", "portals"),
-            Row("DiscoveryCHAPAuth", "chapAuthDiscovery", default="false"),
-            Row("SessionCHAPAuth", "chapAuthSession", default="false"),
-            Row("SecretRef", "secretRef.name"),
-            Row("InitiatorName", "initiatorName", default="<none>"),
+            DescriptionRow("Portals", "portals"),
+            DescriptionRow("DiscoveryCHAPAuth", "chapAuthDiscovery", default="false"),
+            DescriptionRow("SessionCHAPAuth", "chapAuthSession", default="false"),
+            DescriptionRow("SecretRef", "secretRef.name"),
+            DescriptionRow("InitiatorName", "initiatorName", default="<none>"),
         ),
     ),
     "fc": (
         "FC (a Fibre Channel disk)",
         (
-            Row("TargetWWNs", "targetWWNs", ", ".join, default=""),
-            Row("LUN", "lun", default="<none>"),
+            DescriptionRow("TargetWWNs", "targetWWNs", ", ".join, default=""),
+            DescriptionRow("LUN", "lun", default="<none>"),
             _FS_TYPE,
             _READ_ONLY,
         ),
@@ -111,7 +116,9 @@ def source_lines(volume: Object) -> Iterator[str]:
         yield "    <unknown>"
         return
     yield f"    Type:\t{other[:1].upper()}{other[1:]}"
-    yield from lines_of([Row(f"{name[:1].upper()}{name[1:]}", name) for name in volume[other]], volume[other], "    ")
+    yield from lines_of(
+        [DescriptionRow(f"{name[:1].upper()}{name[1:]}", name) for name in volume[other]], volume[other], "    "
+    )
 
 
 def _no_items(source: Object) -> Iterator[str]:
@@ -132,12 +139,14 @@ def _downward(source: Object) -> Iterator[str]:
         yield f"      {field} -> {item.get('path', '')}"
 
 
-_PROJECTED: Final[Mapping[str, Sequence[Row]]] = {
-    "secret": (Row("SecretName", "name"), _OPTIONAL),
-    "downwardAPI": (Row("DownwardAPI", lambda source: "true"),),
-    "configMap": (Row("ConfigMapName", "name"), _OPTIONAL),
-    "serviceAccountToken": (Row("TokenExpirationSeconds", "expirationSeconds"),),
-    "clusterTrustBundle": (Row("ClusterTrustBundle", lambda source: source.get("name") or source.get("signerName")),),
-    "podCertificate": (Row("PodCertificate", "signerName"),),
+_PROJECTED: Final[Mapping[str, Sequence[DescriptionRow]]] = {
+    "secret": (DescriptionRow("SecretName", "name"), _OPTIONAL),
+    "downwardAPI": (DescriptionRow("DownwardAPI", lambda source: "true"),),
+    "configMap": (DescriptionRow("ConfigMapName", "name"), _OPTIONAL),
+    "serviceAccountToken": (DescriptionRow("TokenExpirationSeconds", "expirationSeconds"),),
+    "clusterTrustBundle": (
+        DescriptionRow("ClusterTrustBundle", lambda source: source.get("name") or source.get("signerName")),
+    ),
+    "podCertificate": (DescriptionRow("PodCertificate", "signerName"),),
 }
 _SOURCE_ITEMS: Final = {"projected": _projected, "downwardAPI": _downward}

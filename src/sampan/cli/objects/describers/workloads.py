@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from sampan.cli.objects.describers.describer import Describer, Query, Row, Subject, at, lines_of, rows
+from sampan.cli.objects.describers.describer import (
+    DescribedObject,
+    Describer,
+    DescriptionRow,
+    RelatedObjects,
+    at,
+    lines_of,
+    rows,
+)
 from sampan.cli.objects.describers.pod_template import pod_template
 from sampan.cli.objects.describers.values import (
     ANNOTATIONS,
@@ -33,7 +41,7 @@ def _count(obj: Object, path: str) -> int:
     return at(obj, path) or 0
 
 
-def _pods_status(subject: Subject) -> Iterator[str]:
+def _pods_status(subject: DescribedObject) -> Iterator[str]:
     pods = owned(subject, "pods")
     if pods is None:
         yield "Pods Status:\terror in fetching pods"
@@ -58,12 +66,12 @@ def _rolling_update(strategy: Object) -> str:
     return f"{strategy.get('maxUnavailable')} max unavailable, {strategy.get('maxSurge')} max surge"
 
 
-def _replica_sets_query(obj: Object) -> Query:
+def _replica_sets_query(obj: Object) -> RelatedObjects:
     chosen = selector_text(at(obj, "spec.selector"))
-    return Query("replicasets.v1.apps", obj["metadata"]["namespace"], ListOptions(label_selector=chosen))
+    return RelatedObjects("replicasets.v1.apps", obj["metadata"]["namespace"], ListOptions(label_selector=chosen))
 
 
-def _replica_sets(subject: Subject) -> Iterator[str]:
+def _replica_sets(subject: DescribedObject) -> Iterator[str]:
     """Yield the old ReplicaSets and the new one: the oldest with the Deployment's Pod template."""
     found = sorted(owned(subject, "replica sets") or (), key=_by_age)
     if not found:
@@ -92,37 +100,39 @@ def _template_of_deployment(replica_set: Object) -> Object:
     return {**template, "metadata": {**metadata, "labels": labels}}
 
 
-def _update_strategy(subject: Subject) -> Iterator[str]:
-    yield from lines_of((Row("Update Strategy", "spec.updateStrategy.type"),), subject.obj)
+def _update_strategy(subject: DescribedObject) -> Iterator[str]:
+    yield from lines_of((DescriptionRow("Update Strategy", "spec.updateStrategy.type"),), subject.obj)
     rolling = (
-        Row("Partition", "spec.updateStrategy.rollingUpdate.partition"),
-        Row("MaxUnavailable", "spec.updateStrategy.rollingUpdate.maxUnavailable"),
+        DescriptionRow("Partition", "spec.updateStrategy.rollingUpdate.partition"),
+        DescriptionRow("MaxUnavailable", "spec.updateStrategy.rollingUpdate.maxUnavailable"),
     )
     yield from lines_of(rolling, subject.obj, "  ")
     retention = at(subject.obj, "spec.persistentVolumeClaimRetentionPolicy")
     if retention:
         yield "Persistent Volume Claim Retention Policy:"
-        yield from lines_of((Row("WhenDeleted", "whenDeleted"), Row("WhenScaled", "whenScaled")), retention, "  ")
+        yield from lines_of(
+            (DescriptionRow("WhenDeleted", "whenDeleted"), DescriptionRow("WhenScaled", "whenScaled")), retention, "  "
+        )
 
 
 _CLAIM: Final = (
-    Row("Name", "metadata.name"),
-    Row("StorageClass", "spec.storageClassName", default=""),
-    Row("Labels", lambda claim: labels(at(claim, "metadata.labels"))),
-    Row("Annotations", lambda claim: annotations(at(claim, "metadata.annotations"))),
-    Row("Capacity", "spec.resources.requests.storage", default="<default>"),
-    Row("Access Modes", "spec.accessModes", lambda modes: f"[{' '.join(modes)}]", default="[]"),
+    DescriptionRow("Name", "metadata.name"),
+    DescriptionRow("StorageClass", "spec.storageClassName", default=""),
+    DescriptionRow("Labels", lambda claim: labels(at(claim, "metadata.labels"))),
+    DescriptionRow("Annotations", lambda claim: annotations(at(claim, "metadata.annotations"))),
+    DescriptionRow("Capacity", "spec.resources.requests.storage", default="<default>"),
+    DescriptionRow("Access Modes", "spec.accessModes", lambda modes: f"[{' '.join(modes)}]", default="[]"),
 )
 
 
-def _volume_claims(subject: Subject) -> Iterator[str]:
+def _volume_claims(subject: DescribedObject) -> Iterator[str]:
     claims: Any = at(subject.obj, "spec.volumeClaimTemplates")
     yield "Volume Claims:" if claims else "Volume Claims:\t<none>"
     for claim in claims or ():
         yield from lines_of(_CLAIM, claim, "  ")
 
 
-def _node_counts(subject: Subject) -> Iterator[str]:
+def _node_counts(subject: DescribedObject) -> Iterator[str]:
     for label, name in (
         ("Desired Number of Nodes Scheduled", "desiredNumberScheduled"),
         ("Current Number of Nodes Scheduled", "currentNumberScheduled"),
@@ -142,10 +152,10 @@ DEPLOYMENT: Final = Describer(
             LABELS,
             ANNOTATIONS,
             SELECTOR,
-            Row("Replicas", _deployment_replicas),
-            Row("StrategyType", "spec.strategy.type", default=""),
-            Row("MinReadySeconds", "spec.minReadySeconds", default="0"),
-            Row("RollingUpdateStrategy", "spec.strategy.rollingUpdate", _rolling_update),
+            DescriptionRow("Replicas", _deployment_replicas),
+            DescriptionRow("StrategyType", "spec.strategy.type", default=""),
+            DescriptionRow("MinReadySeconds", "spec.minReadySeconds", default="0"),
+            DescriptionRow("RollingUpdateStrategy", "spec.strategy.rollingUpdate", _rolling_update),
         ),
         pod_template,
         conditions("Type", "Status", "Reason"),
@@ -163,7 +173,7 @@ REPLICA_SET: Final = Describer(
             LABELS,
             ANNOTATIONS,
             CONTROLLER,
-            Row(
+            DescriptionRow(
                 "Replicas",
                 lambda obj: f"{_count(obj, 'status.replicas')} current / {_count(obj, 'spec.replicas')} desired",
             ),
@@ -184,9 +194,9 @@ STATEFUL_SET: Final = Describer(
             SELECTOR,
             LABELS,
             ANNOTATIONS,
-            Row("Service Name", "spec.serviceName"),
-            Row("Pod Management Policy", "spec.podManagementPolicy"),
-            Row(
+            DescriptionRow("Service Name", "spec.serviceName"),
+            DescriptionRow("Pod Management Policy", "spec.podManagementPolicy"),
+            DescriptionRow(
                 "Replicas",
                 lambda obj: f"{_count(obj, 'spec.replicas')} desired | {_count(obj, 'status.replicas')} total",
             ),
@@ -205,7 +215,7 @@ DAEMON_SET: Final = Describer(
             NAME,
             NAMESPACE,
             SELECTOR,
-            Row("Node-Selector", lambda obj: comma_labels(at(obj, "spec.template.spec.nodeSelector"))),
+            DescriptionRow("Node-Selector", lambda obj: comma_labels(at(obj, "spec.template.spec.nodeSelector"))),
             LABELS,
             ANNOTATIONS,
         ),

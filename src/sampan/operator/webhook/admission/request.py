@@ -34,7 +34,7 @@ class UserInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     extra: dict[str, list[str]] = {}
 
 
-class Kind(msgspec.Struct, frozen=True):
+class ReviewedKind(msgspec.Struct, frozen=True):
     """Kind as in a review."""
 
     group: str = ""
@@ -47,7 +47,7 @@ class Kind(msgspec.Struct, frozen=True):
         return GroupVersionKind(self.group, self.version, self.kind)
 
 
-class Resource(msgspec.Struct, frozen=True):
+class ReviewedResource(msgspec.Struct, frozen=True):
     """Resource as in a review."""
 
     group: str = ""
@@ -70,12 +70,12 @@ class AdmissionRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     uid: str
     """UID of this request, not of the object."""
     operation: Operation
-    kind: Kind = Kind()
-    resource: Resource = Resource()
+    kind: ReviewedKind = ReviewedKind()
+    resource: ReviewedResource = ReviewedResource()
     sub_resource: str = ""
     """`status`, `scale`, …; empty for the object."""
-    request_kind: Kind | None = None
-    request_resource: Resource | None = None
+    request_kind: ReviewedKind | None = None
+    request_resource: ReviewedResource | None = None
     request_sub_resource: str = ""
     name: str = ""
     """Name of the object; empty if the server generates it."""

@@ -1,4 +1,4 @@
-"""`MemoryStore`: certificates of one process, for servers whose clients do not verify them."""
+"""`MemoryCertificates`: certificates of one process, for servers whose clients do not verify them."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from sampan.operator.webhook.certificates.store import Stored
 
 
-class MemoryStore:
+class MemoryCertificates:
     """Implements `CertificateStore`. The certificates are new in each process."""
 
     def __init__(self) -> None:

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from sampan.project.bundle.helm.monitoring import monitoring_files
 from sampan.project.bundle.helm.object_templates import ObjectTemplates
-from sampan.project.bundle.helm.references import References
+from sampan.project.bundle.helm.references import ReferenceRewriter
 from sampan.project.bundle.helm.rights import SCOPED
 from sampan.project.bundle.helm.template import depends
 from sampan.project.bundle.helm.texts import helpers, notes, values_file
 from sampan.project.bundle.helm.values import chart_values, values_schema
-from sampan.project.bundle.helm.workload import CONTAINER_FIELDS, POD_FIELDS, Image, operator_container
+from sampan.project.bundle.helm.workload import CONTAINER_FIELDS, POD_FIELDS, ImageName, operator_container
 from sampan.project.bundle.loaded import load_operator
 from sampan.project.bundle.objects import OperatorObjects, objects_from
 from sampan.project.bundle.own_metrics import Measured, measured
@@ -56,7 +56,7 @@ def _files(
     objects = [each for each in objects if each["kind"] != "Namespace"]
     hooks = next((each["metadata"]["name"] for each in objects if each["kind"].endswith("WebhookConfiguration")), "")
     converts = any(each["spec"].get("conversion") for each in objects if _is_crd(each))
-    names = References(settings.name, settings.namespace, lease, hooks, converts)
+    names = ReferenceRewriter(settings.name, settings.namespace, lease, hooks, converts)
     deployment = _deployment(names, objects)
     defaults = _defaults(settings, deployment, present, objects)
     values = chart_values(defaults)
@@ -86,7 +86,7 @@ def _about(settings: BundleSettings) -> Object:
     }
 
 
-def _deployment(names: References, objects: Sequence[Object]) -> Object:
+def _deployment(names: ReferenceRewriter, objects: Sequence[Object]) -> Object:
     found = [each for each in objects if each["kind"] == "Deployment"]
     if len(found) != 1:
         raise ProjectError(f"a chart needs one Deployment of the operator, but there are {len(found)}")
@@ -99,7 +99,7 @@ def _defaults(
     """Return the values that the objects have, by path."""
     pod = deployment["spec"]["template"]["spec"]
     container = operator_container(deployment)
-    image = Image.parse(container["image"])
+    image = ImageName.parse(container["image"])
     kinds = {each["kind"]: each for each in present}
     found: dict[str, Any] = {
         "replicas": kinds["Deployment"]["spec"].get("replicas", 1),

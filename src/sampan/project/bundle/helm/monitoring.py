@@ -4,7 +4,7 @@ from typing import Final
 
 from sampan.project.bundle.alerts import alert_groups, job_selector, prometheus_rule
 from sampan.project.bundle.dashboard import dashboard_text
-from sampan.project.bundle.helm.references import References
+from sampan.project.bundle.helm.references import ReferenceRewriter
 from sampan.project.bundle.helm.template import BELOW, Lines, literal, to_template
 from sampan.project.bundle.helm.workload import annotation_lines, merged_lines
 from sampan.project.bundle.own_metrics import Measured
@@ -15,7 +15,7 @@ _PLACE: Final = "NAMESPACE-OF-THE-RELEASE"
 _ENABLED: Final = "and $.Values.metrics.enabled $.Values.metrics"
 
 
-def monitoring_files(names: References, labels: Object, parts: Measured) -> dict[str, str]:
+def monitoring_files(names: ReferenceRewriter, labels: Object, parts: Measured) -> dict[str, str]:
     """Return the dashboard, the template of its ConfigMap, and that of the alerts. `labels`: those of all objects."""
     return {
         "dashboards/dashboard.json": dashboard_text(names.base, parts),
@@ -24,7 +24,7 @@ def monitoring_files(names: References, labels: Object, parts: Measured) -> dict
     }
 
 
-def _metadata(names: References, end: str, labels: Object, value: str) -> Object:
+def _metadata(names: ReferenceRewriter, end: str, labels: Object, value: str) -> Object:
     return {
         "name": names.name(names.base + end),
         "namespace": names.place(names.namespace),
@@ -33,7 +33,7 @@ def _metadata(names: References, end: str, labels: Object, value: str) -> Object
     }
 
 
-def _rules(names: References, labels: Object, parts: Measured) -> str:
+def _rules(names: ReferenceRewriter, labels: Object, parts: Measured) -> str:
     groups = alert_groups(names.base, job_selector(_JOB, _PLACE), parts)
     text = to_template(prometheus_rule(_metadata(names, "", labels, "rules"), groups))
     job = f"{{{{ {literal(names.name(f'{names.base}-metrics'))} }}}}"
@@ -41,7 +41,7 @@ def _rules(names: References, labels: Object, parts: Measured) -> str:
     return f"{{{{- if {_ENABLED}.rules.enabled }}}}\n---\n{text}{{{{- end }}}}\n"
 
 
-def _config_map(names: References, labels: Object) -> str:
+def _config_map(names: ReferenceRewriter, labels: Object) -> str:
     job = literal(names.name(f"{names.base}-metrics"))
     replaced = f'replace "\\"{names.base}-metrics\\"" ({job} | quote)'
     content = f'{{{{- $.Files.Get "dashboards/dashboard.json" | {replaced} | nindent {BELOW} }}}}'

@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 from sampan.project.bundle.helm.guards import FILES, MORE, guard_of
-from sampan.project.bundle.helm.references import References
+from sampan.project.bundle.helm.references import ReferenceRewriter
 from sampan.project.bundle.helm.rights import bound_cluster_roles, scoped_pair
 from sampan.project.bundle.helm.template import AT, Expression, Lines, When, to_template
 from sampan.project.bundle.helm.workload import annotation_lines, deployment_template, merged_lines
@@ -18,7 +18,7 @@ _KEEP: Final = "helm.sh/resource-policy"
 class ObjectTemplates:
     """Templates of all objects, grouped in files by their topic."""
 
-    def __init__(self, names: References, objects: Sequence[Object]) -> None:
+    def __init__(self, names: ReferenceRewriter, objects: Sequence[Object]) -> None:
         self._names, self._objects = names, objects
         self._bound = bound_cluster_roles(objects)
 

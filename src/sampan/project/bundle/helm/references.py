@@ -1,4 +1,4 @@
-"""`References`: names, namespaces and labels of an operator's objects that depend on the release."""
+"""`ReferenceRewriter`: names, namespaces and labels of an operator's objects that depend on the release."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _CLUSTER_RESOURCES: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class References:
+class ReferenceRewriter:
     """Rewrites references between the objects of one operator.
 
     The name of each object begins with `base`, except those that the operator's code names. Names of others, such as

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from sampan.project.bundle.helm.references import References
+from sampan.project.bundle.helm.references import ReferenceRewriter
 from sampan.project.bundle.helm.template import Expression
 from sampan.project.bundle.helm.workload import annotation_lines
 
@@ -23,7 +23,7 @@ def bound_cluster_roles(objects: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     )
 
 
-def scoped_pair(name: str, rules: Rules, subjects: Any, names: References, labels: Any) -> list[dict[str, Any]]:
+def scoped_pair(name: str, rules: Rules, subjects: Any, names: ReferenceRewriter, labels: Any) -> list[dict[str, Any]]:
     """Return a Role and its binding in the namespace `$watched` of a template."""
     end = f'{name.removeprefix(names.base)}{SCOPED}" "{name.removeprefix(names.base)}'
     own = names.helper("name", f'(list $ (ternary "{end}" (eq $watched $.Release.Namespace)))')

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sampan.project.bundle.helm.references import References
+from sampan.project.bundle.helm.references import ReferenceRewriter
 from sampan.project.bundle.helm.values import Value
 from sampan.wire.yaml import encode
 
@@ -105,7 +105,7 @@ _HEADER: Final = """\
 """
 
 
-def helpers(names: References, longest: int, *, tagged: bool) -> str:
+def helpers(names: ReferenceRewriter, longest: int, *, tagged: bool) -> str:
     """Return the named templates. `longest`: length of the longest end of a name; `tagged`: the tag is the version."""
     words = {
         "LENGTH": str(max(_NAME_MAX - longest, 1)),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sampan.project.bundle.helm.references import References
+from sampan.project.bundle.helm.references import ReferenceRewriter
 from sampan.project.bundle.helm.template import AT, BELOW, Expression, Lines, When, depends, literal
 
 POD_FIELDS: Final[Mapping[str, str]] = {
@@ -28,7 +28,7 @@ CONVERSIONS: Final = "--webhook-conversions"
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class ImageName:
     """Parts of an image's name."""
 
     repository: str
@@ -36,7 +36,7 @@ class Image:
     digest: str
 
     @classmethod
-    def parse(cls, text: str) -> "Image":
+    def parse(cls, text: str) -> "ImageName":
         """Return the parts. The text is `REPOSITORY[:TAG][@DIGEST]`."""
         name, _, digest = text.partition("@")
         folder, slash, last = name.rpartition("/")
@@ -50,7 +50,7 @@ def operator_container(deployment: Mapping[str, Any]) -> Mapping[str, Any]:
     return containers[0]
 
 
-def deployment_template(deployment: Mapping[str, Any], names: References) -> dict[str, Any]:
+def deployment_template(deployment: Mapping[str, Any], names: ReferenceRewriter) -> dict[str, Any]:
     """Return the template. `deployment` has the references of `names`."""
     spec = deployment["spec"]
     template = spec["template"]
@@ -76,7 +76,7 @@ def annotation_lines(chart: str, own: Mapping[str, Any], *values: str) -> Lines:
     return Lines(f"{condition}\nannotations:\n  {{{{- . | nindent {BELOW} }}}}\n{{{{- end }}}}")
 
 
-def _pod(pod: Mapping[str, Any], names: References) -> dict[str, Any]:
+def _pod(pod: Mapping[str, Any], names: ReferenceRewriter) -> dict[str, Any]:
     first, *sidecars = pod["containers"]
     computed = {"containers", "volumes", *POD_FIELDS}
     return {
@@ -87,7 +87,7 @@ def _pod(pod: Mapping[str, Any], names: References) -> dict[str, Any]:
     }
 
 
-def _container(container: Mapping[str, Any], names: References) -> dict[str, Any]:
+def _container(container: Mapping[str, Any], names: ReferenceRewriter) -> dict[str, Any]:
     dropped = {"image", "imagePullPolicy", "args", "env", "volumeMounts", *CONTAINER_FIELDS}
     result: dict[str, Any] = {"name": container["name"], "image": Expression(f'include "{names.base}.image" $')}
     result["imagePullPolicy"] = When("$.Values.image.pullPolicy", Expression("$.Values.image.pullPolicy", quoted=False))
@@ -99,7 +99,7 @@ def _container(container: Mapping[str, Any], names: References) -> dict[str, Any
     return result | {key: _replaced(container.get(key), value) for key, value in CONTAINER_FIELDS.items()}
 
 
-def _arguments(own: Sequence[Any], names: References) -> list[Any]:
+def _arguments(own: Sequence[Any], names: ReferenceRewriter) -> list[Any]:
     """Return the arguments: those of the object, those that follow from values, and the user's, which prevail."""
     chart = names.base
     renamed = f'ne (include "{chart}.fullname" $) "{chart}"'
