@@ -36,6 +36,8 @@ ROUTES: Final[Mapping[str, tuple[str, str]]] = {
     "object-gone": ("object/core/v1/pods/default/none", "heading:Pod none does not exist"),
     "edit": ("edit/apps/v1/deployments/default/web", "textbox:web as YAML"),
     "edit-hostile": ("edit/core/v1/configmaps/default/hostile", "textbox:hostile as YAML"),
+    "create": ("create/harbour.example.com/v1/boats?ns=default", "textbox:New objects as YAML"),
+    "create-yaml": ("create", "textbox:New objects as YAML"),
     "edit-gone": ("edit/core/v1/pods/default/none", "heading:Pod none does not exist"),
     "sessions": ("server/sessions", "row:system:admin"),
     "missing": ("nowhere", "heading:Nothing is at this address"),

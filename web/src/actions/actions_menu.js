@@ -1,11 +1,14 @@
 /** Menu of actions on an object. Those that the user may not do are shown, with the verb that is missing. */
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { isSecret } from "../details/secret.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { Lazy } from "../frame/lazy.js";
 import { useOutside } from "../frame/outside.js";
 import { ActionButton } from "../rights/action_button.js";
+import { go } from "../routes/location.js";
+import { createAddress } from "../routes/routes.js";
 import { t } from "../texts/catalogue.js";
 import { actionsOf } from "./actions.js";
 
@@ -15,6 +18,7 @@ const loadDelete = () => import("./delete_dialog.js").then((module) => module.De
 /** @param {{ kind: import("../discovery/kinds.js").Kind, object: any }} props */
 export function ActionsMenu({ kind, object }) {
   const open = useSignal(false);
+  const { name, namespace = "" } = object.metadata;
   const current = useSignal(/** @type {import("./actions.js").ObjectAction | "delete" | null} */ (null));
   const said = useSignal("");
   const root = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -37,8 +41,10 @@ export function ActionsMenu({ kind, object }) {
     <span class="visually-hidden" role="status">${said.value}</span>
     ${open.value && html`<div class="popover actions" role="dialog" aria-label=${t("action.menu")}><ul role="list">
       ${actionsOf(kind, object).map((action) => html`<li key=${action.id}><${ActionButton} action=${action.right} icon=${action.icon} precise class="command-line" onPress=${() => start(action)}>${t(`action.${action.id}`)}<//></li>`)}
+      ${kind.verbs.includes("create") && !isSecret(object) && html`<li><${ActionButton} precise class="command-line" icon="copy" onPress=${() => go(createAddress(kind, { from: [namespace, name].filter(Boolean).join("/") }))}
+        action=${{ kind, namespace, name: "", verb: "create" }}>${t("create.copy")}<//></li>`}
       ${kind.verbs.includes("delete") && html`<li class="last"><${ActionButton} precise class="command-line danger-text" icon="trash" onPress=${() => start("delete")}
-        action=${{ kind, namespace: object.metadata.namespace ?? "", name: object.metadata.name, verb: "delete" }}>${t("delete.title")}<//></li>`}
+        action=${{ kind, namespace, name, verb: "delete" }}>${t("delete.title")}<//></li>`}
     </ul></div>`}
     ${current.value === "delete" ? html`<${Lazy} load=${loadDelete} props=${props} />` : current.value && html`<${Lazy} load=${loadDialog} props=${{ ...props, action: current.value }} />`}
   </div>`;

@@ -44,9 +44,24 @@ function basics(label) {
     EditorView.cspNonce.of(nonce), EditorState.phrases.of(phrases()), EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     lineNumbers(), lintGutter(), foldGutter(), codeFolding(), highlightSpecialChars(), highlightActiveLine(), highlightActiveLineGutter(),
     history(), drawSelection(), indentOnInput(), indentUnit.of("  "), bracketMatching(), closeBrackets(), highlightSelectionMatches(),
-    search({ top: true }), yaml(), colours,
+    search({ top: true }), yaml(), colours, EditorView.domEventHandlers({ beforeinput: replaceSelection }),
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
   ];
+}
+
+/**
+ * Replace a selection by itself. The browser would keep its colours in a style attribute, which the policy of the page forbids.
+ * @param {InputEvent} event
+ * @param {EditorView} view
+ */
+function replaceSelection(event, view) {
+  const { from, to, empty } = view.state.selection.main;
+  if (empty || event.inputType !== "insertText" || !event.data || view.composing) return false;
+  event.preventDefault();
+  const text = event.data;
+  const insert = () => view.state.update(view.state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+  if (!view.state.facet(EditorView.inputHandler).some((handler) => handler(view, from, to, text, insert))) view.dispatch(insert());
+  return true;
 }
 
 /** @param {(text: string) => void} onChange */

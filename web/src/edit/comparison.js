@@ -1,4 +1,5 @@
 /** Comparison of what is stored, what the user wrote, and what would be stored: lines side by side, each with who changes it. */
+import { MASK, isSecret, masked } from "../details/secret.js";
 import { t } from "../texts/catalogue.js";
 import { same } from "./changes.js";
 import { ownersOf } from "./field_owners.js";
@@ -22,7 +23,7 @@ const CONTEXT = 2;
  * @returns {(Compared | number)[]}
  */
 export function compare(sources) {
-  const objects = [sources.stored, sources.yours, sources.result].map((each) => withoutServerFields(each));
+  const objects = [sources.stored, sources.yours, sources.result].map((each) => withoutServerFields(hiddenValues(each, sources.stored)));
   const ordered = [inOrderOf(objects[0], objects[2]), inOrderOf(objects[1], objects[2]), objects[2]];
   const texts = ordered.map((each) => manifestOf(each).trimEnd());
   const paths = texts.map(pathsByLine);
@@ -33,6 +34,22 @@ export function compare(sources) {
     return { texts: cells, changed, who: changed[0] || changed[1] ? whoChanged(path, sources, column) : null };
   });
   return folded(rows);
+}
+
+/**
+ * Return an object without the values of a Secret; those that differ from the stored ones are marked.
+ * @param {any} object
+ * @param {any} stored
+ */
+function hiddenValues(object, stored) {
+  if (!isSecret(object)) return object;
+  const copy = masked(object);
+  for (const field of ["data", "stringData"]) {
+    for (const name of Object.keys(copy[field] ?? {})) {
+      if (object[field][name] !== valueAt(stored, [field, name])) copy[field][name] = `${MASK} ${t("secret.changed")}`;
+    }
+  }
+  return copy;
 }
 
 /** @param {Compared[]} rows @returns {(Compared | number)[]} */

@@ -1,4 +1,5 @@
 /** Conflicts of a server-side apply: fields that other managers own. The user takes over or leaves each of them. */
+import { isSecret } from "../details/secret.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { t } from "../texts/catalogue.js";
@@ -23,6 +24,7 @@ export function Conflicts({ conflicts, choices, stored, yours, onChoose, onTakeA
 
 /** @param {any} object @param {string} field */
 function short(object, field) {
+  if (isSecret(object)) return "";
   const { path, whole } = follow(object, parsePath(field));
   const text = whole ? visible(JSON.stringify(valueAt(object, path))) : "";
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;

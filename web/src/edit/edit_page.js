@@ -14,6 +14,7 @@ import { t } from "../texts/catalogue.js";
 import { CheckState, Problems } from "./check_state.js";
 import { CodeEditor, fold, moveTo, replaceText, showMarks } from "./code_editor.js";
 import { completions } from "./completion.js";
+import { DraftBar } from "./draft_bar.js";
 import { EditSession } from "./edit_session.js";
 import { placeOf, readManifest } from "./manifest.js";
 import { Review } from "./review.js";
@@ -64,23 +65,24 @@ function Editor({ edit }) {
     if (handle.view) showMarks(handle.view, marks);
   });
   useEffect(() => {
-    const leaving = (/** @type {BeforeUnloadEvent} */ event) => edit.dirty.peek() && event.preventDefault();
+    const leaving = (/** @type {BeforeUnloadEvent} */ event) => edit.dirty.peek() && !edit.kept.peek() && event.preventDefault();
     addEventListener("beforeunload", leaving);
     return () => removeEventListener("beforeunload", leaving);
   }, []);
-  const discard = () => {
+  const show = (/** @type {string} */ text) => {
     if (!handle.view) return;
-    replaceText(handle.view, edit.original.peek());
-    edit.edit(edit.original.peek());
+    replaceText(handle.view, text);
+    foldServerFields(handle);
     handle.view.focus();
+  };
+  const discard = () => {
+    edit.edit(edit.original.peek());
+    show(edit.original.peek());
   };
   const saved = (/** @type {any} */ object) => {
     saving.value = false;
-    const text = edit.saved(object);
-    if (handle.view) replaceText(handle.view, text);
-    foldServerFields(handle);
     said.value = t("edit.saved");
-    handle.view?.focus();
+    show(edit.saved(object));
   };
   return html`<article class="object edit" aria-labelledby="page-title">
     <header class="toolbar object-head edit-head">
@@ -95,6 +97,9 @@ function Editor({ edit }) {
         <button type="button" class="button primary" disabled=${!edit.dirty.value || !edit.readable.value} onClick=${() => (saving.value = true)}>${t("edit.review")}</button>
       </div>
     </header>
+    ${edit.draft.value && html`<${DraftBar} draft=${edit.draft.value} changed=${edit.draft.value.base?.metadata.resourceVersion !== edit.stored.value?.metadata.resourceVersion}
+      onRestore=${() => show(edit.restore())} onDiscard=${() => edit.forget()} />`}
+    ${edit.dirty.value && !edit.kept.value && html`<p class="draft-note hint"><${Icon} name="lock" />${t("draft.not_kept")}</p>`}
     <div class="code-frame">
       <${CodeEditor} text=${edit.text.peek()} label=${t("edit.label", { name })} handle=${handle} extensions=${extensions} onChange=${(/** @type {string} */ text) => edit.edit(text)}
         onTooLong=${() => report({ title: t("edit.refused"), message: t("edit.too_long"), causes: [] })} />

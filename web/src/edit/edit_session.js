@@ -7,6 +7,7 @@ import { session } from "../session/session.js";
 import { Reflector } from "../table/reflector.js";
 import { StatusError } from "../transport/errors.js";
 import { check } from "./check.js";
+import { draftOf, dropDraft, keepDraft } from "./draft.js";
 import { updatedText } from "./document_update.js";
 import { manifestOf, readManifest } from "./manifest.js";
 import { marksOf } from "./place_problems.js";
@@ -27,6 +28,10 @@ export class EditSession {
     /** @type {import("@preact/signals").Signal<import("./place_problems.js").Mark[]>} */
     this.marks = signal([]);
     this.checking = signal(false);
+    /** Edit of an earlier visit. @type {import("@preact/signals").Signal<import("./draft.js").Draft | null>} */
+    this.draft = signal(null);
+    /** Whether the text survives a reload. */
+    this.kept = signal(true);
     /** Whether the text is one object. */
     this.readable = signal(true);
     /** Why the object cannot be read. @type {import("@preact/signals").Signal<any>} */
@@ -69,6 +74,31 @@ export class EditSession {
     this.stored.value = object;
     this.original.value = manifestOf(masked(object));
     this.text.value = this.original.peek();
+    const draft = draftOf(this.#key());
+    this.draft.value = draft && draft.text !== this.original.peek() ? draft : null;
+  }
+
+  /** Continue an edit of an earlier visit. Return its text. */
+  restore() {
+    const draft = /** @type {import("./draft.js").Draft} */ (this.draft.peek());
+    if (draft.base?.metadata?.uid === this.base.peek().metadata.uid) {
+      this.base.value = draft.base;
+      this.original.value = manifestOf(masked(draft.base));
+    }
+    this.draft.value = null;
+    this.edit(draft.text);
+    return draft.text;
+  }
+
+  /** Forget what is kept for another visit. */
+  forget() {
+    this.draft.value = null;
+    dropDraft(this.#key());
+  }
+
+  #key() {
+    const { kind, namespace, name } = this.target;
+    return `${session.login.peek()?.user.username} ${apiPath(kind, namespace, name)} ${this.base.peek()?.metadata.uid}`;
   }
 
   /**
@@ -77,6 +107,8 @@ export class EditSession {
    */
   edit(text) {
     this.text.value = text;
+    if (!this.dirty.peek()) this.forget();
+    else if (!this.draft.peek()) this.kept.value = keepDraft(this.#key(), text, this.base.peek());
     this.later();
   }
 
@@ -100,6 +132,7 @@ export class EditSession {
     this.original.value = text;
     this.text.value = text;
     this.marks.value = [];
+    this.forget();
     return text;
   }
 

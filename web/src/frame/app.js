@@ -20,6 +20,7 @@ import { Empty, Loading } from "./states.js";
 import { TopBar } from "./top_bar.js";
 
 const loadDetails = () => import("../details/object_page.js").then((module) => module.ObjectPage);
+const loadCreate = () => import("../edit/create_page.js").then((module) => module.CreatePage);
 const loadEditor = () => import("../edit/edit_page.js").then((module) => module.EditPage);
 const loadSessions = () => import("../session/sessions_page.js").then((module) => module.SessionsPage);
 
@@ -65,6 +66,8 @@ function Page({ route }) {
       return html`<${ListPage} route=${route} />`;
     case "object":
       return html`<${Lazy} load=${loadDetails} props=${{ route }} />`;
+    case "create":
+      return html`<${Lazy} load=${loadCreate} props=${{ route }} />`;
     case "edit":
       return html`<${Lazy} load=${loadEditor} props=${{ route }} />`;
     case "sessions":

@@ -8,7 +8,9 @@ import { useOutside } from "../frame/outside.js";
 import { pluralTitle } from "../discovery/kinds.js";
 import { withoutTerm } from "../filter/parse.js";
 import { listCommand } from "../kubectl/commands.js";
-import { query, setQuery } from "../routes/location.js";
+import { ActionButton } from "../rights/action_button.js";
+import { go, query, setQuery } from "../routes/location.js";
+import { createAddress } from "../routes/routes.js";
 import { t } from "../texts/catalogue.js";
 import { NamespacePicker } from "./namespace_picker.js";
 
@@ -28,6 +30,8 @@ export function Toolbar({ kind, view, source, terms, unknown }) {
       <h1 id="page-title" translate=${false}>${pluralTitle(kind)}</h1>
       <${Count} view=${view} />
       <div class="spacer" />
+      ${kind.verbs.includes("create") && html`<${ActionButton} action=${{ kind, namespace: (query.value.get("ns") ?? "").split(",")[0], name: "", verb: "create" }} icon="plus"
+        onPress=${() => go(createAddress(kind, { ns: query.peek().get("ns") ?? "" }))}>${t("create.title")}<//>`}
       <${CopyButton} text=${() => listCommand(kind, query.value)} label=${t("list.copy")} action="copy" />
     </div>
     <div class="filter-line">

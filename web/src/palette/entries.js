@@ -104,6 +104,7 @@ function actions() {
     /** @type {Entry} */ ({ id, group: "action", title, detail: "", key, data: false, run });
   return [
     action("home", t("app.home"), () => go(BASE)),
+    action("create", t("create.from_yaml"), () => go(`${BASE}create`)),
     action("help", t("keys.help"), () => (helpOpen.value = true), keys.value.help),
     ...THEMES.map((name) => action(`theme ${name}`, `${t("theme.label")}: ${t(`theme.${name}`)}`, () => useTheme(name))),
     ...Object.entries(LANGUAGES).map(([tag, name]) => action(`language ${tag}`, `${t("language.label")}: ${name}`, () => useLanguage(tag, { keep: true }))),

@@ -6,12 +6,12 @@ export const CORE = "core";
 
 /**
  * @typedef {{ name: "home" } | { name: "login" } | { name: "sessions" } | { name: "missing" }
- *   | { name: "list", group: string, version: string, plural: string }
+ *   | { name: "list" | "create", group: string, version: string, plural: string }
  *   | { name: "object" | "edit", group: string, version: string, plural: string, namespace: string, object: string }} Route
  */
 
 /** Names of all routes, for the tests that visit each of them. */
-export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "sessions", "missing"];
+export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "create", "sessions", "missing"];
 
 /**
  * Return the route of a path.
@@ -25,9 +25,10 @@ export function routeOf(path) {
   const [first, group, version, plural, ...rest] = parts;
   if (first === "login" && parts.length === 1) return { name: "login" };
   if (first === "server" && group === "sessions" && parts.length === 2) return { name: "sessions" };
+  if (first === "create" && parts.length === 1) return { name: "create", group: "", version: "", plural: "" };
   if (plural === undefined) return { name: "missing" };
   const resource = { group: group === CORE ? "" : group, version, plural };
-  if (first === "list" && rest.length === 0) return { name: "list", ...resource };
+  if ((first === "list" || first === "create") && rest.length === 0) return { name: first, ...resource };
   if ((first === "object" || first === "edit") && (rest.length === 1 || rest.length === 2)) {
     const [namespace, object] = rest.length === 2 ? rest : ["", rest[0]];
     return { name: first, ...resource, namespace, object };
@@ -67,6 +68,15 @@ export function listAddress({ group, version, plural }, parameters = {}) {
  */
 export function objectAddress(kind, namespace, name, parameters = {}) {
   return withQuery(`${BASE}object/${objectPath(kind, namespace, name)}`, parameters);
+}
+
+/**
+ * Return the address on which objects of a kind are created.
+ * @param {ResourceId} kind
+ * @param {Record<string, string>} [parameters] `ns`: the namespace; `from`: namespace and name of the object to copy
+ */
+export function createAddress({ group, version, plural }, parameters = {}) {
+  return withQuery(`${BASE}create/${[group || CORE, version, plural].map(encodeURIComponent).join("/")}`, parameters);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** `session`: the user, the transport and what the whole page shares. It is the only global object. */
 import { signal } from "@preact/signals";
 import { Discovery } from "../discovery/discovery.js";
+import { dropDrafts } from "../edit/draft.js";
 import { now } from "../time/clock.js";
 import { Connection } from "../transport/connection.js";
 import { FetchTransport } from "../transport/fetch_transport.js";
@@ -62,6 +63,7 @@ class Session {
   async leave() {
     await this.transport.json(PATH, { method: "DELETE" });
     this.expired.value = false;
+    dropDrafts();
     this.#out();
   }
 

@@ -80,4 +80,11 @@ export default {
   "schema.required": "required",
   "schema.default": "default",
   "schema.one_of": "one of",
+  "draft.label": "Earlier edit",
+  "draft.found": "This tab has an edit that was not saved, from before",
+  "draft.changed": "The object has changed since.",
+  "draft.restore": "Restore",
+  "draft.discard": "Discard it",
+  "draft.not_kept": "This edit is not kept if you leave the page.",
+  "secret.changed": "(changed)",
 };

@@ -80,4 +80,11 @@ export default {
   "schema.required": "必填",
   "schema.default": "默认",
   "schema.one_of": "可选值",
+  "draft.label": "先前的编辑",
+  "draft.found": "此标签页有一份未保存的编辑，距今",
+  "draft.changed": "此后对象已更改。",
+  "draft.restore": "恢复",
+  "draft.discard": "丢弃",
+  "draft.not_kept": "离开页面后不会保留此编辑。",
+  "secret.changed": "（已更改）",
 };
