@@ -14,7 +14,7 @@ from h2.connection import H2Connection
 from sampan.core.clock import monotonic
 from sampan.server.connections.http2.frames import STREAM_WINDOW_BYTES
 from sampan.server.connections.limited_reads import READS_PER_TURN, RECORD_BYTES
-from sampan.server.connections.reading import PIPELINE_MAX
+from sampan.server.connections.receiver import PIPELINE_MAX
 from sampan.server.request import Request, Response, UserInfo
 from sampan.server.tls.serving import HTTP_1, HTTP_2
 from tests.server.http2_client import Route, Running, running

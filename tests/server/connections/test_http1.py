@@ -12,7 +12,7 @@ from sampan.core.event_loop.turns import LoopTurns
 from sampan.server.compression import SIZE_MIN_BYTES
 from sampan.server.connections.listener import HttpServer
 from sampan.server.connections.owner import BODY_AHEAD_BYTES, HEADER_BYTES_MAX
-from sampan.server.connections.reading import SLICE_BYTES_MAX
+from sampan.server.connections.receiver import SLICE_BYTES_MAX
 from sampan.server.connections.settings import HttpSettings
 from sampan.server.request import Handler, Request, Response
 from sampan.server.status import status_response

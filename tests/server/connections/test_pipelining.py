@@ -11,7 +11,7 @@ from sampan.core.errors import StatusError
 from sampan.server.connections.http1 import Http1Connection
 from sampan.server.connections.listener import HttpServer
 from sampan.server.connections.owner import BODY_AHEAD_BYTES
-from sampan.server.connections.reading import PIPELINE_MAX, SLICE_BYTES_MAX
+from sampan.server.connections.receiver import PIPELINE_MAX, SLICE_BYTES_MAX
 from sampan.server.request import Handler, Request, Response
 from sampan.server.status import status_response
 from tests.server.connections.test_http2_fuzz import Wire

@@ -14,7 +14,7 @@ from h2.events import ConnectionTerminated
 
 from sampan.core.event_loop.turns import LoopTurns
 from sampan.server.connections.listener import HttpServer
-from sampan.server.connections.reading import SLICE_BYTES_MAX
+from sampan.server.connections.receiver import SLICE_BYTES_MAX
 from sampan.server.connections.settings import HttpSettings
 from sampan.server.request import Request, Response
 from tests.server.connections.test_http1 import Connect, connect, echo, finish, response

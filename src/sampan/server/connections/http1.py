@@ -1,7 +1,7 @@
 """HTTP/1.1: one `Http1Connection` per client. A `Handler` returns the responses.
 
 Concurrency: a connection runs one task at a time, for its oldest request. At most `PIPELINE_MAX` pipelined requests
-wait in a queue, and those of one more slice (`reading.py`). Then reading and parsing stop. The next request waits until
+wait in a queue, and those of one more slice (`receiver.py`). Then reading and parsing stop. The next one waits until
 the client has read responses down to the transport's high-water mark. A request body is buffered up to the limit of its
 reader, and up to `BODY_AHEAD_BYTES` before a handler reads it. If the client disconnects, the task of a read or a
 stream is cancelled. Any other task runs to its end, because it may be writing.
@@ -28,7 +28,7 @@ from sampan.server.connections.owner import (
     read_request,
     release,
 )
-from sampan.server.connections.reading import Receiver
+from sampan.server.connections.receiver import Receiver
 from sampan.server.connections.unread import account_of
 from sampan.server.incoming import SAFE, Incoming
 from sampan.server.request import Request, Response
