@@ -9,6 +9,7 @@ from scripts.web.build import build
 from scripts.web.places import ROOT
 
 from tests.dashboard.browser import Browser, browser
+from tests.dashboard.editing import replace_in_line
 from tests.dashboard.samples import deployment
 from tests.dashboard.server import DashboardServer, dashboard_server
 
@@ -17,6 +18,7 @@ PICTURES: Final[Mapping[str, tuple[str, str, str]]] = {
     "list-light": ("list/core/v1/pods?ns=shop", "light", "CrashLoopBackOff"),
     "list-dark": ("list/core/v1/pods?ns=shop", "dark", "CrashLoopBackOff"),
     "problem-light": ("object/apps/v1/deployments/shop/checkout", "light", "problems"),
+    "edit-light": ("edit/apps/v1/deployments/shop/search", "light", "image: registry.example/search:1.4"),
     "events-dark": ("object/apps/v1/deployments/shop/checkout?tab=events", "dark", "Scheduled"),
 }
 """Address, theme, and a text that shows that the page is complete."""
@@ -49,6 +51,9 @@ def take(chromium: Browser, name: str) -> bytes:
     with chromium.page(address, width=1280, height=800, theme=theme) as page:
         expect(page.get_by_text(shown).first).to_be_visible(timeout=60_000)
         expect(page.locator("[role=status]").first).to_be_attached()
+        if address.startswith("edit/"):
+            replace_in_line(page, "replicas: 1", "replicas: -1\n  replica: 3")
+            expect(page.get_by_text("2 errors")).to_be_visible(timeout=60_000)
         return webp_of(page)
 
 

@@ -122,7 +122,7 @@ def test_a_stuck_deletion_names_its_finalizer(server: DashboardServer, chromium:
     server.create(CONFIG_MAPS, config_map("stuck", finalizers=["harbour.example.com/hold"]))
     server.delete(f"{CONFIG_MAPS}/stuck")
     with chromium.page("object/core/v1/configmaps/default/stuck") as page:
-        expect(page.get_by_text("harbour.example.com/hold")).to_be_visible()
+        expect(page.get_by_text("harbour.example.com/hold").first).to_be_visible()
         expect(page.get_by_text("Being deleted")).to_be_visible()
 
 

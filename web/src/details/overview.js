@@ -1,4 +1,5 @@
 /** Overview of an object: problems, conditions, what it owns, metadata, and its fields as a tree. */
+import { Stuck } from "../actions/stuck.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
 import { t } from "../texts/catalogue.js";
@@ -34,6 +35,7 @@ export function Overview({ kind, object, related }) {
       </ul>
       ${changed && html`<p class="problem-change soft">${t("detail.last_change", { manager: changed.manager, time: humanDuration((now.value - Date.parse(changed.at)) / 1000) })}</p>`}
     </section>`}
+    <${Stuck} kind=${kind} object=${object} />
     ${conditions.length > 0 && html`<section><h2>${t("detail.conditions")}</h2><${Conditions} conditions=${conditions} generation=${object.metadata.generation} /></section>`}
     <${OwnedTable} related=${related} />
     <section><h2>${t("detail.metadata")}</h2><${Metadata} object=${object} namespace=${object.metadata.namespace ?? ""} /></section>

@@ -62,4 +62,9 @@ export default {
   "create.refused": "refused:",
   "create.from_yaml": "Create from YAML",
   "create.copy": "Copy",
+  "stuck.title": "The deletion waits since",
+  "stuck.waits": "No finalizer and no condition holds it; its controller or node has not finished yet.",
+  "stuck.type": "Its controller no longer cleans up. Type {name} to confirm",
+  "stuck.remove": "Remove the finalizer",
+  "stuck.remove_one": "Remove the finalizer {name}",
 };

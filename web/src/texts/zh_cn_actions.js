@@ -62,4 +62,9 @@ export default {
   "create.refused": "被拒绝：",
   "create.from_yaml": "从 YAML 创建",
   "create.copy": "复制",
+  "stuck.title": "删除已等待",
+  "stuck.waits": "没有终结器或状况阻止它；其控制器或节点尚未完成。",
+  "stuck.type": "其控制器将不再执行清理。输入 {name} 以确认",
+  "stuck.remove": "移除终结器",
+  "stuck.remove_one": "移除终结器 {name}",
 };
