@@ -119,7 +119,7 @@ class ResourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class ResponseSections:
-    """Sections of a response.
+    """Records to encode: answers, authority and additional ones.
 
     The records may be made while the response is encoded, so that no more are made than fit. Iterate over them once:
     first over the answers.

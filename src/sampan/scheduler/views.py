@@ -31,7 +31,7 @@ class PodMeta(msgspec.Struct, rename="camel", gc=False):
 
 
 class PodCondition(msgspec.Struct, rename="camel", gc=False):
-    """A condition of a Pod."""
+    """Entry of `status.conditions`."""
 
     type: str = ""
     status: str = ""

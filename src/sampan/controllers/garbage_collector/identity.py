@@ -32,7 +32,7 @@ class OwnerRef(NamedTuple):
 
 
 class ObjectIdentity(NamedTuple):
-    """Identity of an object.
+    """Key of a node in the graph: UID and coordinates.
 
     For an owner that was never observed it is taken from a dependent's reference, with the dependent's namespace.
     """

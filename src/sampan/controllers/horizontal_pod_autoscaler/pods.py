@@ -23,13 +23,13 @@ INITIAL_READINESS: Final = dt.timedelta(seconds=30)
 
 
 class RequestedResources(msgspec.Struct, frozen=True, gc=False):
-    """Requested resources."""
+    """Quantities that utilization is a percentage of."""
 
     requests: dict[str, str | int | float] = {}
 
 
 class ContainerRequests(msgspec.Struct, rename="camel", gc=False):
-    """A container with its requests."""
+    """Part of a Pod that utilization is computed from."""
 
     name: str = ""
     restart_policy: str = ""

@@ -32,7 +32,7 @@ class Tolerances:
 
 
 class MetricProposal(NamedTuple):
-    """Proposal of one metric."""
+    """Desired number of replicas before the limits and behaviours apply."""
 
     replicas: int
     usage: int

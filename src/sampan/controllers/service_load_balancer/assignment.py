@@ -17,14 +17,14 @@ ADDRESSES_MAX: Final = 64
 
 
 class ProtocolPort(NamedTuple):
-    """Protocol and port."""
+    """Number that only one Service can use at an address."""
 
     protocol: str
     number: int
 
 
 class AddressPort(NamedTuple):
-    """Port of an address."""
+    """Place in the network that only one Service can have."""
 
     address: str
     port: ProtocolPort

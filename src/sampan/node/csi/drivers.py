@@ -17,7 +17,7 @@ MOUNT_GROUP: Final = "VOLUME_MOUNT_GROUP"
 
 @dataclass(slots=True)
 class RegisteredDriver:
-    """Registered driver."""
+    """Storage driver whose socket the agent has found."""
 
     name: str
     socket: str

@@ -10,7 +10,7 @@ from sampan.patch.field_sets.path_element import SELF
 
 
 class StructField(NamedTuple):
-    """Field of a struct.
+    """Schema of one value in an object, by its key.
 
     `zero` is the value that Go writes for the field of a built-in type if it is not set. It is set only for structs and
     lists that are always part of the JSON. A field with a `zero` that is added to an object counts as changed, not as

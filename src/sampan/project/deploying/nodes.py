@@ -12,7 +12,7 @@ _PAGE: Final = 500
 
 
 class NodeKind(Enum):
-    """Kinds of nodes."""
+    """How the machines of a cluster run Pods."""
 
     CONTAINERS = "containers"
     PROCESSES = "processes"

@@ -45,7 +45,7 @@ class Part(Enum):
 
 
 class StoreAction(Enum):
-    """Action of the store."""
+    """Effect of the last step: an object is put, deleted or left."""
 
     WRITE = "write"
     KEEP = "keep"

@@ -15,7 +15,7 @@ Texts = list[str] | None
 
 
 class ResponseKind(msgspec.Struct):
-    """Kind of responses."""
+    """Group, version and kind that a resource or subresource returns."""
 
     group: Text = ""
     version: Text = ""

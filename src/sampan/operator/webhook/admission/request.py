@@ -35,7 +35,7 @@ class UserInfo(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ReviewedKind(msgspec.Struct, frozen=True):
-    """Kind as in a review."""
+    """Group, version and kind of the object in an admission review."""
 
     group: str = ""
     version: str = ""
@@ -48,7 +48,7 @@ class ReviewedKind(msgspec.Struct, frozen=True):
 
 
 class ReviewedResource(msgspec.Struct, frozen=True):
-    """Resource as in a review."""
+    """Group, version and plural name in an admission review."""
 
     group: str = ""
     version: str = ""

@@ -80,7 +80,7 @@ class Surroundings:
 
 
 class MatchedRequest:
-    """Request that is matched."""
+    """Attributes of a write that rules and selectors are compared with."""
 
     __slots__ = ("attributes", "namespace", "surroundings")
 

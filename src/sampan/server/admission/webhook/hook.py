@@ -22,7 +22,7 @@ Connect = Callable[[WebhookTarget], Webhook]
 
 
 class ConfiguredWebhook:
-    """Webhook of a configuration."""
+    """Entry of `webhooks` with its compiled matchers."""
 
     __slots__ = (
         "conditions",

@@ -30,7 +30,7 @@ _NOT_TEXTS = "expression must return a string or a list of strings"
 
 
 class ExpressionCompiler:
-    """Compiles expressions."""
+    """Turns CEL texts about claims or users into programs."""
 
     def __init__(self) -> None:
         self._environments = {

@@ -34,7 +34,7 @@ class _Part(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=T
 
 
 class WebhookMatchCondition(_Part, frozen=True):
-    """Match condition."""
+    """CEL expression that must be true before a review is sent."""
 
     expression: str = ""
 
