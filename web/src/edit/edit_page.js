@@ -16,6 +16,7 @@ import { CodeEditor, fold, moveTo, replaceText, showMarks } from "./code_editor.
 import { completions } from "./completion.js";
 import { DraftBar } from "./draft_bar.js";
 import { EditSession } from "./edit_session.js";
+import { pathText } from "./field_paths.js";
 import { placeOf, readManifest } from "./manifest.js";
 import { Review } from "./review.js";
 
@@ -84,6 +85,12 @@ function Editor({ edit }) {
     said.value = t("edit.saved");
     show(edit.saved(object));
   };
+  const merged = () => {
+    saving.value = false;
+    const { text, both } = edit.merge();
+    show(text);
+    if (both.length) report({ title: t("review.merged"), message: t("review.both", { paths: both.map(pathText).join(", ") }), causes: [] });
+  };
   return html`<article class="object edit" aria-labelledby="page-title">
     <header class="toolbar object-head edit-head">
       <a class="crumb" translate=${false} href=${back}><${Icon} name="back" />${kind.kind}</a>
@@ -105,7 +112,7 @@ function Editor({ edit }) {
         onTooLong=${() => report({ title: t("edit.refused"), message: t("edit.too_long"), causes: [] })} />
     </div>
     <${Problems} marks=${edit.marks.value} text=${edit.text.value} onChoose=${(/** @type {number} */ at) => handle.view && moveTo(handle.view, at)} />
-    ${saving.value && html`<${Review} edit=${edit} schema=${schema} onClose=${() => (saving.value = false)} onSaved=${saved} />`}
+    ${saving.value && html`<${Review} edit=${edit} schema=${schema} onClose=${() => (saving.value = false)} onMerge=${merged} onSaved=${saved} />`}
   </article>`;
 }
 

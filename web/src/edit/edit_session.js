@@ -11,7 +11,8 @@ import { draftOf, dropDraft, keepDraft } from "./draft.js";
 import { updatedText } from "./document_update.js";
 import { manifestOf, readManifest } from "./manifest.js";
 import { marksOf } from "./place_problems.js";
-import { unmasked, withoutServerFields } from "./server_fields.js";
+import { mergeThree } from "./three_way.js";
+import { inTextOrder, unmasked } from "./server_fields.js";
 
 const IDLE_MS = 300;
 
@@ -88,6 +89,23 @@ export class EditSession {
     this.draft.value = null;
     this.edit(draft.text);
     return draft.text;
+  }
+
+  /**
+   * Merge the edit with the newest object. Return the text, and the paths that both changed.
+   * @returns {{ text: string, both: import("./field_paths.js").Path[] }}
+   */
+  merge() {
+    const stored = this.stored.peek();
+    const { part } = this.read();
+    /** @type {import("./field_paths.js").Path[]} */
+    const both = [];
+    const merged = mergeThree(masked(this.base.peek()), part?.value ?? {}, masked(stored), both);
+    const text = updatedText(this.text.peek(), inTextOrder(merged)) ?? this.text.peek();
+    this.base.value = stored;
+    this.original.value = manifestOf(masked(stored));
+    this.edit(text);
+    return { text, both };
   }
 
   /** Forget what is kept for another visit. */
@@ -170,27 +188,9 @@ export class EditSession {
 }
 
 /**
- * Return an object with the managed fields at the end of its metadata, as in the text.
- * @param {any} object
- */
-function inTextOrder(object) {
-  const { managedFields, ...metadata } = object.metadata;
-  return { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata };
-}
-
-/**
  * @param {any} found
  * @param {any} known
  */
 function newer(found, known) {
   return !known || found.metadata.uid !== known.metadata.uid || Number(found.metadata.resourceVersion) >= Number(known.metadata.resourceVersion);
-}
-
-/**
- * Return whether two objects differ in what people write.
- * @param {any} a
- * @param {any} b
- */
-export function differs(a, b) {
-  return JSON.stringify(withoutServerFields(a)) !== JSON.stringify(withoutServerFields(b));
 }

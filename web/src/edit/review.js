@@ -15,9 +15,9 @@ import { send, preview } from "./saving.js";
 import { planOf } from "./save_plan.js";
 
 /**
- * @param {{ edit: import("./edit_session.js").EditSession, schema: import("./changes.js").Schema, onClose: () => void, onSaved: (object: any) => void }} props
+ * @param {{ edit: import("./edit_session.js").EditSession, schema: import("./changes.js").Schema, onClose: () => void, onMerge: () => void, onSaved: (object: any) => void }} props
  */
-export function Review({ edit, schema, onClose, onSaved }) {
+export function Review({ edit, schema, onClose, onMerge, onSaved }) {
   const { manifest } = useMemo(() => edit.read(), []);
   const way = useSignal("apply");
   /** Choices by field of a conflict. @type {import("@preact/signals").Signal<Record<string, "take" | "leave">>} */
@@ -36,9 +36,11 @@ export function Review({ edit, schema, onClose, onSaved }) {
   }, [way.value, choices.value, stored]);
   async function load(/** @type {AbortSignal} */ signal) {
     busy.value = true;
+    const loaded = way.peek();
     try {
       const found = await preview(plan().writes, signal);
-      if (signal.aborted) return;
+      // The user may have chosen another way before the effect of that choice aborts this request.
+      if (signal.aborted || loaded !== way.peek()) return;
       failed.value = null;
       if (found.conflicts.length) conflicts.value = found.conflicts;
       shown.value = { ...found, object: found.object && plan().finished(found.object) };
@@ -71,7 +73,8 @@ export function Review({ edit, schema, onClose, onSaved }) {
     <div class="dialog-head"><h2>${t("review.title")}</h2>
       <button type="button" class="icon-button" aria-label=${t("app.close")} onClick=${onClose}><${Icon} name="close" /></button></div>
     <div class="review-body">
-      ${refused && html`<div class="notice static" role="alert"><${Icon} name="bad" /><${NoticeBody} notice=${noticeOf(refused)} /></div>`}
+      ${refused && html`<div class="notice static" role="alert"><${Icon} name="bad" /><${NoticeBody} notice=${noticeOf(refused)} />
+        ${way.value === "replace" && /** @type {any} */ (refused).code === 409 && html`<button type="button" class="button" onClick=${onMerge}>${t("review.merge")}</button>`}</div>`}
       ${(found?.warnings ?? []).map((text, i) => html`<p class="hint warn" key=${i}><${Icon} name="warn" /><span translate=${false}>${safeMessage(text)}</span></p>`)}
       ${conflicts.value.length > 0 && html`<${Conflicts} conflicts=${conflicts.value} choices=${choices.value} stored=${stored} yours=${manifest} onChoose=${chosen} onTakeAll=${takeAll} />`}
       ${found?.object ? html`<${Table} edit=${edit} yours=${manifest} preview=${found} />` : !refused && open.value === 0 && !empty && html`<${Loading} />`}

@@ -32,3 +32,12 @@ export function unmasked(object, stored) {
   if (annotations?.[LAST_APPLIED] === MASK) annotations[LAST_APPLIED] = stored.metadata?.annotations?.[LAST_APPLIED];
   return copy;
 }
+
+/**
+ * Return an object with the managed fields at the end of its metadata, as in the text.
+ * @param {any} object
+ */
+export function inTextOrder(object) {
+  const { managedFields, ...metadata } = object.metadata;
+  return { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata };
+}

@@ -87,4 +87,7 @@ export default {
   "draft.discard": "Discard it",
   "draft.not_kept": "This edit is not kept if you leave the page.",
   "secret.changed": "(changed)",
+  "review.merge": "Merge",
+  "review.merged": "The texts were merged",
+  "review.both": "Both changed these fields, and yours stays: {paths}",
 };

@@ -87,4 +87,7 @@ export default {
   "draft.discard": "丢弃",
   "draft.not_kept": "离开页面后不会保留此编辑。",
   "secret.changed": "（已更改）",
+  "review.merge": "合并",
+  "review.merged": "文本已合并",
+  "review.both": "双方都更改了以下字段，保留您的内容：{paths}",
 };
