@@ -4,6 +4,7 @@ Concurrency: `run` is the task of its HTTP server, which has the handler of the 
 """
 
 import asyncio
+import socket
 import ssl
 
 from sampan.app.bound_port import listen_address
@@ -35,16 +36,17 @@ class PagePort:
         else:
             await self._http.run()
 
-    async def start(self, context: ssl.SSLContext | None) -> None:
-        """Listen. Raises `StartError`."""
+    async def start_after(self, api: HttpServer, sock: socket.socket, context: ssl.SSLContext | None) -> None:
+        """Serve the API on a bound socket, then the page on its port. Raises `StartError`."""
+        await api.start(sock, context)
         if self._http is None:
             return
         bind = listen_address(self._settings)
         try:
-            sock = bind_socket(bind, self.port)
+            own = bind_socket(bind, self.port)
         except OSError as error:
             raise StartError(f"cannot listen on {bind}:{self.port} (--dashboard-port): {error.strerror}") from error
-        await self._http.start(sock, context)
+        await self._http.start(own, context)
 
     async def end(self) -> None:
         """Refuse connections, and end those that are open."""

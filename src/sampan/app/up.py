@@ -120,9 +120,7 @@ async def _serve(
     components = (
         Component("cluster", run_stored),
         Component("http", http.run),
-        Component("page port", page.run),
-        Component("deadlines", api.deadlines.run),
-        *_clients(api),
+        *_clients(api, page),
         Component("flow control", api.flow_control.run, after=ready, restart=True),
         Component("certificates", tls.run),
         Component("authorization", partial(keep_authorizers, authorizers)),
@@ -131,15 +129,13 @@ async def _serve(
         Component("observability", observability.run),
         Component("encryption at rest", layer.upkeep(api, presence.name).run),
         Component("presence", presence.run, after=ready),
-        Component("free memory", FreeMemory(forget_unused=api.shared.forget_unused).run),
     )
     accept()
     async with _no_restart_at_the_end(api.lifecycle), running(components):
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
                 _freeze_heap(settings, api, tls, parts)
-                await http.start(sock, tls.context)
-                await page.start(tls.context)
+                await page.start_after(http, sock, tls.context)
                 await api.begin()
                 announce_ready(api, settings, address, announce)
                 beside = Component("next to the server", partial(parts.beside, api, credentials.admin_token))
@@ -147,13 +143,15 @@ async def _serve(
                 async with running((*processes_of(settings, loops), beside)):
                     await api.lifecycle.stop_requested.wait()
                 await presence.leave()
-                await page.end()
-                await _end(api, http, settings)
+                await _end(api, http, page, settings)
 
 
-def _clients(api: ApiServer) -> tuple[Component, ...]:
-    """Return what connects to other servers, and the sessions of browsers."""
+def _clients(api: ApiServer, page: PagePort) -> tuple[Component, ...]:
+    """Return what depends on the API server alone: clients of other servers, sessions of browsers, and limits."""
     return (
+        Component("page port", page.run),
+        Component("deadlines", api.deadlines.run),
+        Component("free memory", FreeMemory(forget_unused=api.shared.forget_unused).run),
         Component("upstreams", api.upstreams.run),
         Component("resource metrics", api.scraper.run, restart=True),
         *(() if api.dashboard is None else (Component("dashboard", api.dashboard.run),)),
@@ -252,7 +250,7 @@ async def _started(ready: asyncio.Event, stop: asyncio.Event) -> bool:
     return not stop.is_set()
 
 
-async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
+async def _end(api: ApiServer, http: HttpServer, page: PagePort, settings: UpSettings) -> None:
     """Shut down in order: fail readyz, refuse connections, refuse requests, end streams, wait for other requests."""
     _log.info("shutting down", extra={"connections": http.connection_count})
     # Clients that poll /readyz leave first. Then connected clients are sent elsewhere before their connections are
@@ -260,6 +258,7 @@ async def _end(api: ApiServer, http: HttpServer, settings: UpSettings) -> None:
     await asyncio.sleep(settings.shutdown_delay_s / 2)
     http.close_after_responses()
     await asyncio.sleep(settings.shutdown_delay_s / 2)
+    await page.end()
     await http.stop_accepting()
     api.lifecycle.drain()
     await http.close_streams()
