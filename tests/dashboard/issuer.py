@@ -23,7 +23,7 @@ _START_S: Final = 30
 
 
 class LoginIssuer:
-    """An issuer that runs. Everybody who presses the button of its page is jane."""
+    """An issuer that runs. The link of its page logs in as jane."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

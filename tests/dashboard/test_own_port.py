@@ -1,4 +1,4 @@
-"""A page with a port of its own: sessions exist there alone."""
+"""A page on another port than the API: sessions exist there alone."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit

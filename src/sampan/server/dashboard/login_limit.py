@@ -1,4 +1,4 @@
-"""`LoginLimit`: bounds the failed logins of each client, so that nobody can guess credentials or fill the logs.
+"""`LoginLimit`: bounds the failed logins of each client: guesses of credentials, and lines of logs.
 
 Clients behind one address share its bound. A login that succeeds does not count.
 """

@@ -1,6 +1,6 @@
 """`LoginRecords`: audit events and metrics of logins, failed logins and logouts.
 
-These requests pass no audit filter, because they have no user yet. Their events have the user who has logged in or out.
+These requests pass no audit filter, because they have no user yet. Their events have the user of the session.
 """
 
 from typing import Final

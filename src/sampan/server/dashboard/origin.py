@@ -14,7 +14,7 @@ from sampan.server.websocket import wants_websocket
 
 PAGE_HEADER: Final = "x-sampan-page"
 BACKGROUND_HEADER: Final = "x-sampan-background"
-"""Header of requests that the page sends although nobody uses it."""
+"""Header of requests that the page sends while it is unused."""
 
 
 def is_from_page(request: Request) -> bool:
