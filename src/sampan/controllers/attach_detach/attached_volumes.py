@@ -46,8 +46,8 @@ class AttachedVolumes:
             if node is None:
                 return
             desired = await self._attached_to(node_name)
-            status = node.get("status")
-            if ((status.get("volumesAttached") if status else None) or []) == desired:
+            status: core_v1.NodeStatus = node.get("status") or {}
+            if (status.get("volumesAttached") or []) == desired:
                 return
             try:
                 patch = MergePatch({"status": {"volumesAttached": desired or None}})

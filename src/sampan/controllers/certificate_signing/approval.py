@@ -63,7 +63,7 @@ class Approval:
             "lastUpdateTime": now,
             "lastTransitionTime": now,
         }
-        status: certificates_v1.CertificateSigningRequestStatus = csr.get("status", {}).copy()
+        status: certificates_v1.CertificateSigningRequestStatus = (csr.get("status") or {}).copy()
         status["conditions"] = [*(status.get("conditions") or ()), condition]
         approved: dict[str, Any] = {**csr, "status": status}
         try:

@@ -91,12 +91,12 @@ def truncated(subsets: Sequence[core_v1.EndpointSubset]) -> list[core_v1.Endpoin
         field, total, room = "addresses", ready, CAPACITY_MAX
     left, cut = room, list[core_v1.EndpointSubset]()
     for subset in subsets:
-        present = subset.get(field, [])
+        present = subset.get(field) or []
         share = min(math.ceil(len(present) / total * room), left)
         left -= min(share, len(present))
-        kept: core_v1.EndpointSubset = {"addresses": subset.get("addresses", [])} if field != "addresses" else {}
-        kept[field] = present[:share]
-        cut.append(_without_empty(kept, subset.get("ports")))
+        part: core_v1.EndpointSubset = {"addresses": subset.get("addresses") or []} if field != "addresses" else {}
+        part[field] = present[:share]
+        cut.append(_without_empty(part, subset.get("ports")))
     return cut
 
 
@@ -161,6 +161,6 @@ def _without_version(address: core_v1.EndpointAddress) -> core_v1.EndpointAddres
     target = address.get("targetRef")
     if not target or "resourceVersion" not in target:
         return address
-    kept = target.copy()
-    kept.pop("resourceVersion")
-    return {**address, "targetRef": kept}
+    reference = target.copy()
+    reference.pop("resourceVersion")
+    return {**address, "targetRef": reference}

@@ -101,7 +101,7 @@ class NamespaceController:
         """Set the phase to Terminating. Usually the server has done so already."""
         if (namespace.get("status") or {}).get("phase") == "Terminating":
             return namespace
-        status: core_v1.NamespaceStatus = {**namespace.get("status", {}), "phase": "Terminating"}
+        status: core_v1.NamespaceStatus = {**(namespace.get("status") or {}), "phase": "Terminating"}
         return await self._namespaces.update_status({**namespace, "status": status})
 
     async def _write_conditions(self, namespace: core_v1.Namespace, findings: Findings) -> None:

@@ -169,7 +169,7 @@ class NodeClaim:
         """
         metadata = lease["metadata"].copy()
         metadata["annotations"] = {**(metadata.get("annotations") or {}), **self.annotations}
-        spec: coordination_v1.LeaseSpec = {**lease.get("spec", {}), **self._spec()}
+        spec: coordination_v1.LeaseSpec = {**(lease.get("spec") or {}), **self._spec()}
         return {**lease, "metadata": metadata, "spec": spec}
 
     def _lease(self) -> coordination_v1.Lease:

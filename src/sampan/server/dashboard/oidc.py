@@ -179,8 +179,8 @@ class OidcLogin:
         else:
             if session.ended:
                 return
-            kept = renewed.refresh_token or before.refresh_token
-            session.credentials, session.user = dataclasses.replace(renewed, refresh_token=kept), user
+            refresh_token = renewed.refresh_token or before.refresh_token
+            session.credentials, session.user = dataclasses.replace(renewed, refresh_token=refresh_token), user
             session.set_expiry(expiry_of(renewed.token) or session.ends)
 
     async def _exchange(self, form: dict[str, str]) -> Credentials:

@@ -107,7 +107,7 @@ def _check_peer(
 
 
 def _blocks(spec: networking_v1.NetworkPolicySpec) -> Iterator[tuple[networking_v1.IPBlock, Path]]:
-    given: Mapping[str, Any] = spec  # the rules of both directions have types of their own
+    given: Mapping[str, Any] = spec  # the rules of the two directions have different types
     for direction, peers in _DIRECTIONS:
         for i, rule in enumerate(given.get(direction) or ()):
             for j, peer in enumerate(rule.get(peers) or ()):
@@ -125,7 +125,7 @@ def _check_spec(
         for block, _ in _blocks(old):
             stored |= {block.get("cidr", ""), *(block.get("except") or ())}
     check_label_selector(spec.get("podSelector"), _SPEC.child("podSelector"), errors, allow_invalid_values=lenient)
-    given: Mapping[str, Any] = spec  # the rules of both directions have types of their own
+    given: Mapping[str, Any] = spec  # the rules of the two directions have different types
     for direction, peers in _DIRECTIONS:
         for i, rule in enumerate(given.get(direction) or ()):
             path = _SPEC.child(direction).index(i)

@@ -60,7 +60,7 @@ def validate_env(variables: list[core_v1.EnvVar], path: Path, errors: Errors) ->
 def _validate_source(variable: core_v1.EnvVar, source: core_v1.EnvVarSource, path: Path, errors: Errors) -> None:
     count = 0
     for kind in _SOURCES:
-        reference: Any = source.get(kind)  # each kind has a type of its own
+        reference: Any = source.get(kind)  # each kind has another type
         if reference is None:
             continue
         count += 1

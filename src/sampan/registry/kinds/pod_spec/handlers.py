@@ -90,7 +90,7 @@ def _validate_handler(
 ) -> None:
     """Check that the probe or hook `name` has exactly one action and that it is valid. `path` is that of its parent."""
     found = False
-    actions: Mapping[str, Any] = handler  # each kind has a type of its own
+    actions: Mapping[str, Any] = handler  # each kind has another type
     for kind in kinds:
         action = actions.get(kind)
         if action is None:

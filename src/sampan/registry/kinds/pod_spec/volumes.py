@@ -70,7 +70,7 @@ def _validate_source(
     if len(kinds) > 1:
         kinds.sort(key=_ORDER.__getitem__)
     kind = kinds[0]
-    given: Mapping[str, Any] = volume  # each kind of source has a type of its own
+    given: Mapping[str, Any] = volume  # each kind of source has another type
     source = given[kind]
     if kind == "configMap":
         _check_config_map(source, path, i, errors)
@@ -257,7 +257,7 @@ def _check_projected(source: core_v1.ProjectedVolumeSource, path: Path, errors: 
             "clusterTrustBundle",
             "podCertificate",
         ):
-            part: Any = projection.get(kind)  # each kind has a type of its own
+            part: Any = projection.get(kind)  # each kind has another type
             if part is None:
                 continue
             kinds += 1

@@ -130,7 +130,7 @@ def claim_spec_warnings(spec: core_v1.PersistentVolumeClaimSpec, path: Path) -> 
 def _volumes(volumes: list[core_v1.Volume], path: Path, found: list[str]) -> None:
     overlapping = False
     for i, volume in enumerate(volumes):
-        source: Any  # each kind has a type of its own
+        source: Any  # each kind has another type
         for kind, source in volume.items():
             if kind in _VOLUMES:
                 name, text = _VOLUMES[kind]
@@ -150,7 +150,7 @@ def _overlaps(volume: core_v1.Volume, found: list[str]) -> None:
     """Warn about files of one volume whose paths overlap."""
     name = volume.get("name", "")
     for kind, title in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
-        source: Any = volume.get(kind)  # each kind has a type of its own
+        source: Any = volume.get(kind)  # each kind has another type
         if source and source.get("items"):
             own = source.get("secretName" if kind == "secret" else "name", "")
             shown = title if kind == "downwardAPI" else f"{title} {quote(own)}"
@@ -168,7 +168,7 @@ def _overlaps(volume: core_v1.Volume, found: list[str]) -> None:
 
 def _projected_files(source: core_v1.VolumeProjection) -> Iterator[tuple[str, str]]:
     for kind, title in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
-        part: Any = source.get(kind)  # each kind has a type of its own
+        part: Any = source.get(kind)  # each kind has another type
         if part and part.get("items"):
             shown = title if kind == "downwardAPI" else f"{title} {quote(part.get('name', ''))}"
             yield from ((item.get("path", ""), shown) for item in part["items"])
@@ -216,7 +216,7 @@ def _file(file: tuple[str, str]) -> str:
 def _duplicates(spec: core_v1.PodSpec, path: Path, found: list[str]) -> None:
     for field, key, word in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
         seen: set[str] = set()
-        items: Any = spec.get(field, ())  # each field has a type of its own
+        items: Any = spec.get(field, ())  # each field has another type
         for i, item in enumerate(items):
             value = item.get(key, "")
             if value in seen:
