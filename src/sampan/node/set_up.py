@@ -134,9 +134,8 @@ def _simulation_worker(context: ControllerContext, changed: Callable[[str], None
     context.manager.add(broadcaster)
     if with_events:
         events = FewPodsEvents(broadcaster, context.clock)
-        return PodWorker(
-            SimulatedSupport(events), ImageManager(events, context.clock), events=events, clock=context.clock
-        )
+        images = ImageManager(events, context.clock)
+        return PodWorker(SimulatedSupport(events), images, events=events, clock=context.clock)
     images = ImageManager(NodeEvents(broadcaster, context.clock), context.clock, failures_only=True)
     return PodWorker(NoSupport(), images, events=None, clock=context.clock)
 
@@ -366,17 +365,13 @@ def add_heartbeats(
 
 
 def _server(
-    context: ControllerContext,
-    members: Sequence[HeartbeatNode],
-    agent: PodAgent,
-    serve: KubeletAddress,
-    parts: NodeParts,
+    context: ControllerContext, nodes: Sequence[HeartbeatNode], agent: PodAgent, serve: KubeletAddress, parts: NodeParts
 ) -> NodeServer:
     options = NodeServerOptions(
         host=serve.address,
         port=serve.port,
-        node_name=members[0].name if len(members) == 1 else "",
-        addresses=_server_names(members, serve),
+        node_name=nodes[0].name if len(nodes) == 1 else "",
+        addresses=(serve.address, *(each.name for each in nodes[:1])),
         client_ca=context.root_ca,
     )
     server = NodeServer(
@@ -389,10 +384,6 @@ def _server(
     )
     context.manager.add(server)
     return server
-
-
-def _server_names(members: Sequence[HeartbeatNode], serve: KubeletAddress) -> tuple[str, ...]:
-    return (serve.address, *(member.name for member in members[:1]))
 
 
 def _is_loopback(host: str) -> bool:
