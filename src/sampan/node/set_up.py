@@ -4,7 +4,6 @@ Concurrency: the manager runs the agent of all nodes' Pods (a controller), the n
 nodes with processes it also runs the runtime, the agent's tasks, and the broadcaster of events.
 """
 
-import ipaddress
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -56,6 +55,7 @@ from sampan.node.simulated.events import FewPodsEvents, SimulatedSupport
 from sampan.node.simulated.runtime import SimulatedRuntime
 from sampan.node.tasks import Tasks
 from sampan.node.tmpfs import TmpfsMounts
+from sampan.node.tunnel.agent import is_loopback
 from sampan.node.tunnel.set_up import NO_TUNNELS, TunnelSettings, add_tunnels
 from sampan.node.volumes.volumes import Volumes
 from sampan.operator.events import CoreEventSink, EventBroadcaster
@@ -346,7 +346,7 @@ def add_heartbeats(
         state=parts.state,
     )
     # No machine but this one reaches a loopback address, and the controller approves none.
-    if server is not None and serve is not None and parts.credentials is not None and not _is_loopback(serve.address):
+    if server is not None and serve is not None and parts.credentials is not None and not is_loopback(serve.address):
         certificate = ServingCertificate(
             parts.credentials,
             client,
@@ -371,7 +371,7 @@ def _server(
         host=serve.address,
         port=serve.port,
         node_name=nodes[0].name if len(nodes) == 1 else "",
-        addresses=(serve.address, *(each.name for each in nodes[:1])),
+        addresses=_server_names(nodes, serve),
         client_ca=context.root_ca,
     )
     server = NodeServer(
@@ -386,11 +386,8 @@ def _server(
     return server
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def _server_names(members: Sequence[HeartbeatNode], serve: KubeletAddress) -> tuple[str, ...]:
+    return (serve.address, *(member.name for member in members[:1]))
 
 
 def _informer(context: ControllerContext, view: ObjectType[Any], field_selector: str) -> SharedInformer[Any]:

@@ -103,7 +103,7 @@ class TunnelAgent:
 
     def _is_other(self, server: ServerAddress) -> bool:
         """Return True for a server to connect to. A loopback address is one of the server's machine."""
-        return server != self._own and (_is_loopback(self._own.host) or not _is_loopback(server.host))
+        return server != self._own and (is_loopback(self._own.host) or not is_loopback(server.host))
 
     async def _keep(self, server: ServerAddress) -> None:
         delays, loop = _BACKOFF.delays(), asyncio.get_running_loop()
@@ -188,7 +188,8 @@ def _is_allowed(address: str) -> bool:
     return True
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return True for a name or an address that only this machine reaches."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
