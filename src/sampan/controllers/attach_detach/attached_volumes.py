@@ -46,8 +46,7 @@ class AttachedVolumes:
             if node is None:
                 return
             desired = await self._attached_to(node_name)
-            status: core_v1.NodeStatus = node.get("status") or {}
-            if (status.get("volumesAttached") or []) == desired:
+            if ((node.get("status") or {}).get("volumesAttached") or []) == desired:
                 return
             try:
                 patch = MergePatch({"status": {"volumesAttached": desired or None}})
