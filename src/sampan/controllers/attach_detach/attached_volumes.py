@@ -46,7 +46,8 @@ class AttachedVolumes:
             if node is None:
                 return
             desired = await self._attached_to(node_name)
-            if ((node.get("status") or {}).get("volumesAttached") or []) == desired:
+            status = node.get("status")
+            if ((status.get("volumesAttached") if status else None) or []) == desired:
                 return
             try:
                 patch = MergePatch({"status": {"volumesAttached": desired or None}})
