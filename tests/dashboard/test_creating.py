@@ -45,7 +45,7 @@ def results(page: Page) -> list[str]:
     return [" ".join(each.split()) for each in items.all_inner_texts()]
 
 
-def test_a_skeleton_has_the_required_fields_and_the_others_as_comments(chromium: Browser) -> None:
+def test_a_skeleton_has_required_fields_and_optional_ones_as_comments(chromium: Browser) -> None:
     with chromium.page("list/harbour.example.com/v1/ships") as page:
         page.get_by_role("button", name="Create", exact=True).click()
         expect(line(page, "size: 0")).to_be_visible()

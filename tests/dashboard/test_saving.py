@@ -168,7 +168,7 @@ def test_a_default_is_attributed_to_the_server(server: DashboardServer, chromium
         assert compared(page, "masts")[2:] == ["masts: 2", "Default"]
 
 
-def test_without_the_right_to_trace_the_page_says_so(server: DashboardServer, chromium: Browser) -> None:
+def test_the_right_to_trace_is_named_if_it_is_missing(server: DashboardServer, chromium: Browser) -> None:
     server.create(SHIPS, ship("untraced"))
     rules = [{"apiGroups": ["harbour.example.com"], "resources": ["ships"], "verbs": ["get", "list", "watch", "patch"]}]
     rbac = "/apis/rbac.authorization.k8s.io/v1"

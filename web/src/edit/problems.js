@@ -43,7 +43,7 @@ function strictProblems(message) {
 }
 
 /**
- * Return the path of a field that a message names without a cause of its own, or null.
+ * Return the path of a field that a message names without a cause, or null.
  * @param {string} message
  */
 function mentionedPath(message) {
