@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from sampan.storage.compactor import Compactor
+from sampan.storage.history.settings import HistorySettings
 from sampan.storage.memory import MemoryStore
 from sampan.storage.store import Compacted
 
@@ -109,3 +110,56 @@ async def test_of_a_shared_store_only_the_server_whose_turn_it_is_forgets_histor
         store.my_turn = True
         await steps.step()
     assert await oldest(store) == 2
+
+
+@asynccontextmanager
+async def keeping(store: MemoryStore, steps: Steps, history: HistorySettings) -> AsyncIterator[None]:
+    task = asyncio.create_task(Compactor(store, history=history, sleep=steps.sleep).run())
+    await asyncio.sleep(0)
+    yield
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_longer_retention_keeps_the_history_of_that_many_intervals() -> None:
+    store, steps = MemoryStore(), Steps()
+    await store.create("/a", b"")
+    async with keeping(store, steps, HistorySettings(retention_s=900)):
+        await steps.step()
+        await steps.step()
+        assert await oldest(store) == 0
+        await steps.step()
+    assert await oldest(store) == 2
+
+
+async def test_a_history_larger_than_its_limit_loses_its_oldest_part_first() -> None:
+    store, steps = MemoryStore(), Steps()
+    revision = await store.create("/a", b"x" * 600)
+    async with keeping(store, steps, HistorySettings(retention_s=86_400, bytes_max=1000)):
+        marks = []
+        for _ in range(3):
+            revision = await store.update("/a", b"x" * 600, revision)
+            await steps.step()
+            marks.append(revision)
+    assert await oldest(store) == marks[1]
+    assert set(steps.requested) == {30}
+
+
+async def test_a_history_within_its_limit_is_kept() -> None:
+    store, steps = MemoryStore(), Steps()
+    revision = await store.create("/a", b"x" * 600)
+    async with keeping(store, steps, HistorySettings(retention_s=86_400, bytes_max=2000)):
+        for _ in range(3):
+            revision = await store.update("/a", b"x" * 600, revision)
+            await steps.step()
+    assert await oldest(store) == 0
+
+
+async def test_the_history_that_was_there_at_the_start_counts_too() -> None:
+    store, steps = MemoryStore(), Steps()
+    revision = await store.create("/a", b"x" * 600)
+    for _ in range(3):
+        revision = await store.update("/a", b"x" * 600, revision)
+    async with keeping(store, steps, HistorySettings(retention_s=86_400, bytes_max=1000)):
+        await steps.step()
+    assert await oldest(store) == revision

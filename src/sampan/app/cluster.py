@@ -23,6 +23,7 @@ from sampan.server.post_start_hooks.flow_control import ensure_flow_control, kee
 from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
 from sampan.server.resource_metrics.role import reader_role
 from sampan.storage.compactor import Compactor
+from sampan.storage.history.settings import HistorySettings
 
 _log = logging.getLogger("sampan.app")
 
@@ -37,13 +38,14 @@ async def run_cluster(
     bootstrapped: bool = False,
     extra_apis: bool = True,
     resource_metrics: bool = False,
+    history: HistorySettings = HistorySettings(),
 ) -> None:
     """Run until cancelled. `started` is called once all stored objects are served.
 
     `service`: the Service of the server. `default_account`: Pods need a default account from the start. Without
     `aggregator` APIServices are not reconciled. `bootstrapped`: the store is a copy of one that has all bootstrap
     objects. `extra_apis`: serve APIs that Kubernetes does not have. `resource_metrics`: the server serves
-    metrics.k8s.io, which has a ClusterRole.
+    metrics.k8s.io, which has a ClusterRole. `history`: the past states that the store keeps.
     """
     if not extra_apis:
         cluster.drop_extra_apis()
@@ -63,7 +65,7 @@ async def run_cluster(
         group.create_task(keep_running("CRD controller", controller.run), name="CRD controller")
         keeping = keep_flow_control(cluster.endpoint, cluster.clock)
         group.create_task(keeping, name="objects of flow control")
-        group.create_task(Compactor(cluster.store).run(), name="compactor")
+        group.create_task(Compactor(cluster.store, history=history).run(), name="compactor")
         await controller.synced.wait()
         group.create_task(keep_running("status of policies", PolicyStatus(cluster).run), name="status of policies")
         if aggregator is not None:

@@ -199,7 +199,13 @@ def _cluster_run(
     """Return the function that runs the cluster."""
     if settings.read_only:
         return partial(run_read_only, api.cluster, started, extra_apis=settings.extra_apis)
-    run = partial(run_cluster, service=service, default_account=accounts, extra_apis=settings.extra_apis)
+    run = partial(
+        run_cluster,
+        service=service,
+        default_account=accounts,
+        extra_apis=settings.extra_apis,
+        history=settings.history,
+    )
     served = settings.resource_metrics.settings(settings.node_runtime).enabled
     return partial(run, api.cluster, started=started, aggregator=api.aggregator, resource_metrics=served)
 

@@ -1,10 +1,10 @@
 """`MeasuredStore`: measures the duration and the failures of a store's operations."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from time import perf_counter
 
-from sampan.storage.store import Conflict, EventBatch, KeyExists, KeyValue, RangeResult, Revision, Store
+from sampan.storage.store import Conflict, EventBatch, KeyExists, KeyValue, RangeResult, Revision, RowWrite, Store
 
 Observe = Callable[[str, float], None]
 """Receives the operation (get, list, create, update, delete) and its duration in seconds, failures included."""
@@ -101,6 +101,18 @@ class MeasuredStore:
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """Yield all events of the range with revision > `after`."""
         return self._store.watch(start, end, after)
+
+    async def writes_of(self, key: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a key, newest first."""
+        return await self._store.writes_of(key, before=before, limit=limit)
+
+    async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept deletions of a range, newest first."""
+        return await self._store.deletions(start, end, before=before, limit=limit)
+
+    async def superseded_bytes(self, after: int, until: int) -> int | None:
+        """Return the size of the values that the writes of (after, until] superseded."""
+        return await self._store.superseded_bytes(after, until)
 
     async def compact(self, revision: int) -> None:
         """Drop the history up to `revision`; current rows stay."""

@@ -5,7 +5,7 @@ later events.
 """
 
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from operator import attrgetter
 
@@ -14,6 +14,7 @@ from sortedcontainers import SortedDict
 from sampan.core.clock import unix_time
 from sampan.storage.broadcaster import BUFFER_MAX, WatchBroadcaster
 from sampan.storage.expiry import Expiry
+from sampan.storage.history.row_writes import deletions_in, writes_in
 from sampan.storage.store import (
     Compacted,
     Conflict,
@@ -23,6 +24,7 @@ from sampan.storage.store import (
     KeyValue,
     RangeResult,
     Revision,
+    RowWrite,
     StoreEvent,
 )
 
@@ -134,6 +136,20 @@ class MemoryStore:
         """Yield all events of the range with revision > `after`."""
         return self._broadcaster.watch(start, end, after)
 
+    async def writes_of(self, key: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a key, newest first."""
+        events = (event for event in reversed(self._log) if event.key == key)
+        return writes_in(events, self._rows.get(key), before=before, limit=limit)
+
+    async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept deletions of a range, newest first."""
+        events = (event for event in reversed(self._log) if start <= event.key < end)
+        return deletions_in(events, before=before, limit=limit)
+
+    async def superseded_bytes(self, after: int, until: int) -> int | None:
+        """Return the size of the values that the writes of (after, until] superseded."""
+        return sum(len(event.previous.value) for event in self._span(after, until) if event.previous is not None)
+
     async def compact(self, revision: int) -> None:
         """Drop the history up to `revision`; current rows stay."""
         if revision > self._revision:
@@ -195,6 +211,10 @@ class MemoryStore:
 
     def _undo(self, revision: int) -> Iterable[StoreEvent]:
         return reversed(self._log[bisect_right(self._log, revision, key=_by_revision) :])
+
+    def _span(self, after: int, until: int) -> Sequence[StoreEvent]:
+        first = bisect_right(self._log, after, key=_by_revision)
+        return self._log[first : bisect_right(self._log, until, key=_by_revision)]
 
     def _history(self, start: str, end: str, after: int, until: int) -> EventBatch:
         if after < self._compacted:

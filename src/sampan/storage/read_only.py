@@ -1,11 +1,11 @@
 """`ReadOnlyStore`: refuses all writes to a store."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NoReturn
 
 from sampan.core.errors import Reason, StatusError
-from sampan.storage.store import EventBatch, KeyValue, RangeResult, Revision, Store
+from sampan.storage.store import EventBatch, KeyValue, RangeResult, Revision, RowWrite, Store
 
 _TEXT = "the server was started with --read-only and refuses writes"
 
@@ -57,6 +57,18 @@ class ReadOnlyStore:
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """Yield all events of the range with revision > `after`."""
         return self._store.watch(start, end, after)
+
+    async def writes_of(self, key: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a key, newest first."""
+        return await self._store.writes_of(key, before=before, limit=limit)
+
+    async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept deletions of a range, newest first."""
+        return await self._store.deletions(start, end, before=before, limit=limit)
+
+    async def superseded_bytes(self, after: int, until: int) -> int | None:
+        """Return the size of the values that the writes of (after, until] superseded."""
+        return await self._store.superseded_bytes(after, until)
 
     async def compact(self, revision: int) -> None:
         """Raise `StatusError` 405."""

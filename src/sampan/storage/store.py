@@ -154,6 +154,17 @@ class StoreEvent(NamedTuple):
     previous: KeyValue | None
 
 
+class RowWrite(NamedTuple):
+    """One kept write. `row` is the state after it; for a deletion the last state before it, with its own revision.
+
+    A write is a creation if the row has the same create and mod revision.
+    """
+
+    revision: int
+    row: KeyValue
+    deleted: bool
+
+
 class EventBatch(NamedTuple):
     """Batch of a watch: events in revision order (may be empty), and the revision that the watch has reached.
 
@@ -205,6 +216,22 @@ class Store(Protocol):
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """Yield all events of the range with revision > `after`. Raises `Compacted`, also later, if the watch falls
         behind.
+        """
+
+    async def writes_of(self, key: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a key, newest first, at most `limit` of those below revision `before` (0: all).
+
+        They end at the creation of the row, of the last one if the key is deleted. Without a creation at the end, and
+        with fewer than `limit`, the store no longer has what was before.
+        """
+
+    async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept deletions of a range, newest first, at most `limit` of those below `before` (0: all)."""
+
+    async def superseded_bytes(self, after: int, until: int) -> int | None:
+        """Return the size of the values that the writes of (after, until] superseded and that the history still has.
+
+        None: the engine cannot tell.
         """
 
     async def compact(self, revision: int) -> None:

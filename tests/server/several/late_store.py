@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from random import Random
 from types import TracebackType
@@ -10,7 +10,7 @@ from typing import Self
 
 from sampan.storage.broadcaster import LocalWatch
 from sampan.storage.signal import Signal
-from sampan.storage.store import EventBatch, KeyValue, RangeResult, Revision, Store
+from sampan.storage.store import EventBatch, KeyValue, RangeResult, Revision, RowWrite, Store
 
 
 class LateStore:
@@ -86,6 +86,15 @@ class LateStore:
 
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         return LateWatch(self._watches, start, self.shared.watch(start, end, after))
+
+    async def writes_of(self, key: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        return await self.shared.writes_of(key, before=before, limit=limit)
+
+    async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        return await self.shared.deletions(start, end, before=before, limit=limit)
+
+    async def superseded_bytes(self, after: int, until: int) -> int | None:
+        return await self.shared.superseded_bytes(after, until)
 
     async def compact(self, revision: int) -> None:
         await self.shared.compact(revision)

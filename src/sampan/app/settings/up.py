@@ -3,8 +3,8 @@
 The order of the fields is the order in --help and in the output of `sampan config`, most used first.
 """
 
-import ipaddress
 from dataclasses import dataclass, replace
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,6 +54,7 @@ from sampan.server.proxy.kubelet import KubeletSettings
 from sampan.server.shared_settings import cors_allowed_origins_setting, hsts_directives_setting, profiling_setting
 from sampan.server.tls.serving import VERSIONS
 from sampan.server.tls.sni import CertKey, parse_cert_key
+from sampan.storage.history.settings import HistorySettings
 
 STORAGE_MEDIA_TYPES = ("application/json", "application/vnd.kubernetes.protobuf")
 HTTP2 = ("prefer", "offer", "off")
@@ -70,12 +71,8 @@ OBSERVABILITY: Final = "Observability"
 SHUTDOWN: Final = "Shutdown"
 
 
-def _read_network(text: str) -> str:
-    return str(ipaddress.ip_network(text))
-
-
 def _check_networks(texts: tuple[str, ...]) -> None:
-    networks = [ipaddress.ip_network(text) for text in texts]
+    networks = [ip_network(text) for text in texts]
     if len(networks) > 2:
         raise ValueError("must not contain more than two entries")
     if len({network.version for network in networks}) < len(networks):
@@ -105,7 +102,7 @@ def _relocate_pair(pair: CertKey, directory: Path) -> CertKey:
     return replace(pair, certificate=directory / pair.certificate, key=directory / pair.key)
 
 
-_NETWORKS = list_of(ValueKind("CIDR", _read_network), metavar="CIDR[,CIDR]", check=_check_networks)
+_NETWORKS = list_of(ValueKind("CIDR", lambda text: str(ip_network(text))), metavar="CIDR[,CIDR]", check=_check_networks)
 _PORTS = ValueKind("FIRST-LAST", _read_ports, lambda ports: "" if ports is None else "{}-{}".format(*ports))
 _CERT_KEYS = list_of(ValueKind("CERT,KEY[:NAMES]", parse_cert_key, relocate=_relocate_pair), separator="", repeat=True)
 
@@ -160,6 +157,7 @@ class UpSettings:
         "cluster that another API server maintains.",
         group=STORAGE,
     )
+    history: HistorySettings = nested(HistorySettings, prefix="history-", group=STORAGE)
     new_cluster: bool = setting(
         False,
         "Create a new, empty cluster if the database of the data directory is missing or empty. Without it the server "
@@ -386,6 +384,7 @@ def check(settings: UpSettings) -> None:
     for first, certificate, second, key in pairs:
         if (certificate is None) != (key is None):
             raise ValueError(f"{first} and {second} belong together")
+    settings.history.check(shared=settings.storage.shared)
     settings.node_cidrs.resolved()
     if settings.node_runtime == "cri" and settings.nodes:
         settings.cri.check()

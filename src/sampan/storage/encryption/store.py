@@ -4,7 +4,7 @@ Concurrency: `providers` may be replaced at any time; each value uses the curren
 needs are fetched before its values are decrypted (see `Transformer.fetch_keys`).
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from time import perf_counter
 
@@ -19,6 +19,7 @@ from sampan.storage.store import (
     KeyValue,
     RangeResult,
     Revision,
+    RowWrite,
     Store,
     StoreEvent,
     StoreUnreachable,
@@ -97,6 +98,18 @@ class EncryptedStore:
         """Yield all events of the range with revision > `after`."""
         return self._watch(start, end, after)
 
+    async def writes_of(self, key: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a key, newest first."""
+        return await self._plain_writes(await self._store.writes_of(key, before=before, limit=limit))
+
+    async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept deletions of a range, newest first."""
+        return await self._plain_writes(await self._store.deletions(start, end, before=before, limit=limit))
+
+    async def superseded_bytes(self, after: int, until: int) -> int | None:
+        """Return the size of the values that the writes of (after, until] superseded."""
+        return await self._store.superseded_bytes(after, until)
+
     async def compact(self, revision: int) -> None:
         """Drop the history up to `revision`; current rows stay."""
         await self._store.compact(revision)
@@ -138,6 +151,10 @@ class EncryptedStore:
             return self._read(row)
         except EncryptionError as error:
             return row._replace(value=UnreadableValue(_text(row.key, error).encode()))
+
+    async def _plain_writes(self, writes: Sequence[RowWrite]) -> Sequence[RowWrite]:
+        await self.fetch_keys([write.row for write in writes])
+        return [write._replace(row=self.plain(write.row)) for write in writes]
 
     def plain_batch(self, batch: EventBatch) -> EventBatch:
         """Return the batch with its values decrypted if possible."""

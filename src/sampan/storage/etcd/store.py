@@ -8,7 +8,7 @@ Concurrency: an open store owns three tasks: the prefix watch, the revision requ
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from grpc.aio import AioRpcError
@@ -32,11 +32,13 @@ from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.watch import EtcdWatch
 from sampan.storage.etcd.writes import Writes
+from sampan.storage.history.row_writes import deletions_in, events_of, writes_in
 from sampan.storage.store import (
     EventBatch,
     KeyValue,
     RangeResult,
     Revision,
+    RowWrite,
     StoreIncomplete,
     StoreMisconfigured,
     StoreUnreachable,
@@ -154,6 +156,21 @@ class EtcdStore:
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """Yield all events of the range with revision > `after`."""
         return EtcdWatch(self._broadcaster, self._reads, start, end, after)
+
+    async def writes_of(self, key: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a key, newest first."""
+        current = await self.get(key)
+        events = await events_of(self, key, key + "\0")
+        return writes_in(reversed(events), current, before=before, limit=limit)
+
+    async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept deletions of a range, newest first."""
+        events = await events_of(self, start, end)
+        return deletions_in(reversed(events), before=before, limit=limit)
+
+    async def superseded_bytes(self, after: int, until: int) -> int | None:
+        """Return the size of the values that the writes of (after, until] superseded."""
+        return None
 
     async def compact(self, revision: int) -> None:
         """Drop the history up to `revision`; current rows stay.

@@ -115,6 +115,11 @@ class WriteQueue:
         entry = self._index.get(key)
         return None if entry is None else self._recent.row(key, entry[0])
 
+    def revision_of(self, key: str) -> int:
+        """Return the mod revision of the committed row; 0: there is none."""
+        entry = self._index.get(key)
+        return 0 if entry is None else entry[0]
+
     async def close(self) -> None:
         """Accept no more writes, and wait until all queued ones have completed."""
         self._closed = True

@@ -7,13 +7,14 @@ fetches one row for each switch interval. So a long range is read in chunks with
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import islice
 from typing import TypeVar
 
 from sampan.storage.sqlite.condition import DatabaseHealth
 from sampan.storage.sqlite.database import SNAPSHOT, open_reader
-from sampan.storage.store import Compacted, EventBatch, FutureRevision, KeyValue, RangeResult, StoreEvent
+from sampan.storage.store import Compacted, EventBatch, FutureRevision, KeyValue, RangeResult, RowWrite, StoreEvent
 
 _T = TypeVar("_T")
 _CHUNK = 500
@@ -45,6 +46,19 @@ SELECT l.revision, l.key, l.value, p.value, p.create_revision, p.revision
 FROM log l LEFT JOIN log p ON p.revision = l.previous
 WHERE l.revision > ? AND l.revision <= ? AND l.key >= ? AND l.key < ? ORDER BY l.revision
 """
+_WRITE = "SELECT key, value, create_revision, revision, previous FROM log WHERE revision = ?"
+_DELETIONS = """
+SELECT d.revision, p.key, p.value, p.create_revision, p.revision
+FROM (
+    SELECT revision, previous FROM log WHERE value IS NULL AND revision > :after AND revision < :before
+    AND key >= :start AND key < :end ORDER BY revision DESC LIMIT :limit
+) d CROSS JOIN log p ON p.revision = d.previous ORDER BY d.revision DESC
+"""
+_SUPERSEDED_BYTES = """
+SELECT coalesce(sum(length(p.value)), 0) FROM log l CROSS JOIN log p ON p.revision = l.previous
+WHERE l.revision > max(?, (SELECT compacted FROM state)) AND l.revision <= ?
+"""
+_REVISION_MAX = (1 << 63) - 1
 
 
 class Reader:
@@ -84,6 +98,62 @@ class Reader:
             for revision, key, value, was, created, modified in rows
         ]
         return EventBatch(events, reached)
+
+    def writes(self, key: str, newest: int, before: int, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a key from its `newest` one back, by the revision of each row's previous one."""
+        with self._explained():
+            compacted = self._point.execute(SNAPSHOT).fetchone()[1]
+            if before and (row := self._point.execute(_WRITE, (before,)).fetchone()) and row[0] == key:
+                newest = before
+            return list(islice(self._writes(newest, before, compacted), limit))
+
+    def _writes(self, newest: int, before: int, compacted: int) -> Iterator[RowWrite]:
+        revision = newest
+        deleted_at = 0
+        while revision and (row := self._point.execute(_WRITE, (revision,)).fetchone()) is not None:
+            key, value, created, _, previous = row
+            if value is None:
+                deleted_at = revision if revision > compacted else 0
+            else:
+                state = KeyValue(key, value, created, revision)
+                if deleted_at and (not before or deleted_at < before):
+                    yield RowWrite(deleted_at, state, deleted=True)
+                deleted_at = 0
+                if not before or revision < before:
+                    yield RowWrite(revision, state, deleted=False)
+                if revision <= compacted:  # the rows before it are being deleted
+                    return
+            revision = previous
+
+    async def deletions(self, start: str, end: str, before: int, limit: int) -> Sequence[RowWrite]:
+        """Return the kept deletions of a range, newest first. No index has them, so a thread scans the log."""
+        bounds = {"start": start, "end": end, "before": before or _REVISION_MAX, "limit": limit}
+
+        def read(connection: sqlite3.Connection) -> Sequence[RowWrite]:
+            after = connection.execute(SNAPSHOT).fetchone()[1]
+            rows = connection.execute(_DELETIONS, {**bounds, "after": after}).fetchall()
+            return [RowWrite(at, KeyValue(*row), deleted=True) for at, *row in rows]
+
+        return await self._in_snapshot(read)
+
+    async def superseded_bytes(self, after: int, until: int) -> int:
+        """Return the size of the values that the writes of (after, until] superseded."""
+
+        def read(connection: sqlite3.Connection) -> int:
+            size: int = connection.execute(_SUPERSEDED_BYTES, (after, until)).fetchone()[0]
+            return size
+
+        return await self._in_snapshot(read)
+
+    async def _in_snapshot(self, read: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Run in a thread, on a snapshot of the database."""
+        with self._explained():
+            connection = self._idle.pop() if self._idle else open_reader(self._path)
+            try:
+                connection.execute("BEGIN")
+                return await _in_thread(lambda: read(connection))
+            finally:
+                self._give_back(connection)
 
     async def range(self, start: str, end: str, limit: int, revision: int, count: bool) -> RangeResult:
         """Return rows in key order."""

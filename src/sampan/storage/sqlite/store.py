@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 
@@ -26,6 +26,7 @@ from sampan.storage.store import (
     KeyValue,
     RangeResult,
     Revision,
+    RowWrite,
     StoreError,
     StoreFull,
 )
@@ -153,6 +154,22 @@ class SQLiteStore:
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """Yield all events of the range with revision > `after`."""
         return self._broadcaster.watch(start, end, after)
+
+    async def writes_of(self, key: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a key, newest first."""
+        newest = self._queue.revision_of(key)
+        if newest == 0:
+            removed = await self._reader.deletions(key, key + "\0", 0, 1)
+            newest = removed[0].revision if removed else 0
+        return self._reader.writes(key, newest, before, limit) if newest else []
+
+    async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept deletions of a range, newest first."""
+        return await self._reader.deletions(start, end, before, limit)
+
+    async def superseded_bytes(self, after: int, until: int) -> int | None:
+        """Return the size of the values that the writes of (after, until] superseded."""
+        return await self._reader.superseded_bytes(after, until)
 
     async def compact(self, revision: int) -> None:
         """Drop the history up to `revision`; current rows stay.

@@ -13,6 +13,7 @@ from sampan.storage.store import (
     KeyValue,
     RangeResult,
     Revision,
+    RowWrite,
     Store,
     Untransformable,
 )
@@ -121,6 +122,22 @@ class TranslatedStore:
     def watch(self, start: str, end: str, after: int) -> AbstractAsyncContextManager[AsyncIterator[EventBatch]]:
         """Yield all events of the range with revision > `after`."""
         return translated_watch(self._store.watch(start, end, after), self._present)
+
+    async def writes_of(self, key: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a key, newest first."""
+        return await self._presented(await self._store.writes_of(key, before=before, limit=limit))
+
+    async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept deletions of a range, newest first."""
+        return await self._presented(await self._store.deletions(start, end, before=before, limit=limit))
+
+    async def superseded_bytes(self, after: int, until: int) -> int | None:
+        """Return the size of the values that the writes of (after, until] superseded."""
+        return await self._store.superseded_bytes(after, until)
+
+    async def _presented(self, writes: Sequence[RowWrite]) -> Sequence[RowWrite]:
+        rows = await self._all([write.row for write in writes])
+        return [write._replace(row=row) for write, row in zip(writes, rows, strict=True)]
 
     async def compact(self, revision: int) -> None:
         """Drop the history up to `revision`; current rows stay."""
