@@ -29,7 +29,7 @@ class Browser:
     address: str
     faults: list[str] = field(default_factory=list)
     """Requests to other hosts, violations of the CSP, and uncaught errors."""
-    others: list[str] = field(default_factory=list)
+    allowed: list[str] = field(default_factory=list)
     """Addresses of other servers that a test lets its pages visit."""
 
     @contextmanager
@@ -62,7 +62,7 @@ class Browser:
             yield page
 
     def _route(self, route: playwright.Route) -> None:
-        if route.request.url.startswith((self.address, "data:", *self.others)):
+        if route.request.url.startswith((self.address, "data:", *self.allowed)):
             route.continue_()
         else:
             self.faults.append(f"foreign host: {route.request.url}")

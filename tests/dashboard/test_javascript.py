@@ -229,7 +229,7 @@ def test_incomplete_rules_refuse_nothing(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "problem"), [(30, None), (90, "problem.behind")])
-def test_a_change_that_no_controller_has_seen_becomes_a_problem(page: Page, seconds: int, problem: str | None) -> None:
+def test_a_change_that_no_controller_observes_becomes_a_problem(page: Page, seconds: int, problem: str | None) -> None:
     row = {"cells": ["x", "5d"], "behind": True, "changed": {"at": "2026-01-01T00:00:00Z"}}
     row["metadata"] = {"name": "x", "creationTimestamp": "2025-12-01T00:00:00Z"}
     columns = [{"name": "Name"}, {"name": "Age"}]

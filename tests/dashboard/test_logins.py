@@ -36,7 +36,7 @@ def process(issuer: LoginIssuer, data: Path) -> Iterator[Running]:
 def chromium(process: Running, issuer: LoginIssuer) -> Iterator[Browser]:
     """Return a browser for the server, which may visit the issuer."""
     with browser(process.address) as started:
-        started.others.append(issuer.url)
+        started.allowed.append(issuer.url)
         yield started
 
 

@@ -68,7 +68,7 @@ async def test_logins_that_succeed_have_no_bound(api: Api) -> None:
         await Browser(api).log_in()
 
 
-def test_an_address_recovers_and_others_are_not_affected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_recovers_and_the_rest_is_not_affected(monkeypatch: pytest.MonkeyPatch) -> None:
     began = unix_time()
     passed = [0.0]
     monkeypatch.setattr("sampan.server.dashboard.login_limit.unix_time", lambda: began + passed[0])

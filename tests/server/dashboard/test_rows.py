@@ -14,7 +14,7 @@ async def conditions(api: Api) -> Any:
     return table["rows"][0].get("conditions")
 
 
-async def test_a_row_tells_that_its_last_change_was_not_observed(api: Api) -> None:
+async def test_a_row_shows_that_its_last_change_was_not_observed(api: Api) -> None:
     labels = {"app": "web"}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "web:1"}]}}
     spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}

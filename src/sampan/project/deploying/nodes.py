@@ -12,7 +12,7 @@ _PAGE: Final = 500
 
 
 class NodeKind(Enum):
-    """How the machines of a cluster run Pods."""
+    """Runtimes of the machines of a cluster, which run its Pods."""
 
     CONTAINERS = "containers"
     PROCESSES = "processes"
