@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from sampan.app.bound_port import listen_address
 from sampan.app.listen import (
     KEEPALIVE_S,
     address_towards,
@@ -21,6 +20,7 @@ from sampan.app.listen import (
     own_address,
     serving_hosts,
 )
+from sampan.app.ports.bound_port import listen_address
 from sampan.app.settings.up import UpSettings
 
 

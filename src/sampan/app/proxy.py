@@ -4,8 +4,8 @@ import ipaddress
 import os
 from dataclasses import replace
 
-from sampan.app.bound_port import listen_address
 from sampan.app.errors import StartError
+from sampan.app.ports.bound_port import listen_address
 from sampan.app.settings.up import UpSettings
 from sampan.server.pki.directory import ServerCredentials
 from sampan.server.proxy.kubelet import KubeletConnection

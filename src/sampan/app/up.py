@@ -21,7 +21,6 @@ from sampan.app.access.admission import admission_settings
 from sampan.app.access.authentication import Authentication
 from sampan.app.access.authorization import authorizers_of, keep_authorizers
 from sampan.app.aggregation import aggregation_settings
-from sampan.app.bound_port import BoundPort, bound_port, listen_address
 from sampan.app.cert_dir import with_cert_dir
 from sampan.app.cluster import run_cluster
 from sampan.app.components import Component, running
@@ -31,8 +30,9 @@ from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.input_files import check_input_files
 from sampan.app.listen import client_host, serving_hosts
 from sampan.app.observability.observers import Observability
-from sampan.app.page_port import PagePort
 from sampan.app.parts import ServerParts
+from sampan.app.ports.bound_port import BoundPort, bound_port, listen_address
+from sampan.app.ports.page_port import PagePort
 from sampan.app.presence import Presence
 from sampan.app.proxy import proxy_settings, serves_dashboard
 from sampan.app.ready import announce_ready

@@ -146,9 +146,7 @@ async def test_an_idle_session_ends(browser: Browser, later: Callable[[float], N
     assert await user_of(browser) == (401, "")
 
 
-async def test_requests_of_an_unused_page_keep_no_session(
-    browser: Browser, later: Callable[[float], None]
-) -> None:
+async def test_requests_of_an_unused_page_keep_no_session(browser: Browser, later: Callable[[float], None]) -> None:
     await browser.log_in()
     later(3000)
     assert (await browser.get(SESSION, **PAGE, x_sampan_background="1")).code == 200

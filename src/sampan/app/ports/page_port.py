@@ -7,9 +7,9 @@ import asyncio
 import socket
 import ssl
 
-from sampan.app.bound_port import listen_address
 from sampan.app.errors import StartError
 from sampan.app.listen import bind_socket
+from sampan.app.ports.bound_port import listen_address
 from sampan.app.settings.up import UpSettings
 from sampan.server.apiserver import ApiServer
 from sampan.server.connections.listener import HttpServer
