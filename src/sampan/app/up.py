@@ -93,30 +93,28 @@ async def run(settings: UpSettings, announce: Announce, parts: ServerParts | Non
             await _serve(served, bound, announce, parts, accept)
 
 
-async def _serve(
-    settings: UpSettings, bound: BoundPort, announce: Announce, parts: ServerParts, accept: Accept
-) -> None:
+async def _serve(up: UpSettings, bound: BoundPort, announce: Announce, parts: ServerParts, accept: Accept) -> None:
     """Serve. Call `accept` before the store is opened. Raises `StartError`."""
-    address = f"{client_host(listen_address(settings))}:{bound.port}"
-    credentials = parts.credentials or _prepared(settings)
-    tls = _tls(settings, credentials)
-    _check_origins(settings)
-    cluster, layer = _cluster(settings, at_rest_of(settings), parts)
-    authentication = Authentication(settings, credentials, tls.verifier, cluster, lambda: address, _metrics(bound.port))
-    observability = Observability(settings, cluster)
-    loops = LoopsChild(command_of(settings))
-    how = _api_settings(settings, credentials, authentication, observability, components_of(settings, loops))
+    address = f"{client_host(listen_address(up))}:{bound.port}"
+    credentials = parts.credentials or _prepared(up)
+    tls = _tls(up, credentials)
+    _check_origins(up)
+    cluster, layer = _cluster(up, at_rest_of(up), parts)
+    authentication = Authentication(up, credentials, tls.verifier, cluster, lambda: address, _metrics(bound.port))
+    observability = Observability(up, cluster)
+    loops = LoopsChild(command_of(up))
+    how = _api_settings(up, credentials, authentication, observability, components_of(up, loops))
     how = replace(how, faults=parts.faults and parts.faults(cluster))
-    authorizers = authorizers_of(settings, cluster, authentication.metrics)
+    authorizers = authorizers_of(up, cluster, authentication.metrics)
     accepted = authentication.authenticators
     api = ApiServer(cluster, accepted, authorizers, settings=how, server_address=lambda: address, hosts=tls.hosts)
-    http, page = _http_server(settings, api), PagePort(settings, api)
+    http, page = _http_server(up, api), PagePort(up, api)
     ready = asyncio.Event()
-    presence = Presence(settings, cluster, _own_address(settings, bound), authentication.keys)
+    presence = Presence(up, cluster, _own_address(up, bound), authentication.keys)
     accounts = how.admission.is_on(SERVICE_ACCOUNT)
-    run_stored = _cluster_run(settings, api, service=presence.service, accounts=accounts, started=ready.set)
+    run_stored = _cluster_run(up, api, service=presence.service, accounts=accounts, started=ready.set)
     sock = bound.result()
-    _write_kubeconfig(settings, f"https://{address}", credentials)
+    _write_kubeconfig(up, f"https://{address}", credentials)
     components = (
         Component("cluster", run_stored),
         Component("http", http.run),
@@ -134,16 +132,16 @@ async def _serve(
     async with _no_restart_at_the_end(api.lifecycle), running(components):
         with _signals(api.lifecycle.stop):
             if await _started(ready, api.lifecycle.stop_requested):
-                _freeze_heap(settings, api, tls, parts)
+                _freeze_heap(up, api, tls, parts)
                 await page.start_after(http, sock, tls.context)
                 await api.begin()
-                announce_ready(api, settings, address, announce)
+                announce_ready(api, up, address, announce)
                 beside = Component("next to the server", partial(parts.beside, api, credentials.admin_token))
                 # They end before the server, so that they can still write their results.
-                async with running((*processes_of(settings, loops), beside)):
+                async with running((*processes_of(up, loops), beside)):
                     await api.lifecycle.stop_requested.wait()
                 await presence.leave()
-                await _end(api, http, page, settings)
+                await _end(api, http, page, up)
 
 
 def _clients(api: ApiServer, page: PagePort) -> tuple[Component, ...]:
@@ -199,15 +197,10 @@ def _cluster_run(
     """Return the function that runs the cluster."""
     if settings.read_only:
         return partial(run_read_only, api.cluster, started, extra_apis=settings.extra_apis)
-    run = partial(
-        run_cluster,
-        service=service,
-        default_account=accounts,
-        extra_apis=settings.extra_apis,
-        history=settings.history,
-    )
+    run = partial(run_cluster, service=service, default_account=accounts, history=settings.history)
     served = settings.resource_metrics.settings(settings.node_runtime).enabled
-    return partial(run, api.cluster, started=started, aggregator=api.aggregator, resource_metrics=served)
+    run = partial(run, extra_apis=settings.extra_apis, aggregator=api.aggregator, resource_metrics=served)
+    return partial(run, api.cluster, started=started)
 
 
 def _api_settings(
