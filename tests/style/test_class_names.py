@@ -1,7 +1,7 @@
 """One word, one meaning: few public classes of different modules have the same name, and their number only shrinks.
 
-The remaining ones are one thing in several places: the fields of a Kubernetes type that each component reads (`Pod`),
-plug-ins with Kubernetes' names, or the options of a request on both sides of HTTP.
+The remaining ones are one thing in several places: the fields of a Kubernetes type (`Pod`), plug-ins with Kubernetes'
+names, or the options of a request.
 `sampan.kinds` is left out: it is generated, and each of its modules has the types of one group and version.
 """
 

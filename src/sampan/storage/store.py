@@ -231,7 +231,7 @@ class Store(Protocol):
     async def superseded_bytes(self, after: int, until: int) -> int | None:
         """Return the size of the values that the writes of (after, until] superseded and that the history still has.
 
-        None: the engine cannot tell.
+        None: the engine does not count them.
         """
 
     async def compact(self, revision: int) -> None:
