@@ -146,7 +146,7 @@ SOURCES = {
     "program and certificate": (Config("https://h", exec=PLUGIN, tls=TlsOptions(certificate_data=b"c")), "NoneType"),
     "certificate files": (
         Config("https://h", token="t", tls=TlsOptions(certificate_file="c", key_file="k")),
-        "CertificateFiles",
+        "ClientCertificateFiles",
     ),
 }
 

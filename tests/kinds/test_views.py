@@ -43,7 +43,7 @@ KINDS = {
     "node.network_policy.views.PolicyPod": "core_v1.Pod",
     "node.network_policy.views._SmallPod": "core_v1.Pod",
     "node.node_object.extended_resources._Node": "core_v1.Node",
-    "node.pods.resizing.Resources": "core_v1.ResourceRequirements",
+    "node.pods.resizing.ResourceRequirements": "core_v1.ResourceRequirements",
     "node.references.Claim": "core_v1.PersistentVolumeClaim",
     "node.references.CsiDriver": "storage_v1.CSIDriver",
     "node.references.ConfigMap": "core_v1.ConfigMap",
