@@ -9,8 +9,9 @@ from typing import Final
 MARKS: Final[dict[str, tuple[str, ...]]] = {
     # With kubectl, clients in other languages, and containers.
     "e2e": ("e2e/*", "journeys/*"),
-    # Many runs of one scenario.
+    # Many runs of one scenario, and many random requests.
     "explore": (
+        "server/fuzz/*",
         "testing/explore/*",
         "testing/campaign/test_campaign.py",
         "testing/own_loops/*",

@@ -17,6 +17,8 @@ NAMES = set(ENGINES) - {"memory"}
 
 def compared_names(text: str) -> list[int]:
     """Return the lines that compare a value with the name of an engine."""
+    if not any(name in text for name in NAMES):
+        return []  # to parse all sources takes seconds
     return [
         node.lineno
         for node in ast.walk(ast.parse(text))
@@ -36,10 +38,11 @@ def test_a_comparison_is_found(text: str) -> None:
 
 def imported_engines(text: str) -> list[int]:
     """Return the lines that import from the module of an engine."""
+    modules = {each.__module__ for each in ENGINES.values()}
+    if not any(module in text for module in modules):
+        return []
     return [
-        node.lineno
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.ImportFrom) and node.module in {each.__module__ for each in ENGINES.values()}
+        node.lineno for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom) and node.module in modules
     ]
 
 
