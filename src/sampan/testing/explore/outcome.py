@@ -15,7 +15,7 @@ from sampan.testing.explore.rewrites import changes, more_often, written_places
 from sampan.testing.explore.scenario import Check, State
 from sampan.testing.journal import JournalEntry
 from sampan.testing.observations.leaks import leaked_objects, stored
-from sampan.testing.observations.values import GONE, UID, lines_of, masked, short
+from sampan.testing.observations.values import GONE, UID, lines_of, masked, short, without_uids
 
 _UNCOMPARED: Final = (
     "/registry/events/",
@@ -100,7 +100,7 @@ async def outcome_of(
             deleted[key] += 1
         what = "created" if before is None else "deleted" if after is None else "changed"
         story.append(f"{what} {key.removeprefix('/registry/')}")
-    state = {names[key]: without_change(masked(obj)) for key, obj in objects.items()}
+    state = {names[key]: without_change(without_uids(masked(obj))) for key, obj in objects.items()}
     broken = tuple(_broken(cluster.journal.writes, first, checks)) if checks else ()
     leaks = tuple(leaked_objects(rows))
     counted = _counted(names, unstable)

@@ -33,7 +33,16 @@ def masked(value: Any) -> Any:
         return {key: each for key, each in fields.items() if key != "annotations" or each}
     if isinstance(value, list):
         return [masked(each) for each in value]
-    return UID.sub("<uid>", _TIME.sub("<time>", value)) if isinstance(value, str) else value
+    return _TIME.sub("<time>", value) if isinstance(value, str) else value
+
+
+def without_uids(value: Any) -> Any:
+    """Return a value with `<uid>` in place of each uid: two runs have others. In one run, uids distinguish objects."""
+    if isinstance(value, dict):
+        return {key: without_uids(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [without_uids(each) for each in value]
+    return UID.sub("<uid>", value) if isinstance(value, str) else value
 
 
 def compared(path: str, reference: Any, found: Any) -> Iterator[tuple[str, Any, Any]]:
