@@ -204,21 +204,21 @@ async def test_stopped_agent_leaves_no_mounts(root: Path) -> None:
 _AGENT = """
 import asyncio, sys
 from pathlib import Path
-from sampan.node.process.launch import Launcher, Program
+from sampan.node.process.launch import Launcher, LaunchSpec
 from sampan.node.process.streams.stdio import open_stdio
 from sampan.node.sessions import Streams
 from sampan.node.process.instance import instance_of
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.registry.cluster import Cluster
 from sampan.server.authentication.service_account.issuer import TokenIssuer
-from sampan.server.authentication.identity import Identity
+from sampan.server.authentication.identity import TokenService
 
 async def main():
     root = Path(sys.argv[1])
     mounts = TmpfsMounts(root)
     launcher = Launcher(mounts.source)
     stdio = open_stdio(Streams(stdout=False, stderr=False))
-    process = await launcher.launch(Program(["true"], {"PATH": "/bin"}), stdio, lambda pid: None)
+    process = await launcher.launch(LaunchSpec(["true"], {"PATH": "/bin"}), stdio, lambda pid: None)
     await process.wait()
     for name in ("a b", "c"):
         assert mounts.mount(root / name)
