@@ -51,7 +51,7 @@ def test_without_the_second_read_exploration_has_the_finding_of_the_page(folder:
 
 
 def test_the_page_has_a_test_of_each_fault_of_exploration() -> None:
-    assert set(re.findall(r'Plan\("([\w-]+)"', TEXT)) == set(FAULTS)
+    assert set(re.findall(r'PlannedFault\("([\w-]+)"', TEXT)) == set(FAULTS)
     assert len(BLOCKS) == TEXT.count("```python") == len(FAULTS) + 1
 
 
