@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -119,6 +120,16 @@ async def test_an_interruption_that_is_lost_in_a_finalizer_is_repeated() -> None
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await asyncio.to_thread(interrupted.wait, 60)
+
+
+async def test_an_interruption_that_arrives_at_the_end_of_a_job_does_not_reach_the_next_one() -> None:
+    job = _Job(contextvars.copy_context(), int, ("5",))
+    job._lock = MagicMock()
+    job._lock.__enter__.side_effect = [None, Interrupted, None]
+    job._lock.__exit__.return_value = False
+    assert job.run() == 5
+    job._lock = threading.Lock()
+    assert not job.interrupt(), "the thread is not interrupted any more"
 
 
 async def test_computation_that_is_interrupted_before_it_begins_does_not_run() -> None:

@@ -193,28 +193,29 @@ class _Job(Generic[T]):
 
     def run(self) -> T:
         """Compute. Raises what the function raises, and `Interrupted`."""
-        with self._lock:
-            if self._is_cancelled:
-                raise Interrupted
-            self._thread = threading.get_ident()
         try:
+            with self._lock:
+                if self._is_cancelled:
+                    raise Interrupted
+                self._thread = threading.get_ident()
             return self._context.run(self._function, *self._args)
         finally:
             # An interruption is sent while the lock is held, so none can be sent after this. One that was already sent
             # arrives here at the latest, not in the thread's next job.
-            self._lock.acquire()
-            self._thread = None
-            self._lock.release()
+            has_ended = False
+            while not has_ended:
+                try:
+                    with self._lock:
+                        self._thread = None
+                    has_ended = True
+                except Interrupted:
+                    pass
 
     def interrupt(self) -> bool:
-        """Raise `Interrupted` in the computation. Return False if it has ended, ends now, or will not begin."""
-        if not self._lock.acquire(blocking=False):
-            return False  # an earlier interruption may have arrived while `run` held the lock: it is never free again
-        try:
+        """Raise `Interrupted` in the computation. Return False if it has ended, or will not begin."""
+        with self._lock:
             if self._thread is None:
                 self._is_cancelled = True  # it has not begun, or has ended
                 return False
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(Interrupted))
             return True
-        finally:
-            self._lock.release()
