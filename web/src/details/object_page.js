@@ -15,15 +15,11 @@ import { session } from "../session/session.js";
 import { Reflector } from "../table/reflector.js";
 import { t } from "../texts/catalogue.js";
 import { CommandsMenu } from "./commands_menu.js";
-import { EventsView } from "./events_view.js";
 import { objectActions } from "./object_actions.js";
 import { ObjectStore } from "./object_store.js";
 import { objectLevel } from "./object_health.js";
-import { Overview } from "./overview.js";
 import { Related } from "./related.js";
-import { YamlView } from "./yaml_view.js";
-
-const TABS = ["overview", "yaml", "events"];
+import { tabsOf } from "./tabs.js";
 
 /** @param {{ route: { group: string, version: string, plural: string, namespace: string, object: string } }} props */
 export function ObjectPage({ route }) {
@@ -98,15 +94,19 @@ function follow(kind, namespace, name, store, stop, { listed, refused }) {
 
 /** @param {{ kind: import("../discovery/kinds.js").Kind, object: any, deleted: boolean, related: Related, list: string }} props */
 function Shown({ kind, object, deleted, related, list }) {
-  const tab = TABS.includes(query.value.get("tab") ?? "") ? query.value.get("tab") : "overview";
+  const tabs = tabsOf(kind, object);
+  const [first] = tabs;
+  const tab = tabs.find((each) => each.name === query.value.get("tab")) ?? first;
+  const choose = (/** @type {import("./tabs.js").Tab} */ each) => setQuery({ tab: each === first ? "" : each.name });
+  const props = { kind, object, related, deleted };
   const level = objectLevel(object);
   const { name, namespace = "" } = object.metadata;
   const keyed = (/** @type {KeyboardEvent} */ event) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (!step) return;
-    const next = TABS[(TABS.indexOf(tab ?? "") + step + TABS.length) % TABS.length];
-    setQuery({ tab: next === "overview" ? "" : next });
-    document.getElementById(`tab-${next}`)?.focus();
+    const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length];
+    choose(next);
+    document.getElementById(`tab-${next.name}`)?.focus();
   };
   return html`<article class="object" aria-labelledby="page-title">
     <header class="toolbar object-head">
@@ -121,13 +121,11 @@ function Shown({ kind, object, deleted, related, list }) {
       </div>
       ${deleted && html`<p class="banner" role="status"><${Icon} name="warn" /><strong>${t("detail.deleted")}</strong> ${t("detail.deleted_hint")}</p>`}
       <div class="tabs" role="tablist" aria-label=${t("detail.tabs")} onKeyDown=${keyed}>
-        ${TABS.map((each) => html`<button type="button" role="tab" id=${`tab-${each}`} key=${each} aria-selected=${each === tab} aria-controls="view"
-          tabindex=${each === tab ? 0 : -1} onClick=${() => setQuery({ tab: each === "overview" ? "" : each })}>${t(`detail.tab.${each}`)}
-          ${each === "events" && related.warnings.value > 0 && html`<span class="badge" translate=${false}>${related.warnings.value}</span>`}</button>`)}
+        ${tabs.map((each) => html`<button type="button" role="tab" id=${`tab-${each.name}`} key=${each.name} aria-selected=${each === tab} aria-controls="view"
+          tabindex=${each === tab ? 0 : -1} onClick=${() => choose(each)}>${t(`detail.tab.${each.name}`)}
+          ${each.Badge && html`<${each.Badge} ...${props} />`}</button>`)}
       </div>
     </header>
-    <div id="view" role="tabpanel" class="object-scroll" aria-labelledby=${`tab-${tab}`} tabindex="0">
-      ${tab === "yaml" ? html`<${YamlView} object=${object} />` : tab === "events" ? html`<${EventsView} related=${related} object=${object} />` : html`<${Overview} kind=${kind} object=${object} related=${related} />`}
-    </div>
+    <div id="view" role="tabpanel" class="object-scroll" aria-labelledby=${`tab-${tab.name}`} tabindex="0"><${tab.View} key=${tab.name} ...${props} /></div>
   </article>`;
 }

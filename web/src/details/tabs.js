@@ -1,0 +1,38 @@
+/** Tabs of the page of an object, in their order. A view receives the kind, the object and what is related to it. */
+import { html } from "../frame/html.js";
+import { EventsView } from "./events_view.js";
+import { Overview } from "./overview.js";
+import { YamlView } from "./yaml_view.js";
+
+/** @typedef {import("../discovery/kinds.js").Kind} Kind */
+/** @typedef {{ kind: Kind, object: any, related: import("./related.js").Related, deleted: boolean }} TabProps */
+
+/**
+ * Tab of the page of an object. Its title is the text `detail.tab.NAME`.
+ * @typedef {object} Tab
+ * @property {string} name value of the query parameter `tab`
+ * @property {(props: TabProps) => any} View a view with a large library loads it with `Lazy`
+ * @property {(kind: Kind, object: any) => boolean} [has] false for an object without this tab; all have it by default
+ * @property {(props: TabProps) => any} [Badge]
+ */
+
+/** @type {readonly Tab[]} The first one is shown by default. */
+const TABS = [
+  { name: "overview", View: Overview },
+  { name: "yaml", View: YamlView },
+  { name: "events", View: EventsView, Badge: Warnings },
+];
+
+/**
+ * Return the tabs of an object.
+ * @param {Kind} kind
+ * @param {any} object
+ */
+export function tabsOf(kind, object) {
+  return TABS.filter((tab) => tab.has?.(kind, object) ?? true);
+}
+
+/** @param {TabProps} props */
+function Warnings({ related }) {
+  return related.warnings.value > 0 && html`<span class="badge" translate=${false}>${related.warnings.value}</span>`;
+}
