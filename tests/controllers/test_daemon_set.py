@@ -10,9 +10,9 @@ from sampan.client import DeleteOptions, StrategicMergePatch
 from sampan.component_base.resources import CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS
 from sampan.component_base.views import NODE_VIEW, POD_VIEW
 from sampan.controllers import daemon_set
+from sampan.controllers.daemon_set.controller import status
 from sampan.controllers.daemon_set.failure_backoff import FailureBackoff
 from sampan.controllers.daemon_set.state import observe
-from sampan.controllers.daemon_set.status import status
 from sampan.resource import meta
 from tests.controllers.cluster import Working, cluster, working
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.component_base.views import POD_VIEW, Node, NodeSpec, Pod, PodCondition, PodSpec, PodStatus
+from sampan.controllers.daemon_set.controller import status
 from sampan.controllers.daemon_set.placement import new_pod, pinned, placement_of, target_node, template_generation
 from sampan.controllers.daemon_set.rolling import rolling_update
 from sampan.controllers.daemon_set.state import DaemonSetState, observe
-from sampan.controllers.daemon_set.status import status
 from sampan.controllers.daemon_set.upkeep import upkeep
 from sampan.controllers.workloads.history import POD_HASH_LABEL
 from sampan.core.pods.tolerations import Taint

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from sampan.component_base.resources import ENDPOINT_SLICES, NODES, PODS, SERVICES
 from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers import endpoint_slices
+from sampan.controllers.endpoint_slices.controller import set_hints
 from sampan.controllers.endpoint_slices.endpoint import address_types, endpoint_of, ports_of
 from sampan.controllers.endpoint_slices.packing import SliceChanges, endpoint_key, endpoints_of, pack, ports_key
 from sampan.controllers.endpoint_slices.service_pods import belongs, find_port
-from sampan.controllers.endpoint_slices.traffic_distribution import set_hints
 from sampan.controllers.endpoint_slices.trigger_time import ANNOTATION, TriggerTimes
 from sampan.resource import meta
 from sampan.wire import json

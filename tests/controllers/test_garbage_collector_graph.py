@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampan.component_base.resources import PODS
-from sampan.controllers.garbage_collector.absent_owners import AbsentOwners
-from sampan.controllers.garbage_collector.alternatives import alternative_identity, partition
-from sampan.controllers.garbage_collector.graph import Graph
+from sampan.controllers.garbage_collector.graph import AbsentOwners, Graph, alternative_identity, partition
 from sampan.controllers.garbage_collector.identity import ObjectIdentity, ObservedObject, OwnerRef, StateReader
 from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.operator.queue import WorkQueue

@@ -8,7 +8,9 @@ csi_attacher.go (1.36).
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.client import AlreadyExists, ApiError, Conflict, DeleteOptions, NotFound
@@ -23,8 +25,6 @@ from sampan.component_base.resources import (
 from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.attach_detach.attached_volumes import AttachedVolumes
 from sampan.controllers.attach_detach.demand import by_node, is_bound, is_exclusive, multi_attach_note
-from sampan.controllers.attach_detach.node_state import FORCE_AFTER_S, is_in_use, may_detach, needs_no_check
-from sampan.controllers.attach_detach.volume_state import VolumeState
 from sampan.controllers.volumes.volume_protection import CLAIM_INDEX
 from sampan.csi.attachments import VOLUME_INDEX
 from sampan.csi.names import attachment_name, unique_volume_name
@@ -33,6 +33,10 @@ from sampan.operator.request import Request, Result
 from sampan.resource import Object, meta
 
 COMPONENT: Final = "attachdetach-controller"
+
+_OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
+_FORCE_AFTER_S: Final = 6 * 60.0
+"""Time after which a volume is detached from an unhealthy node that has not unmounted it."""
 
 
 class AttachDetach:
@@ -186,14 +190,14 @@ class AttachDetach:
         source = volume["spec"]["csi"]
         unique = unique_volume_name(source["driver"], source["volumeHandle"])
         node = await self._nodes.find(Request("", node_name))
-        if not may_detach(node, unique, waited_s):
-            return FORCE_AFTER_S - waited_s
+        if not _may_detach(node, unique, waited_s):
+            return _FORCE_AFTER_S - waited_s
         # The node must not start to mount the volume now. So the volume is removed from `volumesAttached` first, and
         # then `volumesInUse` is read again: a node writes `volumesInUse` before it reads `volumesAttached`.
         self._attached.detaching.add(uid)
         try:
             await self._attached.report(node_name)
-            if needs_no_check(node, waited_s) or not await self._is_in_use(node_name, unique):
+            if _needs_no_check(node, waited_s) or not await self._is_in_use(node_name, unique):
                 await self._delete(attachment)
                 return 0.0
         finally:
@@ -203,7 +207,7 @@ class AttachDetach:
 
     async def _is_in_use(self, node_name: str, volume: str) -> bool:
         try:
-            return is_in_use(await self._live_nodes.get(node_name), volume)
+            return _is_in_use(await self._live_nodes.get(node_name), volume)
         except NotFound:
             return False
 
@@ -222,3 +226,58 @@ class AttachDetach:
 def _named(pod: Pod) -> Object:
     metadata = {"name": pod.metadata.name, "namespace": pod.metadata.namespace, "uid": pod.metadata.uid}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+
+
+@dataclass(slots=True)
+class VolumeState:
+    """Times and reports about the attachments of a volume, by the UIDs of its VolumeAttachments."""
+
+    unneeded_since: dict[str, dt.datetime] = field(default_factory=dict)
+    """Time since which no Pod has needed an attachment."""
+    pending: set[str] = field(default_factory=set)
+    """Attachments observed before they succeeded. Their success is recorded as an event."""
+    errors: dict[str, str] = field(default_factory=dict)
+    """Time of the last reported error of an attachment."""
+    refused: set[str] = field(default_factory=set)
+    """Nodes whose Pods have been notified that the volume is attached to another node."""
+
+    def keep(self, uids: Iterable[str], nodes: Iterable[str]) -> None:
+        """Drop the state of all other attachments and nodes."""
+        present = set(uids)
+        self.pending &= present
+        self.refused &= set(nodes)
+        for times in (self.unneeded_since, self.errors):
+            for uid in times.keys() - present:
+                del times[uid]
+
+
+def _is_in_use(node: core_v1.Node | None, volume: str) -> bool:
+    """Return True if the node may have the volume mounted. For a deleted Node this is unknown, so it is True."""
+    status = node.get("status") if node is not None else None
+    return node is None or volume in ((status.get("volumesInUse") if status else None) or ())
+
+
+def _is_healthy(node: core_v1.Node | None) -> bool:
+    """Return True if the node is ready."""
+    status = node.get("status") if node is not None else None
+    conditions = (status.get("conditions") if status else None) or ()
+    return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+
+
+def _is_out_of_service(node: core_v1.Node | None) -> bool:
+    """Return True if an administrator has declared that the machine is shut down."""
+    spec = node.get("spec") if node is not None else None
+    taints = (spec.get("taints") if spec else None) or ()
+    return any(taint.get("key") == _OUT_OF_SERVICE for taint in taints)
+
+
+def _may_detach(node: core_v1.Node | None, volume: str, waited_s: float) -> bool:
+    """Return True if a volume that no Pod needs any more may be detached from a node."""
+    if not _is_in_use(node, volume) or _is_out_of_service(node):
+        return True
+    return waited_s >= _FORCE_AFTER_S and not _is_healthy(node)
+
+
+def _needs_no_check(node: core_v1.Node | None, waited_s: float) -> bool:
+    """Return True if the volume may be detached without reading the current `volumesInUse` of the node."""
+    return waited_s >= _FORCE_AFTER_S or _is_out_of_service(node)

@@ -18,10 +18,9 @@ from sampan.component_base.views import NODE_VIEW, POD_VIEW, Node, Pod
 from sampan.controllers.daemon_set.failure_backoff import FailureBackoff
 from sampan.controllers.daemon_set.placement import new_pod, pinned, placement_of
 from sampan.controllers.daemon_set.rolling import rolling_update
-from sampan.controllers.daemon_set.state import ROLLING_UPDATE, DaemonSetState, observe
-from sampan.controllers.daemon_set.status import status
+from sampan.controllers.daemon_set.state import ROLLING_UPDATE, DaemonSetState, observe, oldest_first
 from sampan.controllers.daemon_set.upkeep import Changes, upkeep
-from sampan.controllers.status import write_status
+from sampan.controllers.status import set_counts, status_of, write_status
 from sampan.controllers.workloads.availability import next_available_s
 from sampan.controllers.workloads.history import POD_HASH_LABEL, RevisionHistory, data_of, has_data, number_of, surplus
 from sampan.controllers.workloads.ownership import Owned, OwnerGone, owners_of_pods
@@ -40,6 +39,8 @@ NAME: Final = "daemonset-controller"
 WORKERS: Final = 2
 BURST: Final = 250
 """Highest number of Pods that one reconciliation creates or deletes."""
+
+_ALWAYS_SET: Final = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
 
 
 def set_up(context: ControllerContext) -> None:
@@ -242,3 +243,27 @@ def _hash_of(revision: apps_v1.ControllerRevision) -> str:
 def _affects_placement(old: Ref[Node], new: Ref[Node]) -> bool:
     """Return True if a Node may get other Pods than before. Its status, which changes often, does not matter."""
     return old.uid != new.uid or old.labels != new.labels or old.decode().spec.taints != new.decode().spec.taints
+
+
+def status(state: DaemonSetState, collisions: int) -> apps_v1.DaemonSetStatus:
+    """Count the Nodes with Pods: desired, current, ready, updated. Of several Pods on a Node the oldest one counts."""
+    counted = [oldest_first(pods)[0] for name, pods in state.pods.items() if name in state.desired]
+    ready = [pod for pod in counted if pod.is_ready]
+    available = sum(state.is_available(pod) for pod in ready)
+    counts: apps_v1.DaemonSetStatus = {
+        "desiredNumberScheduled": len(state.desired),
+        "currentNumberScheduled": len(counted),
+        "numberMisscheduled": sum(
+            node.metadata.name in state.pods and node.metadata.name not in state.desired for node in state.nodes
+        ),
+        "numberReady": len(ready),
+        "updatedNumberScheduled": sum(state.is_updated(pod) for pod in counted),
+        "numberAvailable": available,
+        "numberUnavailable": len(state.desired) - available,
+    }
+    new: apps_v1.DaemonSetStatus = status_of(state.daemon_set)
+    set_counts(new, counts, always=_ALWAYS_SET)
+    if collisions:
+        new["collisionCount"] = collisions
+    new["observedGeneration"] = meta(state.daemon_set).generation
+    return new

@@ -8,7 +8,7 @@ k8s.io/endpointslice reconciler.go (1.36).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sampan.client import ClientError, ListOptions
@@ -16,7 +16,14 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import ENDPOINT_SLICES, NODES, SERVICES
 from sampan.component_base.views import POD_VIEW, Pod
 from sampan.controllers.endpoint_slices.endpoint import address_types, endpoint_of, ports_of
-from sampan.controllers.endpoint_slices.packing import PortsKey, SliceChanges, endpoints_of, pack, ports_key
+from sampan.controllers.endpoint_slices.packing import (
+    PortsKey,
+    SliceChanges,
+    SliceUpdate,
+    endpoints_of,
+    pack,
+    ports_key,
+)
 from sampan.controllers.endpoint_slices.service_pods import (
     HEADLESS_LABEL,
     ServicesOfPods,
@@ -25,7 +32,6 @@ from sampan.controllers.endpoint_slices.service_pods import (
     is_headless,
     pod_selector,
 )
-from sampan.controllers.endpoint_slices.traffic_distribution import set_hints
 from sampan.controllers.endpoint_slices.trigger_time import ANNOTATION, TriggerTimes
 from sampan.controllers.endpoint_slices.writing import (
     MANAGED_BY_LABEL,
@@ -48,6 +54,8 @@ BATCH_S: Final = 0.02
 WORKERS: Final = 5
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
 _RESERVED: Final = (SERVICE_NAME_LABEL, MANAGED_BY_LABEL, HEADLESS_LABEL)
+_SAME_NODE: Final = "PreferSameNode"
+_CLOSE: Final = ("PreferClose", "PreferSameZone", _SAME_NODE)
 
 
 class NodeMissing(RetryLater):
@@ -207,3 +215,45 @@ def _is_like(
 ) -> bool:
     same = meta(slice).labels == meta(placeholder).labels and _is_owned(slice, service)
     return same and not endpoints_of(slice) and not slice.get("ports")
+
+
+def set_hints(changes: SliceChanges, existing: Iterable[discovery_v1.EndpointSlice], distribution: str | None) -> None:
+    """Set the hints on changed slices, and update slices with wrong hints. Without a distribution hints are removed.
+
+    `distribution`: `trafficDistribution` of the Service.
+    Source: staging k8s.io/endpointslice trafficdist/trafficdist.go (1.36).
+    """
+    settled = [id(each) for each in changes.delete] + [id(update.before) for update in changes.update]
+    for slice in changes.create:
+        _hint(slice, distribution)
+    for update in changes.update:
+        _hint(update.after, distribution)
+    for slice in existing:
+        if id(slice) not in settled:
+            after: discovery_v1.EndpointSlice = {**slice, "endpoints": list(endpoints_of(slice))}
+            _hint(after, distribution)
+            if after["endpoints"] != endpoints_of(slice):
+                changes.update.append(SliceUpdate(slice, after))
+
+
+def _hint(slice: discovery_v1.EndpointSlice, distribution: str | None) -> None:
+    slice["endpoints"] = [_hinted(endpoint, distribution) for endpoint in endpoints_of(slice)]
+
+
+def _hinted(endpoint: discovery_v1.Endpoint, distribution: str | None) -> discovery_v1.Endpoint:
+    """Return an endpoint with its hints. Endpoints that are not ready keep theirs, because they get no traffic."""
+    close = distribution in _CLOSE
+    if close and not (endpoint.get("conditions") or {}).get("ready"):
+        return endpoint
+    hints: discovery_v1.EndpointHints = {}
+    if close and endpoint.get("zone"):
+        hints["forZones"] = [{"name": endpoint["zone"]}]
+    if distribution == _SAME_NODE and endpoint.get("nodeName"):
+        hints["forNodes"] = [{"name": endpoint["nodeName"]}]
+    if hints == (endpoint.get("hints") or {}):
+        return endpoint
+    changed = endpoint.copy()
+    changed.pop("hints", None)
+    if hints:
+        changed["hints"] = hints
+    return changed

@@ -7,11 +7,10 @@ Unlike in Kubernetes, a dependent is processed immediately if its owner already 
 dependents. A virtual node is removed with its last dependent.
 """
 
-from collections.abc import Callable, Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from sampan.controllers.garbage_collector.absent_owners import AbsentOwners
-from sampan.controllers.garbage_collector.alternatives import alternative_identity, partition
 from sampan.controllers.garbage_collector.identity import ObjectIdentity, ObservedObject, OwnerRef
 from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.informer.version import older
@@ -22,6 +21,7 @@ FOREGROUND_DELAY_S: Final = 0.1
 
 Report = Callable[[ObjectIdentity, OwnerRef], None]
 """Callback for an object whose owner is in another namespace."""
+ABSENT_OWNERS_MAX: Final = 500
 
 
 class Graph:
@@ -212,3 +212,76 @@ class Graph:
             if reference.uid == owner_uid:
                 self._report(dependent.identity, reference)
                 return
+
+
+def partition(dependents: Iterable[GraphNode], owner: ObjectIdentity) -> tuple[list[GraphNode], list[GraphNode]]:
+    """Split dependents into those whose references match the owner's identity, and those that conflict with it.
+
+    References conflict if they have the same UID, but another kind, version, name or namespace. A dependent with
+    several references to the owner's UID may be in both lists. Source: graph_builder.go `partitionDependents`.
+    """
+    matching: list[GraphNode] = []
+    others: list[GraphNode] = []
+    for dependent in dependents:
+        if owner.namespace and dependent.identity.namespace != owner.namespace:
+            others.append(dependent)
+            continue
+        matches = [owner.is_named_by(reference) for reference in dependent.owners if reference.uid == owner.uid]
+        if any(matches):
+            matching.append(dependent)
+        if not all(matches):
+            others.append(dependent)
+    return matching, others
+
+
+def alternative_identity(dependents: Iterable[GraphNode], absent: ObjectIdentity) -> ObjectIdentity | None:
+    """Return another identity that dependents give for the absent owner's UID, or None.
+
+    It is the next one in sort order, so repeated calls try every candidate. Source: `getAlternateOwnerIdentity`.
+    """
+    found = sorted(set(_identities(dependents, absent)) - {absent}, key=_order)
+    return next((identity for identity in found if _order(identity) > _order(absent)), found[0] if found else None)
+
+
+def _identities(dependents: Iterable[GraphNode], absent: ObjectIdentity) -> Iterator[ObjectIdentity]:
+    of_cluster = not absent.namespace
+    for dependent in dependents:
+        for reference in dependent.owners:
+            if reference.uid != absent.uid:
+                continue
+            # A kind that is cluster-scoped for one dependent is so for all of them.
+            same_kind = (reference.api_version, reference.kind) == (absent.api_version, absent.kind)
+            namespace = "" if of_cluster and same_kind else dependent.identity.namespace
+            yield ObjectIdentity(*reference[:4], namespace)
+
+
+def _order(identity: ObjectIdentity) -> tuple[str, ...]:
+    return identity.kind, identity.api_version, identity.namespace, identity.name, identity.uid
+
+
+class AbsentOwners:
+    """Bounded LRU cache of owners that the server does not have, which saves one request for each dependent.
+
+    Source: pkg/controller/garbagecollector/uid_cache.go (1.36).
+    """
+
+    def __init__(self, size_max: int = ABSENT_OWNERS_MAX) -> None:
+        self._size_max = size_max
+        self._identities: OrderedDict[ObjectIdentity, None] = OrderedDict()
+
+    def add(self, identity: ObjectIdentity) -> None:
+        """Add an owner that the server does not have. The entry stays valid, because UIDs are never reused."""
+        self._identities[identity] = None
+        self._identities.move_to_end(identity)
+        if len(self._identities) > self._size_max:
+            self._identities.popitem(last=False)
+
+    def has(self, reference: OwnerRef, namespace: str) -> bool:
+        """Return True if the owner in a reference is absent, either as a cluster-scoped object or in the namespace."""
+        return any(self._has(ObjectIdentity(*reference[:4], where)) for where in dict.fromkeys(("", namespace)))
+
+    def _has(self, identity: ObjectIdentity) -> bool:
+        if identity not in self._identities:
+            return False
+        self._identities.move_to_end(identity)
+        return True

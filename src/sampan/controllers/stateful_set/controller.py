@@ -8,14 +8,14 @@ pkg/controller/statefulset/{stateful_set,stateful_set_control}.go (1.36).
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final
 
-from sampan.client import ClientError, NotFound
+from sampan.client import ApiError, Client, ClientError, NotFound, StrategicMergePatch, WriteOptions
 from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import CONTROLLER_REVISIONS, PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
 from sampan.component_base.views import POD_VIEW, Pod
-from sampan.controllers.stateful_set.equivalence import Equivalences
 from sampan.controllers.stateful_set.identity import (
     has_identity,
     has_storage,
@@ -53,6 +53,7 @@ from sampan.resource import meta
 NAME: Final = "statefulset-controller"
 WORKERS: Final = 5
 HASH_LABEL: Final = "controller.kubernetes.io/hash"
+_CACHE_MAX: Final = 10_000
 
 
 def set_up(context: ControllerContext) -> None:
@@ -240,3 +241,38 @@ def _selector(stateful_set: apps_v1.StatefulSet) -> Selector:
 
 def _is_member(name: str) -> Callable[[Pod], bool]:
     return lambda pod: parent_and_ordinal(pod.metadata.name)[0] == name
+
+
+class Equivalences:
+    """Compares older revisions with the current template. Positive results are cached for each generation of a set.
+
+    A later version of the API may have more defaults. Then the template has them and older revisions do not. That alone
+    must not replace Pods.
+    Source: kube-controller-manager pkg/controller/statefulset/stateful_set_control.go
+    `setMatchesLatestExistingRevision` (1.36). Kubernetes applies the defaults locally; here the server applies them in
+    a dry run.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._sets = client.resource(STATEFUL_SETS, namespace="")
+        self._equivalent: OrderedDict[str, tuple[int, str]] = OrderedDict()
+
+    async def is_equivalent(self, revision: apps_v1.ControllerRevision, stateful_set: apps_v1.StatefulSet) -> bool:
+        """Return True if a rollback to the revision would change nothing. Raises `TransportError`."""
+        metadata = meta(stateful_set)
+        key = (metadata.generation, meta(revision).resource_version)
+        if self._equivalent.get(metadata.uid) == key:
+            return True
+        client = self._sets.in_namespace(metadata.namespace)
+        patch = StrategicMergePatch({**revision["data"], "metadata": {"uid": metadata.uid}})
+        try:
+            restored = await client.patch(metadata.name, patch, WriteOptions(dry_run=True))
+        except ApiError:
+            return False
+        restored_revision = {"data": data_of(restored["spec"]["template"])}
+        if not has_data(restored_revision, data_of(stateful_set["spec"]["template"])):
+            return False
+        self._equivalent[metadata.uid] = key
+        if len(self._equivalent) > _CACHE_MAX:
+            self._equivalent.popitem(last=False)
+        return True
