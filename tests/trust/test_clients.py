@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from sampan.core.time import SystemClock
 from sampan.core.tls.trust import unverified_context
 from sampan.node.server.options import NodeServerOptions
-from sampan.node.server.tls import serving_context
+from sampan.node.server.server import serving_context
 from sampan.operator.webhook.certificates.source import CertificateSource, Material
 from sampan.operator.webhook.serving_tls import ServingContext
 from sampan.server.pki.client_verifier import ClientCertificateVerifier, read_authorities

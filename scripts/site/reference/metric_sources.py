@@ -17,8 +17,8 @@ from sampan.component_base.context import ControllerContext
 from sampan.controllers.garbage_collector.garbage_collector import GarbageCollector
 from sampan.node.server.cadvisor import cadvisor_metrics
 from sampan.node.server.hosted import HostedPod
+from sampan.node.server.server import VolumeCollector
 from sampan.node.server.usage import ContainerUsage, PodUsage, resource_metrics
-from sampan.node.server.volume_metrics import VolumeCollector
 from sampan.node.sessions import ContainerStats, InterfaceUsage
 from sampan.operator.clusters import Clusters, ListedClusters
 from sampan.operator.leader_election.metrics import LeaderElectionMetrics

@@ -1,13 +1,13 @@
 """Handlers for the paths of a node's server, after authorization.
 
-Source: kubelet pkg/kubelet/server/server.go (1.36).
+Source: kubelet pkg/kubelet/server/server.go; kuberuntime `GetPods` (1.36).
 """
 
 import datetime as dt
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 import msgspec
@@ -18,8 +18,7 @@ from sampan.core.time import Clock
 from sampan.http.server import AnyResponse, Request, Response
 from sampan.node.runtime import Runtime
 from sampan.node.server.cadvisor import cadvisor_metrics
-from sampan.node.server.hosted import FindPod, ListPods
-from sampan.node.server.lists import pod_list, running_pod_list
+from sampan.node.server.hosted import FindPod, HostedPod, ListPods
 from sampan.node.server.log_files import log_file_response
 from sampan.node.server.logs import logs_response
 from sampan.node.server.options import NodeServerOptions
@@ -87,9 +86,9 @@ class Handlers:
         """Return a response that has a body and takes no parameters."""
         match path:
             case "pods":
-                return Response(200, pod_list(self.list_pods()), _JSON)
+                return Response(200, _pod_list(self.list_pods()), _JSON)
             case "runningpods":
-                return Response(200, running_pod_list(self.list_pods()), _JSON)
+                return Response(200, _running_pod_list(self.list_pods()), _JSON)
             case "stats/summary":
                 node = NodeUsage(self.options.node_name, self.node_usage(), self.started_at)
                 shown = summary(
@@ -158,3 +157,35 @@ class Handlers:
         if len(steps) > 2 and steps[2] and found[0].metadata.uid != steps[2]:
             raise NotHosted(404, "pod not found")
         return found
+
+
+def _pod_list(pods: Iterable[HostedPod]) -> bytes:
+    """Return the list of all Pods with all fields, for /pods."""
+    return _list(hosted.raw for hosted in pods)
+
+
+def _running_pod_list(pods: Iterable[HostedPod]) -> bytes:
+    """Return the list of Pods with running containers, for /runningpods. Its fields are those that runtimes provide."""
+    shown = ((hosted, _running(hosted)) for hosted in pods)
+    return _list(msgspec.json.encode(_pod(hosted, containers)) for hosted, containers in shown if containers)
+
+
+def _running(hosted: HostedPod) -> list[dict[str, Any]]:
+    spec = hosted.pod.spec
+    records = hosted.runtime.containers(hosted.pod.metadata.uid)
+    running = {name for name, record in records.items() if record.is_running}
+    return [
+        {"name": each.name, "image": each.image, "resources": {}}
+        for each in (*spec.init_containers, *spec.containers)
+        if each.name in running
+    ]
+
+
+def _pod(hosted: HostedPod, containers: list[dict[str, Any]]) -> dict[str, Any]:
+    metadata = hosted.pod.metadata
+    named = {"name": metadata.name, "namespace": metadata.namespace, "uid": metadata.uid}
+    return {"metadata": named, "spec": {"containers": containers}, "status": {}}
+
+
+def _list(items: Iterable[bytes]) -> bytes:
+    return b'{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[' + b",".join(items) + b"]}\n"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from sampan.node.cri.registries.configuration import ANY, MirrorEndpoint, read_registries
-from sampan.node.cri.registries.rewriting import RewriteRule
+from sampan.node.cri.registries.configuration import ANY, MirrorEndpoint, RewriteRule, read_registries
 
 FILE = b"""
 mirrors:

@@ -4,8 +4,8 @@ import tomllib
 from pathlib import Path
 
 from sampan.node.cri.registries.configuration import Registries, read_registries
-from sampan.node.cri.registries.directory import write_hosts
 from sampan.node.cri.registries.hosts import MARK, hosts_files
+from sampan.node.cri.registries.registry_file import write_hosts
 
 FILE = b"""
 mirrors:

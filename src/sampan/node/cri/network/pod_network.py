@@ -26,7 +26,6 @@ from sampan.node.cri.network.attachments import RESULTS, read_attachments
 from sampan.node.cri.network.bridge import BRIDGE, keep_bridge
 from sampan.node.cri.network.forwarding import accept_forwarding, remove_acceptance
 from sampan.node.cri.network.host_ports import HostPorts
-from sampan.node.cri.network.own_table import OwnTable
 from sampan.node.cri.network.routes import PROTOCOL, routes_of, set_routes
 from sampan.node.programs import run
 
@@ -340,3 +339,27 @@ def _check_ipv6(cidr: str, settings: Path = Path("/proc/sys/net/ipv6/conf/all"))
             f"the node has the IPv6 pod CIDR {cidr}, but IPv6 is disabled in the kernel; "
             "set net.ipv6.conf.all.disable_ipv6=0, or use an IPv4 --cluster-cidr"
         )
+
+
+class OwnTable:
+    """Keeps one table of nftables, of the family inet, as this program wrote it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._commands = ""
+        self._listed = ""
+        """The table as the kernel listed it after it was written: it is not listed as it was written."""
+
+    async def keep(self, commands: str) -> None:
+        """Run the commands that replace the table, if they or the kernel's table have changed. Raises `OSError`."""
+        if commands == self._commands and await self._list() == self._listed:
+            return
+        await run("nft", "-f", "-", text=commands)
+        self._listed = await self._list()
+        self._commands = commands
+
+    async def _list(self) -> str:
+        try:
+            return await run("nft", "-s", "list", "table", "inet", self._name)
+        except OSError:
+            return ""  # The table is gone. If nft does not work, the next command reports it.

@@ -8,14 +8,16 @@ import asyncio
 import logging
 import os
 import stat
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from sampan.node.cri.client import CriClient
 from sampan.node.cri.errors import CriError
 from sampan.node.cri.registries.configuration import Registries, read_registries
-from sampan.node.cri.registries.directory import write_hosts
-from sampan.node.cri.registries.hosts import hosts_files
+from sampan.node.cri.registries.hosts import MARK, hosts_files
 from sampan.wire import json
 
 _log = logging.getLogger("sampan.node")
@@ -24,6 +26,7 @@ DEFAULT: Final = Path("/etc/sampan/registries.yaml")
 _USUAL: Final = "/etc/containerd/certs.d"
 CHECK_S: Final = 10.0
 _BYTES_MAX: Final = 1 << 20
+_HOSTS_FILE = "hosts.toml"
 
 
 class RegistryFile:
@@ -123,3 +126,44 @@ _NO_DIRECTORY: Final = (
     'config_path = "/etc/containerd/certs.d" in [plugins."io.containerd.grpc.v1.cri".registry] of '
     "/etc/containerd/config.toml (containerd 2: it is the default), and restart containerd"
 )
+
+
+def write_hosts(directory: Path, desired: Mapping[str, str]) -> list[str]:
+    """Write, replace and remove files with the mark. Return the hosts that have a file of the user instead.
+
+    containerd reads them for each pull. **Raises** `OSError`.
+    """
+    foreign = []
+    for host, content in desired.items():
+        path = directory / host / _HOSTS_FILE
+        present = _text_of(path)
+        if present is not None and not present.startswith(MARK):
+            foreign.append(host)
+        elif present != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _replace(path, content)
+    for path in directory.glob(f"*/{_HOSTS_FILE}") if directory.is_dir() else ():
+        if path.parent.name not in desired and (_text_of(path) or "").startswith(MARK):
+            path.unlink(missing_ok=True)
+            with suppress(OSError):  # the directory has other files
+                path.parent.rmdir()
+    return foreign
+
+
+def _text_of(path: Path) -> str | None:
+    try:
+        return path.read_text("utf-8", "replace")
+    except FileNotFoundError:
+        return None
+
+
+def _replace(path: Path, content: str) -> None:
+    handle, name = tempfile.mkstemp(prefix=".hosts-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w") as file:
+            os.fchmod(handle, 0o644)
+            file.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
