@@ -6,12 +6,14 @@ in v1 loses the order of metrics, a second CPU percentage and the type of a targ
 Source: pkg/apis/autoscaling/v1/conversion.go (1.36).
 """
 
+from typing import Any
+
 import orjson
 
 from sampan.core.object import Object
 from sampan.registry.api_version_conversion import ApiVersionConversion
 from sampan.registry.kinds.autoscaling import v1_metrics
-from sampan.registry.kinds.autoscaling.v1_annotations import annotation_text
+from sampan.wire import json
 
 METRICS = "autoscaling.alpha.kubernetes.io/metrics"
 CURRENT_METRICS = "autoscaling.alpha.kubernetes.io/current-metrics"
@@ -28,6 +30,17 @@ _ROUND_TRIP = (
 
 _WRONG_SHAPE = (ValueError, TypeError, KeyError, AttributeError)
 """Errors that reading a malformed annotation may raise. Clients can write any text there."""
+_ORDERS = (
+    ("type", "status", "lastTransitionTime", "reason", "message"),
+    ("object", "pods", "resource", "containerResource", "external"),
+    ("target", "kind", "name", "apiVersion", "metricName", "metricSelector", "targetValue", "currentValue"),
+    ("targetAverageUtilization", "currentAverageUtilization", "targetAverageValue", "currentAverageValue"),
+    ("selector", "averageValue", "container", "matchLabels", "matchExpressions", "key", "operator", "values"),
+    ("ScaleUp", "ScaleDown", "StabilizationWindowSeconds", "SelectPolicy", "Policies", "Tolerance"),
+    ("Type", "Value", "PeriodSeconds"),
+)
+_RANK = {name: place for place, name in enumerate(name for order in _ORDERS for name in order)}
+"""Rank of each field: one order that fits all types in these annotations."""
 
 
 def _is_cpu_utilization(metric: Object) -> bool:
@@ -160,10 +173,10 @@ class HorizontalPodAutoscalerConversion(ApiVersionConversion):
         if percentage is not None:
             spec["targetCPUUtilizationPercentage"] = percentage
         if others:
-            annotations[METRICS] = annotation_text(others)
+            annotations[METRICS] = _annotation_text(others)
         behavior = spec.pop("behavior", None)
         if behavior is not None:
-            annotations[BEHAVIOR] = annotation_text(v1_metrics.behavior_to_v1(behavior))
+            annotations[BEHAVIOR] = _annotation_text(v1_metrics.behavior_to_v1(behavior))
 
     def _status_from_hub(self, status: Object, annotations: dict[str, str]) -> None:
         status.setdefault("currentReplicas", 0)  # v1 always shows it; v2 omits zero
@@ -172,7 +185,29 @@ class HorizontalPodAutoscalerConversion(ApiVersionConversion):
         if percentage is not None:
             status["currentCPUUtilizationPercentage"] = percentage
         if metrics:
-            annotations[CURRENT_METRICS] = annotation_text([v1_metrics.status_to_v1(metric) for metric in metrics])
+            annotations[CURRENT_METRICS] = _annotation_text([v1_metrics.status_to_v1(metric) for metric in metrics])
         conditions = status.pop("conditions", None)
         if conditions:
-            annotations[CONDITIONS] = annotation_text(conditions)
+            annotations[CONDITIONS] = _annotation_text(conditions)
+
+
+def _annotation_text(value: Any) -> str:
+    """Return metrics, conditions or behavior as the text of their annotation, byte for byte as Go writes it.
+
+    The exact text matters: server-side apply makes the client that changes it the owner of the annotation.
+    Source: k8s.io/api autoscaling/v1/types.go; Go's encoding/json (1.36).
+    """
+    return json.escaped(json.encode(_ordered(value))).decode()
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_ordered(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    names = sorted(value, key=lambda name: _RANK.get(name, len(_RANK)))
+    return {name: _sorted(value[name]) if name == "matchLabels" else _ordered(value[name]) for name in names}
+
+
+def _sorted(labels: Any) -> Any:
+    return dict(sorted(labels.items())) if isinstance(labels, dict) else labels

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Final, TypedDict
 
 import msgspec
 
-from sampan.core.field import FieldError, Path, duplicate, forbidden, internal, invalid
+from sampan.core.field import FieldError, Path, duplicate, forbidden, internal, invalid, required
 from sampan.core.object import Object
-from sampan.core.validation.names import label_value_errors
+from sampan.core.validation.names import dns1123_label_errors, dns1123_subdomain_errors, label_value_errors
+from sampan.core.validation.values import config_map_key_errors
 from sampan.kinds import core_v1
 from sampan.registry.columns.cells import EMPTY, NAME, NONE, UNKNOWN, at, column
 from sampan.registry.kind import Kind
-from sampan.registry.kinds.core.node_config_source import check_config_source, check_config_status
 from sampan.registry.kinds.pod_spec.resources import check_amount
 from sampan.registry.kinds.pod_spec.scheduling import check_taint_effect
 from sampan.registry.rules.fields import check_qualified_name, duplicate_with_detail
@@ -206,9 +206,9 @@ def _check_transition(obj: Object, old: Object, errors: Errors) -> None:
         text = 'node updates may not change providerID except from "" to valid'
         errors.append(forbidden(_SPEC.child("providerID"), text))
     if spec.get("configSource") is not None:
-        check_config_source(spec["configSource"], _SPEC.child("configSource"), errors, in_spec=True)
+        _check_config_source(spec["configSource"], _SPEC.child("configSource"), errors, in_spec=True)
     if status.get("config") is not None:
-        check_config_status(status["config"], _STATUS.child("config"), errors)
+        _check_config_status(status["config"], _STATUS.child("config"), errors)
     if spec.get("taints"):
         check_taints(spec["taints"], _METADATA.child("taints"), errors)
     if spec.get("externalID", "") != old_spec.get("externalID", ""):
@@ -252,6 +252,40 @@ def _kernel(node: core_v1.Node) -> str:
     architecture = node.get("status", EMPTY).get("nodeInfo", EMPTY).get("architecture")
     kernel = _info(node, "kernelVersion")
     return f"{kernel} ({architecture})" if architecture else kernel
+
+
+def _check_config_source(source: core_v1.NodeConfigSource, path: Path, errors: Errors, *, in_spec: bool) -> None:
+    """Check a kubelet's source of configuration: exactly one reference. Kubernetes removed the feature.
+
+    Source: pkg/apis/core/validation/validation.go validateNodeConfigSourceSpec (1.36).
+    """
+    reference = source.get("configMap")
+    if reference is None:
+        errors.append(invalid(path, source, "exactly one reference subfield must be non-nil"))
+        return
+    at = path.child("configMap")
+    for field in ("uid", "resourceVersion"):
+        if in_spec and reference.get(field):
+            errors.append(forbidden(at.child(field), f"{field} must not be set in spec"))
+        elif not in_spec and not reference.get(field):
+            errors.append(required(at.child(field)))
+    namespace, name, key = (reference.get(field, "") for field in ("namespace", "name", "kubeletConfigKey"))
+    for field, value, texts in (
+        ("namespace", namespace, dns1123_label_errors(namespace)),
+        ("name", name, dns1123_subdomain_errors(name)),
+        ("kubeletConfigKey", key, config_map_key_errors(key)),
+    ):
+        if not value:
+            errors.append(required(at.child(field)))
+        else:
+            errors.extend(invalid(at.child(field), value, text) for text in texts)
+
+
+def _check_config_status(status: core_v1.NodeConfigStatus, path: Path, errors: Errors) -> None:
+    """Check a NodeConfigStatus."""
+    for name in ("assigned", "active", "lastKnownGood"):
+        if status.get(name) is not None:
+            _check_config_source(status[name], path.child(name), errors, in_spec=False)
 
 
 KINDS: Final = (

@@ -1,7 +1,10 @@
 """Pods. Source: pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.go (1.36)."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final, TypedDict
+
+import orjson
 
 from sampan.core.field import FieldError, Path, forbidden
 from sampan.core.object import Object
@@ -17,7 +20,6 @@ from sampan.registry.kinds.core.pod_subresources import (
 )
 from sampan.registry.kinds.core.pod_update import validate_pod_update
 from sampan.registry.kinds.core.valid_pod import validate_pod
-from sampan.registry.kinds.core.valid_pod_cache import ValidPodCache
 from sampan.registry.kinds.pod_spec.annotations import check_profiles_match_annotations
 from sampan.registry.kinds.pod_spec.defaults import default_pod
 from sampan.registry.kinds.pod_spec.options import STRICT_POD
@@ -36,6 +38,8 @@ from sampan.registry.strategy import Context, Strategy, keep_metadata
 
 Errors = list[FieldError]
 _SPEC = Path("spec")
+_CACHED_KEYS_MAX = 512
+_CACHED_KEY_BYTES_MAX = 16 << 10
 
 
 class _Spec(TypedDict, total=False):
@@ -202,6 +206,42 @@ class ResizeStrategy(PodStrategy):
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
         return []
+
+
+class ValidPodCache:
+    """Cache of valid pods: workloads create many equal pods from one template, which need not be validated again.
+
+    The key is the exact bytes of all that the result depends on, so pods that differ never share a result. Only the
+    results "no fault" and "no warning" are cached. The least recently used ones are evicted.
+    """
+
+    def __init__(self) -> None:
+        self._keys: OrderedDict[bytes, None] = OrderedDict()
+
+    def key(self, pod: Object) -> bytes | None:
+        """Return the cache key of a pod. None if the result depends on the pod's name too, or if the pod is large."""
+        spec, metadata = pod["spec"], pod["metadata"]
+        if "resourceClaims" in spec or any("ephemeral" in volume for volume in spec.get("volumes") or ()):
+            return None
+        try:
+            found = orjson.dumps((spec, metadata.get("labels"), metadata.get("annotations")))
+        except orjson.JSONEncodeError:
+            return None
+        return found if len(found) <= _CACHED_KEY_BYTES_MAX else None
+
+    def contains(self, key: bytes | None) -> bool:
+        """Return True if the key is in the cache."""
+        if key is None or key not in self._keys:
+            return False
+        self._keys.move_to_end(key)
+        return True
+
+    def add(self, key: bytes | None) -> None:
+        """Add the key of a valid pod."""
+        if key is not None:
+            self._keys[key] = None
+            if len(self._keys) > _CACHED_KEYS_MAX:
+                self._keys.popitem(last=False)
 
 
 KINDS: Final = (

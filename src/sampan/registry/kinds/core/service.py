@@ -20,15 +20,17 @@ from sampan.registry.kinds.core.service_validation import (
     validate_service,
     validate_transition,
 )
-from sampan.registry.kinds.core.service_warnings import service_warnings
 from sampan.registry.rules import feature_gates as gates
-from sampan.registry.rules.ip_addresses import ip_warnings
+from sampan.registry.rules.ip_addresses import cidr_warnings, ip_warnings
 from sampan.registry.rules.service_types import drop_type_dependent_fields, is_externally_accessible
 from sampan.registry.strategy import Context, ObjectReader, Release, Strategy
 
 Errors = list[FieldError]
 _WITH_CLUSTER_IP = ("ClusterIP", "NodePort", "LoadBalancer")
 _AFFINITY_TIMEOUT_S = 10800
+_SPEC = Path("spec")
+_TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints"
+_TOPOLOGY_MODE = "service.kubernetes.io/topology-mode"
 
 
 class ServiceStrategy(Strategy):
@@ -75,11 +77,11 @@ class ServiceStrategy(Strategy):
         validate_load_balancer_status(obj, old, errors)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
-        return service_warnings(obj)
+        return _service_warnings(obj)
 
     def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
         if ctx.subresource != "status":
-            return service_warnings(obj)
+            return _service_warnings(obj)
         warnings: list[str] = []
         at = Path("status", "loadBalancer", "ingress")
         for i, ingress in enumerate(((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()):
@@ -168,6 +170,40 @@ def _port_text(port: Mapping[str, Any]) -> str:
 
 def _ports(service: core_v1.Service) -> str:
     return ",".join(map(_port_text, service.get("spec", EMPTY).get("ports", ()))) or NONE
+
+
+def _service_warnings(service: Mapping[str, Any]) -> list[str]:
+    """Return warnings for fields that have no effect or are deprecated. Source: pkg/api/service/warnings.go (1.36)."""
+    spec, warnings = service.get("spec") or {}, []
+    kind, external = spec.get("type", ""), spec.get("externalIPs") or []
+    headless = kind == "ClusterIP" and spec.get("clusterIP") == "None"
+    if _TOPOLOGY_HINTS in (service["metadata"].get("annotations") or ()):
+        warnings.append(f"annotation {_TOPOLOGY_HINTS} is deprecated, please use {_TOPOLOGY_MODE} instead")
+    if spec.get("clusterIP") and spec["clusterIP"] != "None":
+        for i, ip in enumerate(spec.get("clusterIPs") or ()):
+            warnings.extend(ip_warnings(_SPEC.child("clusterIPs").index(i), ip))
+    if headless:
+        if spec.get("loadBalancerIP"):
+            warnings.append("spec.loadBalancerIP is ignored for headless services")
+        if external:
+            warnings.append("spec.externalIPs is ignored for headless services")
+        if spec.get("sessionAffinity", "None") != "None":
+            warnings.append("spec.SessionAffinity is ignored for headless services")
+    for i, ip in enumerate(external):
+        warnings.extend(ip_warnings(_SPEC.child("externalIPs").index(i), ip))
+    if external and not headless and kind != "ExternalName":
+        warnings.append("spec.externalIPs is deprecated and may no longer be implemented in some clusters")
+    if spec.get("loadBalancerIP"):
+        warnings.extend(ip_warnings(_SPEC.child("loadBalancerIP"), spec["loadBalancerIP"]))
+    for i, cidr in enumerate(spec.get("loadBalancerSourceRanges") or ()):
+        warnings.extend(cidr_warnings(_SPEC.child("loadBalancerSourceRanges").index(i), cidr))
+    if kind == "ExternalName" and external:
+        warnings.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
+    if kind != "ExternalName" and spec.get("externalName"):
+        warnings.append('spec.externalName is ignored when spec.type is not "ExternalName"')
+    if spec.get("trafficDistribution") == "PreferClose":
+        warnings.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
+    return warnings
 
 
 KINDS: Final = (

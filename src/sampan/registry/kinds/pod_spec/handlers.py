@@ -13,7 +13,6 @@ from sampan.core.field import FieldError, Path, forbidden, invalid, required
 from sampan.core.validation.values import http_header_name_errors, port_name_errors
 from sampan.kinds import core_v1
 from sampan.registry.kinds.pod_spec.options import AnyContainer
-from sampan.registry.kinds.pod_spec.stop_signals import LINUX_SIGNALS, WINDOWS_SIGNALS
 from sampan.registry.rules.fields import NOT_NEGATIVE, not_supported
 
 Errors = list[FieldError]
@@ -32,6 +31,16 @@ PORT_RANGE = "must be between 1 and 65535, inclusive"
 cached_port_name_errors = lru_cache(maxsize=2048)(port_name_errors)
 """Cached `port_name_errors`, because every pod has the same few names. The list is shared; callers must not change it.
 """
+_WINDOWS_SIGNALS = frozenset({"SIGKILL", "SIGTERM"})
+_SIGNAL_NAMES = (
+    "ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM "
+    "TRAP TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ RTMIN RTMAX"
+)
+_LINUX_SIGNALS = frozenset(
+    [f"SIG{name}" for name in _SIGNAL_NAMES.split(" ")]
+    + [f"SIGRTMIN+{n}" for n in range(1, 16)]
+    + [f"SIGRTMAX-{n}" for n in range(1, 15)]
+)
 
 
 def check_port(port: int | str, path: Path, errors: Errors) -> None:
@@ -153,6 +162,6 @@ def validate_lifecycle(
     if os is None:
         errors.append(forbidden(at, "may not be set for containers with empty `spec.os.name`"))
         return
-    known = {"windows": WINDOWS_SIGNALS, "linux": LINUX_SIGNALS}.get(os.get("name", ""))
+    known = {"windows": _WINDOWS_SIGNALS, "linux": _LINUX_SIGNALS}.get(os.get("name", ""))
     if known is not None and signal not in known:
         errors.append(not_supported(at, signal, known))

@@ -12,18 +12,25 @@ from typing import Any, ClassVar
 from sampan.core import errors
 from sampan.core.event_loop.offload import note_size, offloaded
 from sampan.core.field import Path, invalid
-from sampan.core.go_text import MAP, plain, unmarshal_text
+from sampan.core.go_text import MAP, conversion_text, plain, unmarshal_text
 from sampan.core.gvk import GroupKind
 from sampan.core.json.values import with_whole_numbers
 from sampan.core.object import Object
 from sampan.patch import json_patch, merge_patch, strategic_merge
 from sampan.patch.media_types import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from sampan.registry.endpoint import Endpoint
+from sampan.registry.rest.metadata import match_name
 from sampan.registry.write.changes.body import Body, check_fits, normalise
 from sampan.registry.write.changes.bounds import check_json
 from sampan.registry.write.changes.options import WriteOptions
-from sampan.registry.write.changes.patched_type import settle_type
-from sampan.registry.write.changes.recognition import UnrecognizedObject
+from sampan.registry.write.changes.recognition import (
+    UnrecognizedObject,
+    check_kind,
+    invalid_type,
+    is_known,
+    type_fault,
+    unreadable,
+)
 from sampan.registry.write.write import Change, Write
 from sampan.wire import json as wire_json
 
@@ -143,7 +150,7 @@ def _checked(write: Write, endpoint: Endpoint, patched: Any, refusal: Refusal, o
         raise _patch_invalid(patched, refusal, "the patched value is not an object")
     unknown: list[str] | None = None if options.field_validation == "Ignore" else []
     try:
-        settle_type(patched, endpoint, write.name, typed=refusal.shows_patch)
+        _settle_type(patched, endpoint, write.name, typed=refusal.shows_patch)
         normalise(patched, endpoint, unknown, converted=refusal.shows_patch)
     except UnrecognizedObject as error:
         raise _patch_invalid(patched, refusal, error.text) from None
@@ -162,3 +169,42 @@ def _warn(warnings: list[str], texts: list[str]) -> None:
 def _patch_invalid(patched: Any, refusal: Refusal, text: str) -> errors.StatusError:
     shown = plain(refusal.patch) if refusal.shows_patch else wire_json.encode(patched).decode()
     return errors.invalid(GroupKind("", ""), "", [invalid(Path("patch"), shown, text)])
+
+
+def _settle_type(patched: Object, endpoint: Endpoint, name: str, *, typed: bool) -> None:
+    """Check that a patched object is of the endpoint's type. With `typed`, the patch was a strategic one.
+
+    A strategic merge patch works on the typed object, not on its JSON, so apiVersion and kind are not fields of it.
+    The result of other patches is decoded like a body. Source: apiextensions
+    pkg/registry/customresource/validator.go (1.36).
+    Raises `Unreadable` (fault of the patch), 400 (no type) and 422 (another kind of custom resource).
+    """
+    if patched.get("kind") == endpoint.definition.kind and patched.get("apiVersion") == endpoint.api_version:
+        return
+    if typed:
+        _settle_typed(patched, endpoint)
+        return
+    dialect = endpoint.dialect
+    fault = type_fault(patched, wire_json.encode(patched), dialect) or _version_fault(patched)
+    if fault:
+        raise unreadable(endpoint, fault)
+    if dialect.validates_patched_type:
+        raise invalid_type(patched, endpoint, name)
+    if not patched.get("apiVersion"):
+        match_name(name, {})
+    if patched.get("kind", "") in ("", endpoint.definition.kind) and is_known(patched["apiVersion"], endpoint):
+        patched["apiVersion"] = endpoint.api_version
+    check_kind(patched, endpoint)
+
+
+def _settle_typed(patched: Object, endpoint: Endpoint) -> None:
+    for name, text in (("apiVersion", endpoint.api_version), ("kind", endpoint.definition.kind)):
+        given = patched.get(name)
+        if given is not None and not isinstance(given, str):
+            raise unreadable(endpoint, conversion_text(str, given, "string"))
+        patched[name] = text
+
+
+def _version_fault(patched: Object) -> str:
+    version = patched.get("apiVersion") or ""
+    return f"unexpected GroupVersion string: {version}" if version.count("/") > 1 else ""
