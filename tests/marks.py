@@ -1,8 +1,9 @@
-"""Marks of slow tests, by file: `make test` runs the others, `make test-rest` these.
+"""Marks of slow tests, by file: `make test` runs the part `fast` without them, `make test-rest` the part `rest`.
 
 `tests/style/test_marks.py` finds files that start processes and are absent here.
 """
 
+from collections.abc import Iterable
 from fnmatch import fnmatch
 from typing import Final
 
@@ -93,7 +94,23 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
     ),
 }
 
+ETCD: Final = ("storage/test_cache*.py", "storage/test_contract_*.py")
+"""Files without a mark that run their tests on every engine: those with a real etcd get the mark `process`."""
+PARTS: Final = ("fast", "rest")
+
+
+def in_part(file: str, part: str) -> bool:
+    """Return whether a file has tests of a part, so that it must be imported; without a part, all files have."""
+    if not part or matches(file, ETCD):
+        return True
+    return bool(marks_of(file)) == (part == "rest")
+
+
+def matches(file: str, patterns: Iterable[str]) -> bool:
+    """Return whether the path of a file below `tests/` matches a pattern."""
+    return any(fnmatch(file, pattern) for pattern in patterns)
+
 
 def marks_of(file: str) -> list[str]:
     """Return the marks of a file; its path is below `tests/`."""
-    return [mark for mark, patterns in MARKS.items() if any(fnmatch(file, pattern) for pattern in patterns)]
+    return [mark for mark, patterns in MARKS.items() if matches(file, patterns)]

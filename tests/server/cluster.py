@@ -259,7 +259,8 @@ async def served(
 
     Without `store` it has a copy of `NEW_STORE`, if its settings allow that.
     """
-    if store is None and at_rest is None and allocators is None:  # a store has the networks of its first start
+    bootstrapped = store is None and at_rest is None and allocators is None and resource_metrics is None
+    if bootstrapped:  # a store has the networks and roles of its first start
         store = NEW_STORE.fork()
     builtins = Builtins(SCHEMAS, DEFINITIONS)
     layer = (at_rest or Unencrypted()).layer(store or MemoryStore(), builtins.definitions)
@@ -302,6 +303,7 @@ async def served(
                     service=service,
                     started=ready.set,
                     aggregator=server.aggregator,
+                    bootstrapped=bootstrapped,
                     resource_metrics=resource_metrics is not None,
                 )
             ),

@@ -96,8 +96,9 @@ class AutoRegistration:
         found: dict[tuple[str, str], str] = {}
         for definition in sorted(self._cluster.registry.definitions(), key=lambda each: not each.builtin):
             for version in definition.versions.values():
-                if version.served and definition.group not in UNREGISTERED:
-                    found.setdefault((definition.group, version.name), self._managed(definition))
+                key = (definition.group, version.name)
+                if version.served and key not in found and definition.group not in UNREGISTERED:
+                    found[key] = self._managed(definition)
         return [_api_service(group, version, managed) for (group, version), managed in found.items()]
 
     def _managed(self, definition: ResourceDefinition) -> str:
