@@ -99,6 +99,55 @@ async def test_compacted_deletions_are_gone(store: Store) -> None:
     assert list(await store.writes_of(A, limit=10)) == []
 
 
+async def test_changes_are_returned_newest_first_with_deletions(store: Store) -> None:
+    first, second = await changed(store, A, [b"1", b"2"])
+    (other,) = await changed(store, B, [b"b"])
+    removed = await store.delete(A, second)
+    found = await store.changes(PODS, END, limit=10)
+    assert list(found) == [
+        RowWrite(removed, KeyValue(A, b"2", first, second), deleted=True),
+        RowWrite(other, KeyValue(B, b"b", other, other), deleted=False),
+        RowWrite(second, KeyValue(A, b"2", first, second), deleted=False),
+        RowWrite(first, KeyValue(A, b"1", first, first), deleted=False),
+    ]
+
+
+async def test_changes_before_a_revision_continue_a_page(store: Store) -> None:
+    await changed(store, A, [b"1", b"2", b"3"])
+    page = await store.changes(PODS, END, limit=2)
+    rest = await store.changes(PODS, END, before=page[-1].revision, limit=2)
+    assert [write.row.value for write in [*page, *rest]] == [b"3", b"2", b"1"]
+
+
+async def test_changes_after_a_compaction_have_the_previous_states_of_deletions(store: Store) -> None:
+    _, last = await changed(store, A, [b"1", b"2"])
+    await store.compact(last)
+    removed = await store.delete(A, last)
+    assert [(write.revision, write.row.value) for write in await store.changes(PODS, END, limit=10)] == [
+        (removed, b"2")
+    ]
+
+
+@pytest.mark.parametrize("key", [A, B], ids=["same key", "another key"])
+async def test_writes_before_a_revision_of_an_earlier_life_are_none(store: Store, key: str) -> None:
+    (first,) = await changed(store, A, [b"old"])
+    (between,) = await changed(store, B, [b"other"])
+    await store.delete(A, first)
+    await changed(store, A, [b"new"])
+    before = first if key == A else between
+    assert list(await store.writes_of(A, before=before, limit=10)) == []
+
+
+async def test_a_page_of_a_deleted_key_may_begin_at_its_deletion(store: Store) -> None:
+    _, last = await changed(store, A, [b"1", b"2"])
+    removed = await store.delete(A, last)
+    page = await store.writes_of(A, limit=1)
+    rest = await store.writes_of(A, before=page[-1].revision, limit=10)
+    last_page = await store.writes_of(A, before=rest[0].revision, limit=10)
+    assert page[0].revision == removed
+    assert ([write.row.value for write in rest], [write.row.value for write in last_page]) == ([b"2", b"1"], [b"1"])
+
+
 @pytest.mark.parametrize("engine", ["memory", "sqlite"])
 async def test_superseded_values_are_measured_between_two_revisions(store: Store) -> None:
     first, second, third = await changed(store, A, [b"x" * 10, b"x" * 200, b"x" * 3000])

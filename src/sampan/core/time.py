@@ -70,6 +70,11 @@ def format_time(instant: dt.datetime) -> str:
     return instant.isoformat("T", "seconds")[:19] + "Z"
 
 
+def format_milliseconds(seconds: float) -> str:
+    """Format seconds since the epoch as a time with milliseconds: `2006-01-02T15:04:05.123Z`."""
+    return dt.datetime.fromtimestamp(seconds, _UTC).isoformat("T", "milliseconds")[:23] + "Z"
+
+
 def format_micro_time(instant: dt.datetime) -> str:
     """Format a `metav1.MicroTime`: `2006-01-02T15:04:05.000000Z`, always with six digits."""
     if instant.tzinfo is not _UTC:

@@ -27,6 +27,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.measures import Measures
 from sampan.registry.reader import CacheReader
 from sampan.registry.registry import ResourceRegistry
+from sampan.registry.rest.recent_writes import RecentWrites
 from sampan.registry.rest.store import Convert, IsStale, ResourceStore
 from sampan.registry.strategy import Strategy
 from sampan.registry.webhook.client import Connect, WebhookClients
@@ -78,6 +79,7 @@ class Cluster:
         self.allocators = allocators or Allocators()
         self.reader = CacheReader(self.registry, self.caches)
         self.measures = Measures()
+        self.recent_writes: Final = RecentWrites()
         self.offload = offload or Offload()
         self.tunnels: Final = NodeTunnels()
         """Tunnels of nodes to this server."""
@@ -290,6 +292,7 @@ class Cluster:
                 cache,
                 self.reader,
                 step_times=self.measures.steps,
+                recent_writes=self.recent_writes,
                 is_stale=self._is_stale,
                 allocation=self._allocation if definition.strategy.allocates else None,
                 others=self._store_of,
@@ -304,6 +307,7 @@ class Cluster:
             cache,
             self.reader,
             step_times=self.measures.steps,
+            recent_writes=self.recent_writes,
             is_stale=self._is_stale,
             api_version=version.api_version_of(definition.group),
             from_stored=from_stored,

@@ -31,6 +31,9 @@ class Context(msgspec.Struct):
     name: str = ""
     dry_run: bool = False
     subresource: str = ""
+    user_agent: str = ""
+    traceparent: str = ""
+    """Header of that name."""
     reader: "RecordReader | None" = None
     """Reader of other objects during validation. The write does not guarantee that these objects stay unchanged."""
 

@@ -22,6 +22,8 @@ from sampan.server.verbs.connect.subresources import CONNECTIONS
 from sampan.server.verbs.create import create
 from sampan.server.verbs.delete import delete, delete_collection
 from sampan.server.verbs.get import get
+from sampan.server.verbs.history.history import history
+from sampan.server.verbs.history.options import PARAMETER as HISTORY
 from sampan.server.verbs.list import list_objects
 from sampan.server.verbs.patch import patch, patch_type_of
 from sampan.server.verbs.scale import get_scale, patch_scale, update_scale
@@ -59,6 +61,8 @@ _STATUS: dict[str, Verb] = {"get": get, "update": update, "patch": patch}
 _SCALE: dict[str, Verb] = {"get": get_scale, "update": update_scale, "patch": patch_scale}
 _SPANS = {name: name.capitalize() for name in _VERBS} | {"deletecollection": "Delete", "proxy": "Proxy"}
 _STREAMED = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
+_READS: dict[str, Verb] = {"get": get, "list": list_objects, "watch": watch}
+"""Reads of stored objects, which may request their history instead."""
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
@@ -76,7 +80,11 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
             if info.group in groups:
                 raise errors.no_such_resource()
             return not_found_page()
-        verb = route.verb
+        verb, negotiates = route
+        if HISTORY in request.wire.query and info.verb in _READS and not info.subresource:
+            if verb not in _READS.values():
+                raise errors.bad_request(f"{info.resource} have no history: they are not stored")
+            verb, negotiates = history, False
         if info.verb == "create":
             check_not_terminating(endpoint, info.name)
         request.counted = BY_REQUEST_INFO if endpoint.dialect.metrics_use_request_info else BY_ROUTE
@@ -84,7 +92,7 @@ def resource_handler(cluster: Cluster, chain: AdmissionChain, shared: Shared) ->
         if warning:
             request.warnings.append(warning)
             shared.deprecated.add((info.group, info.version, info.resource, info.subresource))
-        if route.negotiates:
+        if negotiates:
             _check_accepted(request, endpoint)
         scope = RequestScope(request, endpoint, chain, cluster, shared, context_of(request, endpoint))
         begin_work(shared.offload)

@@ -30,9 +30,10 @@ from sampan.storage.store import (
     Store,
     StoreEvent,
     StoreReplaced,
+    Untransformable,
     prefix_end,
 )
-from sampan.storage.unreadable import UnreadableKeys
+from sampan.storage.unreadable import UnreadableKeys, fault_of
 from sampan.storage.watcher import Watcher, WatchGroups
 
 _log = logging.getLogger(__name__)
@@ -391,6 +392,13 @@ class WatchCache:
                 return None
             _log.exception("cannot read the value of %s at revision %d", row.key, row.mod_revision)
             return None
+
+    def stored_record(self, row: KeyValue) -> Record:
+        """Return the record of a row of the store's history. Raises `Untransformable`, `UNREADABLE`."""
+        fault = fault_of(row)
+        if fault:
+            raise Untransformable(fault)
+        return self._extract(row)
 
     def _initial(self, scope: str, matches: Matches) -> Sequence[Delivery]:
         if scope.endswith("/"):

@@ -110,6 +110,10 @@ class MeasuredStore:
         """Return the kept deletions of a range, newest first."""
         return await self._store.deletions(start, end, before=before, limit=limit)
 
+    async def changes(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a range, newest first."""
+        return await self._store.changes(start, end, before=before, limit=limit)
+
     async def superseded_bytes(self, after: int, until: int) -> int | None:
         """Return the size of the values that the writes of (after, until] superseded."""
         return await self._store.superseded_bytes(after, until)

@@ -4,8 +4,8 @@ Every method finishes at once on the event loop. The history is a list of events
 later events.
 """
 
-from bisect import bisect_right
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from operator import attrgetter
 
@@ -14,7 +14,7 @@ from sortedcontainers import SortedDict
 from sampan.core.clock import unix_time
 from sampan.storage.broadcaster import BUFFER_MAX, WatchBroadcaster
 from sampan.storage.expiry import Expiry
-from sampan.storage.history.row_writes import deletions_in, writes_in
+from sampan.storage.history.row_writes import changes_in, deletions_in, writes_in
 from sampan.storage.store import (
     Compacted,
     Conflict,
@@ -143,8 +143,15 @@ class MemoryStore:
 
     async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
         """Return the kept deletions of a range, newest first."""
-        events = (event for event in reversed(self._log) if start <= event.key < end)
-        return deletions_in(events, before=before, limit=limit)
+        return deletions_in(self._newest_first(start, end, before), before=before, limit=limit)
+
+    async def changes(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a range, newest first."""
+        return changes_in(self._newest_first(start, end, before), before=before, limit=limit)
+
+    def _newest_first(self, start: str, end: str, before: int) -> Iterator[StoreEvent]:
+        last = bisect_left(self._log, before, key=_by_revision) if before else len(self._log)
+        return (event for event in map(self._log.__getitem__, range(last - 1, -1, -1)) if start <= event.key < end)
 
     async def superseded_bytes(self, after: int, until: int) -> int | None:
         """Return the size of the values that the writes of (after, until] superseded."""

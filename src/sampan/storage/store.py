@@ -228,6 +228,9 @@ class Store(Protocol):
     async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
         """Return the kept deletions of a range, newest first, at most `limit` of those below `before` (0: all)."""
 
+    async def changes(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a range, newest first, at most `limit` of those below `before` (0: all)."""
+
     async def superseded_bytes(self, after: int, until: int) -> int | None:
         """Return the size of the values that the writes of (after, until] superseded and that the history still has.
 

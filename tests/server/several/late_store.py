@@ -93,6 +93,9 @@ class LateStore:
     async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
         return await self.shared.deletions(start, end, before=before, limit=limit)
 
+    async def changes(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        return await self.shared.changes(start, end, before=before, limit=limit)
+
     async def superseded_bytes(self, after: int, until: int) -> int | None:
         return await self.shared.superseded_bytes(after, until)
 

@@ -9,6 +9,7 @@ from typing import Any
 from sampan.core import errors
 from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
+from sampan.registry.rest.recent_writes import RecentWrites
 from sampan.registry.step_times import StepTimes
 from sampan.registry.strategy import RecordReader, Strategy
 from sampan.schema.decoding.decode import Decoder, DecoderCompiler
@@ -45,6 +46,7 @@ class ResourceStore:
         "others",
         "prefix",
         "reader",
+        "recent_writes",
         "serves_status",
         "step_times",
         "store",
@@ -60,6 +62,7 @@ class ResourceStore:
         reader: RecordReader,
         *,
         step_times: StepTimes,
+        recent_writes: RecentWrites,
         api_version: str = "",
         is_stale: "IsStale | None" = None,
         allocation: Any = None,
@@ -74,6 +77,7 @@ class ResourceStore:
         self.cache = cache
         self.reader = reader
         self.step_times = step_times
+        self.recent_writes = recent_writes
         self.allocation = allocation
         self.api_version = api_version
         self.is_stale = is_stale

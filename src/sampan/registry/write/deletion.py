@@ -3,6 +3,7 @@
 Source: apiserver pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go Delete (1.36).
 """
 
+from collections.abc import Awaitable
 from typing import Any
 
 from sampan.core import errors
@@ -14,6 +15,7 @@ from sampan.registry.rest.metadata import FOREGROUND_FINALIZER, ORPHAN_FINALIZER
 from sampan.registry.rest.store import ResourceStore
 from sampan.registry.write.write import DeletionOptions, StoreAction, Write
 from sampan.storage.encoding import respliced, splice
+from sampan.storage.store import Revision
 
 _GC_FINALIZERS = (ORPHAN_FINALIZER, FOREGROUND_FINALIZER)
 
@@ -104,11 +106,19 @@ async def remove(write: Write) -> None:
     if write.outcome is StoreAction.KEEP:
         write.result = write.stored
     elif write.outcome is StoreAction.WRITE:
-        revision = origin.present.mod_revision if write.dry_run else await origin.update(value, frees=True)
+        revision = (
+            origin.present.mod_revision if write.dry_run else await _noted(write, origin.update(value, frees=True))
+        )
         write.result = splice(value, revision)
     else:
-        revision = origin.present.mod_revision if write.dry_run else await origin.delete()
+        revision = origin.present.mod_revision if write.dry_run else await _noted(write, origin.delete())
         write.result = respliced(value, revision)
+
+
+async def _noted(write: Write, storing: Awaitable[Revision]) -> Revision:
+    revision = await storing
+    write.store.recent_writes.note(revision, write.ctx, write.field_manager)
+    return revision
 
 
 def _deletion(write: Write) -> DeletionOptions:

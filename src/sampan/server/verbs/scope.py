@@ -97,4 +97,6 @@ def context_of(request: Request, endpoint: Endpoint) -> Context:
         info.name,
         bool(request.wire.query.get("dryRun")),
         info.subresource,
+        request.headers.get("user-agent", ""),
+        request.headers.get("traceparent", ""),
     )

@@ -32,8 +32,9 @@ from sampan.storage.etcd.reads import Reads
 from sampan.storage.etcd.settings import EtcdSettings
 from sampan.storage.etcd.watch import EtcdWatch
 from sampan.storage.etcd.writes import Writes
-from sampan.storage.history.row_writes import deletions_in, events_of, writes_in
+from sampan.storage.history.row_writes import newest_writes
 from sampan.storage.store import (
+    Compacted,
     EventBatch,
     KeyValue,
     RangeResult,
@@ -158,15 +159,39 @@ class EtcdStore:
         return EtcdWatch(self._broadcaster, self._reads, start, end, after)
 
     async def writes_of(self, key: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
-        """Return the kept writes of a key, newest first."""
-        current = await self.get(key)
-        events = await events_of(self, key, key + "\0")
-        return writes_in(reversed(events), current, before=before, limit=limit)
+        """Return the kept writes of a key, newest first. Each state is read by the revision of the one after it."""
+        found: list[RowWrite] = []
+        row = await self.get(key)
+        if row is None:
+            removed = await self.deletions(key, key + "\0", limit=1)
+            if not removed:
+                return found
+            row = removed[0].row
+            if not before or removed[0].revision < before:
+                found.append(removed[0])
+        created = row.create_revision
+        if before and row.mod_revision >= before:
+            row = await self._state_at(key, before - 1)
+        while row is not None and row.create_revision == created and len(found) < limit:
+            found.append(RowWrite(row.mod_revision, row, deleted=False))
+            row = None if row.mod_revision == created else await self._state_at(key, row.mod_revision - 1)
+        return found
+
+    async def _state_at(self, key: str, revision: int) -> KeyValue | None:
+        """Return a row at a revision; None if it did not exist, or the revision is compacted."""
+        try:
+            found = await self._reads.range(key, key + "\0", 1, revision)
+        except Compacted:
+            return None
+        return found.items[0] if found.items else None
 
     async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
         """Return the kept deletions of a range, newest first."""
-        events = await events_of(self, start, end)
-        return deletions_in(reversed(events), before=before, limit=limit)
+        return await newest_writes(self, start, end, before=before, limit=limit, deletions_only=True)
+
+    async def changes(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a range, newest first."""
+        return await newest_writes(self, start, end, before=before, limit=limit)
 
     async def superseded_bytes(self, after: int, until: int) -> int | None:
         """Return the size of the values that the writes of (after, until] superseded."""

@@ -1,5 +1,6 @@
-"""Past writes of a key and deletions of a range, found in the events of a history."""
+"""Past writes of a key or a range, found in the events of a history."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -15,36 +16,56 @@ def writes_in(
     )
 
 
+def changes_in(newest_first: Iterable[StoreEvent], *, before: int, limit: int) -> Sequence[RowWrite]:
+    """Return the writes among events, as `Store.changes` does."""
+    below = (event for event in newest_first if not before or event.revision < before)
+    return list(islice((write for event in below if (write := _write(event)) is not None), limit))
+
+
 def deletions_in(newest_first: Iterable[StoreEvent], *, before: int, limit: int) -> Sequence[RowWrite]:
     """Return the deletions among events, as `Store.deletions` does."""
-    found = (
-        RowWrite(event.revision, event.previous, deleted=True)
-        for event in newest_first
-        if event.value is None and event.previous is not None and (not before or event.revision < before)
-    )
-    return list(islice(found, limit))
+    return changes_in((event for event in newest_first if event.value is None), before=before, limit=limit)
 
 
-async def events_of(store: Store, start: str, end: str) -> list[StoreEvent]:
-    """Return all kept events of a range, oldest first, for an engine that can only be read forwards."""
-    until, after = await store.revision(), store.compacted
+async def newest_writes(
+    store: Store, start: str, end: str, *, before: int, limit: int, deletions_only: bool = False
+) -> Sequence[RowWrite]:
+    """Return the newest writes of a range, newest first, from an engine that can only be read forwards.
+
+    Reads all kept events, of which only `limit` are in memory.
+    """
+    newest = await store.revision()
+    until, after = min(newest, before - 1) if before else newest, store.compacted
     while True:
         try:
-            return await _events_after(store, start, end, after, until)
+            return await _newest_writes(store, (start, end), after, until, limit, deletions_only)
         except Compacted as error:
             after = max(error.compact_revision, after + 1)
 
 
-async def _events_after(store: Store, start: str, end: str, after: int, until: int) -> list[StoreEvent]:
-    events: list[StoreEvent] = []
+async def _newest_writes(
+    store: Store, span: tuple[str, str], after: int, until: int, limit: int, deletions_only: bool
+) -> Sequence[RowWrite]:
+    newest_last: deque[RowWrite] = deque(maxlen=limit)
     if after >= until:
-        return events
-    async with store.watch(start, end, after) as watch:
+        return ()
+    async with store.watch(*span, after) as watch:
         async for batch in watch:
-            events += batch.events
+            for event in batch.events:
+                write = None if deletions_only and event.value is not None else _write(event)
+                if write is not None and event.revision <= until:
+                    newest_last.append(write)
             if batch.revision >= until:
                 break
-    return events
+    return list(reversed(newest_last))
+
+
+def _write(event: StoreEvent) -> RowWrite | None:
+    previous = event.previous
+    if event.value is None:
+        return None if previous is None else RowWrite(event.revision, previous, deleted=True)
+    created = event.revision if previous is None else previous.create_revision
+    return RowWrite(event.revision, KeyValue(event.key, event.value, created, event.revision), deleted=False)
 
 
 def _writes(newest_first: Iterable[StoreEvent], current: KeyValue | None) -> Iterator[RowWrite]:

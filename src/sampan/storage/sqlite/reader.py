@@ -47,13 +47,16 @@ FROM log l LEFT JOIN log p ON p.revision = l.previous
 WHERE l.revision > ? AND l.revision <= ? AND l.key >= ? AND l.key < ? ORDER BY l.revision
 """
 _WRITE = "SELECT key, value, create_revision, revision, previous FROM log WHERE revision = ?"
-_DELETIONS = """
-SELECT d.revision, p.key, p.value, p.create_revision, p.revision
+_LINK = "SELECT revision, key, create_revision, previous, value IS NULL FROM log WHERE revision = ?"
+_CHANGES = """
+SELECT c.revision, c.deleted, s.key, s.value, s.create_revision, s.revision
 FROM (
-    SELECT revision, previous FROM log WHERE value IS NULL AND revision > :after AND revision < :before
-    AND key >= :start AND key < :end ORDER BY revision DESC LIMIT :limit
-) d CROSS JOIN log p ON p.revision = d.previous ORDER BY d.revision DESC
+    SELECT revision, value IS NULL AS deleted, CASE WHEN value IS NULL THEN previous ELSE revision END AS state
+    FROM log WHERE revision > :after AND revision < :before AND key >= :start AND key < :end {only}
+    ORDER BY revision DESC LIMIT :limit
+) c CROSS JOIN log s ON s.revision = c.state ORDER BY c.revision DESC
 """
+_ALL_CHANGES, _DELETIONS = _CHANGES.format(only=""), _CHANGES.format(only="AND value IS NULL")
 _SUPERSEDED_BYTES = """
 SELECT coalesce(sum(length(p.value)), 0) FROM log l CROSS JOIN log p ON p.revision = l.previous
 WHERE l.revision > max(?, (SELECT compacted FROM state)) AND l.revision <= ?
@@ -99,40 +102,32 @@ class Reader:
         ]
         return EventBatch(events, reached)
 
-    def writes(self, key: str, newest: int, before: int, limit: int) -> Sequence[RowWrite]:
-        """Return the kept writes of a key from its `newest` one back, by the revision of each row's previous one."""
-        with self._explained():
-            compacted = self._point.execute(SNAPSHOT).fetchone()[1]
-            if before and (row := self._point.execute(_WRITE, (before,)).fetchone()) and row[0] == key:
-                newest = before
-            return list(islice(self._writes(newest, before, compacted), limit))
+    async def writes(self, key: str, newest: int, before: int, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a key from its `newest` one back, by the revision of each row's previous one.
 
-    def _writes(self, newest: int, before: int, compacted: int) -> Iterator[RowWrite]:
-        revision = newest
-        deleted_at = 0
-        while revision and (row := self._point.execute(_WRITE, (revision,)).fetchone()) is not None:
-            key, value, created, _, previous = row
-            if value is None:
-                deleted_at = revision if revision > compacted else 0
-            else:
-                state = KeyValue(key, value, created, revision)
-                if deleted_at and (not before or deleted_at < before):
-                    yield RowWrite(deleted_at, state, deleted=True)
-                deleted_at = 0
-                if not before or revision < before:
-                    yield RowWrite(revision, state, deleted=False)
-                if revision <= compacted:  # the rows before it are being deleted
-                    return
-            revision = previous
+        They are read on the event loop, unless the walk to the first one may be long.
+        """
+        with self._explained():
+            first = _known_start(self._point, key, newest, before)
+            if first:
+                return _writes_from(self._point, first, before, limit)
+        return await self._in_snapshot(lambda connection: _writes_from(connection, newest, before, limit))
 
     async def deletions(self, start: str, end: str, before: int, limit: int) -> Sequence[RowWrite]:
         """Return the kept deletions of a range, newest first. No index has them, so a thread scans the log."""
+        return await self._scanned(_DELETIONS, start, end, before, limit)
+
+    async def changes(self, start: str, end: str, before: int, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a range, newest first. A thread scans the log from its end."""
+        return await self._scanned(_ALL_CHANGES, start, end, before, limit)
+
+    async def _scanned(self, query: str, start: str, end: str, before: int, limit: int) -> Sequence[RowWrite]:
         bounds = {"start": start, "end": end, "before": before or _REVISION_MAX, "limit": limit}
 
         def read(connection: sqlite3.Connection) -> Sequence[RowWrite]:
             after = connection.execute(SNAPSHOT).fetchone()[1]
-            rows = connection.execute(_DELETIONS, {**bounds, "after": after}).fetchall()
-            return [RowWrite(at, KeyValue(*row), deleted=True) for at, *row in rows]
+            rows = connection.execute(query, {**bounds, "after": after}).fetchall()
+            return [RowWrite(at, KeyValue(*row), deleted=bool(deleted)) for at, deleted, *row in rows]
 
         return await self._in_snapshot(read)
 
@@ -188,6 +183,47 @@ class Reader:
             connection.close()
         else:
             self._idle.append(connection)
+
+
+def _known_start(connection: sqlite3.Connection, key: str, newest: int, before: int) -> int:
+    """Return the revision from which a short walk reaches the writes below `before`; 0 if it is not known."""
+    if not before or before > newest:
+        return newest
+    _, _, created, previous, deleted = connection.execute(_LINK, (newest,)).fetchone()
+    if deleted:
+        row = connection.execute(_LINK, (previous,)).fetchone()
+        created = 0 if row is None else row[2]
+    found = connection.execute(_LINK, (before,)).fetchone()
+    same_life = found is not None and found[1] == key and (before == newest or found[2] == created)
+    return before if same_life else 0
+
+
+def _writes_from(connection: sqlite3.Connection, newest: int, before: int, limit: int) -> Sequence[RowWrite]:
+    compacted = connection.execute(SNAPSHOT).fetchone()[1]
+    revision = newest
+    while before and revision >= before:  # their values are not read
+        link = connection.execute(_LINK, (revision,)).fetchone()
+        if link is None or revision <= compacted:
+            return []
+        revision = link[3]
+    return list(islice(_walk(connection, revision, compacted), limit))
+
+
+def _walk(connection: sqlite3.Connection, newest: int, compacted: int) -> Iterator[RowWrite]:
+    revision, deleted_at = newest, 0
+    while revision and (row := connection.execute(_WRITE, (revision,)).fetchone()) is not None:
+        key, value, created, _, previous = row
+        if value is None:
+            deleted_at = revision if revision > compacted else 0
+        else:
+            state = KeyValue(key, value, created, revision)
+            if deleted_at:
+                yield RowWrite(deleted_at, state, deleted=True)
+            deleted_at = 0
+            yield RowWrite(revision, state, deleted=False)
+            if revision <= compacted:  # the rows before it are being deleted
+                return
+        revision = previous
 
 
 async def _current(

@@ -161,11 +161,15 @@ class SQLiteStore:
         if newest == 0:
             removed = await self._reader.deletions(key, key + "\0", 0, 1)
             newest = removed[0].revision if removed else 0
-        return self._reader.writes(key, newest, before, limit) if newest else []
+        return await self._reader.writes(key, newest, before, limit) if newest else []
 
     async def deletions(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
         """Return the kept deletions of a range, newest first."""
         return await self._reader.deletions(start, end, before, limit)
+
+    async def changes(self, start: str, end: str, *, before: int = 0, limit: int) -> Sequence[RowWrite]:
+        """Return the kept writes of a range, newest first."""
+        return await self._reader.changes(start, end, before, limit)
 
     async def superseded_bytes(self, after: int, until: int) -> int | None:
         """Return the size of the values that the writes of (after, until] superseded."""
