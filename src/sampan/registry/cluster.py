@@ -27,7 +27,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.measures import Measures
 from sampan.registry.reader import CacheReader
 from sampan.registry.registry import ResourceRegistry
-from sampan.registry.rest.recent_writes import RecentWrites
+from sampan.registry.rest.recent_writes import no_writes
 from sampan.registry.rest.store import Convert, IsStale, ResourceStore
 from sampan.registry.strategy import Strategy
 from sampan.registry.webhook.client import Connect, WebhookClients
@@ -79,7 +79,7 @@ class Cluster:
         self.allocators = allocators or Allocators()
         self.reader = CacheReader(self.registry, self.caches)
         self.measures = Measures()
-        self.recent_writes: Final = RecentWrites()
+        self.recent_writes: Final = no_writes()
         self.offload = offload or Offload()
         self.tunnels: Final = NodeTunnels()
         """Tunnels of nodes to this server."""

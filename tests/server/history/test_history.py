@@ -3,6 +3,7 @@
 import pytest
 
 from sampan.core.object import Object
+from sampan.registry.rest.recent_writes import no_writes
 from tests.server.cluster import Api
 from tests.server.history.requests import lines_of, query, writes_of
 from tests.server.verbs.objects import CONFIG_MAPS, config_map
@@ -44,7 +45,7 @@ async def test_a_write_has_the_trace_id_of_its_request(api: Api) -> None:
 
 async def test_without_a_record_times_and_managers_are_those_of_the_object(api: Api) -> None:
     await changed(api, "x")
-    api.cluster.recent_writes._records = [None] * len(api.cluster.recent_writes._records)
+    api.cluster.recent_writes[:] = no_writes()
     newest, oldest, _ = await lines_of(api, MAP)
     metadata = newest["object"]["metadata"]
     assert (newest["time"], newest["user"], newest["userAgent"]) == (metadata["managedFields"][0]["time"], None, None)

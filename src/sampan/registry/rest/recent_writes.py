@@ -1,23 +1,20 @@
 """`RecentWrites`: time and client of the newest writes, which the store does not have.
 
-A ring by revision, so noting a write takes one call, and memory does not grow. It has no
-writes of other servers on the same etcd.
+A ring by revision: `ResourceStore.note_write` sets one entry, and memory does not grow. It has no writes of other
+servers on the same etcd.
 """
 
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
-
-from sampan.core.clock import unix_time
-from sampan.registry.strategy import Context
 
 WRITES_MAX: Final = 1 << 15
 """Number of revisions: 9 hours of one write a second, at most 10 MB."""
 TEXT_LENGTH_MAX: Final = 256
-"""Characters of a text that are kept, because clients choose user agents."""
+"""Maximum number of characters of a text, because clients choose user agents."""
 
 
-class WriteRecord(msgspec.Struct, gc=False, frozen=True):
+class WriteRecord(msgspec.Struct, frozen=True, gc=False):
     """Time and client of a write. Texts are empty if they are not known."""
 
     revision: int
@@ -32,25 +29,16 @@ class WriteRecord(msgspec.Struct, gc=False, frozen=True):
     """Header of that name: the trace that the write belongs to."""
 
 
-class RecentWrites:
-    """Records of the newest writes of one server."""
+RecentWrites: TypeAlias = list[WriteRecord | None]
+"""Records by revision modulo `WRITES_MAX`."""
 
-    def __init__(self, writes_max: int = WRITES_MAX) -> None:
-        self._records: list[WriteRecord | None] = [None] * writes_max
-        self._size = writes_max
 
-    def note(self, revision: int, ctx: Context, manager: str) -> None:
-        """Record an acknowledged write."""
-        self._records[revision % self._size] = WriteRecord(
-            revision,
-            unix_time(),
-            ctx.user[:TEXT_LENGTH_MAX],
-            ctx.user_agent[:TEXT_LENGTH_MAX],
-            manager,
-            ctx.traceparent[:TEXT_LENGTH_MAX],
-        )
+def no_writes() -> RecentWrites:
+    """Return a ring without records."""
+    return [None] * WRITES_MAX
 
-    def get(self, revision: int) -> WriteRecord | None:
-        """Return the record of a revision, or None if it is too old, or another server wrote it."""
-        record = self._records[revision % self._size]
-        return record if record is not None and record.revision == revision else None
+
+def record_of(recent: RecentWrites, revision: int) -> WriteRecord | None:
+    """Return the record of a revision, or None if it is too old, or another server wrote it."""
+    record = recent[revision % WRITES_MAX]
+    return record if record is not None and record.revision == revision else None

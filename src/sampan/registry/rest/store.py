@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from sampan.core import errors
+from sampan.core.clock import unix_time
 from sampan.core.object import Object
 from sampan.registry.definition import ResourceDefinition
-from sampan.registry.rest.recent_writes import RecentWrites
+from sampan.registry.rest.recent_writes import TEXT_LENGTH_MAX, WRITES_MAX, RecentWrites, WriteRecord
 from sampan.registry.step_times import StepTimes
-from sampan.registry.strategy import RecordReader, Strategy
+from sampan.registry.strategy import Context, RecordReader, Strategy
 from sampan.schema.decoding.decode import Decoder, DecoderCompiler
 from sampan.storage.cache import WatchCache
 from sampan.storage.encoding import decode, encode, splice
@@ -111,6 +112,13 @@ class ResourceStore:
         """
         webhook = self.definition.webhook
         return records if webhook is None else await webhook.records(records, self.api_version, refresh=refresh)
+
+    def note_write(self, revision: int, ctx: Context, manager: str) -> None:
+        """Record time and client of an acknowledged write."""
+        user, agent, trace = ctx.user, ctx.user_agent, ctx.traceparent
+        self.recent_writes[revision % WRITES_MAX] = WriteRecord(
+            revision, unix_time(), user[:TEXT_LENGTH_MAX], agent[:TEXT_LENGTH_MAX], manager, trace[:TEXT_LENGTH_MAX]
+        )
 
     async def stored_form(self, obj: Object) -> Object:
         """Return an object in the stored version if a webhook converts it, else unchanged. Raises 500."""

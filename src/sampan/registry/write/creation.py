@@ -148,7 +148,7 @@ async def insert(write: Write) -> None:
         # The object may be stored, so what it has allocated stays allocated until the next start.
         write.release = None
         raise
-    store.recent_writes.note(revision, write.ctx, write.field_manager)
+    store.note_write(revision, write.ctx, write.field_manager)
     write.created = write.written = write.origin.confirmed = True
     write.result = splice(write.value, revision)
 

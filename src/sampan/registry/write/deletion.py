@@ -117,7 +117,7 @@ async def remove(write: Write) -> None:
 
 async def _noted(write: Write, storing: Awaitable[Revision]) -> Revision:
     revision = await storing
-    write.store.recent_writes.note(revision, write.ctx, write.field_manager)
+    write.store.note_write(revision, write.ctx, write.field_manager)
     return revision
 
 

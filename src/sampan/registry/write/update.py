@@ -201,7 +201,7 @@ async def replace(write: Write) -> None:
         write.result = write.stored
         return
     if outcome is StoreAction.REMOVE and not write.dry_run:
-        write.store.recent_writes.note(await origin.delete(), write.ctx, write.field_manager)
+        write.store.note_write(await origin.delete(), write.ctx, write.field_manager)
     if outcome is StoreAction.REMOVE or write.dry_run:
         write.result = splice(write.value, origin.present.mod_revision)
         return
@@ -214,6 +214,6 @@ async def replace(write: Write) -> None:
         # Either object may be stored, so what both have allocated stays allocated until the next start.
         write.release = None
         raise
-    write.store.recent_writes.note(revision, write.ctx, write.field_manager)
+    write.store.note_write(revision, write.ctx, write.field_manager)
     write.written = True
     write.result = splice(write.value, revision)

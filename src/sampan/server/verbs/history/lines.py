@@ -6,7 +6,7 @@ import msgspec
 
 from sampan.core.time import format_milliseconds
 from sampan.registry.endpoint import Endpoint
-from sampan.registry.rest.recent_writes import RecentWrites
+from sampan.registry.rest.recent_writes import RecentWrites, record_of
 from sampan.storage.store import RowWrite
 from sampan.wire import json as wire_json
 from sampan.wire.json import without_deep_parts
@@ -53,7 +53,7 @@ class HistoryLines:
         return wire_json.encode(head)[:-1] + _OBJECT + self._endpoint.value_of(state).rstrip() + b"}\n"
 
     def _head(self, write: RowWrite, metadata: _Metadata) -> dict[str, Any]:
-        record = self._recent.get(write.revision)
+        record = record_of(self._recent, write.revision)
         known = _of_object(write, metadata)
         if record is not None:
             known |= {
