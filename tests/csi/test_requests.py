@@ -6,7 +6,7 @@ import pytest
 
 from sampan.csi.capabilities import UnsupportedAccessMode, access_mode, volume_capability
 from sampan.csi.names import attacher_finalizer, attachment_name
-from sampan.csi.sidecar.provisioning.class_parameters import driver_parameters, fs_type
+from sampan.csi.sidecar.provisioning.plan import driver_parameters, fs_type
 from sampan.csi.sidecar.provisioning.topology import (
     TopologyOptions,
     TopologyUnknown,

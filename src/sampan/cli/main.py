@@ -1,9 +1,13 @@
 """The `sampan` command."""
 
 import gc
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from types import FrameType
 
 import click
 from click.exceptions import NoArgsIsHelpError
@@ -15,7 +19,6 @@ from sampan.cli.mistyped import error_message
 from sampan.cli.plain_error import PlainError
 from sampan.cli.plugins.completion import PluginCommand, plugin_names
 from sampan.cli.plugins.run import run_plugin
-from sampan.cli.signals import orderly_end
 from sampan.core.explanations.entries import hint
 
 _COMMANDS = {
@@ -178,7 +181,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         if given and given[0] not in _COMMANDS:
             run_plugin(given)
-        with orderly_end():
+        with _orderly_end():
             result = cli.main(arguments, prog_name="sampan", standalone_mode=False)
     except PlainError as error:
         click.echo(error.message, err=True)
@@ -200,3 +203,36 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _fail(message: str, code: int = 1) -> int:
     click.echo(f"sampan: error: {' '.join(message.split())}", err=True)
     return code
+
+
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP interrupt the block, so that its `finally` clauses run.
+
+    Servers replace these handlers inside the block. A signal that the parent process had ignored stays ignored: SIGHUP
+    under nohup.
+    """
+    if threading.current_thread() is not threading.main_thread():  # handlers can only be set in the main thread
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if handler is signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Interrupt the main thread as SIGINT would.
+
+    The signal SIGINT is of no use for this: shells start background jobs with SIGINT ignored, and so do nohup and cron.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if callable(handler):  # that of asyncio, which cancels the main task
+        handler(number, frame)
+    else:
+        raise KeyboardInterrupt

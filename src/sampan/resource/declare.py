@@ -11,6 +11,8 @@ A declared class is a msgspec Struct (derived from `CustomResource`) or a datacl
 """
 
 import dataclasses
+import sys
+import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
@@ -18,7 +20,6 @@ from typing import Any, Protocol, TypeVar, cast
 import msgspec
 
 from sampan.core.gvk import GroupVersionResource
-from sampan.resource.builtin import builtin_resource
 from sampan.resource.default_values import check_defaults
 from sampan.resource.info import ResourceInfo
 from sampan.resource.lenient import LenientReader
@@ -27,6 +28,7 @@ from sampan.resource.object_type import ObjectType, dynamic
 from sampan.resource.unknown_fields import with_unknown
 
 T = TypeVar("T")
+_PACKAGE = "sampan.kinds."
 
 
 class CustomResource(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
@@ -187,7 +189,7 @@ def object_type(cls: type[T]) -> ObjectType[T]:
 
     Raises `TypeError` for other classes.
     """
-    builtin = builtin_resource(cls)
+    builtin = _builtin_resource(cls)
     if builtin is not None:
         return cast("ObjectType[T]", dynamic(builtin))
     declaration(cls)
@@ -255,3 +257,16 @@ def _without_none(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_none(item) for item in value]
     return value
+
+
+def _builtin_resource(cls: type[Any]) -> ResourceInfo | None:
+    """Return the resource of a TypedDict of `sampan.kinds`, such as `apps_v1.Deployment`; None for other classes."""
+    if not typing.is_typeddict(cls) or not cls.__module__.startswith(_PACKAGE):
+        return None
+    module: Any = sys.modules[cls.__module__]
+    row = getattr(module, "RESOURCES", {}).get(cls.__name__)
+    if row is None:
+        return None
+    resource, namespaced = row
+    group, version = module.GROUP_VERSION
+    return ResourceInfo(GroupVersionResource(group, version, resource), cls.__name__, namespaced)

@@ -8,16 +8,21 @@ end with it.
 Source: pkg/scheduler/schedule_one.go, scheduler.go (1.36).
 """
 
+from __future__ import annotations
+
 import asyncio
 import functools
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sampan.client.client import Client
 from sampan.client.errors import ClientError, NotFound
-from sampan.core.time import Clock
+from sampan.client.patch import StrategicMergePatch
+from sampan.component_base.resources import PODS
+from sampan.core.time import Clock, timestamp
+from sampan.kinds import core_v1
 from sampan.operator.events import EventRecorder
 from sampan.operator.events.event import ObjectReference
 from sampan.operator.failures.error_text import is_expected, one_line, retry_level, traceback_of
@@ -30,7 +35,6 @@ from sampan.scheduler.framework.framework import Framework
 from sampan.scheduler.framework.plugin import ClusterEvent
 from sampan.scheduler.metrics import ERROR, UNSCHEDULABLE, SchedulerMetrics
 from sampan.scheduler.pod_info import PodInfo
-from sampan.scheduler.pod_status import write_not_scheduled
 from sampan.scheduler.queue.queued_pod import QueuedPod
 from sampan.scheduler.queue.scheduling_queue import SchedulingQueue
 
@@ -274,3 +278,29 @@ class Scheduler:
 
 def _reference(pod: PodInfo) -> ObjectReference:
     return ObjectReference("v1", "Pod", pod.namespace, pod.name, pod.uid, pod.resource_version)
+
+
+async def write_not_scheduled(
+    client: Client, clock: Clock, pod: PodInfo, *, reason: str, message: str, nominated: str | None
+) -> None:
+    """Patch the condition PodScheduled and the nomination, if they have changed.
+
+    `nominated` None leaves the nomination unchanged. Raises `NotFound`, `ApiError`, `TransportError`.
+    """
+    status: dict[str, Any] = {}
+    present = pod.scheduled
+    if present is None or (present.status, present.reason, present.message) != ("False", reason, message):
+        condition: core_v1.PodCondition = {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": reason,
+            "message": message,
+        }
+        if present is None or present.status != "False":
+            condition["lastTransitionTime"] = timestamp(clock)
+        status["conditions"] = [condition]
+    if nominated is not None and nominated != pod.nominated_node_name:
+        status["nominatedNodeName"] = nominated or None
+    if status:
+        patch = StrategicMergePatch({"metadata": {"uid": pod.uid}, "status": status})
+        await client.resource(PODS, namespace=pod.namespace).status.patch(pod.name, patch)

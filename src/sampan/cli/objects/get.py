@@ -1,17 +1,18 @@
 """`sampan get`."""
 
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import click
 
 from sampan.cli.objects.completion import complete_type
+from sampan.cli.objects.custom_columns import relaxed_path
 from sampan.cli.objects.formats import HELP, OutputFormat, take_format
 from sampan.cli.objects.output import as_list, print_object, without_managed_fields
 from sampan.cli.objects.server_table import ACCEPT, ShownColumns, as_table, columns, rows
 from sampan.cli.objects.session import explain, on_server
-from sampan.cli.objects.sorting import sorted_by
 from sampan.cli.objects.table import TablePrinter
 from sampan.cli.objects.targets import ObjectTarget, TargetError, targets_in, targets_of, type_name
 from sampan.client import ApiError, Client, ListOptions, NotFound
@@ -19,9 +20,12 @@ from sampan.client.watching.follow import follow
 from sampan.client.watching.pager import PAGE_SIZE
 from sampan.client.watching.resource_list_watch import ResourceListWatch
 from sampan.client.watching.watch import decoded_events
+from sampan.core.numbers.quantity import Quantity
 from sampan.core.operating_system.terminal import uses_colours
 from sampan.resource import Object, dynamic
 from sampan.wire import json
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,7 @@ async def _tables(
             yield as_table(page, target.info), None
     if found:
         lines = [row for table in found for row in table.get("rows") or []]
-        yield {**found[0], "rows": sorted_by(lines, desired.sort_by, lambda row: row["object"])}, None
+        yield {**found[0], "rows": _sorted_by(lines, desired.sort_by, lambda row: row["object"])}, None
 
 
 async def _print_objects(
@@ -178,7 +182,7 @@ async def _print_objects(
     if not desired.keeps_managed_fields:
         objects = [without_managed_fields(obj) for obj in objects]
     if desired.sort_by:
-        objects = sorted_by(objects, desired.sort_by, lambda obj: obj)
+        objects = _sorted_by(objects, desired.sort_by, lambda obj: obj)
     if desired.output.name == "name":
         for obj in objects:
             print_object(obj, "name")
@@ -286,3 +290,27 @@ def _nothing(client: Client, targets: Sequence[ObjectTarget], desired: GetOption
     if not namespaced or desired.everywhere:
         return "No resources found"
     return f"No resources found in {client.namespace} namespace."
+
+
+def _sorted_by(items: Iterable[T], path: str, object_of: Callable[[T], Any]) -> list[T]:
+    """Return the items sorted by the values at `path`, for --sort-by. Items without a value come first.
+
+    Numbers and quantities are compared by value, other texts by characters. Raises `ValueError` for a malformed path.
+    Source: kubectl pkg/cmd/get/sorter.go (1.36).
+    """
+    compiled = relaxed_path(path)
+    return sorted(items, key=lambda item: _key(compiled.first(object_of(item))))
+
+
+def _key(value: Any) -> tuple[int, Any]:
+    if value is None:
+        return 0, 0
+    if isinstance(value, bool):
+        return 1, value
+    if isinstance(value, int | float | str):
+        value = str(value)
+        try:
+            return 1, Quantity.parse(value)
+        except ValueError:
+            return 2, value
+    raise ValueError("the field of --sort-by is not a number or text")

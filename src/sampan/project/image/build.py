@@ -18,8 +18,7 @@ from sampan.project.image.bases import PYTHON_LABEL, Base, default_base, open_ba
 from sampan.project.image.layers import PACKAGE, WHEELS, package_layer, wheels_layer
 from sampan.project.image.lock import is_current, write_lock
 from sampan.project.image.notes import LayerNotes
-from sampan.project.image.settings import ImageSettings
-from sampan.project.image.table import set_base
+from sampan.project.image.settings import ImageSettings, set_base
 
 _OCI: Final = "org.opencontainers.image."
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"

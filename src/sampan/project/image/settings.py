@@ -19,6 +19,9 @@ ARCHITECTURES: Final = ("amd64", "arm64")
 _GLIBC: Final = "2.28"
 _KEYS: Final = frozenset({"name", "base", "python", "platforms", "user", "env", "labels", "glibc"})
 _is_version = re.compile(r"\d+\.\d+").fullmatch
+_TABLE_HEAD: Final = re.compile(rf"^\[{re.escape(TABLE)}\][^\n]*\n", re.MULTILINE)
+_BASE_LINE: Final = re.compile(r"^base\s*=[^\n]*\n", re.MULTILINE)
+_NEXT_TABLE: Final = re.compile(r"^\[", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +142,28 @@ def _platform(place: Path, text: str) -> Platform:
         known = ", ".join(f"linux/{each}" for each in ARCHITECTURES)
         raise ProjectError(f"{place}: {TABLE}.platforms: {text!r} is unknown; there are {known}")
     return Platform(architecture)
+
+
+def set_base(root: Path, base: str) -> None:
+    """Write the base image into pyproject.toml. All other lines stay as they are.
+
+    Raises `ProjectError` if the table is in another form than `[tool.sampan.image]`.
+    """
+    place = root / FILE
+    text = changed = place.read_text()
+    line = f'base = "{base}"\n'
+    head = _TABLE_HEAD.search(text)
+    if head is None:
+        changed = f"{text.rstrip()}\n\n[{TABLE}]\n{line}"
+    else:
+        after = _NEXT_TABLE.search(text, head.end())
+        end = after.start() if after else len(text)
+        body, count = _BASE_LINE.subn(lambda _: line, text[head.end() : end], count=1)
+        changed = text[: head.end()] + (body if count else line + body) + text[end:]
+    try:
+        written = parse(changed, place)["tool"]["sampan"]["image"]["base"]
+    except (ProjectError, LookupError, TypeError):
+        written = ""
+    if written != base:
+        raise ProjectError(f'{place}: write base = "{base}" into the table [{TABLE}], and run this again')
+    place.write_text(changed)

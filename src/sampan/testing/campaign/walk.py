@@ -4,7 +4,7 @@ Concurrency: each walk has a separate event loop, in virtual time.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -14,7 +14,6 @@ from typing import Any, Final
 from sampan.client import ApiError
 from sampan.core.object import Object
 from sampan.testing.campaign.campaign import Campaign
-from sampan.testing.campaign.history import without_history
 from sampan.testing.cluster import Cluster
 from sampan.testing.cluster_options import ClusterOptions
 from sampan.testing.explore.outcome import Outcome, differences, error_line, outcome_of
@@ -29,6 +28,11 @@ from sampan.testing.time.virtual_time import run_virtual
 _CALM_S: Final = 300.0
 """Virtual seconds after each step, for retries with a delay."""
 _TIMELINE_LINES: Final = 30
+_REVISIONS: Final = "/registry/controllerrevisions/"
+_REPLICA_SETS: Final = "/registry/replicasets/"
+_PODS: Final = "/registry/pods/"
+_ANNOTATIONS: Final = "deployment.kubernetes.io/"
+_OF_ONE_POD: Final = frozenset({"podIP", "podIPs", "containerStatuses", "initContainerStatuses"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ async def _step(cluster: Cluster, running: Running, obj: Object, previous: Objec
     outcome = await outcome_of(cluster, first, (), "" if isinstance(failure, OperatorFailed) else error, fired=True)
     # Without a manager, the operator may have another client.
     idle = running.manager is not None and not cluster.requests.by(running.name)
-    return Step(without_history(outcome), refused, failed, "" if failure is None else _message(failure), idle)
+    return Step(_without_history(outcome), refused, failed, "" if failure is None else _message(failure), idle)
 
 
 async def _examined(cluster: Cluster, running: Running, last: Step, first: int) -> list[str]:
@@ -124,7 +128,7 @@ async def _examined(cluster: Cluster, running: Running, last: Step, first: int) 
     running.restart()
     if (failure := await _settled(cluster)) is not None:
         return [f"after a restart of the operator: {error_line(failure)}"]
-    after = without_history(await outcome_of(cluster, first, (), "", fired=True))
+    after = _without_history(await outcome_of(cluster, first, (), "", fired=True))
     lines = differences(last.outcome, after, frozenset(), counts=False)
     return [f"{each}, after a restart of the operator" for each in lines]
 
@@ -194,3 +198,47 @@ def _group(obj: Object) -> str:
 
 def _first_line(error: Any) -> str:
     return (str(error).splitlines() or [""])[0]
+
+
+def _without_history(outcome: Outcome) -> Outcome:
+    """Return an outcome without what control loops keep from earlier states.
+
+    A Deployment keeps old ReplicaSets and counts its revisions. Pods get random names and the next free address.
+    """
+    return replace(outcome, state={key: _plain(key, obj) for key, obj in outcome.state.items() if _is_now(key, obj)})
+
+
+def _is_now(key: str, obj: Any) -> bool:
+    """Return False for an object that is kept for a roll-back."""
+    if key.startswith(_REPLICA_SETS):
+        return bool(obj.get("spec", {}).get("replicas", 1) or not obj.get("metadata", {}).get("ownerReferences"))
+    return not key.startswith(_REVISIONS)
+
+
+def _plain(key: str, obj: Any) -> Any:
+    found = _sorted(obj)
+    metadata = found.get("metadata", {}) if isinstance(found, dict) else {}
+    if "generateName" in metadata:
+        metadata.pop("name", None)
+    annotations = metadata.get("annotations")
+    if annotations is not None:
+        kept = {name: value for name, value in annotations.items() if not name.startswith(_ANNOTATIONS)}
+        metadata["annotations"] = kept
+        if not kept:
+            del metadata["annotations"]
+    if key.startswith(_PODS) and isinstance(found.get("status"), dict):
+        found["status"] = {name: value for name, value in found["status"].items() if name not in _OF_ONE_POD}
+    return found
+
+
+def _sorted(value: Any) -> Any:
+    """Return a copy in which conditions are sorted by their types: their order is that of their first changes."""
+    if isinstance(value, Mapping):
+        return {key: _conditions(each) if key == "conditions" else _sorted(each) for key, each in value.items()}
+    return [_sorted(each) for each in value] if isinstance(value, list) else value
+
+
+def _conditions(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(each, Mapping) and "type" in each for each in value):
+        return sorted((_sorted(each) for each in value), key=lambda each: str(each["type"]))
+    return _sorted(value)

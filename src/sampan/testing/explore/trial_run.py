@@ -4,18 +4,19 @@ Concurrency: each trial has a separate event loop, in virtual time. The fault ac
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
 from sampan.client.transport import HttpRequest
-from sampan.testing.cluster import Cluster
+from sampan.operator.leader_election import LeaderElectionConfig
+from sampan.operator.manager import ManagerOptions
+from sampan.server.request import UserInfo
+from sampan.testing.cluster import ADMIN, Cluster
 from sampan.testing.cluster_options import ClusterOptions
-from sampan.testing.explore.operator_of import options_of, state_of, with_system
 from sampan.testing.explore.outcome import Outcome, error_line, log_of, outcome_of
 from sampan.testing.explore.plan import PlannedFault, WriteId
-from sampan.testing.explore.rights import grant, name_of, user_of
 from sampan.testing.explore.scenario import Scenario
 from sampan.testing.explore.trial import Trial
 from sampan.testing.explore.trial_points import OPERATOR
@@ -31,6 +32,8 @@ TRIAL_S_MAX: Final = 6 * 3600.0
 """Longest time of one run, in virtual seconds."""
 _CALM_S: Final = 120.0
 """Virtual seconds at the end, for retries with a delay."""
+_GROUP: Final = "rbac.authorization.k8s.io"
+_USER: Final = UserInfo("explored-operator")
 
 
 def run_trial(
@@ -64,11 +67,11 @@ async def _run(
     # With a fault, errors are expected, and only the end counts. Without one, they are faults of the operator.
     allowed = scenario.allow_errors if plan is None else True
     cluster = Cluster(ClusterOptions(loops=scenario.loops, allow_errors=allowed))
-    trial = Trial(cluster, plan, lease=scenario.lease, user=user_of(scenario), early=early)
+    trial = Trial(cluster, plan, lease=scenario.lease, user=_user_of(scenario), early=early)
     try:
         await cluster.crds(*scenario.crds)
         if scenario.rbac is not None:
-            await grant(cluster, scenario.rbac)
+            await _grant(cluster, scenario.rbac)
         await cluster.settled()
         first = len(cluster.journal.writes)
         cluster.interceptors.append(trial.intercept)
@@ -76,10 +79,10 @@ async def _run(
         system = () if scenario.system is None else (scenario.system(),)
         with fault_points(trial.points):
             trial.running = cluster.run(
-                with_system(scenario.operator, system),
+                _with_system(scenario.operator, system),
                 name=OPERATOR,
-                user=name_of(scenario),
-                options=options_of(scenario),
+                user=_name_of(scenario),
+                options=_options_of(scenario),
             )
         error, details = await _steps(scenario, trial, system)
         fired = plan is None or trial.fired or trial.dependencies.fired
@@ -88,7 +91,7 @@ async def _run(
         )
         return replace(
             found,
-            state={**found.state, **({"external system": masked(state_of(system[0]))} if system else {})},
+            state={**found.state, **({"external system": masked(_state_of(system[0]))} if system else {})},
             requests=len(cluster.requests.by(OPERATOR)),
             suspicious=tuple(suspicions(cluster.journal.writes[first:], cluster.requests)) if plan is None else (),
             details=details,
@@ -132,3 +135,51 @@ async def _steps(scenario: Scenario, trial: Trial, system: tuple[Any, ...]) -> t
     except Exception as failure:
         return error_line(failure), str(failure)
     return "", ""
+
+
+def _with_system(operator: Any, system: tuple[Any, ...]) -> Any:
+    """Return the operator with the external system as its last argument."""
+    return (lambda manager: operator(manager, *system)) if system else operator
+
+
+def _state_of(system: Any) -> Any:
+    """Return the state of an external system at the end of a run."""
+    state = getattr(system, "state", None)
+    if callable(state):
+        return state()
+    return {name: value for name, value in vars(system).items() if not name.startswith("_")}
+
+
+def _options_of(scenario: Scenario) -> ManagerOptions:
+    """Return the options of the operator's manager."""
+    if not scenario.lease:
+        return ManagerOptions(graceful_shutdown_timeout_s=1.0, informer_settings=scenario.informers)
+    election = LeaderElectionConfig(scenario.lease, "default", OPERATOR)
+    return ManagerOptions(
+        graceful_shutdown_timeout_s=1.0, leader_election=election, informer_settings=scenario.informers
+    )
+
+
+def _user_of(scenario: Scenario) -> UserInfo:
+    """Return the user of the operator: one with the scenario's roles, or one with all rights."""
+    return ADMIN if scenario.rbac is None else _USER
+
+
+def _name_of(scenario: Scenario) -> str:
+    """Return the name of that user; "" for all rights."""
+    return "" if scenario.rbac is None else _USER.name
+
+
+async def _grant(cluster: Cluster, roles: Sequence[Mapping[str, Any]]) -> None:
+    """Create the roles, and bind each to the operator. A Role is bound in its namespace."""
+    for role in roles:
+        await cluster.apply(role)
+        metadata = {key: each for key, each in role["metadata"].items() if key in ("name", "namespace")}
+        binding = {
+            "apiVersion": f"{_GROUP}/v1",
+            "kind": f"{role['kind']}Binding",
+            "metadata": metadata,
+            "subjects": [{"apiGroup": _GROUP, "kind": "User", "name": _USER.name}],
+            "roleRef": {"apiGroup": _GROUP, "kind": role["kind"], "name": role["metadata"]["name"]},
+        }
+        await cluster.apply(binding)

@@ -9,7 +9,7 @@ from sampan.core.gvk import GroupVersionKind, GroupVersionResource
 from sampan.core.object import Object
 from sampan.server.admission.chain import Attributes
 from sampan.server.admission.plugins.node_restriction import NodeRestriction
-from sampan.server.admission.plugins.node_restriction.labels import forbidden_changes
+from sampan.server.admission.plugins.node_restriction.plugin import forbidden_changes
 from sampan.server.admission.plugins.node_restriction.pods import referenced_objects
 from sampan.server.authorization.masters import MastersAuthorizer
 from sampan.server.request import UserInfo

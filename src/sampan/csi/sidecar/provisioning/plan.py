@@ -1,6 +1,6 @@
 """`ProvisioningPlan`: the request for a new volume, and the fields that its PersistentVolume takes from the class.
 
-Source: external-provisioner pkg/controller/controller.go `prepareProvision`.
+Source: external-provisioner pkg/controller/controller.go `prepareProvision`, `removePrefixedParameters`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from sampan.component_base.resources import CSI_NODES, NODES, VOLUME_ATTRIBUTES_
 from sampan.csi.capabilities import volume_capability
 from sampan.csi.sidecar.claims import SELECTED_NODE, requested, volume_name
 from sampan.csi.sidecar.driver import Driver
-from sampan.csi.sidecar.provisioning.class_parameters import driver_parameters, fs_type
 from sampan.csi.sidecar.provisioning.content_source import content_source
 from sampan.csi.sidecar.provisioning.topology import TopologyOptions, accessibility_requirements
-from sampan.csi.sidecar.secrets import PREFIX, USES, InvalidClass, secret_data, secret_reference
+from sampan.csi.sidecar.secrets import PREFIX, USES, InvalidClass, secret_data, secret_keys, secret_reference
 from sampan.csi.sidecar.settings import SidecarSettings
 from sampan.kinds import core_v1, storage_v1
 from sampan.operator.caches.cached_client import CachedClient
@@ -26,6 +25,8 @@ from sampan.resource import meta
 _NO_CLASSES: Final = (
     "CSI driver does not support VolumeAttributesClass: controller MODIFY_VOLUME capability is not reported"
 )
+_FS_TYPE: Final = f"{PREFIX}fstype"
+_OF_PROVISIONER: Final = frozenset({_FS_TYPE, *(key for use in ("", *USES) for key in secret_keys(use))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +120,25 @@ class Planner:
             raise InvalidClass(f"{text} {self._driver.name}")
         parameters: Mapping[str, str] = found.get("parameters") or {}
         return parameters
+
+
+def driver_parameters(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters of a StorageClass without those of the provisioner.
+
+    Raises `InvalidClass` for unknown parameters with the provisioner's prefix.
+    """
+    unknown = [key for key in parameters if key.startswith(PREFIX) and key not in _OF_PROVISIONER]
+    if unknown:
+        raise InvalidClass(
+            f'failed to strip CSI Parameters of prefixed keys: found unknown parameter key "{unknown[0]}" '
+            f"with reserved namespace {PREFIX}"
+        )
+    return {key: value for key, value in parameters.items() if key not in _OF_PROVISIONER}
+
+
+def fs_type(parameters: Mapping[str, str], default: str) -> str:
+    """Return the file system that a class names, or the default. Raises `InvalidClass` if it names two."""
+    found = [value for key, value in parameters.items() if key == _FS_TYPE or key.lower() == "fstype"]
+    if len(found) > 1:
+        raise InvalidClass(f'fstype specified in parameters with both "fstype" and "{_FS_TYPE}" keys')
+    return (found[0] if found else "") or default

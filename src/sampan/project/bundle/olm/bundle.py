@@ -4,18 +4,19 @@ OLM makes the Deployment, the service account, the roles, and what webhooks need
 flags: the certificate that OLM mounts, and no webhook configurations. The namespaces come from the OperatorGroup.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 from sampan.project.bundle.loaded import load_operator
 from sampan.project.bundle.objects import OperatorObjects, objects_from
 from sampan.project.bundle.olm.csv import cluster_service_version
-from sampan.project.bundle.olm.samples import samples_of
 from sampan.project.bundle.olm.settings import olm_settings
 from sampan.project.bundle.olm.webhooks import CERTIFICATES, converts, webhook_definitions, webhook_warnings
 from sampan.project.bundle.rule_scopes import split_rules
+from sampan.project.errors import ProjectError
 from sampan.resource import Object
 from sampan.wire import yaml
 
@@ -23,6 +24,9 @@ _RETAINED: Final = ("ClusterRole", "PodDisruptionBudget", "Service", "ServiceMon
 """Kinds that OLM installs as they are. Source: operator-registry pkg/lib/bundle/supported_resources.go (1.55)."""
 _MEDIA: Final = "operators.operatorframework.io.bundle"
 _TARGETS: Final = "metadata.annotations['olm.targetNamespaces']"
+_SAMPLES: Final = "samples"
+_SAMPLE_BYTES_MAX: Final = 1 << 20
+_SEPARATOR: Final = "\n---\n"
 
 
 def olm_files(found: OperatorObjects) -> dict[str, str]:
@@ -40,7 +44,7 @@ def olm_files(found: OperatorObjects) -> dict[str, str]:
         namespace=settings.namespace,
         image=deployment["spec"]["template"]["spec"]["containers"][0]["image"],
         crds=crds,
-        samples=samples_of(settings.project.root, _owned(crds)),
+        samples=_samples_of(settings.project.root, _owned(crds)),
         strategy=_strategy(settings.name, deployment, inside, crds),
         webhooks=webhook_definitions(found.objects, settings.name, port),
         everywhere=any(map(converts, crds)) or any(each["spec"]["scope"] == "Cluster" for each in crds),
@@ -66,7 +70,7 @@ def olm_warnings(found: OperatorObjects) -> list[str]:
         warnings.append("OLM does not install a NetworkPolicy: apply that of the manifests")
     crds = [each for each in found.objects if each["kind"] == "CustomResourceDefinition"]
     owned = _owned(crds)
-    examples = {(each["apiVersion"], each["kind"]) for each in samples_of(found.settings.project.root, owned)}
+    examples = {(each["apiVersion"], each["kind"]) for each in _samples_of(found.settings.project.root, owned)}
     without = [f"{kind} of {version}" for version, kind in owned if (version, kind) not in examples]
     return warnings + [f"there is no example of the kind {each}: add one to samples/" for each in without]
 
@@ -156,3 +160,25 @@ def _labels(name: str, channels: Sequence[str], default: str) -> dict[str, str]:
 def _dockerfile(labels: dict[str, str]) -> str:
     lines = ["FROM scratch", *(f"LABEL {key}={value}" for key, value in labels.items())]
     return "\n".join([*lines, "COPY manifests /manifests/", "COPY metadata /metadata/"]) + "\n"
+
+
+def _samples_of(root: Path, owned: Collection[tuple[str, str]]) -> list[Object]:
+    """Return the samples of the kinds that the operator owns. `owned` has their apiVersions and kinds.
+
+    Raises `ProjectError` for a broken file.
+    """
+    found = (each for each in _objects(root / _SAMPLES) if (each.get("apiVersion"), each.get("kind")) in owned)
+    return sorted(found, key=lambda each: (each["kind"], each["apiVersion"], each["metadata"]["name"]))
+
+
+def _objects(folder: Path) -> Iterator[Object]:
+    for place in sorted([*folder.glob("*.yaml"), *folder.glob("*.yml"), *folder.glob("*.json")]):
+        if place.stat().st_size > _SAMPLE_BYTES_MAX:
+            raise ProjectError(f"{place} has more than {_SAMPLE_BYTES_MAX} bytes")
+        for text in ("\n" + place.read_text()).split(_SEPARATOR):
+            try:
+                found = yaml.decode(text.encode())
+            except ValueError as error:
+                raise ProjectError(f"{place} is no valid YAML: {error}") from error
+            if isinstance(found, dict) and isinstance(found.get("metadata"), dict) and "name" in found["metadata"]:
+                yield found

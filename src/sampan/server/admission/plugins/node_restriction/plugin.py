@@ -1,9 +1,10 @@
 """The plug-in: for each resource, the writes that kubelets may make.
 
-Source: kubernetes plugin/pkg/admission/noderestriction/admission.go (1.36).
+Source: kubernetes plugin/pkg/admission/noderestriction/admission.go, pkg/auth/nodeidentifier/default.go;
+k8s.io/kubelet pkg/apis/well_known_labels.go (1.36).
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import ClassVar, Final
 
 from sampan.core.field import quote
@@ -11,17 +12,35 @@ from sampan.core.object import Object
 from sampan.core.tls.certificates import requested_subject
 from sampan.registry.reader import CacheReader
 from sampan.server.admission.chain import Attributes
-from sampan.server.admission.plugins.node_restriction.labels import forbidden_changes
-from sampan.server.admission.plugins.node_restriction.node_user import PREFIX, node_name_of
 from sampan.server.admission.plugins.node_restriction.pods import check_pod
 from sampan.server.admission.plugins.node_restriction.tokens import TokenCheck
 from sampan.server.admission.refusal import refusal
 from sampan.server.authorization.authorizer import Authorizer
+from sampan.server.request import UserInfo
 
 _LEASES_NAMESPACE: Final = "kube-node-lease"
 _NODE_SIGNERS: Final = ("kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet")
 _UNCOMPARED_STATUS: Final = ("capacity", "conditions", "allocatedResourceStatuses", "allocatedResources")
 _UNCOMPARED_METADATA: Final = ("resourceVersion", "managedFields")
+_GROUP: Final = "system:nodes"
+_PREFIX: Final = "system:node:"
+_RESTRICTED: Final = "node-restriction.kubernetes.io"
+_OWN_DOMAINS: Final = ("kubelet.kubernetes.io", "node.kubernetes.io")
+_OWN: Final = frozenset(
+    {
+        "kubernetes.io/hostname",
+        "topology.kubernetes.io/zone",
+        "topology.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone",
+        "failure-domain.beta.kubernetes.io/region",
+        "beta.kubernetes.io/instance-type",
+        "node.kubernetes.io/instance-type",
+        "kubernetes.io/os",
+        "kubernetes.io/arch",
+        "beta.kubernetes.io/os",
+        "beta.kubernetes.io/arch",
+    }
+)
 
 
 class NodeRestriction:
@@ -48,7 +67,7 @@ class NodeRestriction:
 
     async def admit(self, attributes: Attributes) -> None:
         """Check a write. **Raises** 403, and 404 for a missing Pod or Node."""
-        node = node_name_of(attributes.user)
+        node = _node_name_of(attributes.user)
         if node is None:
             return
         if not node:
@@ -135,9 +154,36 @@ async def _check_request(node: str, attributes: Attributes) -> None:
         subject = requested_subject(spec.get("request", ""))
     except ValueError as error:
         raise refusal(attributes, f"unable to parse csr: {error}") from None
-    if subject.common_name != PREFIX + node:
-        raise refusal(attributes, f"can only create a node CSR with CN={PREFIX}{node}")
+    if subject.common_name != _PREFIX + node:
+        raise refusal(attributes, f"can only create a node CSR with CN={_PREFIX}{node}")
 
 
 async def _check_pod_certificate_request(node: str, attributes: Attributes) -> None:
     raise refusal(attributes, "PodCertificateRequest feature gate is disabled")
+
+
+def _node_name_of(user: UserInfo | None) -> str | None:
+    """Return the name of the user's Node; None if the user is not a Node."""
+    if user is None or not user.name.startswith(_PREFIX) or _GROUP not in user.groups:
+        return None
+    return user.name.removeprefix(_PREFIX)
+
+
+def forbidden_changes(labels: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
+    """Return the labels of its Node that a kubelet has changed without permission, sorted."""
+    changed = {name for name, value in labels.items() if before.get(name) != value} | (before.keys() - labels.keys())
+    return sorted(name for name in changed if _is_forbidden(name))
+
+
+def _is_forbidden(name: str) -> bool:
+    domain, slash, _ = name.partition("/")
+    if not slash:
+        return False
+    if _is_in(domain, _RESTRICTED):
+        return True
+    is_kubernetes = _is_in(domain, "kubernetes.io") or _is_in(domain, "k8s.io")
+    return is_kubernetes and name not in _OWN and not any(_is_in(domain, own) for own in _OWN_DOMAINS)
+
+
+def _is_in(domain: str, parent: str) -> bool:
+    return domain == parent or domain.endswith(f".{parent}")
