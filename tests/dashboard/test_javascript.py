@@ -1,17 +1,13 @@
 """The pure functions of the page, in Chromium, from the sources: the filter language, values, ages, references."""
 
-import json
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
-from scripts.web.packages import esbuild, install
-from scripts.web.places import ROOT
 
 from tests.dashboard.browser import Browser
+from tests.dashboard.modules import call, modules_page
 
 MODULES = {
     "filter": "filter/parse.js",
@@ -35,24 +31,8 @@ MODULES = {
 @pytest.fixture(scope="module")
 def page(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """Return an empty page with the modules in `page_modules`."""
-    web = ROOT / "web"
-    install(web)
-    entry = tmp_path_factory.mktemp("javascript") / "entry.js"
-    lines = [f"export * as {name} from {json.dumps(str(web / 'src' / path))};" for name, path in MODULES.items()]
-    entry.write_text("\n".join(lines))
-    bundle = entry.with_name("bundle.js")
-    options = ["--bundle", "--format=iife", "--global-name=page_modules", f"--outfile={bundle}", "--log-level=error"]
-    subprocess.run([esbuild(web), str(entry), *options], cwd=web, check=True)
-    with chromium.context() as context:
-        opened = context.new_page()
-        opened.goto("data:text/html,<title>modules</title>")
-        opened.add_script_tag(content=Path(bundle).read_text())
+    with modules_page(chromium, tmp_path_factory.mktemp("javascript"), MODULES) as opened:
         yield opened
-
-
-def call(page: Page, function: str, *arguments: Any) -> Any:
-    """Call a function: `values.numberOf`."""
-    return page.evaluate(f"(args) => page_modules.{function}(...args)", list(arguments))
 
 
 def ordered(page: Page, *cells: Any) -> list[Any]:

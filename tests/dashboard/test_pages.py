@@ -32,6 +32,14 @@ ROUTES: Final[Mapping[str, tuple[str, str]]] = {
     "object-broken": ("object/harbour.example.com/v1/boats/default/broken", "heading:One problem"),
     "object-yaml": ("object/apps/v1/deployments/default/web?tab=yaml", "region:YAML"),
     "object-events": ("object/apps/v1/deployments/default/web?tab=events", "text:ScalingReplicaSet"),
+    "object-history": ("object/apps/v1/deployments/default/web?tab=history", "listbox:Revisions"),
+    "object-history-split": ("object/core/v1/configmaps/default/hostile?tab=history&view=split", "listbox:Revisions"),
+    "object-blame": ("object/apps/v1/deployments/default/web?tab=yaml&blame=1", "region:Lines with their owners"),
+    "object-incident": ("object/harbour.example.com/v1/boats/default/broken?tab=incident", "heading:Time line"),
+    "object-past": ("object/apps/v1/deployments/default/web?at=2099-01-01T00:00:00Z", "button:Back to now"),
+    "list-past": ("list/core/v1/pods?at=2099-01-01T00:00:00Z", "row:web"),
+    "deleted": ("deleted/core/v1/configmaps", "row:gone"),
+    "deleted-none": ("deleted/batch/v1/cronjobs", "heading:No deleted CronJobs"),
     "object-secret": ("object/core/v1/secrets/default/password", "button:Show key"),
     "object-gone": ("object/core/v1/pods/default/none", "heading:Pod none does not exist"),
     "edit": ("edit/apps/v1/deployments/default/web", "textbox:web as YAML"),
@@ -54,6 +62,9 @@ def objects(server: DashboardServer) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "password"}, "data": {"key": "aHVudGVyMg=="}}
     server.create("/api/v1/namespaces/default/secrets", secret)
     server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd())
+    for name in ("gone", f"gone-{LONG}"[:200]):
+        server.create("/api/v1/namespaces/default/configmaps", config_map(name))
+        server.delete(f"/api/v1/namespaces/default/configmaps/{name}")
     create_boats(server)
 
 

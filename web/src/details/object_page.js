@@ -10,7 +10,7 @@ import { apiPath, pluralTitle } from "../discovery/kinds.js";
 import { ActionButton } from "../rights/action_button.js";
 import { Forbidden, Refused } from "../rights/refused.js";
 import { go, query, setQuery } from "../routes/location.js";
-import { editAddress, listAddress } from "../routes/routes.js";
+import { deletedAddress, editAddress, listAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { Reflector } from "../table/reflector.js";
 import { t } from "../texts/catalogue.js";
@@ -18,6 +18,8 @@ import { CommandsMenu } from "./commands_menu.js";
 import { objectActions } from "./object_actions.js";
 import { ObjectStore } from "./object_store.js";
 import { objectLevel } from "./object_health.js";
+import { Gone } from "../past/gone.js";
+import { momentText } from "../past/moment.js";
 import { Related } from "./related.js";
 import { tabsOf } from "./tabs.js";
 
@@ -47,7 +49,7 @@ function KindObject({ kind, namespace, name }) {
     objectActions.value = {
       tab: (each) => setQuery({ tab: each === "overview" ? "" : each }),
       back: () => go(list),
-      edit: () => go(editAddress(kind, namespace, name)),
+      edit: () => momentText.peek() || go(editAddress(kind, namespace, name)),
     };
     return () => {
       objectActions.value = null;
@@ -57,10 +59,12 @@ function KindObject({ kind, namespace, name }) {
     screen.value = { title: `${name} · ${kind.kind}`, kind, command: "" };
   });
   if (refused.value?.code === 403) return html`<${Forbidden} whole error=${refused.value} kind=${kind} verb="get" namespace=${namespace} />`;
+  if (refused.value?.code === 410 && momentText.value) return html`<${Gone} />`;
   if (refused.value && !object.value) return html`<${Refused} error=${refused.value} />`;
   if (!object.value && listed.value && !refused.value) {
-    return html`<${Empty} whole icon="box" title=${t("detail.gone", { kind: kind.kind, name })} hint=${t("detail.gone_hint")}>
-      <a class="button" href=${list}>${t("detail.back", { kind: pluralTitle(kind) })}</a><//>`;
+    return html`<${Empty} whole icon="box" title=${t("detail.gone", { kind: kind.kind, name })} hint=${t(momentText.value ? "past.absent" : "detail.gone_hint")}>
+      <a class="button" href=${list}>${t("detail.back", { kind: pluralTitle(kind) })}</a>
+      <a class="button" href=${deletedAddress(kind, { ...(namespace ? { ns: namespace } : {}), q: name })}>${t("deleted.find")}</a><//>`;
   }
   if (!object.value) return html`<${Loading} />`;
   return html`<${Shown} kind=${kind} object=${object.value} deleted=${present.value === null} related=${related} list=${list} />`;
@@ -115,9 +119,9 @@ function Shown({ kind, object, deleted, related, list }) {
         <h1 id="page-title" translate=${false}>${name}</h1>
         ${level !== "neutral" && html`<span class=${`health pill ${level}`}><${Icon} name=${level} />${t(`health.${level}`)}</span>`}
         <div class="spacer" />
-        ${!deleted && html`<${ActionButton} action=${{ kind, namespace, name, verb: "patch" }} icon="edit" onPress=${() => go(editAddress(kind, namespace, name))}>${t("edit.title")}<//>`}
-        ${!deleted && html`<${ActionsMenu} kind=${kind} object=${object} />`}
-        <${CommandsMenu} kind=${kind} namespace=${namespace} name=${name} />
+        ${!deleted && !momentText.value && html`<${ActionButton} action=${{ kind, namespace, name, verb: "patch" }} icon="edit" onPress=${() => go(editAddress(kind, namespace, name))}>${t("edit.title")}<//>`}
+        ${!deleted && !momentText.value && html`<${ActionsMenu} kind=${kind} object=${object} />`}
+        ${!momentText.value && html`<${CommandsMenu} kind=${kind} namespace=${namespace} name=${name} />`}
       </div>
       ${deleted && html`<p class="banner" role="status"><${Icon} name="warn" /><strong>${t("detail.deleted")}</strong> ${t("detail.deleted_hint")}</p>`}
       <div class="tabs" role="tablist" aria-label=${t("detail.tabs")} onKeyDown=${keyed}>

@@ -2,6 +2,7 @@
 import { Stuck } from "../actions/stuck.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
+import { objectAddress } from "../routes/routes.js";
 import { t } from "../texts/catalogue.js";
 import { Age, humanDuration } from "../time/age.js";
 import { now } from "../time/clock.js";
@@ -33,6 +34,7 @@ export function Overview({ kind, object, related }) {
         ${owned.map((group) => html`<li key=${group.owned[0].row.uid}><${OwnedProblemLine} group=${group} /></li>`)}
         ${problems.map((problem, i) => html`<li key=${i}><${ProblemLine} problem=${problem} /></li>`)}
       </ul>
+      <p class="problem-change"><a href=${objectAddress(kind, object.metadata.namespace ?? "", object.metadata.name, { tab: "incident" })}>${t("incident.link")}</a></p>
       ${changed && html`<p class="problem-change soft">${t("detail.last_change", { manager: changed.manager, time: humanDuration((now.value - Date.parse(changed.at)) / 1000) })}</p>`}
     </section>`}
     <${Stuck} kind=${kind} object=${object} />

@@ -1,5 +1,6 @@
 /** Tabs of the page of an object, in their order. A view receives the kind, the object and what is related to it. */
 import { html } from "../frame/html.js";
+import { Lazy } from "../frame/lazy.js";
 import { EventsView } from "./events_view.js";
 import { Overview } from "./overview.js";
 import { YamlView } from "./yaml_view.js";
@@ -16,11 +17,16 @@ import { YamlView } from "./yaml_view.js";
  * @property {(props: TabProps) => any} [Badge]
  */
 
+const loadIncident = () => import("../incident/incident_view.js").then((module) => module.IncidentView);
+const loadHistory = () => import("../history/history_view.js").then((module) => module.HistoryView);
+
 /** @type {readonly Tab[]} The first one is shown by default. */
 const TABS = [
   { name: "overview", View: Overview },
   { name: "yaml", View: YamlView },
   { name: "events", View: EventsView, Badge: Warnings },
+  { name: "history", View: (props) => html`<${Lazy} load=${loadHistory} props=${props} />` },
+  { name: "incident", View: (props) => html`<${Lazy} load=${loadIncident} props=${props} />` },
 ];
 
 /**

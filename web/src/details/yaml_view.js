@@ -5,6 +5,8 @@ import { stringify } from "yaml";
 import { CopyButton } from "../frame/copy.js";
 import { html } from "../frame/html.js";
 import { Icon } from "../frame/icons.js";
+import { Lazy } from "../frame/lazy.js";
+import { query, setQuery } from "../routes/location.js";
 import { t } from "../texts/catalogue.js";
 import { visible } from "../transport/errors.js";
 import { masked } from "./secret.js";
@@ -14,17 +16,22 @@ import { piecesOf } from "./yaml_pieces.js";
 const LINE_HEIGHT = 20;
 const OVERSCAN = 20;
 
-/** @param {{ object: any }} props */
-export function YamlView({ object }) {
+const loadBlame = () => import("../blame/blame_view.js").then((module) => module.BlameView);
+
+/** @param {{ kind: import("../discovery/kinds.js").Kind, object: any }} props */
+export function YamlView({ kind, object }) {
   const managed = useSignal(false);
+  const owned = Boolean(object.metadata.managedFields?.length);
+  const blame = owned && query.value.get("blame") === "1";
   const text = useMemo(() => yamlOf(object, managed.value), [object, managed.value]);
   return html`<div class="yaml">
     <div class="yaml-bar">
       <span class="soft"><${Icon} name="lock" />${t("detail.read_only")}</span><div class="spacer" />
-      ${object.metadata.managedFields && html`<button type="button" class="toggle" aria-pressed=${managed.value} onClick=${() => (managed.value = !managed.value)}>${t("detail.managed_fields")}</button>`}
+      ${owned && html`<button type="button" class="toggle" aria-pressed=${blame} onClick=${() => setQuery({ blame: blame ? "" : "1", manager: "" })}><${Icon} name="user" />${t("blame.title")}</button>`}
+      ${owned && !blame && html`<button type="button" class="toggle" aria-pressed=${managed.value} onClick=${() => (managed.value = !managed.value)}>${t("detail.managed_fields")}</button>`}
       <${CopyButton} text=${() => text} label=${t("detail.copy_yaml")} action="copy" />
     </div>
-    <${Lines} text=${text} />
+    ${blame ? html`<${Lazy} load=${loadBlame} props=${{ kind, object }} />` : html`<${Lines} text=${text} />`}
   </div>`;
 }
 

@@ -41,7 +41,7 @@ export function compare(sources) {
  * @param {any} object
  * @param {any} stored
  */
-function hiddenValues(object, stored) {
+export function hiddenValues(object, stored) {
   if (!isSecret(object)) return object;
   const copy = masked(object);
   for (const field of ["data", "stringData"]) {
@@ -75,7 +75,7 @@ function folded(rows) {
  * @param {any} model
  * @returns {any}
  */
-function inOrderOf(value, model) {
+export function inOrderOf(value, model) {
   if (Array.isArray(value)) return value.map((item, i) => inOrderOf(item, Array.isArray(model) ? model[i] : undefined));
   if (value === null || typeof value !== "object") return value;
   const ordered = Object.create(null);
@@ -88,7 +88,7 @@ function inOrderOf(value, model) {
  * Return the path of the field that begins on each line.
  * @param {string} text
  */
-function pathsByLine(text) {
+export function pathsByLine(text) {
   /** @type {Map<number, Path>} */
   const paths = new Map();
   const starts = [0];

@@ -15,9 +15,11 @@ import { send, preview } from "./saving.js";
 import { planOf } from "./save_plan.js";
 
 /**
- * @param {{ edit: import("./edit_session.js").EditSession, schema: import("./changes.js").Schema, onClose: () => void, onMerge: () => void, onSaved: (object: any) => void }} props
+ * @typedef {Pick<import("./edit_session.js").EditSession, "target" | "base" | "stored"> & { read: () => { manifest: any } }} Edited
+ * What is reviewed: an edit session, or another source of a manifest.
+ * @param {{ edit: Edited, schema: import("./changes.js").Schema, title?: string, action?: string, onClose: () => void, onMerge?: () => void, onSaved: (object: any) => void }} props
  */
-export function Review({ edit, schema, onClose, onMerge, onSaved }) {
+export function Review({ edit, schema, title = t("review.title"), action = t("review.save"), onClose, onMerge, onSaved }) {
   const { manifest } = useMemo(() => edit.read(), []);
   const way = useSignal("apply");
   /** Choices by field of a conflict. @type {import("@preact/signals").Signal<Record<string, "take" | "leave">>} */
@@ -69,12 +71,12 @@ export function Review({ edit, schema, onClose, onMerge, onSaved }) {
   const found = shown.value;
   const refused = failed.value ?? found?.refused;
   const empty = plan().writes.length === 0;
-  return html`<${Dialog} label=${t("review.title")} class="review-dialog" onClose=${onClose}>
-    <div class="dialog-head"><h2>${t("review.title")}</h2>
+  return html`<${Dialog} label=${title} class="review-dialog" onClose=${onClose}>
+    <div class="dialog-head"><h2>${title}</h2>
       <button type="button" class="icon-button" aria-label=${t("app.close")} onClick=${onClose}><${Icon} name="close" /></button></div>
     <div class="review-body">
       ${refused && html`<div class="notice static" role="alert"><${Icon} name="bad" /><${NoticeBody} notice=${noticeOf(refused)} />
-        ${way.value === "replace" && /** @type {any} */ (refused).code === 409 && html`<button type="button" class="button" onClick=${onMerge}>${t("review.merge")}</button>`}</div>`}
+        ${way.value === "replace" && onMerge && /** @type {any} */ (refused).code === 409 && html`<button type="button" class="button" onClick=${onMerge}>${t("review.merge")}</button>`}</div>`}
       ${(found?.warnings ?? []).map((text, i) => html`<p class="hint warn" key=${i}><${Icon} name="warn" /><span translate=${false}>${safeMessage(text)}</span></p>`)}
       ${conflicts.value.length > 0 && html`<${Conflicts} conflicts=${conflicts.value} choices=${choices.value} stored=${stored} yours=${manifest} onChoose=${chosen} onTakeAll=${takeAll} />`}
       ${found?.object ? html`<${Table} edit=${edit} yours=${manifest} preview=${found} />` : !refused && open.value === 0 && !empty && html`<${Loading} />`}
@@ -86,12 +88,12 @@ export function Review({ edit, schema, onClose, onMerge, onSaved }) {
       <div class="spacer" />
       ${open.value > 0 && html`<span class="hint warn"><${Icon} name="warn" />${t("review.choose", { count: open.value })}</span>`}
       <button type="button" class="button" onClick=${onClose}>${t("review.cancel")}</button>
-      <button type="button" class="button primary" disabled=${busy.value || open.value > 0 || Boolean(refused) || empty || !found?.object} onClick=${save}>${t("review.save")}</button>
+      <button type="button" class="button primary" disabled=${busy.value || open.value > 0 || Boolean(refused) || empty || !found?.object} onClick=${save}>${action}</button>
     </div>
   <//>`;
 }
 
-/** @param {{ edit: import("./edit_session.js").EditSession, yours: any, preview: import("./saving.js").Preview }} props */
+/** @param {{ edit: Edited, yours: any, preview: import("./saving.js").Preview }} props */
 function Table({ edit, yours, preview: { object, steps } }) {
   const stored = edit.stored.value;
   const rows = useMemo(() => compare({ base: edit.base.peek(), stored, yours, result: object, steps }), [object, stored]);

@@ -14,7 +14,7 @@ import { withoutServerFields } from "./server_fields.js";
 
 /**
  * Return how an edit is saved.
- * @param {{ way: string, edit: import("./edit_session.js").EditSession, schema: import("./changes.js").Schema, yours: any,
+ * @param {{ way: string, edit: import("./review.js").Edited, schema: import("./changes.js").Schema, yours: any,
  *   conflicts: import("./saving.js").Conflict[], choices: Record<string, "take" | "leave"> }} of
  * @returns {Plan}
  */

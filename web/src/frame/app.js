@@ -3,6 +3,8 @@ import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ListPage } from "../lists/list_page.js";
 import { HomePage } from "../home/home_page.js";
+import { momentText } from "../past/moment.js";
+import { PastBar } from "../past/past_bar.js";
 import { Palette, paletteOpen } from "../palette/palette.js";
 import { address } from "../routes/location.js";
 import { routeOf } from "../routes/routes.js";
@@ -22,6 +24,7 @@ import { TopBar } from "./top_bar.js";
 const loadDetails = () => import("../details/object_page.js").then((module) => module.ObjectPage);
 const loadCreate = () => import("../edit/create_page.js").then((module) => module.CreatePage);
 const loadEditor = () => import("../edit/edit_page.js").then((module) => module.EditPage);
+const loadDeleted = () => import("../deleted/deleted_page.js").then((module) => module.DeletedPage);
 const loadSessions = () => import("../session/sessions_page.js").then((module) => module.SessionsPage);
 
 export function App() {
@@ -38,14 +41,15 @@ export function App() {
 function Frame() {
   const menu = useSignal(false);
   const route = useComputed(() => routeOf(address.value));
-  const path = useComputed(() => address.value.split("?")[0]);
+  const path = useComputed(() => `${address.value.split("?")[0]} ${momentText.value}`);
   useEffect(() => {
     menu.value = false;
   }, [path.value]);
   return html`
     <a class="skip" href="#main">${t("app.skip")}</a>
-    <${TopBar} menu=${menu} />
+    <${TopBar} menu=${menu} route=${route.value} />
     <${ConnectionBar} />
+    <${PastBar} route=${route.value} />
     <div class="body">
       <${Navigation} open=${menu} />
       <main id="main" tabindex="-1"><${Page} route=${route.value} key=${path.value} /></main>
@@ -70,6 +74,8 @@ function Page({ route }) {
       return html`<${Lazy} load=${loadCreate} props=${{ route }} />`;
     case "edit":
       return html`<${Lazy} load=${loadEditor} props=${{ route }} />`;
+    case "deleted":
+      return html`<${Lazy} load=${loadDeleted} props=${{ route }} />`;
     case "sessions":
       return html`<${Lazy} load=${loadSessions} props=${{}} />`;
     default:

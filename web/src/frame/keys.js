@@ -9,7 +9,7 @@ const STORED = "sampan-keys";
 /** Keys by action. @type {Record<string, string>} */
 export const DEFAULT_KEYS = {
   palette: ":", help: "?", filter: "/", next: "j", previous: "k", first: "g", last: "G", open: "o",
-  describe: "d", yaml: "y", events: "v", copy: "c", edit: "e",
+  describe: "d", yaml: "y", events: "v", history: "h", copy: "c", edit: "e",
 };
 export const keys = signal(storedKeys());
 
@@ -50,6 +50,7 @@ const ACTIONS = {
   describe: () => objectActions.peek()?.tab("overview"),
   yaml: () => objectActions.peek()?.tab("yaml"),
   events: () => objectActions.peek()?.tab("events"),
+  history: () => objectActions.peek()?.tab("history"),
   edit: () => objectActions.peek()?.edit?.(),
   copy: () => /** @type {HTMLElement | null} */ (document.querySelector('[data-action="copy"]'))?.click(),
 };

@@ -2,6 +2,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { paletteOpen } from "../palette/palette.js";
+import { momentText } from "../past/moment.js";
+import { enterPast, leave } from "../past/past_bar.js";
 import { isPathAllowed } from "../rights/access.js";
 import { BASE } from "../routes/location.js";
 import { SESSIONS } from "../routes/routes.js";
@@ -14,8 +16,8 @@ import { reportError } from "./notices.js";
 import { useOutside } from "./outside.js";
 import { THEMES, theme, useTheme } from "./theme.js";
 
-/** @param {{ menu: import("@preact/signals").Signal<boolean> }} props */
-export function TopBar({ menu }) {
+/** @param {{ menu: import("@preact/signals").Signal<boolean>, route: import("../routes/routes.js").Route }} props */
+export function TopBar({ menu, route }) {
   return html`<header class="top">
     <button type="button" class="icon-button menu-button" aria-label=${t("app.menu")} aria-expanded=${menu.value} aria-controls="kinds"
       onClick=${() => (menu.value = !menu.value)}><${Icon} name=${menu.value ? "close" : "menu"} /></button>
@@ -23,6 +25,8 @@ export function TopBar({ menu }) {
     <button type="button" class="search-button" onClick=${() => (paletteOpen.value = true)}>
       <${Icon} name="search" /><span>${t("palette.open")}</span><kbd translate=${false}>${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
     </button>
+    ${(route.name === "list" || route.name === "object") && html`<button type="button" class="icon-button past-button" aria-label=${t("past.enter")} title=${t("past.enter")} aria-pressed=${Boolean(momentText.value)} onClick=${() => (momentText.peek() ? leave() : enterPast())}>
+      <${Icon} name="history" /></button>`}
     <button type="button" class="icon-button keys-button" aria-label=${t("keys.help")} title=${t("keys.help")} onClick=${() => (helpOpen.value = true)}>
       <${Icon} name="keys" /></button>
     <${UserMenu} />

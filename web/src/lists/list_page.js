@@ -10,6 +10,8 @@ import { pluralTitle, resourceName } from "../discovery/kinds.js";
 import { query, setQuery } from "../routes/location.js";
 import { Forbidden, Refused } from "../rights/refused.js";
 import { session } from "../session/session.js";
+import { Gone } from "../past/gone.js";
+import { momentText } from "../past/moment.js";
 import { sortOf } from "../table/order.js";
 import { t } from "../texts/catalogue.js";
 import { screen } from "../frame/screen.js";
@@ -81,6 +83,7 @@ function KindList({ kind }) {
 function Content({ kind, view, source, label }) {
   const refused = source.refused.value;
   if (refused && view.total.value === 0) {
+    if (refused.code === 410 && momentText.value) return html`<${Gone} />`;
     if (refused.code === 403) return html`<${Forbidden} error=${refused} kind=${kind} />`;
     return html`<${Refused} error=${refused} />`;
   }

@@ -8,9 +8,10 @@ import { useOutside } from "../frame/outside.js";
 import { pluralTitle } from "../discovery/kinds.js";
 import { withoutTerm } from "../filter/parse.js";
 import { listCommand } from "../kubectl/commands.js";
+import { momentText } from "../past/moment.js";
 import { ActionButton } from "../rights/action_button.js";
 import { go, query, setQuery } from "../routes/location.js";
-import { createAddress } from "../routes/routes.js";
+import { createAddress, deletedAddress } from "../routes/routes.js";
 import { t } from "../texts/catalogue.js";
 import { NamespacePicker } from "./namespace_picker.js";
 
@@ -30,8 +31,9 @@ export function Toolbar({ kind, view, source, terms, unknown }) {
       <h1 id="page-title" translate=${false}>${pluralTitle(kind)}</h1>
       <${Count} view=${view} />
       <div class="spacer" />
-      ${kind.verbs.includes("create") && html`<${ActionButton} action=${{ kind, namespace: (query.value.get("ns") ?? "").split(",")[0], name: "", verb: "create" }} icon="plus"
+      ${kind.verbs.includes("create") && !momentText.value && html`<${ActionButton} action=${{ kind, namespace: (query.value.get("ns") ?? "").split(",")[0], name: "", verb: "create" }} icon="plus"
         onPress=${() => go(createAddress(kind, { ns: query.peek().get("ns") ?? "" }))}>${t("create.title")}<//>`}
+      ${!momentText.value && html`<a class="button quiet copy-button" href=${deletedAddress(kind, { ns: query.value.get("ns") ?? "" })} title=${t("deleted.link")}><${Icon} name="history" /><span class="copy-label">${t("deleted.link")}</span></a>`}
       <${CopyButton} text=${() => listCommand(kind, query.value)} label=${t("list.copy")} action="copy" />
     </div>
     <div class="filter-line">

@@ -89,7 +89,7 @@ export class ListView {
     const definitions = this.store.columns.peek();
     const all = listColumns(definitions, { namespaced, wide: true });
     this.health = healthWith(definitions);
-    const nowMs = Date.now();
+    const nowMs = now.peek();
     const healthOf = (/** @type {import("../table/store.js").Row} */ row) => this.health(row, nowMs);
     let rows = [...this.store.rows.values()];
     if (namespaces) rows = rows.filter((row) => namespaces.has(row.metadata.namespace ?? ""));

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { resourceName } from "../discovery/kinds.js";
+import { momentText } from "../past/moment.js";
 import { t } from "../texts/catalogue.js";
 import { isAllowed } from "./access.js";
 import { permits } from "./permits.js";
@@ -39,6 +40,7 @@ export function useActionRight(action, { precise = false } = {}) {
       current = false;
     };
   }, [kind.group, kind.plural, namespace, name, verb, subresource, precise]);
+  if (momentText.value) return { allowed: false, missing: t("past.read_only") };
   return { allowed: allowed.value, missing: allowed.value === false ? missingText(action) : "" };
 }
 

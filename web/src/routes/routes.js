@@ -1,17 +1,18 @@
-/** Routes of the page: `list/GROUP/VERSION/RESOURCE`, and `object/…` and `edit/GROUP/VERSION/RESOURCE[/NAMESPACE]/NAME`. */
-import { BASE, withQuery } from "./location.js";
+/** Routes of the page: `list/…` and `deleted/GROUP/VERSION/RESOURCE`, and `object/…` and `edit/GROUP/VERSION/RESOURCE[/NAMESPACE]/NAME`. */
+import { computed } from "@preact/signals";
+import { BASE, query, withQuery } from "./location.js";
 
 /** Name of the group "" in addresses. */
 export const CORE = "core";
 
 /**
  * @typedef {{ name: "home" } | { name: "login" } | { name: "sessions" } | { name: "missing" }
- *   | { name: "list" | "create", group: string, version: string, plural: string }
+ *   | { name: "list" | "create" | "deleted", group: string, version: string, plural: string }
  *   | { name: "object" | "edit", group: string, version: string, plural: string, namespace: string, object: string }} Route
  */
 
 /** Names of all routes, for the tests that visit each of them. */
-export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "create", "sessions", "missing"];
+export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "create", "deleted", "sessions", "missing"];
 
 /**
  * Return the route of a path.
@@ -28,7 +29,7 @@ export function routeOf(path) {
   if (first === "create" && parts.length === 1) return { name: "create", group: "", version: "", plural: "" };
   if (plural === undefined) return { name: "missing" };
   const resource = { group: group === CORE ? "" : group, version, plural };
-  if ((first === "list" || first === "create") && rest.length === 0) return { name: first, ...resource };
+  if ((first === "list" || first === "create" || first === "deleted") && rest.length === 0) return { name: first, ...resource };
   if ((first === "object" || first === "edit") && (rest.length === 1 || rest.length === 2)) {
     const [namespace, object] = rest.length === 2 ? rest : ["", rest[0]];
     return { name: first, ...resource, namespace, object };
@@ -50,13 +51,16 @@ export const SESSIONS = `${BASE}server/sessions`;
 
 /** @typedef {{ group: string, version: string, plural: string }} ResourceId */
 
+/** Moment that the page shows: links to lists and objects stay in it. */
+const moment = computed(() => query.value.get("at") ?? "");
+
 /**
  * Return the address of a list.
  * @param {ResourceId} kind
  * @param {Record<string, string>} [parameters]
  */
 export function listAddress({ group, version, plural }, parameters = {}) {
-  return withQuery(`${BASE}list/${[group || CORE, version, plural].map(encodeURIComponent).join("/")}`, parameters);
+  return withQuery(`${BASE}list/${[group || CORE, version, plural].map(encodeURIComponent).join("/")}`, { at: moment.value, ...parameters });
 }
 
 /**
@@ -67,7 +71,16 @@ export function listAddress({ group, version, plural }, parameters = {}) {
  * @param {Record<string, string>} [parameters]
  */
 export function objectAddress(kind, namespace, name, parameters = {}) {
-  return withQuery(`${BASE}object/${objectPath(kind, namespace, name)}`, parameters);
+  return withQuery(`${BASE}object/${objectPath(kind, namespace, name)}`, { at: moment.value, ...parameters });
+}
+
+/**
+ * Return the address of the deleted objects of a kind.
+ * @param {ResourceId} kind
+ * @param {Record<string, string>} [parameters]
+ */
+export function deletedAddress({ group, version, plural }, parameters = {}) {
+  return withQuery(`${BASE}deleted/${[group || CORE, version, plural].map(encodeURIComponent).join("/")}`, parameters);
 }
 
 /**

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { Discovery } from "../discovery/discovery.js";
 import { dropDrafts } from "../edit/draft.js";
-import { now } from "../time/clock.js";
+import { present } from "../time/clock.js";
 import { Connection } from "../transport/connection.js";
 import { FetchTransport } from "../transport/fetch_transport.js";
 import { Multiplexed } from "../transport/multiplexed.js";
@@ -26,7 +26,7 @@ class Session {
     this.expired = signal(false);
     /** @type {import("../transport/fetch_transport.js").Transport} */
     this.transport = new FetchTransport(() => this.ended());
-    this.connection = new Connection(now);
+    this.connection = new Connection(present);
     this.discovery = new Discovery(this.transport);
     this.stop = new AbortController();
   }
@@ -112,6 +112,7 @@ class Session {
       const multiplexed = new Multiplexed(() => new WebSocket(`wss://${location.host}/dashboard/stream`), () => this.#check(fetching));
       this.transport = {
         json: (path, options) => fetching.json(path, options),
+        lines: (path, onDocuments, stop) => fetching.lines(path, onDocuments, stop),
         stream: (path, accept, onDocuments, stop) => multiplexed.stream(path, accept, onDocuments, stop),
       };
     }

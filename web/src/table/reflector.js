@@ -1,5 +1,9 @@
 /** `Reflector`: reads a list in pages, then watches it, and writes both into a store. It recovers from every interruption. */
 import { pause } from "../discovery/discovery.js";
+import { NoHistory } from "../history/records.js";
+import { moment } from "../past/moment.js";
+import { revisionAt } from "../past/revision_at.js";
+import { t } from "../texts/catalogue.js";
 import { ConnectionLost, StatusError } from "../transport/errors.js";
 import { ColumnsChanged } from "./store.js";
 
@@ -33,6 +37,8 @@ export class Reflector {
    */
   async run(stop) {
     const { connection, onRefused } = this.options;
+    const shown = moment.peek();
+    if (shown) return this.#past(shown, stop);
     while (!stop.aborted) {
       try {
         if (this.revision === "") await this.#list(stop);
@@ -56,14 +62,36 @@ export class Reflector {
     connection.restored(this);
   }
 
-  /** @param {AbortSignal} stop */
-  async #list(stop) {
+  /**
+   * Read the list of a moment in the past, which never changes.
+   * @param {import("../past/moment.js").Moment} shown
+   * @param {AbortSignal} stop
+   */
+  async #past(shown, stop) {
+    const { path, onRefused } = this.options;
+    try {
+      const { revision } = await revisionAt(path, shown, stop);
+      await this.#list(stop, revision ? { resourceVersion: revision, resourceVersionMatch: "Exact" } : {});
+    } catch (error) {
+      if (stop.aborted) return;
+      const refused = error instanceof NoHistory ? new StatusError(501, { message: t("history.none_hint") }) : error;
+      if (refused instanceof StatusError) onRefused?.(refused);
+      else if (refused instanceof ConnectionLost) onRefused?.(new StatusError(503, { message: refused.message }));
+      else throw refused;
+    }
+  }
+
+  /**
+   * @param {AbortSignal} stop
+   * @param {Record<string, string>} [exact] which revision to read
+   */
+  async #list(stop, exact = {}) {
     const { transport, path, accept, store, selectors = {}, onListed, onRefused } = this.options;
     const generation = store.begin();
     let next = "";
     let limit = FIRST_PAGE;
     do {
-      const parameters = new URLSearchParams({ ...selectors, limit: String(limit), ...(next ? { continue: next } : {}) });
+      const parameters = new URLSearchParams({ ...selectors, limit: String(limit), ...(next ? { continue: next } : exact) });
       const page = await transport.json(`${path}?${parameters}`, { accept, signal: stop });
       store.addPage(this.scope, page, generation);
       this.#restored();

@@ -2,6 +2,7 @@
 import actions from "./en_actions.js";
 import edit from "./en_edit.js";
 import details from "./en_details.js";
+import history from "./en_history.js";
 import home from "./en_home.js";
 import sessions from "./en_sessions.js";
 
@@ -10,6 +11,7 @@ export default {
   ...details,
   ...edit,
   ...actions,
+  ...history,
   ...home,
   ...sessions,
   "app.name": "Sampan",

@@ -2,6 +2,7 @@
 import actions from "./zh_cn_actions.js";
 import edit from "./zh_cn_edit.js";
 import details from "./zh_cn_details.js";
+import history from "./zh_cn_history.js";
 import home from "./zh_cn_home.js";
 import sessions from "./zh_cn_sessions.js";
 
@@ -10,6 +11,7 @@ export default {
   ...details,
   ...edit,
   ...actions,
+  ...history,
   ...home,
   ...sessions,
   "app.name": "Sampan",

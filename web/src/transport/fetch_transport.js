@@ -10,8 +10,10 @@ export const PAGE_HEADERS = { "X-Sampan-Page": "1" };
  * `type` is the media type of the body, JSON by default. `onWarnings` gets the warnings of a response, if there are any.
  * @typedef {(documents: any[]) => void} OnDocuments
  * @typedef {{ json: (path: string, options?: RequestOptions) => Promise<any>,
- *   stream: (path: string, accept: string, onDocuments: OnDocuments, signal: AbortSignal) => Promise<void> }} Transport
+ *   stream: (path: string, accept: string, onDocuments: OnDocuments, signal: AbortSignal) => Promise<void>,
+ *   lines: (path: string, onDocuments: OnDocuments, signal?: AbortSignal) => Promise<void> }} Transport
  * A transport sends requests. `stream` passes on the documents of a watch in batches; it returns when the response ends.
+ * `lines` does the same with a response that ends by itself, so it takes no turns with watches.
  */
 
 /** @implements {Transport} */
@@ -44,6 +46,15 @@ export class FetchTransport {
    */
   stream(path, accept, onDocuments, signal) {
     return this.turns.run(signal, (turn) => this.#read(path, accept, onDocuments, turn));
+  }
+
+  /**
+   * @param {string} path
+   * @param {OnDocuments} onDocuments
+   * @param {AbortSignal} [signal]
+   */
+  lines(path, onDocuments, signal) {
+    return this.#read(path, "application/json", onDocuments, signal ?? new AbortController().signal);
   }
 
   /**

@@ -1,0 +1,73 @@
+/** Revision of a list at a moment, from the changes of the list. */
+import { readChanges } from "../history/records.js";
+import { session } from "../session/session.js";
+import { found } from "./moment.js";
+import { search, unbounded } from "./search.js";
+
+/**
+ * @typedef {{ revision: string, ms: number, uncertain: boolean }} At
+ * `revision`: empty if the list has not changed since. `uncertain`: the history does not reach the moment.
+ */
+
+/** Bounds of the moment that is shown, from all searches for it. */
+let known = { text: "", bounds: unbounded() };
+/** Searches run one after another: each learns from those before. @type {Promise<unknown>} */
+let waiting = Promise.resolve();
+
+/**
+ * Return the revision of a list at a moment. Raises `StatusError`, `ConnectionLost` and `NoHistory`.
+ * @param {string} path of the list
+ * @param {import("./moment.js").Moment} moment
+ * @param {AbortSignal} signal
+ * @returns {Promise<At>}
+ */
+export function revisionAt(path, moment, signal) {
+  const result = waiting.then(() => searchIn(path, moment, signal));
+  waiting = result.catch(() => {});
+  return result;
+}
+
+/** @param {string} path @param {import("./moment.js").Moment} moment @param {AbortSignal} signal @returns {Promise<At>} */
+async function searchIn(path, moment, signal) {
+  if (known.text !== moment.text) known = { text: moment.text, bounds: { ...unbounded(), ...(moment.revision ? { low: moment.revision, high: moment.revision + 1 } : {}) } };
+  const { last, first, expired } = await search(probeOf(path, signal), isAfter(moment), known.bounds);
+  const revision = last ? last.resourceVersion : first ? String(Number(first.resourceVersion) - 1) : "";
+  const ms = last?.time ? Date.parse(last.time) : NaN;
+  const at = { revision: moment.revision ? String(moment.revision) : revision === "0" ? "1" : revision, ms, uncertain: expired && !moment.revision };
+  if (!found.peek() || found.peek()?.text !== moment.text) found.value = { text: moment.text, ...at };
+  return at;
+}
+
+/**
+ * Return the revision of the change next to the one that is shown; empty if there is none.
+ * @param {string} path of the list, or of the object
+ * @param {"changes" | "revisions"} mode
+ * @param {number} revision that is shown
+ * @param {1 | -1} direction
+ * @returns {Promise<string>}
+ */
+export async function nextChange(path, mode, revision, direction) {
+  const probe = probeOf(path, new AbortController().signal, mode);
+  if (direction < 0) return (await probe(String(revision))).change?.resourceVersion ?? "";
+  const { first } = await search(probe, (change) => Number(change.resourceVersion) > revision, { low: revision, high: Infinity });
+  return first?.resourceVersion ?? "";
+}
+
+/** @param {import("./moment.js").Moment} moment @returns {(change: import("./search.js").Change) => boolean} */
+function isAfter({ revision, ms }) {
+  if (revision) return (change) => Number(change.resourceVersion) > revision;
+  return ({ time }) => time !== null && Date.parse(time) > ms;
+}
+
+/**
+ * @param {string} path
+ * @param {AbortSignal} signal
+ * @param {"changes" | "revisions"} mode
+ * @returns {import("./search.js").Probe}
+ */
+function probeOf(path, signal, mode = "changes") {
+  return async (before) => {
+    const { changes, reason } = await readChanges(session.transport, path, mode, { before, limit: 1 }, signal);
+    return { change: changes[0] ?? null, expired: reason === "Expired" };
+  };
+}
