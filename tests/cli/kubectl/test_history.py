@@ -35,6 +35,24 @@ def changed(api: Api, namespace: str) -> tuple[str, ...]:
     return namespace, first, second, third
 
 
+def without_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server be one that ignores the parameter, as Kubernetes does."""
+    monkeypatch.setattr("sampan.cli.kubectl.past_writes._PARAMETER", "unknown")
+
+
+def test_the_history_is_the_same_without_the_api_of_sampan(
+    run: Run, api: Api, changed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"/api/v1/namespaces/{changed[0]}/configmaps"
+    for value in range(120):
+        _apply(api, path, "one", data={"x": str(value)})
+    done = [run("history", "configmap/a", "-n", changed[0], "-o", "json")]
+    without_history(monkeypatch)
+    done.append(run("history", "configmap/a", "-n", changed[0], "-o", "json"))
+    assert (done[0].code, done[0].out) == (0, done[1].out)
+    assert len(json.loads(done[0].out)["items"]) == 123
+
+
 def test_each_revision_lists_its_manager_and_changes(run: Run, changed: tuple[str, ...]) -> None:
     namespace, first, second, third = changed
     done = run("history", "configmap/a", "-n", namespace)
@@ -101,6 +119,7 @@ def test_where_the_server_has_forgotten_the_history_ends(
         return await state_at(client, target, revision)
 
     monkeypatch.setattr("sampan.cli.kubectl.revisions.state_at", forgetful)
+    without_history(monkeypatch)
     done = run("history", "configmap/a", "-n", namespace)
     assert [line.split()[1] for line in done.lines if line.startswith("revision")] == [third, second]
     assert done.lines[-1] == "  the oldest that the server keeps: what it changed is not known"

@@ -23,7 +23,7 @@ def offered(capsys: Capture, *words: str) -> list[str]:
 
 def test_commands_are_completed(capsys: Capture) -> None:
     assert offered(capsys, "tr") == ["trace", "tree", ":4"]
-    assert offered(capsys) == ["diff", "history", "trace", "tree", ":4"]
+    assert offered(capsys) == ["diff", "history", "restore", "trace", "tree", ":4"]
 
 
 def test_names_are_completed(run: Run, api: Api, namespace: str, capsys: Capture) -> None:

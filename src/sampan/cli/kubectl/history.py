@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import click
 
+from sampan.cli.kubectl.deleted import author, described, print_deleted
 from sampan.cli.kubectl.field_changes import ABSENT, FieldChange, field_changes
 from sampan.cli.kubectl.revisions import Revision, revisions
 from sampan.cli.kubectl.single import single_target
@@ -29,18 +30,33 @@ _NOBODY = "<unknown>"
 @click.command("history")
 @click.argument("resources", nargs=-1, metavar="TYPE/NAME", shell_complete=complete_type)
 @click.option("--limit", type=click.IntRange(min=1), help="Maximum number of revisions, newest first; by default all.")
+@click.option("--deleted", is_flag=True, help="List deleted objects of a TYPE instead, if the server is Sampan's.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="With --deleted: in all namespaces.")
 @click.option("-o", "--output", type=click.Choice(["json", "yaml"]), help="Format for programs.")
 @on_server
-async def history_command(client: Client, *, resources: tuple[str, ...], limit: int | None, output: str | None) -> int:
+async def history_command(
+    client: Client,
+    *,
+    resources: tuple[str, ...],
+    limit: int | None,
+    deleted: bool,
+    all_namespaces: bool,
+    output: str | None,
+) -> int:
     """Show the revisions of an object that the server still has, newest first, with changed fields and managers.
 
     The managers come from metadata.managedFields. The server decides how long it keeps revisions: Kubernetes removes
     them after five to ten minutes. Each revision is valid for `kubectl sampan diff`.
 
+    With --deleted, show the deleted objects of a type: `kubectl sampan restore` creates them again.
+
     \b
     kubectl sampan history deployment/web
     kubectl sampan diff deployment/web@1234
+    kubectl sampan history --deleted deployments
     """
+    if deleted:
+        return await print_deleted(client, resources, limit, output, namespace="" if all_namespaces else None)
     target = await single_target(client, resources)
     colours, shown = uses_colours(sys.stdout), 0
     items: list[Object] = []
@@ -61,6 +77,8 @@ async def history_command(client: Client, *, resources: tuple[str, ...], limit: 
 def _item(revision: Revision) -> Object:
     """Return a revision for `-o json`. Fields that were added have no `before`, removed ones no `after`."""
     metadata = revision.obj["metadata"]
+    if revision.deletion is not None:
+        return {"revision": revision.number, "deleted": True} | described(revision.deletion)
     item = {"revision": revision.number, "generation": metadata.get("generation"), "time": _time(revision)}
     if revision.before is None:
         item |= {"created": not revision.forgotten, "managers": _managers(revision.obj)}
@@ -79,7 +97,11 @@ def _managers(obj: Object) -> list[str]:
 
 
 def _lines(revision: Revision, now: dt.datetime) -> Iterator[str]:
-    metadata = revision.obj["metadata"]
+    metadata, deletion = revision.obj["metadata"], revision.deletion
+    if deletion is not None:
+        yield f"revision {revision.number}{_ago(deletion['time'], now)}"
+        yield f"  deleted by {author(deletion) or _NOBODY}"
+        return
     generation = f"  generation {metadata['generation']}" if metadata.get("generation") else ""
     yield f"revision {revision.number}{generation}{_when(revision, now)}"
     if revision.forgotten:
@@ -121,7 +143,10 @@ def _short(text: str, width: int = _WIDTH_MAX) -> str:
 
 def _when(revision: Revision, now: dt.datetime) -> str:
     """Return the age of the revision; empty if no manager recorded a time."""
-    time = _time(revision)
+    return _ago(_time(revision), now)
+
+
+def _ago(time: str | None, now: dt.datetime) -> str:
     return f"  {age(time, now)} ago" if time else ""
 
 

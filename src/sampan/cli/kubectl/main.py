@@ -12,6 +12,7 @@ from sampan.cli.mistyped import error_message
 _COMMANDS = {
     "diff": "sampan.cli.kubectl.diff",
     "history": "sampan.cli.kubectl.history",
+    "restore": "sampan.cli.kubectl.restore",
     "trace": "sampan.cli.kubectl.trace",
     "tree": "sampan.cli.kubectl.tree",
 }
