@@ -94,7 +94,7 @@ MARKS: Final[dict[str, tuple[str, ...]]] = {
     ),
 }
 
-ETCD: Final = ("server/history/test_history.py", "storage/test_cache*.py", "storage/test_contract_*.py")
+ETCD: Final = ("server/history/test_history*.py", "storage/test_cache*.py", "storage/test_contract_*.py")
 """Files without a mark that run their tests on every engine: those with a real etcd get the mark `process`."""
 PARTS: Final = ("fast", "rest")
 

@@ -37,7 +37,7 @@ def changed(api: Api, namespace: str) -> tuple[str, ...]:
 
 def without_history(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the server be one that ignores the parameter, as Kubernetes does."""
-    monkeypatch.setattr("sampan.cli.kubectl.past_writes._PARAMETER", "unknown")
+    monkeypatch.setattr("sampan.cli.kubectl.server_history._PARAMETER", "unknown")
 
 
 def test_the_history_is_the_same_without_the_api_of_sampan(

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from sampan.cli.kubectl.past_writes import Line, NoHistory, past_writes
+from sampan.cli.kubectl.server_history import Line, NoHistory, history_lines
 from sampan.cli.objects.output import print_object
 from sampan.cli.objects.table import TablePrinter
 from sampan.cli.objects.targets import ObjectTarget, TargetError, targets_of
@@ -41,7 +41,7 @@ async def print_deleted(
 async def deletions(client: Client, target: ObjectTarget, limit: int | None) -> list[Line]:
     """Return the deletions of a type or of one name, newest first. Raises `TargetError` on another server."""
     try:
-        lines = [line async for line in past_writes(client, target, "deleted", limit=limit)]
+        lines = [line async for line in history_lines(client, target, "deleted", limit=limit)]
     except NoHistory as error:
         if error.__cause__ is not None:
             raise error.__cause__ from None

@@ -7,8 +7,8 @@ from typing import Final
 import click
 
 from sampan.cli.kubectl.field_changes import ABSENT, FieldChange, field_changes
-from sampan.cli.kubectl.past_writes import NoHistory, past_writes
 from sampan.cli.kubectl.revisions import state_at
+from sampan.cli.kubectl.server_history import NoHistory, history_lines
 from sampan.cli.kubectl.single import single_target
 from sampan.cli.objects.completion import complete_type
 from sampan.cli.objects.output import without_managed_fields
@@ -100,7 +100,7 @@ async def _state(client: Client, target: ObjectTarget, revision: str | None, sho
             raise TargetError(f"{shown} did not exist at revision {revision}")
         return found
     try:
-        lines = [line async for line in past_writes(client, target, "revisions", limit=1)]
+        lines = [line async for line in history_lines(client, target, "revisions", limit=1)]
     except NoHistory as error:
         if error.__cause__ is not None:
             raise error.__cause__ from None

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from sampan.cli.kubectl.past_writes import Line, NoHistory, past_writes
+from sampan.cli.kubectl.server_history import Line, NoHistory, history_lines
 from sampan.cli.objects.targets import ObjectTarget, TargetError
 from sampan.client import Client, Expired, ListOptions
 from sampan.resource import Object
@@ -51,7 +51,7 @@ async def revisions(client: Client, target: ObjectTarget) -> AsyncGenerator[Revi
     Raises `NotFound`. States before a deletion are not included, unless the object is deleted now.
     """
     try:
-        async with aclosing(past_writes(client, target, "revisions")) as lines:
+        async with aclosing(history_lines(client, target, "revisions")) as lines:
             async for revision in _paired(lines):
                 yield revision
     except NoHistory:

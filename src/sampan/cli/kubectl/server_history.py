@@ -20,7 +20,7 @@ class NoHistory(Exception):
     """The server does not have this API, or the user may not use it."""
 
 
-async def past_writes(
+async def history_lines(
     client: Client, target: ObjectTarget, mode: str, *, limit: int | None = None
 ) -> AsyncGenerator[Line, None]:
     """Yield the lines of a history, newest first, then its end. Reads further pages as needed.
