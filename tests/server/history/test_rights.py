@@ -124,6 +124,22 @@ async def test_a_write_by_an_impersonated_user_is_theirs(admin: Api) -> None:
     assert (await lines_of(admin, SECRET))[0]["user"] == "jane"
 
 
+async def test_an_anonymous_user_reads_no_history(admin: Api) -> None:
+    for target in TARGETS:
+        assert (await Api(admin.server, {}).get(target)).code in (401, 403)
+
+
+async def test_a_selector_that_the_authorizer_saw_is_applied(admin: Api) -> None:
+    pods = "/api/v1/namespaces/default/pods"
+    for name, node in (("mine", "n1"), ("other", "n2")):
+        pod = {"metadata": {"name": name}, "spec": {"nodeName": node, "containers": [{"name": "c", "image": "i"}]}}
+        await admin.create(pods, pod)
+        await admin.delete(f"{pods}/{name}?gracePeriodSeconds=0")
+    for mode in ("changes", "deleted"):
+        found = (await lines_of(admin, "/api/v1/pods", mode, fieldSelector="spec.nodeName=n1"))[:-1]
+        assert {line["object"]["metadata"]["name"] for line in found} == {"mine"}
+
+
 async def test_a_history_request_is_authorized_by_its_user_at_each_request(admin: Api) -> None:
     jane = await allow(admin, rights("get list"))
     assert await refused(jane, TARGETS) == []

@@ -12,6 +12,7 @@ from sampan.app.errors import StartError
 from sampan.app.storage.encryption import Encryption
 from sampan.storage.sqlite import SQLiteStore
 from tests.server.cluster import Api, served
+from tests.server.history.requests import writes_of
 from tests.storage.encryption.keys import KEY, OTHER, content, keys, upkeep_of
 
 SECRETS = "/api/v1/namespaces/default/secrets"
@@ -114,6 +115,19 @@ async def test_past_revisions_are_read(at_rest: AtRest) -> None:
         await api.patch(f"{SECRETS}/a", {"data": {"password": "bmV3"}})
         found = await api.get(f"{SECRETS}?resourceVersion={revision}&resourceVersionMatch=Exact")
         assert [each["data"]["password"] for each in found.body["items"]] == ["aGlkZGVu"]
+
+
+async def test_histories_show_plain_objects(at_rest: AtRest) -> None:
+    async with at_rest.served(AES) as api:
+        await api.create(SECRETS, secret("a"))
+        await api.patch(f"{SECRETS}/a", {"data": {"password": "bmV3"}})
+        await api.delete(f"{SECRETS}/a")
+        revisions = await writes_of(api, f"{SECRETS}/a")
+        assert [each["object"]["data"]["password"] for each in revisions] == ["bmV3", "bmV3", "aGlkZGVu"]
+        assert [each["object"] for each in await writes_of(api, SECRETS, "changes", limit=1)][:3] == [
+            each["object"] for each in revisions
+        ]
+        assert len(await writes_of(api, SECRETS, "deleted")) == 1
 
 
 async def test_other_resources_are_stored_as_they_are(at_rest: AtRest) -> None:
