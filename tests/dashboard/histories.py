@@ -22,7 +22,14 @@ def set_image(server: DashboardServer, name: str, image: str, manager: str = "ku
     """Change the image of a Deployment, and annotations of its Pods."""
     container = {"name": "main", "image": image}
     template = {"metadata": {"annotations": annotations}, "spec": {"containers": [container]}}
-    return patch(server, f"{DEPLOYMENTS}/{name}", {"spec": {"template": template}}, manager)
+    response = server.http.patch(
+        f"{DEPLOYMENTS}/{name}?fieldManager={manager}",
+        json={"spec": {"template": template}},
+        headers={"Content-Type": "application/strategic-merge-patch+json"},
+    )
+    assert response.status_code == 200, response.text
+    patched: Json = response.json()
+    return patched
 
 
 def fight(server: DashboardServer, name: str, count: int) -> None:
