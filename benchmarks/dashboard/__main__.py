@@ -15,13 +15,18 @@ from scripts.web.build import build
 from scripts.web.places import ROOT
 from tests.dashboard.big_list import PATH, BigList
 from tests.dashboard.browser import Browser, browser
+from tests.dashboard.many_relations import PODS, TREE, ManyRelations
 from tests.dashboard.measures import (
     filter_ms,
     first_paint_ms,
     heap_bytes,
+    layouts_ms,
+    longest_task_ms,
     scroll_frames,
     transfer_bytes,
+    tree_ms,
     typing_delays,
+    watch_long_tasks,
 )
 from tests.dashboard.server import DashboardServer, dashboard_server
 
@@ -33,6 +38,9 @@ EVENTS_PER_SECOND: Final = 1000
 FILTERS: Final = ("99", "status:crash", "age>10d", "/7{2}$/", "col:Restarts>3")
 LIST: Final = "list/core/v1/pods"
 _PAINTS: Final = 9
+_PODS: Final = 1000
+_OPENINGS: Final = 9
+"""Openings of groups of 50 Pods: with them almost 500 nodes are drawn."""
 
 
 class Gate(NamedTuple):
@@ -52,6 +60,9 @@ GATES: Final[Mapping[str, Gate]] = {
     "heap with 10,000 rows": Gate(60, "MB"),
     "typing during 1,000 events/s, 98 %": Gate(200, "ms"),
     "heap grown by the events": Gate(10, "MB"),
+    "tree of 1,000 objects": Gate(300, "ms"),
+    "layout of 5,000 relations, slowest": Gate(500, "ms"),
+    "longest task with 5,000 relations": Gate(100, "ms"),
 }
 
 
@@ -79,6 +90,29 @@ def measure(server: DashboardServer, chromium: Browser, seconds: float) -> Itera
         yield "typing during 1,000 events/s, 98 %", typing_delays(page, seconds)["p98"]
         yield "heap grown by the events", (heap_bytes(page) - before) / 1e6
         report(f"{(pods.sent - sent) / seconds:.0f} events a second were sent")
+    yield from measure_relations(server, chromium)
+
+
+def measure_relations(server: DashboardServer, chromium: Browser) -> Iterator[tuple[str, float]]:
+    """Yield the figures of the tree and of the graph of 1,000 Pods with 5,000 relations."""
+    server.shell.replaced[PODS] = ManyRelations(server, _PODS).response
+    with chromium.page(TREE) as page:
+        expect(page.get_by_role("treeitem").first).to_be_visible(timeout=60_000)
+        page.get_by_text("Table", exact=True).click()
+        expect(page.get_by_role("row").first).to_be_visible()
+        yield "tree of 1,000 objects", tree_ms(page)
+    with chromium.page("list/core/v1/services") as page:
+        expect(page.get_by_role("row", name="hub")).to_be_visible()
+        watch_long_tasks(page)
+        page.get_by_role("link", name="hub").click()
+        page.get_by_role("tab", name="Relations").click()
+        page.get_by_text("Graph", exact=True).click()
+        expect(page.get_by_text("5,010 relations")).to_be_visible(timeout=60_000)
+        for _ in range(_OPENINGS):
+            page.locator(".gnode.group").last.press("Enter")
+            expect(page.locator(".gnode:focus")).to_have_count(1)
+        yield "layout of 5,000 relations, slowest", max(layouts_ms(page))
+        yield "longest task with 5,000 relations", longest_task_ms(page)
 
 
 def paints(chromium: Browser) -> Iterator[float]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.web.packages import CannotBuild, esbuild, install, notice
-from scripts.web.places import ENTRIES, ICON, META, NOTICE, SHELL, TARGET
+from scripts.web.places import ENTRIES, ICON, META, NOTICE, SHELL, TARGET, WORKER
 
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
@@ -66,12 +66,20 @@ def _sources(root: Path) -> Iterator[Path]:
 def _bundle(web: Path, folder: Path) -> dict[str, Any]:
     """Run esbuild. Return its outputs by name: their entry point and imports."""
     folder.mkdir()
+    # Files of the page have a policy under which a worker imports nothing, so it is one file.
+    (worker,) = _esbuild(web, folder, f"src/{WORKER}", "--format=iife")
+    entries = [f"src/{entry}" for entry in ENTRIES.values()]
+    name = f'--define:import.meta.layoutWorker="{worker}"'
+    return _esbuild(web, folder, *entries, "--splitting", "--format=esm", name)
+
+
+def _esbuild(web: Path, folder: Path, *arguments: str) -> dict[str, Any]:
     metafile = folder.parent / "esbuild.json"
     done = subprocess.run(
         [
             esbuild(web),
-            *(f"src/{entry}" for entry in ENTRIES.values()),
-            *("--bundle", "--splitting", "--format=esm", "--minify", "--target=es2022", "--charset=utf8"),
+            *arguments,
+            *("--bundle", "--minify", "--target=es2022", "--charset=utf8"),
             *("--entry-names=[name]-[hash]", "--chunk-names=[name]-[hash]", "--legal-comments=none"),
             f"--outdir={folder}",
             f"--metafile={metafile}",

@@ -13,3 +13,5 @@ ICON: Final = "scripts/site/theme/sampan.svg"
 """The sign of the project, from the root of the repository."""
 ENTRIES: Final = {"style": "styles/main.css", "early": "early.js", "main": "main.js"}
 """Placeholders of `web/index.html`, and the sources that they stand for."""
+WORKER: Final = "relations/layout_worker.js"
+"""Source of the worker that computes positions of a graph."""

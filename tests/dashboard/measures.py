@@ -40,6 +40,18 @@ _PAINT: Final = """() => new Promise((done) => new PerformanceObserver((list) =>
   for (const entry of list.getEntriesByName('first-contentful-paint')) done(entry.startTime);
 }).observe({ type: 'paint', buffered: true }))"""
 
+_LONG_TASKS: Final = """() => {
+  window.longTasks = [];
+  new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((each) => each.duration)))
+    .observe({ type: "longtask", buffered: true });
+}"""
+_SHOWN: Final = """async (text) => {
+  const began = performance.now();
+  [...document.querySelectorAll(".view-choice label")].find((each) => each.textContent.trim() === text).click();
+  while (!document.querySelector(".owner-tree [role=treeitem]")) await new Promise(requestAnimationFrame);
+  return performance.now() - began;
+}"""
+
 
 def transfer_bytes() -> tuple[int, int]:
     """Return the sizes with brotli of what the first page loads, and of all files of the page."""
@@ -95,3 +107,24 @@ def heap_bytes(page: Page) -> int:
     session.send("HeapProfiler.collectGarbage")
     used: int = session.send("Runtime.getHeapUsage")["usedSize"]
     return used
+
+
+def watch_long_tasks(page: Page) -> None:
+    """Note tasks of the main thread that take more than 50 ms, for `longest_task_ms`."""
+    page.evaluate(_LONG_TASKS)
+
+
+def longest_task_ms(page: Page) -> float:
+    """Return the longest task of the main thread since `watch_long_tasks`; 0 if none took more than 50 ms."""
+    return float(page.evaluate("Math.max(0, ...window.longTasks)"))
+
+
+def layouts_ms(page: Page) -> list[float]:
+    """Return the durations of the layouts of the graph of relations."""
+    found: list[float] = page.evaluate("performance.getEntriesByName('sampan relations layout').map((e) => e.duration)")
+    return found
+
+
+def tree_ms(page: Page) -> float:
+    """Return the time from the choice of the tree of relations until its rows are in the document."""
+    return float(page.evaluate(_SHOWN, "Tree"))

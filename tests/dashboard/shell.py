@@ -18,7 +18,7 @@ PREFIX: Final = "/dashboard/"
 CSP: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'"
+    "require-trusted-types-for 'script'; trusted-types sampan-worker"
 )
 ALL_LOGINS: Final = ["token", "link", "oidc", "certificate"]
 

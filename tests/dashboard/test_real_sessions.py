@@ -59,6 +59,15 @@ def test_all_watches_share_one_stream(page: Page, process: Running) -> None:
     assert watches == []
 
 
+def test_a_worker_arranges_the_graph_of_relations_under_the_policy_of_the_server(page: Page, process: Running) -> None:
+    page.goto(f"{process.address}/dashboard/object/core/v1/services/default/kubernetes?tab=relations&view=graph")
+    expect(page.get_by_role("button", name="Service kubernetes, this object")).to_be_visible(timeout=60_000)
+    refused = page.evaluate(
+        "(() => { try { new Worker('/x.js'); return 'made'; } catch (error) { return error.name; } })()"
+    )
+    assert refused == "TypeError"
+
+
 def test_a_user_with_rights_in_one_namespace_sees_it_without_a_refusal(process: Running, chromium: Browser) -> None:
     account = {"metadata": {"name": "reader"}}
     process.http.post("/api/v1/namespaces/default/serviceaccounts", json=account).raise_for_status()

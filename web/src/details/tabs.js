@@ -17,6 +17,7 @@ import { YamlView } from "./yaml_view.js";
  * @property {(props: TabProps) => any} [Badge]
  */
 
+const loadRelations = () => import("../relations/relations_view.js").then((module) => module.RelationsView);
 const loadIncident = () => import("../incident/incident_view.js").then((module) => module.IncidentView);
 const loadHistory = () => import("../history/history_view.js").then((module) => module.HistoryView);
 
@@ -25,6 +26,7 @@ const TABS = [
   { name: "overview", View: Overview },
   { name: "yaml", View: YamlView },
   { name: "events", View: EventsView, Badge: Warnings },
+  { name: "relations", View: (props) => html`<${Lazy} load=${loadRelations} props=${props} />` },
   { name: "history", View: (props) => html`<${Lazy} load=${loadHistory} props=${props} />` },
   { name: "incident", View: (props) => html`<${Lazy} load=${loadIncident} props=${props} />` },
 ];

@@ -39,13 +39,23 @@ const PATHS = {
   scale: "M2.500 9.500h4v4h-4zM9 2.500h4.500V7M13.500 2.500 8.500 7.500",
   history: "M2.5 8a5.5 5.5 0 1 1 1.600 3.900M2.500 12.500V9.400h3.100M8 5v3.200l2.200 1.300",
   plus: "M8 3v10M3 8h10",
+  minus: "M3 8h10",
+  fit: "M2.500 6V2.500H6M10 2.500h3.500V6M13.500 10v3.500H10M6 13.500H2.500V10",
   exit: "M6 2.500H2.500v11H6M10.500 4.500 14 8l-3.500 3.500M14 8H6",
 };
+
+/**
+ * Return the path of an icon, for drawings.
+ * @param {string} name
+ */
+export function iconPath(name) {
+  return PATHS[name] ?? PATHS.neutral;
+}
 
 /** @param {{ name: string, class?: string }} props */
 export function Icon({ name, class: extra = "" }) {
   return html`<svg class=${`icon ${extra}`} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
-    <path d=${PATHS[name] ?? PATHS.neutral} />
+    <path d=${iconPath(name)} />
   </svg>`;
 }
 

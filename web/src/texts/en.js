@@ -4,6 +4,7 @@ import edit from "./en_edit.js";
 import details from "./en_details.js";
 import history from "./en_history.js";
 import home from "./en_home.js";
+import relations from "./en_relations.js";
 import sessions from "./en_sessions.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
@@ -13,6 +14,7 @@ export default {
   ...actions,
   ...history,
   ...home,
+  ...relations,
   ...sessions,
   "app.name": "Sampan",
   "app.skip": "Skip to content",

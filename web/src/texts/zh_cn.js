@@ -4,6 +4,7 @@ import edit from "./zh_cn_edit.js";
 import details from "./zh_cn_details.js";
 import history from "./zh_cn_history.js";
 import home from "./zh_cn_home.js";
+import relations from "./zh_cn_relations.js";
 import sessions from "./zh_cn_sessions.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
@@ -13,6 +14,7 @@ export default {
   ...actions,
   ...history,
   ...home,
+  ...relations,
   ...sessions,
   "app.name": "Sampan",
   "app.skip": "跳到正文",
