@@ -47,6 +47,12 @@ ROUTES: Final[Mapping[str, tuple[str, str]]] = {
     "create": ("create/harbour.example.com/v1/boats?ns=default", "textbox:New objects as YAML"),
     "create-yaml": ("create", "textbox:New objects as YAML"),
     "edit-gone": ("edit/core/v1/pods/default/none", "heading:Pod none does not exist"),
+    "kind": ("kind/harbour.example.com/v1/boats", "heading:Columns of lists"),
+    "kind-field": ("kind/core/v1/pods?field=spec.containers", "heading:Skeleton of an object"),
+    "server-charts": ("server/charts", "heading:Requests by verb"),
+    "server-requests": ("server/requests", "row:workload-low"),
+    "server-state": ("server/state", "heading:Servers and holders"),
+    "server-who-can": ("server/who-can?verb=get&resource=pods&in=default", "row:system:serviceaccount"),
     "sessions": ("server/sessions", "row:system:admin"),
     "missing": ("nowhere", "heading:Nothing is at this address"),
 }

@@ -65,6 +65,7 @@ from sampan.server.pki.kubeconfig import kubeconfig
 from sampan.server.post_start_hooks.api_servers.addresses import Address
 from sampan.server.post_start_hooks.api_servers.identity_lease import ServerName
 from sampan.server.post_start_hooks.kubernetes_service import KubernetesService
+from sampan.server.tls.expirations import CertificateExpirations
 from sampan.server.tls.serving import HTTP_1, HTTP_2, VERSIONS, ServingTls, TlsSettings
 from sampan.server.tls.sni import CertKey, name_to_request
 from sampan.server.verbs.components import Components
@@ -108,6 +109,7 @@ async def _serve(up: UpSettings, bound: BoundPort, announce: Announce, parts: Se
     authorizers = authorizers_of(up, cluster, authentication.metrics)
     accepted = authentication.authenticators
     api = ApiServer(cluster, accepted, authorizers, settings=how, server_address=lambda: address, hosts=tls.hosts)
+    api.metrics.registry.register(CertificateExpirations(tls))
     http, page = _http_server(up, api), PagePort(up, api)
     ready = asyncio.Event()
     presence = Presence(up, cluster, _own_address(up, bound), authentication.keys)

@@ -1,7 +1,7 @@
 /** Completion of fields and values, and descriptions on hover, from the OpenAPI schema of the kind. */
 import { autocompletion } from "@codemirror/autocomplete";
 import { hoverTooltip } from "@codemirror/view";
-import { childSchema, descriptionOf } from "../schema/schema.js";
+import { childSchema, descriptionOf, typeOf } from "../schema/schema.js";
 import { t } from "../texts/catalogue.js";
 import { lineOf, pathAbove, placeAt } from "./cursor_path.js";
 
@@ -70,19 +70,6 @@ function valueOptions({ node }) {
   const values = /** @type {unknown[]} */ (node.enum ?? (node.type === "boolean" ? [true, false] : []));
   const all = node.default !== undefined && !values.includes(node.default) && typeof node.default !== "object" ? [node.default, ...values] : values;
   return all.map((value) => ({ label: String(value), type: "constant", boost: value === node.default ? 10 : 0, detail: value === node.default ? t("schema.default") : "" }));
-}
-
-/**
- * Return the type of a field as people say it: `string`, `Container[]`.
- * @param {Schema} schema
- * @returns {string}
- */
-export function typeOf(schema) {
-  const node = schema?.node;
-  if (!node) return "";
-  if (node["x-kubernetes-int-or-string"]) return "int | string";
-  if (node.type === "array") return `${typeOf(childSchema(schema, 0)) || "any"}[]`;
-  return String(node.type ?? (node.properties || node.additionalProperties ? "object" : ""));
 }
 
 /** @param {import("@codemirror/view").EditorView} view @param {number} at @param {SchemaAt} schemaAt */

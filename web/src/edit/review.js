@@ -13,6 +13,7 @@ import { compare } from "./comparison.js";
 import { Conflicts } from "./conflicts.js";
 import { send, preview } from "./saving.js";
 import { planOf } from "./save_plan.js";
+import { Waterfall } from "./waterfall.js";
 
 /**
  * @typedef {Pick<import("./edit_session.js").EditSession, "target" | "base" | "stored"> & { read: () => { manifest: any } }} Edited
@@ -97,5 +98,5 @@ export function Review({ edit, schema, title = t("review.title"), action = t("re
 function Table({ edit, yours, preview: { object, steps } }) {
   const stored = edit.stored.value;
   const rows = useMemo(() => compare({ base: edit.base.peek(), stored, yours, result: object, steps }), [object, stored]);
-  return html`<${Comparison} rows=${rows} traced=${steps !== null} />`;
+  return html`<${Comparison} rows=${rows} traced=${steps !== null} />${steps && html`<${Waterfall} steps=${steps} />`}`;
 }

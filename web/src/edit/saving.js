@@ -10,7 +10,7 @@ const JSON_PATCH = "application/json-patch+json";
 
 /**
  * @typedef {{ field: string, message: string, manager: string }} Conflict
- * @typedef {{ name: string, detail?: string, changes?: { op: string, path: string, value?: unknown }[],
+ * @typedef {{ name: string, detail?: string, tookMicroseconds?: number, changes?: { op: string, path: string, value?: unknown }[],
  *   webhooks?: { webhook: string, patch: { op: string, path: string }[] }[] }} Step
  * @typedef {{ object: any, steps: Step[] | null, conflicts: Conflict[], refused: any, warnings: string[] }} Preview
  * `steps` are those of the trace; null if the user may not trace requests, or the server has no traces.

@@ -1,8 +1,7 @@
 /** First text of a new object: required fields, commented optional ones, an example, or a copy of another object. */
-import { childSchema } from "../schema/schema.js";
+import { childSchema, typeOf } from "../schema/schema.js";
 import { yamlOf } from "./manifest.js";
 import { withoutServerFields } from "./server_fields.js";
-import { typeOf } from "./completion.js";
 
 const DEPTH_MAX = 5;
 const OPTIONAL_MAX = 40;

@@ -25,6 +25,8 @@ const loadDetails = () => import("../details/object_page.js").then((module) => m
 const loadCreate = () => import("../edit/create_page.js").then((module) => module.CreatePage);
 const loadEditor = () => import("../edit/edit_page.js").then((module) => module.EditPage);
 const loadDeleted = () => import("../deleted/deleted_page.js").then((module) => module.DeletedPage);
+const loadKind = () => import("../explorer/kind_page.js").then((module) => module.KindPage);
+const loadServer = () => import("../server/server_page.js").then((module) => module.ServerPage);
 const loadSessions = () => import("../session/sessions_page.js").then((module) => module.SessionsPage);
 
 export function App() {
@@ -76,6 +78,10 @@ function Page({ route }) {
       return html`<${Lazy} load=${loadEditor} props=${{ route }} />`;
     case "deleted":
       return html`<${Lazy} load=${loadDeleted} props=${{ route }} />`;
+    case "kind":
+      return html`<${Lazy} load=${loadKind} props=${{ route }} />`;
+    case "server":
+      return html`<${Lazy} load=${loadServer} props=${{ page: route.page }} />`;
     case "sessions":
       return html`<${Lazy} load=${loadSessions} props=${{}} />`;
     default:

@@ -1,7 +1,7 @@
 /** Menu of kinds. It follows the server: a new CRD appears by itself. */
 import { useSignal } from "@preact/signals";
 import { BASE, address, query } from "../routes/location.js";
-import { listAddress, routeOf } from "../routes/routes.js";
+import { SERVER_PAGES, listAddress, routeOf, serverAddress } from "../routes/routes.js";
 import { session } from "../session/session.js";
 import { t } from "../texts/catalogue.js";
 import { pluralTitle } from "../discovery/kinds.js";
@@ -15,7 +15,7 @@ const OPEN = new Set(["workloads", "network", "configuration", "storage", "clust
 export function Navigation({ open }) {
   const search = useSignal("");
   const route = routeOf(address.value);
-  const current = route.name === "list" || route.name === "object" || route.name === "edit" || route.name === "create" ? `${route.plural}.${route.group}` : "";
+  const current = route.name === "list" || route.name === "object" || route.name === "edit" || route.name === "create" || route.name === "kind" ? `${route.plural}.${route.group}` : "";
   const wanted = search.value.toLowerCase();
   const matches = (/** @type {import("../discovery/kinds.js").Kind} */ kind) =>
     !wanted || kind.kind.toLowerCase().includes(wanted) || kind.plural.includes(wanted) || kind.group.includes(wanted) || kind.shortNames.includes(wanted);
@@ -27,6 +27,7 @@ export function Navigation({ open }) {
       value=${search.value} onInput=${(/** @type {any} */ event) => (search.value = event.target.value.trim())} /></div>
     <div class="side-scroll">
       <a class="side-link home-link" href=${BASE} aria-current=${route.name === "home" ? "page" : null}>${t("app.home")}</a>
+      <a class="side-link home-link" href=${serverAddress(SERVER_PAGES[0])} aria-current=${route.name === "server" || route.name === "sessions" ? "page" : null}>${t("server.title")}</a>
       ${sections.map((section) => html`<${Section} key=${section.id + section.group} section=${section} current=${current} searching=${wanted !== ""} />`)}
       ${sections.length === 0 && wanted && html`<p class="hint">${t("nav.none")}</p>`}
     </div>

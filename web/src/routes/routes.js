@@ -1,4 +1,4 @@
-/** Routes of the page: `list/…` and `deleted/GROUP/VERSION/RESOURCE`, and `object/…` and `edit/GROUP/VERSION/RESOURCE[/NAMESPACE]/NAME`. */
+/** Routes of the page: `list/…`, `deleted/…` and `kind/GROUP/VERSION/RESOURCE`, `object/…` and `edit/GROUP/VERSION/RESOURCE[/NAMESPACE]/NAME`. */
 import { computed } from "@preact/signals";
 import { BASE, query, withQuery } from "./location.js";
 
@@ -6,13 +6,16 @@ import { BASE, query, withQuery } from "./location.js";
 export const CORE = "core";
 
 /**
- * @typedef {{ name: "home" } | { name: "login" } | { name: "sessions" } | { name: "missing" }
- *   | { name: "list" | "create" | "deleted", group: string, version: string, plural: string }
+ * @typedef {{ name: "home" } | { name: "login" } | { name: "sessions" } | { name: "missing" } | { name: "server", page: string }
+ *   | { name: "list" | "create" | "deleted" | "kind", group: string, version: string, plural: string }
  *   | { name: "object" | "edit", group: string, version: string, plural: string, namespace: string, object: string }} Route
  */
 
 /** Names of all routes, for the tests that visit each of them. */
-export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "create", "deleted", "sessions", "missing"];
+export const ROUTE_NAMES = ["home", "login", "list", "object", "edit", "create", "deleted", "kind", "server", "sessions", "missing"];
+
+/** Pages of the server, in the order of their links. */
+export const SERVER_PAGES = ["charts", "requests", "state", "who-can"];
 
 /**
  * Return the route of a path.
@@ -26,10 +29,11 @@ export function routeOf(path) {
   const [first, group, version, plural, ...rest] = parts;
   if (first === "login" && parts.length === 1) return { name: "login" };
   if (first === "server" && group === "sessions" && parts.length === 2) return { name: "sessions" };
+  if (first === "server" && parts.length <= 2 && SERVER_PAGES.includes(group ?? SERVER_PAGES[0])) return { name: "server", page: group ?? SERVER_PAGES[0] };
   if (first === "create" && parts.length === 1) return { name: "create", group: "", version: "", plural: "" };
   if (plural === undefined) return { name: "missing" };
   const resource = { group: group === CORE ? "" : group, version, plural };
-  if ((first === "list" || first === "create" || first === "deleted") && rest.length === 0) return { name: first, ...resource };
+  if ((first === "list" || first === "create" || first === "deleted" || first === "kind") && rest.length === 0) return { name: first, ...resource };
   if ((first === "object" || first === "edit") && (rest.length === 1 || rest.length === 2)) {
     const [namespace, object] = rest.length === 2 ? rest : ["", rest[0]];
     return { name: first, ...resource, namespace, object };
@@ -49,10 +53,27 @@ function decoded(text) {
 /** Address of the sessions of the server. `/dashboard/sessions` is their place in the API. */
 export const SESSIONS = `${BASE}server/sessions`;
 
+/**
+ * Return the address of a page of the server.
+ * @param {string} page
+ */
+export function serverAddress(page) {
+  return `${BASE}server/${page}`;
+}
+
 /** @typedef {{ group: string, version: string, plural: string }} ResourceId */
 
 /** Moment that the page shows: links to lists and objects stay in it. */
 const moment = computed(() => query.value.get("at") ?? "");
+
+/**
+ * Return the address of the page that describes a kind.
+ * @param {ResourceId} kind
+ * @param {Record<string, string>} [parameters] `field`: the path of a field, separated by dots
+ */
+export function kindAddress({ group, version, plural }, parameters = {}) {
+  return withQuery(`${BASE}kind/${[group || CORE, version, plural].map(encodeURIComponent).join("/")}`, parameters);
+}
 
 /**
  * Return the address of a list.

@@ -65,3 +65,16 @@ function resolved(node, components) {
 export function descriptionOf(schema) {
   return schema ? schema.own || schema.node.description || "" : "";
 }
+
+/**
+ * Return the type of a field as people say it: `string`, `Container[]`.
+ * @param {Schema | null} schema
+ * @returns {string}
+ */
+export function typeOf(schema) {
+  const node = schema?.node;
+  if (!node) return "";
+  if (node["x-kubernetes-int-or-string"]) return "int | string";
+  if (node.type === "array") return `${typeOf(childSchema(schema, 0)) || "any"}[]`;
+  return String(node.type ?? (node.properties || node.additionalProperties ? "object" : ""));
+}

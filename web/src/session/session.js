@@ -113,6 +113,7 @@ class Session {
       this.transport = {
         json: (path, options) => fetching.json(path, options),
         lines: (path, onDocuments, stop) => fetching.lines(path, onDocuments, stop),
+        text: (path, options) => fetching.text(path, options),
         stream: (path, accept, onDocuments, stop) => multiplexed.stream(path, accept, onDocuments, stop),
       };
     }

@@ -10,6 +10,7 @@ import { screen } from "../frame/screen.js";
 import { Empty, Loading } from "../frame/states.js";
 import { isPathAllowed } from "../rights/access.js";
 import { Refused } from "../rights/refused.js";
+import { ServerLinks } from "../server/server_links.js";
 import { t } from "../texts/catalogue.js";
 import { Age } from "../time/age.js";
 import { StatusError, visible } from "../transport/errors.js";
@@ -58,9 +59,9 @@ export function SessionsPage() {
   if (refused.value && !listed.value) return html`<${Refused} error=${refused.value} />`;
   if (!listed.value) return html`<${Loading} />`;
   const end = (/** @type {Listed} */ each) => session.transport.json(`${PATH}/${each.id}`, { method: "DELETE" }).then(() => read(), reportError);
-  return html`<section class="sessions" aria-labelledby="page-title">
+  return html`<section class="server sessions" aria-labelledby="page-title">
     <header class="toolbar"><div class="title-line"><h1 id="page-title">${t("sessions.title")}</h1>
-      <span class="count">${t("sessions.count", { count: listed.value.length })}</span></div></header>
+      <span class="count">${t("sessions.count", { count: listed.value.length })}</span></div><${ServerLinks} current="sessions" /></header>
     <div class="home-scroll"><p class="soft">${t("sessions.hint")}</p>
       <${Table} sessions=${listed.value} mayEnd=${mayEnd.value} onEnd=${(/** @type {Listed} */ each) => (ending.value = each)} /></div>
     ${ending.value && html`<${Confirm} each=${ending.value} onClose=${() => (ending.value = null)} onEnd=${end} />`}

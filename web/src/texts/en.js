@@ -5,6 +5,7 @@ import details from "./en_details.js";
 import history from "./en_history.js";
 import home from "./en_home.js";
 import relations from "./en_relations.js";
+import server from "./en_server.js";
 import sessions from "./en_sessions.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
@@ -15,6 +16,7 @@ export default {
   ...history,
   ...home,
   ...relations,
+  ...server,
   ...sessions,
   "app.name": "Sampan",
   "app.skip": "Skip to content",

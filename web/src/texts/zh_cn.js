@@ -5,6 +5,7 @@ import details from "./zh_cn_details.js";
 import history from "./zh_cn_history.js";
 import home from "./zh_cn_home.js";
 import relations from "./zh_cn_relations.js";
+import server from "./zh_cn_server.js";
 import sessions from "./zh_cn_sessions.js";
 
 /** @type {import("./catalogue.js").Catalogue} */
@@ -15,6 +16,7 @@ export default {
   ...history,
   ...home,
   ...relations,
+  ...server,
   ...sessions,
   "app.name": "Sampan",
   "app.skip": "跳到正文",

@@ -9,7 +9,7 @@ export const PAGE_HEADERS = { "X-Sampan-Page": "1" };
  * @typedef {{ method?: string, accept?: string, body?: unknown, type?: string, signal?: AbortSignal, onWarnings?: (texts: string[]) => void }} RequestOptions
  * `type` is the media type of the body, JSON by default. `onWarnings` gets the warnings of a response, if there are any.
  * @typedef {(documents: any[]) => void} OnDocuments
- * @typedef {{ json: (path: string, options?: RequestOptions) => Promise<any>,
+ * @typedef {{ json: (path: string, options?: RequestOptions) => Promise<any>, text: (path: string, options?: RequestOptions) => Promise<string>,
  *   stream: (path: string, accept: string, onDocuments: OnDocuments, signal: AbortSignal) => Promise<void>,
  *   lines: (path: string, onDocuments: OnDocuments, signal?: AbortSignal) => Promise<void> }} Transport
  * A transport sends requests. `stream` passes on the documents of a watch in batches; it returns when the response ends.
@@ -32,6 +32,21 @@ export class FetchTransport {
     const response = await this.#send(path, options);
     try {
       return response.status === 204 ? null : await response.json();
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      throw new ConnectionLost(String(error));
+    }
+  }
+
+  /**
+   * Return the text of a response, as of metrics.
+   * @param {string} path
+   * @param {RequestOptions} [options]
+   */
+  async text(path, options = {}) {
+    const response = await this.#send(path, { accept: "text/plain", ...options });
+    try {
+      return await response.text();
     } catch (error) {
       if (options.signal?.aborted) throw error;
       throw new ConnectionLost(String(error));

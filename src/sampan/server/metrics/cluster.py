@@ -51,6 +51,11 @@ class ClusterMetrics:
                 measures.repair_errors,
             )
         yield from work_families(measures.works)
+        yield GaugeMetricFamily(
+            "sampan_storage_compacted_revision",
+            "Newest revision whose past states are removed; 0: none.",
+            self._cluster.store.compacted,
+        )
         tunnels = self._cluster.tunnels
         yield GaugeMetricFamily("sampan_node_tunnels", "Open tunnels of nodes.", tunnels.count)
         streams = "Connections to Pods and nodes that tunnels carry."

@@ -40,12 +40,14 @@ class ClientCertificateVerifier:
     def __init__(self, authorities: Iterable[x509.Certificate]) -> None:
         self.generation = 0
         """Incremented when the CAs are replaced. Results of an older generation must be verified again."""
+        self.authorities: Sequence[x509.Certificate] = ()
+        """The trusted CAs."""
         self._store: Store | None = None
         self.replace(authorities)
 
     def replace(self, authorities: Iterable[x509.Certificate]) -> None:
         """Replace the trusted CAs."""
-        trusted = list(authorities)
+        self.authorities = trusted = tuple(authorities)
         self._store = Store(trusted) if trusted else None
         self.generation += 1
 

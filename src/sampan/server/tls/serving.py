@@ -15,7 +15,7 @@ Source: apiserver pkg/server/secure_serving.go, dynamiccertificates (1.36); RFC 
 import asyncio
 import logging
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,8 @@ class ServingTls:
         self._seen = self._signature()
         self._warned: object = None
         self.verifier = ClientCertificateVerifier(self._authorities())
+        self.certificates: Sequence[x509.Certificate] = ()
+        """Serving certificates in use: the default one, then those for other server names."""
         self._names, self._default, self._hosts = self._load()
         self.context = self._listening_context()
 
@@ -181,13 +183,16 @@ class ServingTls:
 
     def _load(self) -> tuple[ServerNames[ssl.SSLContext], ssl.SSLContext, frozenset[str]]:
         """Return the contexts by server name, the default one, and the names and addresses in all certificates."""
-        entries, serving = [], self._settings.serving
-        certified = set(hosts_in(x509.load_pem_x509_certificate(serving.certificate.read_bytes())))
-        for pair in self._settings.sni:
-            certificate = x509.load_pem_x509_certificate(pair.certificate.read_bytes())
+        pairs = (self._settings.serving, *self._settings.sni)
+        certificates = [x509.load_pem_x509_certificate(pair.certificate.read_bytes()) for pair in pairs]
+        certified = {host for certificate in certificates for host in hosts_in(certificate)}
+        entries = []
+        for pair, certificate in zip(self._settings.sni, certificates[1:], strict=True):
             entries.append((self._context(pair), pair.names, names_in(certificate)))
-            certified.update(pair.names, hosts_in(certificate))
-        return ServerNames(entries), self._context(serving), frozenset(certified)
+            certified.update(pair.names)
+        default = self._context(self._settings.serving)
+        self.certificates = certificates
+        return ServerNames(entries), default, frozenset(certified)
 
     def _authorities(self) -> list[x509.Certificate]:
         return [ca for file in self._settings.client_ca_files for ca in read_authorities(file.read_bytes(), file)]
