@@ -18,7 +18,6 @@ ACCEPTED: Final[Mapping[str, str]] = {
     "sampan.core.event_loop.watch.LoopWatch": "an operator's watch is one, with another log line",
     "sampan.operator.webhook.hooks.Hooks": "a WebhookServer inherits the public methods that add hooks",
     "sampan.storage.etcd.store.EtcdStore": "the target of a copy is a store; engines open it by its class methods",
-    "sampan.testing.explore.trial_life.OperatorLife": "still a part of Trial: to be composed",
 }
 """Base classes that stay, with the reason. The list only shrinks."""
 _INTERFACES: Final = frozenset({"Protocol", "ABC"})

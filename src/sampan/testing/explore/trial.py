@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from sampan.client import TransportError, TransportTimeout
 from sampan.client.transport import HttpRequest, HttpResponse
-from sampan.core.event_loop.background import background
 from sampan.core.event_loop.task_scope import TaskScope
 from sampan.server.request import UserInfo
 from sampan.testing.cluster import ADMIN, TEST, Cluster
@@ -27,8 +26,9 @@ from sampan.testing.explore.faults.held import (
     resource_of,
     starts_a_stream,
 )
-from sampan.testing.explore.faults.outage import Outage
 from sampan.testing.explore.faults.refusals import Refusals
+from sampan.testing.explore.faults.stale import StaleServer
+from sampan.testing.explore.operator_life import CANDIDATE, HIDDEN_S_MAX, OperatorLife
 from sampan.testing.explore.plan import (
     CONFLICT,
     CRASH_AFTER,
@@ -50,12 +50,8 @@ from sampan.testing.explore.plan import (
     PlannedFault,
     WriteId,
 )
-from sampan.testing.explore.trial_life import CANDIDATE, HIDDEN_S_MAX, OperatorLife
 from sampan.testing.explore.trial_points import OPERATOR, TrialPoints
-from sampan.testing.operators.running import Running
 from sampan.testing.requests import Proceed, SentRequest
-from sampan.testing.servers.in_process import InProcessTransport
-from sampan.testing.servers.logical_server import LogicalServer, ServerSettings, template
 
 DRIFT: Final = "drift"
 SLOW_S: Final = 20.0
@@ -71,13 +67,12 @@ _AT_ONCE_S: Final = 0.5
 
 
 @dataclass(slots=True)
-class Trial(OperatorLife):
+class Trial:
     """Fault of one run. `writes` records the writes that succeeded, in their order."""
 
     cluster: Cluster
     plan: PlannedFault | None
     lease: str = ""
-    running: Running | None = None
     fired: bool = False
     writes: list[WriteId] = field(default_factory=list)
     owned: list[WriteId] = field(default_factory=list)
@@ -89,6 +84,7 @@ class Trial(OperatorLife):
     """Changes of existing objects by the user, which another run may send early."""
     early: Mapping[WriteId, HttpRequest] = field(default_factory=dict)
     """Changes of the user in the run without a fault."""
+    life: OperatorLife = field(init=False)
     points: TrialPoints = field(init=False)
     contention: Contention = field(init=False)
     dependencies: Dependencies = field(init=False)
@@ -97,39 +93,30 @@ class Trial(OperatorLife):
     """User of the operator."""
     _drifting: SentRequest | None = None
     _refusals: Refusals = field(default_factory=Refusals)
-    _outage: Outage = field(default_factory=Outage)
     _read_before: set[tuple[Any, ...]] = field(default_factory=set)
-    _dead: bool = False
     _ended: bool = False
     """True if the second write of the plan has occurred."""
-    _deposed: bool = False
-    """True while another candidate has the lease, after the time in which the operator must notice it."""
-    _down: bool = False
-    """True from a crash until the restart, for the fault `down`."""
-    _stopped: asyncio.Event = field(default_factory=asyncio.Event)
-    _stale: LogicalServer | None = None
-    _stale_view: InProcessTransport | None = None
     _shown: asyncio.Event = field(default_factory=asyncio.Event)
-    _caught_up: asyncio.Event = field(default_factory=asyncio.Event)
     _tasks: TaskScope = field(default_factory=TaskScope)
 
     def __post_init__(self) -> None:
         self._shown.set()
-        self._caught_up.set()
+        stale = StaleServer(self.cluster, self.user)
+        self.life = OperatorLife(self.cluster, self.lease, stale, self._tasks, self.broken)
         self.dependencies = Dependencies(self.cluster, self.plan, self._tasks)
         self.points = TrialPoints(self.plan, self._around, self._interrupt, self.writes)
         self.contention = Contention(self.cluster, self.plan, self.early)
 
     async def intercept(self, sent: SentRequest, proceed: Proceed) -> HttpResponse:
         """Send a request, with the fault that the plan has for it."""
-        if sent.actor == OPERATOR and self._dead:
+        if sent.actor == OPERATOR and self.life.is_dead:
             raise TransportError("the operator has crashed", sent=False)
         what = f"{sent.info.verb} {sent.info.resource} {sent.info.name}"
-        if sent.actor == OPERATOR and (fault := self._outage.check(what)):
+        if sent.actor == OPERATOR and (fault := self.life.outage.check(what)):
             self.broken.append(fault)
         if sent.actor == TEST:
             # A user waits until the operator has caught up, as for any other work of it.
-            await self._caught_up.wait()
+            await self.life.caught_up.wait()
             await self.dependencies.hold(sent)
         if sent.is_write and sent.actor in (DRIFT, CANDIDATE, DEPENDENCY, OTHER):
             return await proceed()
@@ -153,13 +140,13 @@ class Trial(OperatorLife):
             return await self.dependencies.read(read, proceed)
         if plan is None or (sent.info.resource != plan.at.place[0] and plan.fault != OUTAGE):
             return await proceed()
-        if self._stale_view is not None and starts_a_stream(sent):
+        if (old := self.life.stale.view) is not None and starts_a_stream(sent):
             return no_streams()
-        if self._stale_view is not None and of_cache:
-            return await self._stale_view.send(sent.request)
+        if old is not None and of_cache:
+            return await old.send(sent.request)
         response = await proceed()
         if plan.fault == OUTAGE and sent.info.verb == "watch":
-            self._outage.opened(response)
+            self.life.outage.opened(response)
         return Held(response, self._shown) if plan.fault in (HIDDEN, LATE) else response
 
     async def _read_with_fault(self, sent: SentRequest, plan: PlannedFault, proceed: Proceed) -> HttpResponse:
@@ -169,12 +156,12 @@ class Trial(OperatorLife):
         if plan.fault == SERVER_ERROR:
             return ServerFailure(500, "InternalError", "Internal error occurred: the database is not available")
         if plan.fault == OUTAGE:
-            raise self._begin_outage()
+            raise self.life.begin_outage()
         if plan.fault in (TIMEOUT, SLOW):
-            self._caught_up.clear()
+            self.life.caught_up.clear()
             response = await proceed() if plan.fault == SLOW else None
             await asyncio.sleep(SLOW_S if response else TIMEOUT_S)
-            self._spawn(self._catch_up_in(1.0))
+            self.life.spawn(self.life.catch_up_in(1.0))
             if response is not None:
                 return response
             raise TransportTimeout(f"no response within {TIMEOUT_S:.0f} s", sent=True)
@@ -184,16 +171,14 @@ class Trial(OperatorLife):
         """End a fault that still lasts."""
         await self.dependencies.arrived()
         self._shown.set()
-        await self._start_again()
-        await self._unfreeze()
+        await self.life.start_again()
+        await self.life.read_current_state()
 
     async def aclose(self) -> None:
         """End the tasks and the old view."""
         self._tasks.cancel()
-        await self._unfreeze()
-        if self._stale is not None:
-            stale, self._stale = self._stale, None
-            await stale.stop()
+        await self.life.read_current_state()
+        await self.life.stale.aclose()
 
     def _identified(self, sent: SentRequest) -> WriteId:
         info = sent.info
@@ -205,7 +190,7 @@ class Trial(OperatorLife):
         write = self._identified(sent)
         if sent.actor == OPERATOR:
             self.broken += self._refusals.repeated(write)
-            if self._deposed:
+            if self.life.is_deposed:
                 self.broken.append(f"the operator has lost its lease, but writes: {write}")
             if plan_is(self.plan, write, CONFLICT, OVERTAKEN) and not self.contention.fired:
                 return await self._contend(sent, write, proceed)
@@ -251,52 +236,55 @@ class Trial(OperatorLife):
         assert self.plan is not None
         self.fired = True
         if self.plan.fault == CRASH_BEFORE:
-            await self._crash()
+            await self.life.crash()
         elif self.plan.fault == REFUSED:
             raise self._refusals.begin(self.plan.at)
         elif self.plan.fault == STALE:
-            server = await self.cluster.server()
-            self._stale = LogicalServer(
-                server.store.fork(), template().parts, ServerSettings(server.settings.admission)
-            )
+            await self.life.stale.keep()
         elif self.plan.fault == OUTAGE:
-            raise self._begin_outage()
+            raise self.life.begin_outage()
         elif self.plan.fault == HIDDEN:
             self._shown.clear()
-            self._spawn(self._show_later())
+            self.life.spawn(self._show_later())
         elif self.plan.fault == LATE:
             self._shown.clear()
-            self._spawn(self._show_late())
+            self.life.spawn(self._show_late())
 
     async def _after(self) -> None:
         assert self.plan is not None
         if self.plan.fault == CRASH_AFTER:
-            await self._crash()
+            await self.life.crash()
         elif self.plan.fault == LOST:
             raise TransportError("the connection was lost before the response", sent=True)
         elif self.plan.fault == SLOW:
-            self._caught_up.clear()
+            self.life.caught_up.clear()
             await asyncio.sleep(SLOW_S)
-            self._caught_up.set()
+            self.life.caught_up.set()
         elif self.plan.fault == DOWN:
-            self._dead = self._down = True
-            self._spawn(self._stay_down())
+            self.life.is_dead = self.life.is_down = True
+            self.life.spawn(self.life.stay_down())
             await asyncio.get_running_loop().create_future()
         elif self.plan.fault in (DRIFT_CHANGED, DRIFT_DELETED):
-            self._spawn(self._drift())
+            self.life.spawn(self._drift())
         elif self.plan.fault == LOST_LEASE:
-            await self._take_lease()
+            await self.life.take_the_lease()
 
     async def _drift(self) -> None:
         """Let another actor change the object of the write, after the operator has had time for its reconcile."""
         assert self.plan is not None
         assert self._drifting is not None
-        self._caught_up.clear()
+        self.life.caught_up.clear()
         await asyncio.sleep(1.0)
         client = self.cluster.client(actor=DRIFT)
         self.fired = await drift(client, self._drifting, deleted=self.plan.fault == DRIFT_DELETED)
         await asyncio.sleep(DRIFT_S)
-        self._caught_up.set()
+        self.life.caught_up.set()
+
+    def _interrupt(self) -> None:
+        """Act at an await: take the lease, or stop the operator as after SIGTERM and start it again."""
+        self.fired = True
+        is_lost = self.plan is not None and self.plan.fault == LOST_LEASE
+        self.life.spawn(self.life.take_the_lease() if is_lost else self.life.stop_and_start())
 
     @property
     def progress(self) -> tuple[bool, bool, bool]:
@@ -309,22 +297,9 @@ class Trial(OperatorLife):
         if self.plan.fault == HIDDEN:
             self._shown.set()
         elif self.plan.fault == DOWN:
-            await self._start_again()
-        elif self.plan.fault == STALE and self._stale is not None and self._stale_view is None:
-            self._spawn(self._restart(stale=True))
-
-    async def _freeze(self, stale: LogicalServer) -> None:
-        self._caught_up.clear()
-        await stale.start()
-        headers = {"authorization": f"Bearer {stale.users.token_of(self.user)}", "user-agent": OPERATOR}
-        self._stale_view = InProcessTransport(stale.api.handler, headers=headers)
-
-    async def _unfreeze(self) -> None:
-        """Let the operator read the current state: its watches of the old state end."""
-        view, self._stale_view = self._stale_view, None
-        if view is not None:
-            await view.aclose()
-        self._caught_up.set()
+            await self.life.start_again()
+        elif self.plan.fault == STALE and self.life.stale.is_unread:
+            self.life.spawn(self.life.restart(stale=True))
 
     async def _show_later(self) -> None:
         await asyncio.sleep(HIDDEN_S_MAX)
@@ -333,20 +308,10 @@ class Trial(OperatorLife):
     async def _show_late(self) -> None:
         """Show the late events. A waiting user waits until then; changes at once come before."""
         await asyncio.sleep(_AT_ONCE_S)
-        self._caught_up.clear()
+        self.life.caught_up.clear()
         await asyncio.sleep(LATE_S - _AT_ONCE_S)
         self._shown.set()
-        await self._catch_up_in(1.0)
-
-    async def _catch_up_in(self, delay_s: float) -> None:
-        """Let the user continue, after the operator has had time for its reconcile."""
-        await asyncio.sleep(delay_s)
-        self._caught_up.set()
-
-    def _spawn(self, work: Any) -> None:
-        # A user waits for the operator, which does not know when a fault ends.
-        with background():
-            self._tasks.begin(work, "fault")
+        await self.life.catch_up_in(1.0)
 
 
 def plan_is(plan: PlannedFault | None, write: WriteId, *faults: str) -> bool:

@@ -78,7 +78,7 @@ async def _run(
         await trial.dependencies.create(scenario.needs)
         system = () if scenario.system is None else (scenario.system(),)
         with fault_points(trial.points):
-            trial.running = cluster.run(
+            trial.life.running = cluster.run(
                 _with_system(scenario.operator, system),
                 name=OPERATOR,
                 user=_name_of(scenario),

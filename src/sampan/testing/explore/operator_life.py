@@ -1,17 +1,19 @@
-"""`OperatorLife`: the part of a trial that ends and starts the operator: crashes, lost leases, outages."""
+"""`OperatorLife`: ends and starts the operator of a trial: crashes, lost leases, outages."""
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sampan.client import TransportError
+from sampan.core.event_loop.background import background
+from sampan.core.event_loop.task_scope import TaskScope
 from sampan.operator.leader_election import LeaderElectionLost
 from sampan.testing.cluster import Cluster
 from sampan.testing.explore.faults.outage import OUTAGE_S, REST_S, Outage
-from sampan.testing.explore.plan import LOST_LEASE, PlannedFault
+from sampan.testing.explore.faults.stale import StaleServer
 from sampan.testing.faults.lease import give_lease, take_lease
 from sampan.testing.operators.running import Running
-from sampan.testing.servers.logical_server import LogicalServer
 
 CANDIDATE: Final = "another candidate"
 STALE_S: Final = 5.0
@@ -26,28 +28,36 @@ _LEADS_S: Final = 20.0
 """Virtual seconds in which a new candidate gets the lease of a crashed one."""
 
 
+@dataclass(slots=True)
 class OperatorLife:
-    """Ends and starts of the operator in a trial. `Trial` is its only subclass, and has all state."""
+    """Ends and starts of the operator in a trial. `broken` gets lines about an operator that does not end."""
 
     cluster: Cluster
-    plan: PlannedFault | None
     lease: str
-    running: Running | None
-    fired: bool
+    stale: StaleServer
+    tasks: TaskScope
     broken: list[str]
-    _dead: bool
-    _deposed: bool
-    _down: bool
-    _stopped: asyncio.Event
-    _caught_up: asyncio.Event
-    _stale: LogicalServer | None
-    _outage: Outage
+    outage: Outage = field(default_factory=Outage)
+    running: Running | None = None
+    is_dead: bool = False
+    """True while the operator must not send requests."""
+    is_deposed: bool = False
+    """True while another candidate has the lease, after the time in which the operator must notice it."""
+    is_down: bool = False
+    """True from a crash until the restart, for the fault `down`."""
+    caught_up: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while the user need not wait for the operator."""
+    _stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def _take_lease(self) -> None:
+    def __post_init__(self) -> None:
+        self.caught_up.set()
+
+    async def take_the_lease(self) -> None:
+        """Let another candidate take the lease, and give it back later."""
         assert self.running is not None
         self.running.excused = (LeaderElectionLost,)
         await take_lease(self.cluster.client(actor=CANDIDATE), "default", self.lease)
-        self._spawn(self._lose_lease())
+        self.spawn(self._lose_lease())
 
     async def _lose_lease(self) -> None:
         """Wait until the operator has ended without its lease, then start it again.
@@ -55,83 +65,78 @@ class OperatorLife:
         The stopped operator may still have tasks that write.
         """
         assert self.running is not None
-        self._caught_up.clear()
+        self.caught_up.clear()
         await asyncio.sleep(LEASE_S)
-        self._deposed = True
+        self.is_deposed = True
         await asyncio.sleep(LEASE_LOST_S - LEASE_S)
-        self._deposed = False
+        self.is_deposed = False
         if self.running.is_running:
             self.broken.append("the operator has lost its lease, but runs on")
             await self.running.crash()
         else:
             await self.running.ended()
-        self._dead = True
+        self.is_dead = True
         await asyncio.sleep(1.0)
-        self._dead = False
+        self.is_dead = False
         await give_lease(self.cluster.client(actor=CANDIDATE), "default", self.lease)
         self.running.restart()
         await asyncio.sleep(_LEADS_S)
-        self._caught_up.set()
+        self.caught_up.set()
 
-    def _interrupt(self) -> None:
-        """Act at an await: take the lease, or stop the operator as after SIGTERM and start it again."""
-        self.fired = True
-        if self.plan is not None and self.plan.fault == LOST_LEASE:
-            self._spawn(self._take_lease())
-            return
-        self._spawn(self._stop_and_start())
-
-    async def _stop_and_start(self) -> None:
+    async def stop_and_start(self) -> None:
+        """Stop the operator as after SIGTERM, and start it again."""
         assert self.running is not None
         await self.running.stop()
         self.running.restart()
 
-    async def _crash(self) -> None:
+    async def crash(self) -> None:
         """Crash the operator, whose request this is: the call does not return."""
-        self._dead = True
-        self._spawn(self._restart())
+        self.is_dead = True
+        self.spawn(self.restart())
         await asyncio.get_running_loop().create_future()
 
-    async def _restart(self, *, stale: bool = False) -> None:
+    async def restart(self, *, stale: bool = False) -> None:
+        """Crash the operator and start it again. With `stale`, it reads the old state for `STALE_S` seconds."""
         assert self.running is not None
-        self._dead = True
+        self.is_dead = True
         await self.running.crash()
-        if stale and self._stale is not None:
-            await self._freeze(self._stale)
-        self._dead = False
+        if stale and self.stale.is_unread:
+            self.caught_up.clear()
+            await self.stale.show()
+        self.is_dead = False
         self.running.restart()
         if self.lease and not stale:
-            self._caught_up.clear()
+            self.caught_up.clear()
             await asyncio.sleep(_LEADS_S)
-            self._caught_up.set()
+            self.caught_up.set()
         if stale:
             await asyncio.sleep(STALE_S)
-            await self._unfreeze()
+            await self.read_current_state()
 
-    async def _stay_down(self) -> None:
+    async def stay_down(self) -> None:
         """Stop the operator, and start it again if the write that ends the fault does not occur."""
         assert self.running is not None
         await self.running.crash()
         self._stopped.set()
         await asyncio.sleep(HIDDEN_S_MAX)
-        await self._start_again()
+        await self.start_again()
 
-    async def _start_again(self) -> None:
+    async def start_again(self) -> None:
         """Start an operator that is down."""
-        if self._down:
-            self._down = False
+        if self.is_down:
+            self.is_down = False
             await self._stopped.wait()
             assert self.running is not None
-            self._dead = False
+            self.is_dead = False
             self.running.restart()
 
-    def _begin_outage(self) -> TransportError:
+    def begin_outage(self) -> TransportError:
         """Begin the outage. Return the error of the request at its beginning."""
         assert self.running is not None
         self.running.excused = (LeaderElectionLost,)
-        self._caught_up.clear()
-        self._outage.begin()
-        self._spawn(self._recover())
+        self.caught_up.clear()
+        self.outage.begin()
+        self.spawn(self._recover())
         return TransportError("connection refused", sent=False)
 
     async def _recover(self) -> None:
@@ -141,16 +146,19 @@ class OperatorLife:
         if self.lease and not self.running.is_running:
             await self.running.ended()
             self.running.restart()
-        await self._catch_up_in(REST_S)
+        await self.catch_up_in(REST_S)
 
-    async def _freeze(self, stale: LogicalServer) -> None:
-        raise NotImplementedError
+    async def read_current_state(self) -> None:
+        """End the old view, and let the user continue."""
+        await self.stale.hide()
+        self.caught_up.set()
 
-    async def _unfreeze(self) -> None:
-        raise NotImplementedError
+    async def catch_up_in(self, delay_s: float) -> None:
+        """Let the user continue, after the operator has had time for its reconcile."""
+        await asyncio.sleep(delay_s)
+        self.caught_up.set()
 
-    async def _catch_up_in(self, delay_s: float) -> None:
-        raise NotImplementedError
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        raise NotImplementedError
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a part of the fault. A user waits for the operator, which does not know when a fault ends."""
+        with background():
+            self.tasks.begin(work, "fault")
