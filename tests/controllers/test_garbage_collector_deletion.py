@@ -11,9 +11,9 @@ from sampan.client import NotFound
 from sampan.component_base.resources import CONFIG_MAPS, SECRETS
 from sampan.controllers.garbage_collector.deletion import DeletionWorker
 from sampan.controllers.garbage_collector.graph import Graph
+from sampan.controllers.garbage_collector.graph_node import GraphNode
 from sampan.controllers.garbage_collector.identity import state_of
 from sampan.controllers.garbage_collector.live_objects import LiveObjects
-from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.operator.manager import Manager
 from sampan.operator.queue import WorkQueue
 from sampan.resource import Object

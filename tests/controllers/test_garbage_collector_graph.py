@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sampan.component_base.resources import PODS
 from sampan.controllers.garbage_collector.graph import AbsentOwners, Graph, alternative_identity, partition
+from sampan.controllers.garbage_collector.graph_node import GraphNode
 from sampan.controllers.garbage_collector.identity import ObjectIdentity, ObservedObject, OwnerRef, StateReader
-from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.operator.queue import WorkQueue
 from sampan.testing.time.virtual_time import virtual_time
 

@@ -10,7 +10,7 @@ import pytest
 from sampan.component_base.resources import EVENTS, LEASES, NODES, PODS
 from sampan.controllers import node_lifecycle, taint_eviction
 from sampan.controllers.node_lifecycle.health import Heartbeat, NodeHealth, probe_of, silent_in_s, unknown_conditions
-from sampan.controllers.node_lifecycle.probes import NodeHealthMap
+from sampan.controllers.node_lifecycle.node_health_map import NodeHealthMap
 from sampan.controllers.node_lifecycle.taints import UNREACHABLE, swaps_no_execute, taints_after
 from sampan.controllers.node_lifecycle.zones import RATE, SECONDARY_RATE, TaintingRate, rates
 from sampan.controllers.status import find_status_condition

@@ -25,8 +25,8 @@ from sampan.component_base.resources import (
 from sampan.node.process.instance import instance_of
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.registry.cluster import Cluster
-from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.issuer import TokenIssuer
+from sampan.server.authentication.token_service import TokenService
 from tests.controllers.cluster import Working
 from tests.node.process.running import node as runtime_node
 from tests.node.process.running import pod, sh
@@ -211,7 +211,7 @@ from sampan.node.process.instance import instance_of
 from sampan.node.tmpfs import TmpfsMounts
 from sampan.registry.cluster import Cluster
 from sampan.server.authentication.service_account.issuer import TokenIssuer
-from sampan.server.authentication.identity import TokenService
+from sampan.server.authentication.token_service import TokenService
 
 async def main():
     root = Path(sys.argv[1])

@@ -15,8 +15,8 @@ from sampan.node.views.volume_sources import DownwardApi, DownwardFile, FieldPat
 from sampan.node.volumes.atomic_writer import File, write_files
 from sampan.node.volumes.host_path import prepare_host_path
 from sampan.node.volumes.mounts import MountedVolume, MountError, mounts_of
-from sampan.node.volumes.parts import SubPathMounts
 from sampan.node.volumes.payload import downward_files, key_files
+from sampan.node.volumes.sub_path_mounts import SubPathMounts
 from tests.node.scripted import detailed, place_of
 from tests.properties import examples
 

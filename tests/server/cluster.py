@@ -22,8 +22,8 @@ from sampan.server.aggregation.settings import AggregationSettings
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.audit.audit import Audit
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
-from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.static_token import StaticTokenAuthenticator
+from sampan.server.authentication.token_service import TokenService
 from sampan.server.dashboard.oidc import OidcIssuer
 from sampan.server.dashboard.settings import DashboardSettings
 from sampan.server.filters.tracing import Tracer

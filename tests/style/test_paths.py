@@ -20,7 +20,7 @@ KNOWN = {
     "process/instance.py": {"chmod": 1},
     "process/program.py": {"chmod": 3, "chown": 2},
     "process/state.py": {"chmod": 1},
-    "volumes/parts.py": {"chmod": 1, "chown": 1},
+    "volumes/sub_path_mounts.py": {"chmod": 1, "chown": 1},
     "volumes/volumes.py": {"chmod": 2, "chown": 1},
     # In the new mount namespace of a container, before its program starts.
     "process/launcher.py": {"chmod": 2, "chown": 1},

@@ -22,7 +22,7 @@ COMPOSITION = (
     "app/components.py",
     "app/storage/encryption.py",
     "app/extension.py",
-    "app/observability/observers.py",
+    "app/observability/observability.py",
     "app/presence.py",
     "app/up.py",
     "server/apiserver.py",

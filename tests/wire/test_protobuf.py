@@ -7,7 +7,7 @@ import pytest
 
 from sampan.wire.json import DecodeError, EncodeError
 from sampan.wire.protobuf import decode, encode, encode_bare, encode_watch_event, envelope, supports
-from sampan.wire.protobuf.limits import LEVELS_MAX
+from sampan.wire.protobuf.decode_budget import LEVELS_MAX
 from sampan.wire.protobuf.varint import read_varint, write_varint
 
 POD: dict[str, Any] = {

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sampan.wire.json import DecodeError
 from sampan.wire.protobuf import LIST_END, decode, encode, envelope, list_head, list_items
 from sampan.wire.protobuf.decode import decode_message
+from sampan.wire.protobuf.decode_budget import DecodeBudget
 from sampan.wire.protobuf.encode import encode_message
-from sampan.wire.protobuf.limits import DecodeBudget
 from sampan.wire.protobuf.table import table
 from tests.wire.protobuf_objects import random_object
 

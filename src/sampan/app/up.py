@@ -29,7 +29,7 @@ from sampan.app.errors import StartError, unusable_directory
 from sampan.app.free_memory import FreeMemory, start_collector
 from sampan.app.input_files import check_input_files
 from sampan.app.listen import client_host, serving_hosts
-from sampan.app.observability.observers import Observability
+from sampan.app.observability.observability import Observability
 from sampan.app.parts import ServerParts
 from sampan.app.ports.bound_port import BoundPort, bound_port, listen_address
 from sampan.app.ports.page_port import PagePort

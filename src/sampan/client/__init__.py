@@ -62,7 +62,7 @@ from sampan.client.errors import (
 from sampan.client.field_ownership import applied_fields, upgrade_managed_fields
 from sampan.client.identity import Impersonation
 from sampan.client.objects.decoding import Undecoded, guarded
-from sampan.client.objects.page import ObjectList
+from sampan.client.objects.object_list import ObjectList
 from sampan.client.objects.partial_metadata import PartialObjectMetadata
 from sampan.client.objects.scale import Scale
 from sampan.client.options import DeleteOptions, ListOptions, WriteOptions

@@ -8,7 +8,7 @@ from sampan.client.apply_diff import ApplyDiff
 from sampan.client.errors import NotFound, Undecodable
 from sampan.client.objects.decoding import decoded, decoded_all
 from sampan.client.objects.head import object_head
-from sampan.client.objects.page import ObjectList
+from sampan.client.objects.object_list import ObjectList
 from sampan.client.objects.partial_metadata import ACCEPT, ACCEPT_LIST, PartialObjectMetadata, partial_metadata
 from sampan.client.objects.scale import Scale, scale_of
 from sampan.client.options import DeleteOptions, ListOptions, WriteOptions

@@ -20,8 +20,8 @@ from sampan.server.audit.audit import Audit
 from sampan.server.audit.metrics import AuditMetrics
 from sampan.server.authentication.anonymous import ANYWHERE, AnonymousAuthenticator
 from sampan.server.authentication.authenticator import Authenticator
-from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.request_header import STANDARD_HEADERS, RequestHeaders
+from sampan.server.authentication.token_service import TokenService
 from sampan.server.authentication.union import UnionAuthenticator
 from sampan.server.authorization.authorizer import Authorizer, DecisionCounting
 from sampan.server.authorization.masters import MastersAuthorizer

@@ -19,7 +19,7 @@ from sampan.node.process.logs.log_reader import log_tail
 from sampan.node.volumes.atomic_writer import File, write_files
 from sampan.node.volumes.mounts import MountError
 from sampan.node.volumes.ownership import give_to_group
-from sampan.node.volumes.parts import PartError, SubPathMounts
+from sampan.node.volumes.sub_path_mounts import PartError, SubPathMounts
 from tests.node.races.swapping import repetitions, snapshot, swapping
 
 SECONDS = float(os.environ.get("SAMPAN_RACE_SECONDS", "0.5"))

@@ -14,8 +14,8 @@ import pytest
 
 from sampan.core.object import Object
 from sampan.core.tokens.keys import make_signing_key
-from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.issuer import TokenIssuer
+from sampan.server.authentication.token_service import TokenService
 from tests.server.admission.policy.policies import binding, enforce, validating
 from tests.server.admission.webhook.hooks import Hooks, configure, denying, hook
 from tests.server.cluster import Api, ApiResponse, served

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from sampan.core.tokens.keys import make_signing_key
-from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.issuer import TokenIssuer
+from sampan.server.authentication.token_service import TokenService
 from tests.server.audit.recorder import Recorder, audit_to
 from tests.server.cluster import served
 

@@ -12,11 +12,11 @@ from sampan.core.tokens.keys import SigningKey, make_signing_key
 from sampan.registry.cluster import Cluster
 from sampan.server.admission.settings import AdmissionSettings
 from sampan.server.authentication.bootstrap_token import BootstrapTokens
-from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.counts import TokenCounts
 from sampan.server.authentication.service_account.discovery import IssuerDiscovery
 from sampan.server.authentication.service_account.issuer import IssuePolicy, TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
+from sampan.server.authentication.token_service import TokenService
 from sampan.server.post_start_hooks.legacy_token_tracking import LastUse
 from sampan.storage.store import Store
 from tests.server.cluster import Api, ApiResponse, served

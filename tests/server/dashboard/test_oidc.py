@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from sampan.core.clock import unix_time
-from sampan.server.authentication.identity import TokenService
+from sampan.server.authentication.token_service import TokenService
 from sampan.server.dashboard.oidc import OidcIssuer, safe_path
 from sampan.server.dashboard.sessions import Session, Sessions
 from sampan.server.dashboard.settings import DashboardSettings

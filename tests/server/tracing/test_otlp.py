@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from sampan.app.errors import StartError
-from sampan.app.observability.observers import Observability
+from sampan.app.observability.observability import Observability
 from sampan.app.observability.tracing import collector_of
 from sampan.app.settings.up import UpSettings
 from sampan.registry.cluster import Cluster

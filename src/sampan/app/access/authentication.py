@@ -33,7 +33,6 @@ from sampan.server.authentication.authenticator import Authenticator, TokenAuthe
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
 from sampan.server.authentication.bootstrap_token import BootstrapTokens
 from sampan.server.authentication.client_certificate import ClientCertificateAuthenticator
-from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.jwt.configuration import AuthenticationConfiguration
 from sampan.server.authentication.jwt.configured import (
     ConfiguredIssuers,
@@ -48,6 +47,7 @@ from sampan.server.authentication.service_account.discovery import IssuerDiscove
 from sampan.server.authentication.service_account.issuer import IssuePolicy, TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
 from sampan.server.authentication.static_token import StaticTokenAuthenticator, read_token_file
+from sampan.server.authentication.token_service import TokenService
 from sampan.server.authentication.webhook_token import WebhookTokens, WebhookTokenSettings
 from sampan.server.authentication.websocket_token import WebSocketTokenAuthenticator
 from sampan.server.dashboard.oidc import OidcIssuer

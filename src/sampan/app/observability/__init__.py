@@ -1,1 +1,1 @@
-"""Audit and tracing of a server, from its settings. `observers.py` has both."""
+"""Audit and tracing of a server, from its settings. `observability.py` has both."""

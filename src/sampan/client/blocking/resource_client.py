@@ -7,7 +7,7 @@ from sampan.client.apply_diff import ApplyDiff
 from sampan.client.blocking.loop_thread import LoopThread
 from sampan.client.conditions import Condition
 from sampan.client.create_or_update import Mutate, OperationResult, create_or_patch, create_or_update
-from sampan.client.objects.page import ObjectList
+from sampan.client.objects.object_list import ObjectList
 from sampan.client.objects.partial_metadata import PartialObjectMetadata
 from sampan.client.objects.scale import Scale
 from sampan.client.options import DeleteOptions, ListOptions, WriteOptions

@@ -19,9 +19,9 @@ from typing import Final
 from sampan.client import ClientError, Conflict, NoMatch, TransportError
 from sampan.client.options import Propagation
 from sampan.controllers.garbage_collector.graph import Graph
+from sampan.controllers.garbage_collector.graph_node import GraphNode
 from sampan.controllers.garbage_collector.identity import FOREGROUND, ObjectIdentity, ObservedObject
 from sampan.controllers.garbage_collector.live_objects import LiveObjects, NamespacedOwnerOfClusterObject, ObjectGone
-from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.controllers.garbage_collector.owners import OwnerLookup
 from sampan.operator.queue import WorkQueue
 

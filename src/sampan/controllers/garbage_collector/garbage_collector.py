@@ -19,10 +19,10 @@ from sampan.client.discovery.rest_mapper import RESTMapper
 from sampan.component_base.context import ControllerContext
 from sampan.controllers.garbage_collector.deletion import DeletionWorker
 from sampan.controllers.garbage_collector.graph import Graph
+from sampan.controllers.garbage_collector.graph_node import GraphNode
 from sampan.controllers.garbage_collector.identity import ObjectIdentity, OwnerRef
 from sampan.controllers.garbage_collector.live_objects import LiveObjects
 from sampan.controllers.garbage_collector.monitors import Monitors, watchable
-from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.controllers.garbage_collector.orphaning import Orphaning
 from sampan.operator.events.event import ObjectReference
 from sampan.operator.failures.error_text import one_line, retry_level, traceback_of

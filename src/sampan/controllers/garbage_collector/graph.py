@@ -11,8 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from sampan.controllers.garbage_collector.graph_node import GraphNode
 from sampan.controllers.garbage_collector.identity import ObjectIdentity, ObservedObject, OwnerRef
-from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.informer.version import older
 from sampan.operator.queue import WorkQueue
 

@@ -13,9 +13,9 @@ from typing import Final
 
 from sampan.client import ClientError
 from sampan.controllers.garbage_collector.graph import Graph
+from sampan.controllers.garbage_collector.graph_node import GraphNode
 from sampan.controllers.garbage_collector.identity import ORPHAN, ObjectIdentity
 from sampan.controllers.garbage_collector.live_objects import LiveObjects, NamespacedOwnerOfClusterObject, ObjectGone
-from sampan.controllers.garbage_collector.node import GraphNode
 from sampan.resource import ResourceInfo
 
 _log: Final = logging.getLogger("sampan.controller.garbage-collector")

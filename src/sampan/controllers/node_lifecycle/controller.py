@@ -15,7 +15,7 @@ from sampan.component_base.context import ControllerContext
 from sampan.component_base.resources import LEASES, NODES
 from sampan.component_base.views import POD_VIEW
 from sampan.controllers.node_lifecycle.health import ready_status, silent_in_s, unknown_conditions
-from sampan.controllers.node_lifecycle.probes import LEASE_NAMESPACE, NodeHealthMap
+from sampan.controllers.node_lifecycle.node_health_map import LEASE_NAMESPACE, NodeHealthMap
 from sampan.controllers.node_lifecycle.taints import swaps_no_execute, taints_after, taints_of, wants_no_execute
 from sampan.controllers.node_lifecycle.zones import TaintingRate, rates, zone_of
 from sampan.controllers.pods_of_nodes import NODE_INDEX, index_pods_by_node

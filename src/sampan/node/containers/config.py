@@ -16,7 +16,7 @@ from sampan.node.references import References
 from sampan.node.sessions import ContainerConfig, Mount
 from sampan.node.views.container import Container
 from sampan.node.volumes.mounts import MountedVolume, devices_of, mounts_of
-from sampan.node.volumes.parts import SubPathMounts
+from sampan.node.volumes.sub_path_mounts import SubPathMounts
 
 
 class ContainerConfigs:

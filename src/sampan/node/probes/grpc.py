@@ -14,8 +14,8 @@ import h2.exceptions
 
 from sampan.core.addresses.dial import open_connection
 from sampan.core.kubernetes_version import MAJOR, MINOR
-from sampan.node.probes.outcome import ProbeResult
 from sampan.node.probes.ports import join_host_port
+from sampan.node.probes.result import ProbeResult
 from sampan.streams.http2.frame_budget import FrameBudget, FrameFlood
 from sampan.streams.http2.inbound import Inbound
 

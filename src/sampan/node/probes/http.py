@@ -12,8 +12,8 @@ from urllib.parse import quote, urljoin, urlsplit
 from sampan.core.kubernetes_version import MAJOR, MINOR
 from sampan.core.tls.trust import unverified_context
 from sampan.http.client import HttpClient, HttpClientSettings, HttpRequest, PendingResponse, TransportError, Upstream
-from sampan.node.probes.outcome import ProbeResult
 from sampan.node.probes.ports import join_host_port, resolve_port
+from sampan.node.probes.result import ProbeResult
 from sampan.node.views.container import Container, HttpGetAction
 from sampan.wire.http1 import request_head
 

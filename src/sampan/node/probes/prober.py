@@ -16,8 +16,8 @@ from sampan.node.environment.fields import PodPlace
 from sampan.node.node_events import NodeEvents
 from sampan.node.probes.grpc import probe_grpc
 from sampan.node.probes.http import http_get_of, probe_http
-from sampan.node.probes.outcome import ProbeError, ProbeResult
 from sampan.node.probes.ports import resolve_port
+from sampan.node.probes.result import ProbeError, ProbeResult
 from sampan.node.probes.tcp import probe_tcp
 from sampan.node.runtime import ContainerRecord, Runtime
 from sampan.node.sessions import Unsupported

@@ -3,8 +3,8 @@
 import asyncio
 
 from sampan.core.addresses.dial import AddressNotAllowed, open_connection
-from sampan.node.probes.outcome import ProbeResult
 from sampan.node.probes.ports import join_host_port
+from sampan.node.probes.result import ProbeResult
 
 
 async def probe_tcp(host: str, port: int, timeout_s: float) -> ProbeResult:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from sampan.core.pods.expansion import expand
 from sampan.node.sessions import Mount
 from sampan.node.views.container import Container, VolumeMount
-from sampan.node.volumes.parts import PartError, SubPathMounts
+from sampan.node.volumes.sub_path_mounts import PartError, SubPathMounts
 
 
 class MountError(Exception):

@@ -30,9 +30,9 @@ from sampan.node.volumes.followers import Followers, Reference, references_of
 from sampan.node.volumes.host_path import prepare_host_path
 from sampan.node.volumes.local_path import is_local, mount_local
 from sampan.node.volumes.mounts import MountedVolume
-from sampan.node.volumes.parts import SubPathMounts
 from sampan.node.volumes.payload import Payloads
 from sampan.node.volumes.removal import PARTS, detach_parts, remove_volumes
+from sampan.node.volumes.sub_path_mounts import SubPathMounts
 from sampan.node.volumes.tokens import Tokens
 
 FAULTS: Final = (VolumeFault, Missing, Unreadable, ValueError, OSError)

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar, overload
 
 from sampan.client.client import Client
 from sampan.client.errors import NotFound, api_error
-from sampan.client.objects.page import ObjectList
+from sampan.client.objects.object_list import ObjectList
 from sampan.client.objects.partial_metadata import PartialObjectMetadata
 from sampan.client.options import DeleteOptions, ListOptions, WriteOptions
 from sampan.client.patch import Patch

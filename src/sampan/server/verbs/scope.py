@@ -13,7 +13,7 @@ from sampan.registry.endpoint import Endpoint
 from sampan.registry.strategy import Context
 from sampan.registry.write.write import Observer
 from sampan.server.admission.chain import AdmissionChain, AdmissionObserver
-from sampan.server.authentication.identity import TokenService
+from sampan.server.authentication.token_service import TokenService
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.metrics.watches import WatchMetrics
 from sampan.server.proxy.upstreams import ProxyUpstreams

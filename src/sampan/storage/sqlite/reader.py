@@ -12,8 +12,8 @@ from contextlib import closing, contextmanager
 from itertools import islice
 from typing import TypeVar
 
-from sampan.storage.sqlite.condition import DatabaseHealth
 from sampan.storage.sqlite.database import SNAPSHOT, open_reader
+from sampan.storage.sqlite.database_health import DatabaseHealth
 from sampan.storage.store import Compacted, EventBatch, FutureRevision, KeyValue, RangeResult, RowWrite, StoreEvent
 
 _T = TypeVar("_T")

@@ -11,9 +11,9 @@ from sampan.core.clock import unix_time
 from sampan.storage.broadcaster import BUFFER_MAX, WatchBroadcaster
 from sampan.storage.expiry import Expiry
 from sampan.storage.sqlite import compaction
-from sampan.storage.sqlite.condition import DatabaseHealth
 from sampan.storage.sqlite.damage import check_log, damaged, is_damage
 from sampan.storage.sqlite.database import SNAPSHOT, is_present, lock, open_writer, remove, size_bytes
+from sampan.storage.sqlite.database_health import DatabaseHealth
 from sampan.storage.sqlite.queue import IndexEntry, WriteQueue
 from sampan.storage.sqlite.reader import Reader
 from sampan.storage.sqlite.recent import RecentRows

@@ -24,7 +24,7 @@ from sampan.operator.controller.context import FinishedReconcile, current_reconc
 from sampan.operator.failures.error_text import is_expected, is_race, one_line
 from sampan.operator.failures.failed_events import EventFailure
 from sampan.operator.request import Request, RetryLater, TerminalError
-from sampan.testing.operators.blocking_calls import STOPWATCH
+from sampan.testing.operators.stopwatch import STOPWATCH
 
 T = TypeVar("T")
 

@@ -30,9 +30,9 @@ from sampan.server.admission.settings import NODE_RESTRICTION, AdmissionSettings
 from sampan.server.apiserver import ApiServer, ApiServerSettings
 from sampan.server.authentication.authenticator import TokenUser
 from sampan.server.authentication.bearer_token import BearerTokenAuthenticator
-from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.issuer import TokenIssuer
 from sampan.server.authentication.service_account.tokens import ServiceAccountTokens
+from sampan.server.authentication.token_service import TokenService
 from sampan.server.authorization.authorizer import Authorizer
 from sampan.server.authorization.modes import default_authorizers
 from sampan.server.dashboard.settings import DashboardSettings

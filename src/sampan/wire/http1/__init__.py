@@ -14,9 +14,9 @@ Source: RFC 9110, RFC 9112.
 """
 
 from sampan.wire.http1.events import RequestHead, RequestReceiver, ResponseHead, ResponseReceiver
-from sampan.wire.http1.faults import Malformed
 from sampan.wire.http1.fields import Field, Fields, NameCache, Repeated, fits, headers_of, joined, values_of
 from sampan.wire.http1.limits import Limits
+from sampan.wire.http1.malformed import Malformed
 from sampan.wire.http1.requests import RequestReader
 from sampan.wire.http1.responses import ResponseReader
 from sampan.wire.http1.states import BadStep, ExchangeState, Half, Transition

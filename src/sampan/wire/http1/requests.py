@@ -4,9 +4,9 @@ import re
 from typing import Final, cast
 
 from sampan.wire.http1.events import RequestHead, RequestReceiver
-from sampan.wire.http1.faults import Malformed
 from sampan.wire.http1.fields import Fields, NameCache, headers_of, size_of
 from sampan.wire.http1.limits import LIMITS, Limits
+from sampan.wire.http1.malformed import Malformed
 from sampan.wire.http1.parser import (
     HttpParserCallbackError,
     HttpParserError,

@@ -3,9 +3,9 @@
 from typing import Final, cast
 
 from sampan.wire.http1.events import ResponseHead, ResponseReceiver
-from sampan.wire.http1.faults import Malformed
 from sampan.wire.http1.fields import Fields, NameCache, headers_of, size_of
 from sampan.wire.http1.limits import LIMITS, Limits
+from sampan.wire.http1.malformed import Malformed
 from sampan.wire.http1.parser import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 from sampan.wire.http1.states import Half
 from sampan.wire.http1.writers import BODILESS

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from sampan.wire.json import DecodeError
+from sampan.wire.protobuf.decode_budget import DecodeBudget
 from sampan.wire.protobuf.decode_unions import union_readers
 from sampan.wire.protobuf.decode_values import VALUES, Reader
-from sampan.wire.protobuf.limits import DecodeBudget
 from sampan.wire.protobuf.setters import (
     Setter,
     bytes_setter,

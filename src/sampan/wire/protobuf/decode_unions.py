@@ -6,8 +6,8 @@ Source: apiextensions-apiserver pkg/apis/apiextensions/v1/marshal.go (1.36).
 from collections.abc import Callable
 from typing import Any, Final
 
+from sampan.wire.protobuf.decode_budget import DecodeBudget
 from sampan.wire.protobuf.decode_values import Reader
-from sampan.wire.protobuf.limits import DecodeBudget
 from sampan.wire.protobuf.varint import BYTES, VARINT, scan, tag_of
 
 Decode = Callable[[str, bytes, int, int, DecodeBudget], dict[str, Any]]

@@ -18,7 +18,7 @@ from sampan.core.json.values import whole_number
 from sampan.core.time import format_duration, format_micro_time, format_time
 from sampan.wire import json as wire_json
 from sampan.wire.json import DecodeError
-from sampan.wire.protobuf.limits import DecodeBudget
+from sampan.wire.protobuf.decode_budget import DecodeBudget
 from sampan.wire.protobuf.varint import BYTES, VARINT, scan, signed32, signed64, tag_of
 
 Reader = Callable[[bytes, int, int, DecodeBudget], Any]

@@ -12,9 +12,9 @@ import orjson
 
 from sampan.wire.json import DecodeError, EncodeError
 from sampan.wire.protobuf.decode import decode_message
+from sampan.wire.protobuf.decode_budget import MESSAGES_MAX, DecodeBudget
 from sampan.wire.protobuf.encode import encode_message
 from sampan.wire.protobuf.encode_values import delimited
-from sampan.wire.protobuf.limits import MESSAGES_MAX, DecodeBudget
 from sampan.wire.protobuf.table import table
 from sampan.wire.protobuf.varint import BYTES, length_prefixes, scan, tag_of, write_varint
 

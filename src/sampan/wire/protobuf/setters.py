@@ -6,8 +6,8 @@ A setter of length-delimited values takes the object, the body, the start and en
 from collections.abc import Callable
 from typing import Any, Final
 
+from sampan.wire.protobuf.decode_budget import DecodeBudget
 from sampan.wire.protobuf.decode_values import VALUES, Reader, read_double
-from sampan.wire.protobuf.limits import DecodeBudget
 from sampan.wire.protobuf.varint import BYTES, read_varint, scan, tag_of, truncated
 
 Json = dict[str, Any]

@@ -14,7 +14,6 @@ from sampan.core.object import Object
 from sampan.core.time import format_time, parse_time, timestamp
 from sampan.patch.managed_fields.field_manager import FieldManager
 from sampan.registry.write.changes.options import WriteOptions
-from sampan.server.authentication.identity import TokenService
 from sampan.server.authentication.service_account.issuer import (
     UNBOUND,
     WARN_ONLY_EXPIRATION_S,
@@ -23,6 +22,7 @@ from sampan.server.authentication.service_account.issuer import (
     TokenIssuer,
 )
 from sampan.server.authentication.service_account.user import ISSUED_CREDENTIAL_ID, credential_id_of
+from sampan.server.authentication.token_service import TokenService
 from sampan.server.request import Response
 from sampan.server.verbs.options import write_options
 from sampan.server.verbs.representations.respond import dict_response

@@ -10,7 +10,7 @@ from sampan.core.event_loop.offload import offloaded
 from sampan.core.object import Object
 from sampan.registry.rest.metadata import match_namespace
 from sampan.server.authentication.authenticator import TokenError
-from sampan.server.authentication.identity import AudienceError
+from sampan.server.authentication.token_service import AudienceError
 from sampan.server.request import Response, UserInfo
 from sampan.server.verbs.create import tracked
 from sampan.server.verbs.options import write_options
