@@ -44,7 +44,7 @@ class ResourceClient(Generic[T]):
 
     @property
     def info(self) -> ResourceInfo:
-        """The resource."""
+        """Group, version and resource of the objects, their kind, and whether they have namespaces."""
         return self.object_type.info
 
     @property

@@ -116,7 +116,7 @@ class TaintEvictionController:
 
 
 def no_execute_taints(node: core_v1.Node) -> list[core_v1.Taint]:
-    """Return the NoExecute taints of a node."""
+    """Return the taints of a node that evict Pods without a toleration."""
     return [taint for taint in (node.get("spec") or {}).get("taints") or () if taint.get("effect") == NO_EXECUTE]
 
 

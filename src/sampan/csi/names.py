@@ -9,7 +9,7 @@ import re
 
 
 def attachment_name(driver: str, volume_handle: str, node_name: str) -> str:
-    """Return the name of the VolumeAttachment of a volume and a node."""
+    """Return a name that identifies the attachment of a volume to a node: `csi-` and a hash."""
     return "csi-" + hashlib.sha256(f"{volume_handle}{driver}{node_name}".encode()).hexdigest()
 
 

@@ -194,11 +194,11 @@ class References:
         self.client = client
 
     async def config_map(self, namespace: str, name: str) -> ConfigMap:
-        """Return a ConfigMap."""
+        """Return a ConfigMap. Raises `Missing`, `Unreadable`."""
         return await self._get(CONFIG_MAP_VIEW, "configmap", namespace, name)
 
     async def secret(self, namespace: str, name: str) -> Secret:
-        """Return a Secret."""
+        """Return a Secret. Raises `Missing`, `Unreadable`."""
         return await self._get(SECRET_VIEW, "secret", namespace, name)
 
     async def claim(self, namespace: str, name: str) -> Claim:
@@ -206,7 +206,7 @@ class References:
         return await self._get(_CLAIM_VIEW, "persistentvolumeclaim", namespace, name)
 
     async def persistent_volume(self, name: str) -> PersistentVolume:
-        """Return a PersistentVolume."""
+        """Return a PersistentVolume. Raises `Missing`, `Unreadable`."""
         return await self._get(_VOLUME_VIEW, "persistentvolume", "", name)
 
     async def runtime_handler(self, name: str) -> str:

@@ -38,7 +38,7 @@ class BlobStore:
             raise OciError(f"blob {digest} is missing in {self._directory}") from None
 
     def add(self, content: bytes, media_type: str) -> Descriptor:
-        """Add a blob."""
+        """Store content under its digest, and return its descriptor. Known content is not written again."""
         found = Descriptor.of(content, media_type)
         if found.digest not in self:
             with self._draft(found.digest) as file:

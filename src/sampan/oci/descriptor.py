@@ -88,7 +88,7 @@ class Descriptor:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the descriptor as JSON."""
+        """Return the descriptor in the form of manifests and indexes."""
         made: dict[str, Any] = {"mediaType": self.media_type, "digest": self.digest, "size": self.size}
         if self.platform is not None:
             made["platform"] = {"architecture": self.platform.architecture, "os": self.platform.os}

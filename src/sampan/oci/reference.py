@@ -55,7 +55,7 @@ class Reference:
         return self.digest or self.tag
 
     def at(self, digest: str) -> "Reference":
-        """Return the reference with this digest."""
+        """Return a reference that names content by its digest, so that it cannot change."""
         return replace(self, digest=digest)
 
     def __str__(self) -> str:

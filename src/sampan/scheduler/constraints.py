@@ -105,7 +105,7 @@ def constraints_of(spec: bytes) -> Constraints:
 
 
 def make_constraints(spec: PodSpec) -> Constraints:
-    """Return the constraints of a spec."""
+    """Return all that a Pod demands of a Node, in the form that plugins compare with tables of Nodes."""
     requests = pod_requests(spec)
     scored = pod_requests(spec, {CPU: NONZERO_CPU, MEMORY: NONZERO_MEMORY})
     affinity = spec.affinity

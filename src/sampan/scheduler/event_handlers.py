@@ -145,7 +145,7 @@ class NodeHandler:
             self._queue.on_event(event, before, now)
 
     def on_delete(self, obj: Deletion[Any]) -> None:
-        """Handle a deleted Node."""
+        """Remove a Node from the cache, and check Pods that wait for such an event again."""
         self._cache.remove_node(obj.name)
         self._queue.on_event(ClusterEvent.NODE_DELETED)
 
@@ -177,7 +177,7 @@ class NamespaceHandler:
         self.on_add(new, False)
 
     def on_delete(self, obj: Deletion[Any]) -> None:
-        """Handle a deleted namespace."""
+        """Remove the labels of a namespace from the cache."""
         self._cache.remove_namespace(obj.name)
 
 

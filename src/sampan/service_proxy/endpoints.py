@@ -41,7 +41,7 @@ class ServiceEndpoint(msgspec.Struct, frozen=True, gc=False):
 
 
 def is_port(number: int) -> bool:
-    """Return True for the number of a port."""
+    """Return True if a number may be that of a port: 1 to 65535."""
     return 0 < number <= _PORT_MAX
 
 

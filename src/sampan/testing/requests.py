@@ -109,7 +109,7 @@ class Requests(Sequence[RequestRecord]):
         return "\n".join(map(str, self._records)) or "no requests"
 
     def by(self, actor: str) -> Self:
-        """Return the requests of one actor."""
+        """Return the requests that one client sent, such as a controller or the test."""
         return self._where(lambda each: each.actor == actor)
 
     def of(self, resource: str, name: str = "") -> Self:

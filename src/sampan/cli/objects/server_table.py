@@ -32,7 +32,7 @@ def columns(document: Object, shown: ShownColumns) -> list[str]:
 
 
 def rows(document: Object, shown: ShownColumns) -> Iterator[list[str]]:
-    """Yield the rows."""
+    """Yield the texts of the cells of each row, with those of namespace and labels if they are shown."""
     desired = [index for index, _ in _indexed(document, shown)]
     for row in document.get("rows") or []:
         metadata = (row.get("object") or {}).get("metadata") or {}

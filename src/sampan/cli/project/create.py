@@ -27,7 +27,7 @@ class CreateGroup(CommandGroup):
         return sorted(self.commands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of this name."""
+        """Return the command that creates a part; None for an unknown part."""
         return self.commands.get(cmd_name)
 
     def unknown(self, ctx: click.Context, name: str) -> str:

@@ -16,7 +16,7 @@ from sampan.core.settings.configuration import Configuration
 
 @click.command("kube-apiserver", cls=SettingsCommand, **UP_OPTIONS)
 def _command(configuration: Configuration) -> Configuration:
-    """Return the configuration."""
+    """Read the options. The return value is the result of `main`."""
     return configuration
 
 

@@ -56,7 +56,7 @@ class TokenOptions:
 
 
 def token_secret(token: BootstrapToken, options: TokenOptions) -> core_v1.Secret:
-    """Return the Secret of a token."""
+    """Return the Secret in kube-system that makes a bootstrap token valid."""
     data = {"token-id": token.id, "token-secret": token.secret}
     if options.expiration is not None:
         data["expiration"] = format_time(options.expiration)

@@ -36,7 +36,7 @@ class BlockingResourceClient(Generic[T]):
 
     @property
     def info(self) -> ResourceInfo:
-        """The resource."""
+        """Group, version and resource of the objects, their kind, and whether they have namespaces."""
         return self.asynchronous.info
 
     @property

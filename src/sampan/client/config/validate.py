@@ -11,7 +11,7 @@ INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
 
 
 def cluster_faults(cluster: ClusterEntry) -> Iterator[str]:
-    """Yield the faults of a cluster."""
+    """Yield a line for each reason why a client cannot use a cluster of a kubeconfig file."""
     if not cluster.server:
         yield "it has no server"
     if cluster.proxy_url:
@@ -27,7 +27,7 @@ def cluster_faults(cluster: ClusterEntry) -> Iterator[str]:
 
 
 def user_faults(user: AuthInfo) -> Iterator[str]:
-    """Yield the faults of a user."""
+    """Yield a line for each reason why a client cannot use the credentials of a kubeconfig file."""
     if user.token and (user.username or user.password):
         yield "token and username/password exclude each other"
     if user.client_certificate or user.client_certificate_data:

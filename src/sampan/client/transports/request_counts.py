@@ -41,7 +41,7 @@ class CountingTransport:
         self._counts = counts
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send a request and count it."""
+        """Send a request, and record its status code and the time until the response began."""
         began, code = monotonic(), _ERROR
         try:
             response = await self._inner.send(request)

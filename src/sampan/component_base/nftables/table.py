@@ -93,7 +93,7 @@ class Table:
         return set(self._fragments)
 
     def fragment(self, owner: str) -> Fragment:
-        """Return the fragment of an owner."""
+        """Return the sets, maps and chains that an owner has put into the table; an empty fragment if it has none."""
         return self._fragments.get(owner, EMPTY)
 
     def transaction(self) -> str:

@@ -70,7 +70,7 @@ def endpoint_key(endpoint: discovery_v1.Endpoint) -> EndpointKey:
 
 
 def endpoints_of(slice: discovery_v1.EndpointSlice) -> list[discovery_v1.Endpoint]:
-    """Return the endpoints in a slice."""
+    """Return the endpoints in a slice; an empty list for null or an absent field."""
     return slice.get("endpoints") or []
 
 

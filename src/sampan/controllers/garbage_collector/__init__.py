@@ -4,7 +4,7 @@
 |---|---|
 | `garbage_collector.py` | discovery, the monitors and the workers |
 | `monitors.py`, `monitor.py` | watches of the metadata of all resources that support list, watch and delete |
-| `graph.py`, `graph_node.py` | the graph of owners and dependents, conflicts between references, and the effects of a change |
+| `graph.py`, `graph_node.py` | the graph of owners and dependents: effects of a change, conflicts of references |
 | `identity.py` | identities of objects and owner references |
 | `deletion.py`, `owners.py` | decision whether an object is garbage, and its deletion |
 | `orphaning.py` | orphaning of the dependents of a deleted owner |

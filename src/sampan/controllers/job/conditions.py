@@ -20,7 +20,7 @@ SUSPENDED: Final = "Suspended"
 def job_condition(
     type: str, reason: str, message: str, now: dt.datetime, *, status: str = "True"
 ) -> batch_v1.JobCondition:
-    """Return a condition of a Job."""
+    """Return a condition whose probe and transition are now."""
     return {
         "type": type,
         "status": status,
@@ -32,7 +32,7 @@ def job_condition(
 
 
 def true_condition(job: batch_v1.Job, type: str) -> batch_v1.JobCondition | None:
-    """Return the condition of a type, if it is true."""
+    """Return the condition of a type; None if it is absent or not true."""
     conditions = (job.get("status") or {}).get("conditions") or ()
     return next((each for each in conditions if each["type"] == type and each["status"] == "True"), None)
 

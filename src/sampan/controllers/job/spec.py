@@ -77,7 +77,7 @@ class JobSpec:
         return self.managed_by not in ("", CONTROLLER_NAME)
 
     def has_index(self, index: int | None) -> bool:
-        """Return True if the Job has the index."""
+        """Return True if an indexed Job has the completion index. It has none from `completions` on."""
         return index is not None and self.completions is not None and index < self.completions
 
 

@@ -29,7 +29,7 @@ _NO_EXECUTE: Final = {"False": NOT_READY, "Unknown": UNREACHABLE}
 
 
 def taints_of(node: core_v1.Node) -> list[core_v1.Taint]:
-    """Return the taints of a node."""
+    """Return a new list of the taints, which the caller may change."""
     return list((node.get("spec") or {}).get("taints") or ())
 
 

@@ -61,7 +61,7 @@ class CountedObjects:
             return None
 
     async def refs(self, resource: ResourceInfo, namespace: str) -> Sequence[Ref[Any]]:
-        """Return the objects in a namespace."""
+        """Return the objects in a namespace. The first call for a resource starts its informer and waits for it."""
         informer = self._manager.metadata_informer_for(resource)
         if resource not in self._registrations and self._queue is not None:
             created_or_deleted = PredicateFuncs[Any](None, lambda _old, _new: False, None)

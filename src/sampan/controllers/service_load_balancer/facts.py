@@ -149,7 +149,7 @@ def balanced(service: core_v1.Service, local_nodes: frozenset[str]) -> Balanced:
 
 
 def ports_of(service: core_v1.Service) -> tuple[ProtocolPort, ...]:
-    """Return the ports of a Service."""
+    """Return the ports of a Service with their protocols; TCP is the default."""
     return tuple(
         ProtocolPort(each.get("protocol") or "TCP", each["port"]) for each in service["spec"].get("ports") or ()
     )

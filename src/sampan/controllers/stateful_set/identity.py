@@ -59,7 +59,7 @@ def ordinals(stateful_set: apps_v1.StatefulSet) -> range:
 
 
 def pod_name(stateful_set: apps_v1.StatefulSet, ordinal: int) -> str:
-    """Return the name of the Pod with an ordinal."""
+    """Return the stable name of a replica: the set's name and the ordinal."""
     return f"{meta(stateful_set).name}-{ordinal}"
 
 
@@ -99,7 +99,7 @@ def is_claim_name(stateful_set: apps_v1.StatefulSet, name: str) -> bool:
 def new_pod(
     stateful_set: apps_v1.StatefulSet, template: core_v1.PodTemplateSpec, ordinal: int, *, revision: str
 ) -> core_v1.Pod:
-    """Return a new Pod with an ordinal, from the template of a revision."""
+    """Return a Pod to create, with the names, labels and volumes that its ordinal determines."""
     pod = pod_from_template(template, stateful_set)
     name = pod_name(stateful_set, ordinal)
     labels = pod["metadata"].setdefault("labels", {})

@@ -27,7 +27,7 @@ class KeyPair:
     key: PrivateKey
 
     def certificate_pem(self) -> bytes:
-        """Return the certificate in PEM."""
+        """Return the certificate in PEM, without those of its issuers."""
         return self.certificate.public_bytes(serialization.Encoding.PEM)
 
     def key_pem(self) -> bytes:

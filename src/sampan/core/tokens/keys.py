@@ -43,7 +43,7 @@ class SigningKey:
         return self.key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
 
     def public_pem(self) -> bytes:
-        """Return the public key."""
+        """Return the public key in PEM, as SubjectPublicKeyInfo."""
         info = serialization.PublicFormat.SubjectPublicKeyInfo
         return self.verifying.key.public_bytes(serialization.Encoding.PEM, info)
 

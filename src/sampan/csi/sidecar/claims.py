@@ -25,7 +25,7 @@ def provisioner_of(claim: core_v1.PersistentVolumeClaim) -> str:
 
 
 def class_name(claim: core_v1.PersistentVolumeClaim) -> str:
-    """Return the class of a claim."""
+    """Return the storage class of a claim; the annotation of old clients comes first. Empty: no class."""
     annotated = meta(claim).annotations.get(STORAGE_CLASS_ANNOTATION)
     return annotated if annotated is not None else claim["spec"].get("storageClassName") or ""
 

@@ -37,7 +37,7 @@ class InOrderQueue(Generic[T]):
         return len(self._deltas)
 
     def add(self, ref: Ref[T], *, ordered: bool = True) -> None:
-        """Queue ADDED."""
+        """Add a delta for a new object. If not `ordered`, it is part of the initial state of a watch."""
         self._populated = True
         self._put(Delta(DeltaType.ADDED, ref, ref.resource_version if ordered else ""))
 
@@ -47,7 +47,7 @@ class InOrderQueue(Generic[T]):
         self._put(Delta(DeltaType.UPDATED, ref, ref.resource_version))
 
     def delete(self, ref: Ref[T]) -> None:
-        """Queue DELETED."""
+        """Add a delta for a deletion, with the last state of the object."""
         self._populated = True
         self._put(Delta(DeltaType.DELETED, ref, ref.resource_version))
 

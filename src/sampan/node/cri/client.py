@@ -99,7 +99,7 @@ class CriClient(RpcClient):
     # ---- containers
 
     async def create_container(self, sandbox_id: str, config: AnyMessage, sandbox_config: AnyMessage) -> str:
-        """Create a container in a sandbox, and return its id."""
+        """Create a container, which does not run yet, and return its id."""
         response = await self._call(
             "CreateContainer", pod_sandbox_id=sandbox_id, config=config, sandbox_config=sandbox_config
         )

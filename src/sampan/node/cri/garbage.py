@@ -94,7 +94,7 @@ class CriGarbage:
     # ---- images
 
     async def images(self) -> Sequence[ImageInStore]:
-        """Return all images."""
+        """Return the images in the runtime's store. Raises `OSError` if the runtime fails."""
         try:
             return [image_in_store(each) for each in await self._client.list_images()]
         except CriError as error:

@@ -100,7 +100,7 @@ class CriPods:
         self._pods: dict[str, CriPod] = {}
 
     def get(self, uid: str) -> CriPod | None:
-        """Return a Pod."""
+        """Return what is known about a Pod; None if the UID is unknown."""
         return self._pods.get(uid)
 
     def add(self, uid: str, namespace: str, name: str) -> CriPod:

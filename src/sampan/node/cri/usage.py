@@ -65,7 +65,7 @@ class CriUsage:
 
 
 def container_usage(stats: AnyMessage) -> ContainerStats:
-    """Return the usage of one container."""
+    """Convert the statistics of the runtime. CPU time is in seconds."""
     cpu, memory, disk = stats.cpu, stats.memory, stats.writable_layer
     return ContainerStats(
         cpu.usage_core_nano_seconds.value / 1e9,

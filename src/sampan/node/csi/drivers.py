@@ -46,7 +46,7 @@ class Drivers:
         return found
 
     def all(self) -> list[RegisteredDriver]:
-        """Return all drivers."""
+        """Return a copy of the list of registered drivers."""
         return list(self._drivers.values())
 
     async def add(self, driver: RegisteredDriver) -> None:

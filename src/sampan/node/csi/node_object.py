@@ -26,12 +26,12 @@ class DriverFacts(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of the driver."""
+        """Name under which the driver is registered, as in CSIDriver objects."""
         ...
 
     @property
     def node_id(self) -> str:
-        """ID of the node for the driver."""
+        """ID by which the driver identifies this node when it attaches volumes."""
         ...
 
     @property

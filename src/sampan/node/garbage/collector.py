@@ -37,7 +37,7 @@ class Garbage(Protocol):
     """Part of a runtime that the collector needs. All methods raise `OSError` if the runtime fails."""
 
     async def images(self) -> Sequence[ImageInStore]:
-        """Return all images."""
+        """Return the images in the store, used and unused ones."""
         ...
 
     async def used_images(self) -> Collection[str]:

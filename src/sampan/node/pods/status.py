@@ -148,7 +148,7 @@ def _condition_change(old: Mapping[str, Any], new: core_v1.PodCondition) -> dict
 
 
 def phase_of(pod: Pod, observed: Observation) -> str:
-    """Return the phase of a Pod."""
+    """Return the phase that follows from the states of the containers and the restart policy."""
     if observed.phase:
         return observed.phase
     if observed.plan.init_failed:

@@ -83,7 +83,7 @@ class RunningContainer:
             self._kill_at = loop.call_at(kill_at_s, self.process.kill_group)
 
     def kill(self) -> None:
-        """Kill the container."""
+        """Send SIGKILL to the process of the container and to its process group."""
         self.process.kill_group()
 
     def _send(self, number: int) -> None:

@@ -59,7 +59,7 @@ class StateDirectories:
             directory.chmod(0o750)
 
     def run_directory(self, uid: str, container: str, run: int) -> Path:
-        """Return the directory of one run of a container."""
+        """Return the directory of a run. Each restart of a container is a new run."""
         return self._container(uid, container) / str(run)
 
     def log_path(self, sandbox: StoredSandbox, container: str, run: int) -> Path:

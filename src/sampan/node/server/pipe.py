@@ -35,7 +35,7 @@ class Pipe:
             self._room.clear()
 
     def end(self) -> None:
-        """End the pipe."""
+        """Close the writing end: the reader gets the rest, and then the end."""
         self._ended = True
         self._readable.set()
 

@@ -124,7 +124,7 @@ class ClustersBuilder:
 
 
 def _in_cluster(cluster: str, reconcile: ClusterReconcileFunction) -> ReconcileFunction:
-    """Return the reconciler of one cluster."""
+    """Return a reconciler of one cluster, which adds the name of the cluster to each request."""
     if not is_asynchronous(cast(ReconcileFunction, reconcile)):
         return lambda request: reconcile(ClusterRequest(cluster, *request))
 

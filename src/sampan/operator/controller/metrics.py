@@ -53,7 +53,7 @@ class ControllerMetrics:
         self.active = Gauge("controller_runtime_active_workers", "Workers that reconcile", _LABELS, registry=registry)
 
     def of(self, controller: str, workers: int) -> "ReconcileMetrics":
-        """Return the metrics of one controller, all at 0."""
+        """Return the series of one controller. They exist with the value 0 before the first reconcile."""
         return ReconcileMetrics(self, controller, workers)
 
 

@@ -26,7 +26,7 @@ class EventLogHandler(logging.Handler):
         self._find = find
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Record an event."""
+        """Record a log line of a reconcile as an event of its object. Other lines are ignored."""
         reconcile = current_reconcile()
         if reconcile is None:
             return

@@ -77,7 +77,7 @@ class LeaseLock:
         return _record_of(self._lease.get("spec") or {})
 
     async def create(self, record: LeaseRecord) -> None:
-        """Create the Lease."""
+        """Create the Lease with a record of its first holder. Raises `AlreadyExists` if another process was faster."""
         lease = {
             "apiVersion": LEASES.api_version,
             "kind": LEASES.kind,

@@ -41,7 +41,7 @@ class ListAtom(Atom):
 
     @property
     def item(self) -> Atom:
-        """Return the atom of the items."""
+        """Return the rules for merging one item. They are made at the first call, because schemas may be recursive."""
         item = self._item
         if not isinstance(item, Atom):
             item = self._item = item()

@@ -38,7 +38,7 @@ class OperatorObjects:
     """All objects, in the order in which they are applied."""
 
     def of_kind(self, kind: str) -> list[Object]:
-        """Return the objects of a kind."""
+        """Return the objects of a kind, in the order in which they are applied."""
         return [each for each in self.objects if each["kind"] == kind]
 
 

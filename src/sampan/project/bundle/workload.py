@@ -23,7 +23,7 @@ def selector(settings: BundleSettings) -> dict[str, str]:
 
 
 def deployment(settings: BundleSettings, operator: LoadedOperator) -> Object:
-    """Return the Deployment."""
+    """Return the Deployment that runs the operator's process, spread over nodes, and not as root."""
     process = operator.process
     pod: dict[str, Any] = {
         "serviceAccountName": settings.name,

@@ -38,5 +38,5 @@ _STAGES: Final = {
 
 
 def stage_of(kind: GroupKind) -> Stage:
-    """Return the stage of a kind."""
+    """Return the stage in which objects of a kind are applied."""
     return _STAGES.get(kind, Stage.REMAINING)

@@ -52,7 +52,7 @@ class WebhookCredentials:
         self._default = self._by_name.get(current.get("user", ""), NO_CREDENTIALS)
 
     def of(self, host: str, port: int) -> ClientCredentials:
-        """Return the credentials for a host."""
+        """Return the credentials of the first user whose name fits (`host:port`, `*.domain`), or the default ones."""
         for name in _names(host, port):
             found = self._by_name.get(name)
             if found is not None:

@@ -35,7 +35,7 @@ class TaintToleration(LocalFilter):
     }
 
     def key(self, constraints: Constraints) -> Hashable:
-        """Return the tolerations."""
+        """Return the tolerations: Pods with equal ones have equal results."""
         return constraints.tolerations
 
     def codes(self, constraints: Constraints, nodes: NodeTable, rows: Rows) -> Ints:

@@ -41,7 +41,7 @@ class UnschedulablePods:
         self._groups.setdefault(group, {})[queued.pod.uid] = queued
 
     def remove(self, uid: str) -> None:
-        """Remove a Pod."""
+        """Remove a Pod, if it is there, and its group if it was the last one."""
         group = self._group_of.pop(uid, None)
         if group is not None:
             pods = self._groups[group]

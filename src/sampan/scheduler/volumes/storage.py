@@ -37,21 +37,21 @@ class Storage:
         self._capacities = capacities
 
     def claim(self, namespace: str, name: str) -> Claim | None:
-        """Return a claim by name."""
+        """Return a claim from the cache; None if it does not exist."""
         ref = self._claims.get(f"{namespace}/{name}")
         return None if ref is None else decode_claim(ref.raw)
 
     def volume(self, name: str) -> PersistentVolume | None:
-        """Return a volume by name."""
+        """Return a volume from the cache; None if it does not exist."""
         ref = self._volumes.get(name)
         return None if ref is None else decode_volume(ref.raw)
 
     def volumes(self) -> list[PersistentVolume]:
-        """Return all volumes."""
+        """Return the volumes of the cluster, bound and unbound ones."""
         return [decode_volume(ref.raw) for ref in self._volumes.refs()]
 
     def storage_class(self, name: str) -> StorageClass | None:
-        """Return a class by name."""
+        """Return a storage class from the cache; None if it does not exist."""
         ref = self._classes.get(name)
         return None if ref is None else decode_storage_class(ref.raw)
 

@@ -90,7 +90,7 @@ def parse_policy(text: bytes) -> AuditPolicy:
 
 
 def policy_faults(policy: AuditPolicy) -> list[FieldError]:
-    """Return the faults of a policy."""
+    """Return the reasons why the server cannot use a policy, with their field paths."""
     faults = _stage_faults(policy.omit_stages, Path("omitStages"))
     for index, rule in enumerate(policy.rules):
         at = Path("rules").index(index)

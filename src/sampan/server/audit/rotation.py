@@ -98,7 +98,7 @@ class RotatingFile:
                     yield dt.datetime.strptime(shown, f"{_TIME}.%f").replace(tzinfo=dt.UTC), file
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the current file. Nothing can be written after that."""
         os.close(self._file)
 
 

@@ -138,7 +138,7 @@ class Http1Connection(asyncio.Protocol):
             self._task.cancel()
 
     def abort(self) -> None:
-        """Abort the connection."""
+        """Close the connection at once. Bytes that wait are lost."""
         self._transport.abort()
 
     # --- for the receiver

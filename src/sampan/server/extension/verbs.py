@@ -28,7 +28,7 @@ _LIST_METADATA = {"resourceVersion": ""}
 
 
 def computed_handler(group: str, version: str, resources: Sequence[ComputedResource]) -> Handler:
-    """Return the handler for the resources of one group version."""
+    """Return the handler of computed resources of a group version: get and list, and an error for the rest."""
     by_name = {each.resource: each for each in resources}
 
     async def handle(request: Request) -> Response:

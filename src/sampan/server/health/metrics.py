@@ -26,7 +26,7 @@ class HealthMetrics:
         self._counts[key] = self._counts.get(key, 0) + 1
 
     def reset(self) -> None:
-        """Reset all metrics."""
+        """Drop the last results, and set the counts to 0."""
         self._last.clear()
         self._counts.clear()
 

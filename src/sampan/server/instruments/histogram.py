@@ -89,7 +89,7 @@ class Counter:
         self.counts[values] = self.counts.get(values, 0) + count
 
     def reset(self) -> None:
-        """Reset all counters."""
+        """Drop all series, so that they begin again at 0."""
         self.counts.clear()
 
     def collect(self) -> Iterable[Metric]:

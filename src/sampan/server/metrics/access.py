@@ -56,7 +56,7 @@ class AccessMetrics:
         return count
 
     def reset(self) -> None:
-        """Reset all metrics."""
+        """Set the counts of authentication and authorization to 0."""
         self.authentication.reset()
         self.authorization.reset()
         self._users.clear()

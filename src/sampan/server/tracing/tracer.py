@@ -63,7 +63,7 @@ class CollectedSpan:
             self._span.set_status(StatusCode.ERROR)
 
     def end(self, at: float) -> None:
-        """End the span."""
+        """End the span at a time in seconds since the epoch; it is exported later."""
         self._span.end(_nanoseconds(at))
 
     def headers(self) -> Mapping[str, str]:

@@ -62,7 +62,7 @@ def write_options(request: Request, kind: str, patch_type: str = "") -> WriteOpt
 
 
 def dry_run_faults(values: list[str]) -> list[FieldError]:
-    """Return the faults of the values of dryRun."""
+    """Return an error if a value of dryRun is not `All`."""
     if all(value == "All" for value in values):
         return []
     return [not_supported(Path("dryRun"), values, ["All"])]

@@ -23,7 +23,7 @@ class RecentRows:
         self._size_max = size_bytes_max
 
     def row(self, key: str, revision: int) -> KeyValue:
-        """Return the row of a key at this revision."""
+        """Return the row of a key at this revision, from the cache or from the database."""
         row = self._rows.get(key)
         return row if row is not None and row.mod_revision == revision else self._read(revision)
 

@@ -73,7 +73,7 @@ def changes_of(
 
 
 def path_of(place: Place) -> str:
-    """Return the path of a place."""
+    """Return a place in an object as text, such as `spec.ports[0].name`."""
     text = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in place)
     return text.removeprefix(".")
 

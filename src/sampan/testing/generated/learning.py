@@ -54,7 +54,7 @@ class _Learning:
         self._never = set(refused_later(subject.kind, subject.schema))
 
     def lessons(self) -> Lessons:
-        """Return all lessons."""
+        """Judge generated objects until one is valid. Return what the errors show about the values of fields."""
         obj = self._made(Complete(), _COMPLETE_SIZE)
         for _ in range(_JUDGEMENTS):
             faults = self._subject.faults(obj)
@@ -130,7 +130,7 @@ def _own_field(place: Place) -> Place:
 
 
 def _objects(node: Schema | None, value: Any) -> Iterator[tuple[Schema, dict[str, Any]]]:
-    """Yield each object in a value, with its node."""
+    """Yield the value and all objects below it, each with the part of the schema that describes it."""
     if node is not None and isinstance(value, dict):
         yield node, value
         for name, each in value.items():

@@ -178,7 +178,7 @@ def _right(checked: Checked) -> Right:
 
 
 def _implied(rights: Iterable[Right]) -> Iterator[tuple[Right, Right]]:
-    """Yield the implied rights, each with a right that implies it."""
+    """Yield each implied right, such as list for watch, with the right that implies it."""
     found = set(rights)
     for right in sorted(found):
         group, resource, verb = right

@@ -61,7 +61,7 @@ def response_head(status: int, headers: Iterable[tuple[str, str]]) -> bytes:
 
 
 def status_line(status: int) -> bytes:
-    """Return a status line."""
+    """Return the first line of a response. An unknown status has the reason `Unknown`."""
     return STATUS_LINES.get(status) or b"HTTP/1.1 %d Unknown\r\n" % status
 
 

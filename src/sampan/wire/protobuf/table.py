@@ -53,7 +53,7 @@ class MessageTable:
         return message in self._messages
 
     def names(self) -> list[str]:
-        """Return the names of all messages."""
+        """Return the full names of the messages that this table describes."""
         return list(self._messages)
 
     def fields(self, message: str) -> tuple[Field, ...]:

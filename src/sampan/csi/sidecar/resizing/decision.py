@@ -35,7 +35,7 @@ class Sizes:
 
 
 def sizes_of(claim: core_v1.PersistentVolumeClaim, volume: core_v1.PersistentVolume) -> Sizes:
-    """Return the sizes of a claim and its volume."""
+    """Return the requested, the allocated and the real size, for the decision about an expansion."""
     status = claim.get("status") or {}
     allocated = status.get("allocatedResources") or {}
     return Sizes(

@@ -86,7 +86,7 @@ class MirrorEndpoint:
 
     @property
     def url(self) -> str:
-        """Return the URL."""
+        """Return the address to which containerd sends requests."""
         return f"{self.scheme}://{self.host}{self.path}"
 
 
@@ -158,7 +158,7 @@ class Registries:
     configs: Mapping[str, HostConfig] = field(default_factory=dict)
 
     def mirror(self, host: str) -> Mirror:
-        """Return the mirrors of a host."""
+        """Return the mirrors of a host; without an entry, those of `*`."""
         return self.mirrors.get(host) or self.mirrors.get(ANY) or Mirror()
 
     def config(self, host: str) -> HostConfig:

@@ -78,7 +78,7 @@ class AttachedClients:
                 output.put(data)
 
     def end(self, stream: str) -> None:
-        """End a stream for all clients."""
+        """End a stream: current clients get its end, and so do later ones."""
         self._ended.add(stream)
         for name, output in self._outputs:
             if name == stream:

@@ -141,7 +141,6 @@ class _PolicyStrategy(Strategy):
         default_match_resources(spec.get("matchConstraints"))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new policy."""
         self._check(obj, None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:

@@ -73,7 +73,6 @@ class PolicyBindingStrategy(Strategy):
         default_match_resources(obj.setdefault("spec", {}).get("matchResources"))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a binding."""
         spec = obj.get("spec", {})
         policy, match = spec.get("policyName", ""), spec.get("matchResources")
         if policy:

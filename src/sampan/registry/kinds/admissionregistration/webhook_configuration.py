@@ -116,7 +116,6 @@ class WebhookConfigurationStrategy(Strategy):
                 service.setdefault("port", 443)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new configuration."""
         self._check(obj, None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:

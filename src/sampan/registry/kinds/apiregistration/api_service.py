@@ -81,7 +81,6 @@ class APIServiceStrategy(Strategy):
             obj["status"] = {"conditions": [{**_LOCAL, "lastTransitionTime": now}]}
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check an API service."""
         spec, name = obj.get("spec", {}), obj["metadata"].get("name", "")
         group, version = spec.get("group", ""), spec.get("version", "")
         expected = f"{version}.{group}"

@@ -22,7 +22,6 @@ class ControllerRevisionStrategy(Strategy):
     has_generation = False
 
     def check(self, ctx: Context, obj: apps_v1.ControllerRevision, errors: Errors) -> None:
-        """Check a new revision."""
         check_not_negative(obj.get("revision", 0), _REVISION, errors)
         data = obj.get("data")
         if data is None:

@@ -41,7 +41,6 @@ class WorkloadStrategy(Strategy):
         raise NotImplementedError
 
     def check(self, ctx: Context, obj: KindObject, errors: Errors) -> None:
-        """Check a new spec."""
         self.check_spec(obj.get("spec", {}), None, errors)
 
     def check_update(self, ctx: Context, obj: KindObject, old: KindObject, errors: Errors) -> None:

@@ -152,7 +152,6 @@ class HorizontalPodAutoscalerStrategy(Strategy):
         obj.setdefault("status", {})["currentMetrics"] = None
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new object."""
         _check_spec(obj.get("spec", {}), None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:

@@ -196,7 +196,6 @@ class JobStrategy(Strategy):
         templates.drop_disabled_template_fields(obj["spec"], old.get("spec"))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new job."""
         _check_job(obj, None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:

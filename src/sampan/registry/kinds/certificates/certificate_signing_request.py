@@ -263,7 +263,6 @@ class CertificateSigningRequestStrategy(Strategy):
         obj["spec"] = old["spec"]
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new request."""
         check_request(obj, None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:

@@ -230,14 +230,14 @@ class ValidPodCache:
         return found if len(found) <= _CACHED_KEY_BYTES_MAX else None
 
     def contains(self, key: bytes | None) -> bool:
-        """Return True if the key is in the cache."""
+        """Return True if an equal pod was valid. The key counts as recently used."""
         if key is None or key not in self._keys:
             return False
         self._keys.move_to_end(key)
         return True
 
     def add(self, key: bytes | None) -> None:
-        """Add the key of a valid pod."""
+        """Record that a pod is valid. Evict the least recently used key of a full cache."""
         if key is not None:
             self._keys[key] = None
             if len(self._keys) > _CACHED_KEYS_MAX:

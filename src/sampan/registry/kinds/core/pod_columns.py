@@ -176,7 +176,7 @@ def row_conditions(pod: core_v1.Pod) -> Sequence[Mapping[str, str]]:
 
 
 def pod_columns(ages: Ages) -> tuple[Column, ...]:
-    """Return the columns of Pods."""
+    """Return the columns of `kubectl get pods`. Cells of one row share the summary of its Pod."""
     summary = _cache_last(summarize)
 
     def ready(pod: core_v1.Pod) -> str:

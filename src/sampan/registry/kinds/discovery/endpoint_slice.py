@@ -168,7 +168,6 @@ class EndpointSliceStrategy(Strategy):
         return any(name not in _NOT_SPEC and not same(obj.get(name), old.get(name)) for name in obj.keys() | old.keys())
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new slice."""
         self._check(obj, None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:

@@ -189,7 +189,6 @@ class FlowSchemaStrategy(Strategy):
                 rule.setdefault("namespaces", None)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a schema."""
         spec = obj.get("spec", {})
         precedence, path = spec.get("matchingPrecedence", 0), _SPEC.child("matchingPrecedence")
         if precedence <= 0:

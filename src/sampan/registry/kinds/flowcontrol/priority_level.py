@@ -120,7 +120,6 @@ class PriorityLevelConfigurationStrategy(Strategy):
                     queuing[name] = value
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a level."""
         metadata, spec = obj["metadata"], obj.get("spec", {})
         if _PRESERVE_ZERO in metadata.get("annotations", {}):
             errors.append(forbidden(Path("metadata", "annotations"), f"annotation '{_PRESERVE_ZERO}' is forbidden"))

@@ -82,7 +82,6 @@ class ServiceCIDRStrategy(Strategy):
     has_generation = False
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new range."""
         _check_cidrs(obj.get("spec", {}).get("cidrs") or [], errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:

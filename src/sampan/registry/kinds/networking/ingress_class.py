@@ -47,7 +47,6 @@ class IngressClassStrategy(Strategy):
             parameters.setdefault("scope", "Cluster")
 
     def check(self, ctx: Context, obj: networking_v1.IngressClass, errors: Errors) -> None:
-        """Check a class."""
         spec = obj.get("spec", {})
         controller = spec.get("controller", "")
         if len(controller) > _CONTROLLER_LENGTH_MAX:

@@ -189,7 +189,6 @@ class NetworkPolicyStrategy(Strategy):
                     port.setdefault("protocol", "TCP")
 
     def check(self, ctx: Context, obj: networking_v1.NetworkPolicy, errors: Errors) -> None:
-        """Check a new policy."""
         _check_spec(obj.get("spec", {}), None, errors)
 
     def check_update(

@@ -44,7 +44,6 @@ class RuntimeClassStrategy(Strategy):
     allow_unconditional_update = False
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a class."""
         handler = obj.get("handler", "")
         if not handler:
             errors.append(required(_HANDLER))

@@ -82,7 +82,7 @@ def _extend_selector(
 
 
 def new_status(pod: Object, qos: str) -> Object:
-    """Return the status of a new pod."""
+    """Return the phase Pending, the class of its quality of service, and a condition for scheduling gates."""
     status: Object = {"phase": "Pending", "qosClass": qos}
     if pod["spec"].get("schedulingGates"):
         now = pod["metadata"].get("creationTimestamp")

@@ -46,7 +46,6 @@ class PodDisruptionBudgetStrategy(Strategy):
         return path_segment_errors(name)
 
     def check(self, ctx: Context, obj: policy_v1.PodDisruptionBudget, errors: Errors) -> None:
-        """Check a new budget."""
         _check_spec(obj.get("spec", {}), errors, lenient=False)
 
     def check_update(

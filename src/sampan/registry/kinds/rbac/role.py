@@ -52,7 +52,6 @@ class RoleStrategy(Strategy):
             obj["rules"] = None
 
     def check(self, ctx: Context, obj: rbac_v1.Role | rbac_v1.ClusterRole, errors: Errors) -> None:
-        """Check a role."""
         for index, rule in enumerate(obj.get("rules") or ()):
             check_rule(rule, _RULES.index(index), errors, namespaced=self.namespaced)
 
@@ -67,7 +66,6 @@ class ClusterRoleStrategy(RoleStrategy):
     namespaced = False
 
     def check(self, ctx: Context, obj: rbac_v1.Role | rbac_v1.ClusterRole, errors: Errors) -> None:
-        """Check a new cluster role."""
         self._check(ctx, obj, errors, lenient=False)
 
     def check_update(self, ctx: Context, obj: rbac_v1.ClusterRole, old: rbac_v1.ClusterRole, errors: Errors) -> None:

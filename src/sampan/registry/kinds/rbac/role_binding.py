@@ -64,7 +64,6 @@ class RoleBindingStrategy(Strategy):
                 subject["apiGroup"] = _GROUP
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a binding."""
         role = obj.get("roleRef", {})
         group, kind, name = role.get("apiGroup", ""), role.get("kind", ""), role.get("name", "")
         if group != _GROUP:

@@ -25,7 +25,6 @@ class DeviceClassStrategy(Strategy):
         return [] if prefix else super().name_errors(name)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a class."""
         spec = obj.get("spec", {})
         check_selectors(spec.get("selectors") or [], _SPEC.child("selectors"), errors)
         check_list(spec.get("config") or [], LIST_MAX, _SPEC.child("config"), errors, check_configuration)

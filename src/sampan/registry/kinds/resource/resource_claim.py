@@ -163,7 +163,6 @@ class ResourceClaimStrategy(Strategy):
         _default_spec(obj.setdefault("spec", {}))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new claim."""
         spec = obj.get("spec", {})
         _check_admin_access(ctx, _admin_access(spec), errors)
         check_claim_spec(spec, _SPEC, errors)
@@ -192,7 +191,6 @@ class ResourceClaimTemplateStrategy(Strategy):
         _default_spec(obj.setdefault("spec", {}).setdefault("spec", {}))
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new template."""
         _check_admin_access(ctx, _admin_access(obj.get("spec", {}).get("spec", {})), errors)
         self._check(obj, errors)
 

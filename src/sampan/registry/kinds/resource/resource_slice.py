@@ -121,7 +121,6 @@ class ResourceSliceStrategy(Strategy):
     returns_deleted_object = True
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new object."""
         _check_spec(obj.get("spec", {}), None, errors)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:

@@ -43,7 +43,6 @@ class PriorityClassStrategy(Strategy):
         return False
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new class."""
         name, value = obj["metadata"].get("name", ""), obj.get("value", 0)
         if name.startswith(SYSTEM_PREFIX):
             problem = _system_class_problem(name, value, bool(obj.get("globalDefault")))

@@ -79,7 +79,6 @@ class StorageClassStrategy(Strategy):
         obj.setdefault("volumeBindingMode", "Immediate")
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a class."""
         _check_provisioner(obj.get("provisioner", ""), Path("provisioner"), errors)
         _check_parameters(obj.get("parameters") or {}, errors, may_be_empty=True)
         policy, mode = obj.get("reclaimPolicy"), obj.get("volumeBindingMode")
@@ -114,7 +113,6 @@ class VolumeAttributesClassStrategy(Strategy):
     returns_deleted_object = True
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a class."""
         _check_provisioner(obj.get("driverName", ""), Path("driverName"), errors)
         _check_parameters(obj.get("parameters") or {}, errors, may_be_empty=False)
 

@@ -96,7 +96,6 @@ class CSIDriverStrategy(Strategy):
             obj["spec"].pop("preventPodSchedulingIfMissing", None)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a driver."""
         spec = obj.get("spec", {})
         _GROUP_POLICY(spec, _SPEC, errors)
         tokens = spec.get("tokenRequests") or []
@@ -170,7 +169,6 @@ class CSINodeStrategy(Strategy):
             driver.setdefault("topologyKeys", None)
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a node."""
         seen: set[str] = set()
         for index, driver in enumerate(obj.get("spec", {}).get("drivers") or ()):
             path, name = _DRIVERS.index(index), driver.get("name", "")
@@ -197,7 +195,6 @@ class CSIStorageCapacityStrategy(Strategy):
     allow_unconditional_update = False
 
     def check(self, ctx: Context, obj: Object, errors: Errors) -> None:
-        """Check a new capacity."""
         self._check(obj, errors, lenient=False)
 
     def check_update(self, ctx: Context, obj: Object, old: Object, errors: Errors) -> None:

@@ -74,7 +74,6 @@ class VolumeAttachmentStrategy(Strategy):
     returns_deleted_object = True
 
     def check(self, ctx: Context, obj: storage_v1.VolumeAttachment, errors: Errors) -> None:
-        """Check an attachment."""
         spec = obj.get("spec", {})
         check_csi_driver_name(spec.get("attacher", ""), _SPEC.child("attacher"), errors)
         source, node = spec.get("source", {}), spec.get("nodeName", "")

@@ -65,7 +65,7 @@ class Patch(Change):
         self._refusal: Refusal
 
     async def read(self, write: Write) -> None:
-        """Read the patch."""
+        """Read the body, and estimate the work to apply it, so that a large patch runs in another thread."""
         self._bytes = await self._body.read()
         note_size(write.store.strategy.size_of_work(len(self._bytes)))
         if self._body.content_type == JSON_PATCH and b"copy" in self._bytes:

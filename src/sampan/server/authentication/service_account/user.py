@@ -33,7 +33,7 @@ class ServiceAccountInfo:
     credential_id: str = ""
 
     def user(self) -> UserInfo:
-        """Return the user of the service account."""
+        """Return the user that requests with the token have, with the Pod, the node and the token in `extra`."""
         extra: dict[str, tuple[str, ...]] = {}
         if self.credential_id:
             extra[CREDENTIAL_ID] = (self.credential_id,)

@@ -28,7 +28,7 @@ _CONTROLLER = "system:controller:"
 
 
 def cluster_roles() -> Iterator[Object]:
-    """Yield all ClusterRoles."""
+    """Yield the ClusterRoles that a server creates and repairs at its start."""
     for name in AGGREGATED:
         selector = {"matchLabels": {aggregation_label(name): "true"}}
         yield {**_head("ClusterRole", name), "rules": None, "aggregationRule": {"clusterRoleSelectors": [selector]}}
@@ -40,7 +40,7 @@ def cluster_roles() -> Iterator[Object]:
 
 
 def cluster_role_bindings() -> Iterator[Object]:
-    """Yield all ClusterRoleBindings."""
+    """Yield the bindings that a server creates and repairs at its start."""
     for name, bound in CLUSTER_ROLE_BINDINGS.items():
         yield _binding("ClusterRoleBinding", name, role_ref("ClusterRole", name), bound)
     for name in CONTROLLER_ROLES:

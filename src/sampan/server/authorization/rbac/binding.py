@@ -101,7 +101,7 @@ class CompiledBinding:
 
     @property
     def subjects(self) -> Collection[Subject]:
-        """Subjects of the binding."""
+        """Users, groups and service accounts that get the rights of the role."""
         return self._subjects.keys()
 
     def reason(self, subjects: Collection[Subject]) -> str:
@@ -114,7 +114,7 @@ class CompiledBinding:
 
 
 def role_ref(binding: Object, namespace: str) -> RoleRef:
-    """Return the role of a binding in a namespace."""
+    """Return the role that a binding names. A ClusterRole has no namespace."""
     written = binding.get("roleRef") or {}
     kind = written.get("kind") or ""
     return RoleRef(kind, namespace if kind == "Role" else "", written.get("name") or "")

@@ -116,7 +116,7 @@ def parse_configuration(text: bytes) -> AuthorizationConfiguration:
 
 
 def configuration_faults(configuration: AuthorizationConfiguration, compiler: ConditionCompiler) -> list[FieldError]:
-    """Return the faults of a configuration."""
+    """Return the reasons why the server cannot use a configuration, with their field paths."""
     faults: list[FieldError] = []
     if not configuration.authorizers:
         faults.append(required(Path("authorizers"), "at least one authorization mode must be defined"))

@@ -290,5 +290,5 @@ class Http2Connection(asyncio.Protocol):
             stream.end()
 
     def abort(self) -> None:
-        """Abort the connection."""
+        """Close the connection at once, with all its streams. Bytes that wait are lost."""
         self._transport.abort()

@@ -97,7 +97,7 @@ class Messages:
         return found
 
     def enveloped(self, record: Record) -> bytes:
-        """Return the message of a record in its envelope."""
+        """Return the object as the body of a response in protobuf."""
         return wire_protobuf.envelope(self.api_version, self.kind, self.message(record))
 
     async def items(self, records: Sequence[Record]) -> bytes:
